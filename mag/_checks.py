@@ -1,0 +1,81 @@
+"""All validation and its sentences: what, its value, what is allowed.  Data values are never quoted."""
+
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+def one_of(option: str, choice: Any, allowed: Iterable[str]) -> str:
+    """A string among the allowed ones."""
+    allowed = sorted(allowed)
+    if not isinstance(choice, str) or choice not in allowed:
+        names = ", ".join(map(repr, allowed))
+        raise ValueError(f"{option} must be one of {names}; got {shown(choice)}.")
+    return choice
+
+
+def integer(option: str, number: Any, low: int, high: int, high_name: str) -> int:
+    """An integer in [low, high]; neither a bool nor a float."""
+    allowed = f"an integer in [{low}, {high_name}={high}]"
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Integral):
+        raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
+    if not low <= number <= high:
+        raise ValueError(f"{option} must be {allowed}; got {number}.")
+    return int(number)
+
+
+def penalty(option: str, number: Any, integers: bool) -> float:
+    """A finite number that is not negative; an integer where costs are integers."""
+    allowed = "an integer in [0, 2**53]" if integers else "a finite number that is not negative"
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Integral if integers else numbers.Real):
+        raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
+    if not 0 <= number < np.inf or (integers and number > 2**53):
+        raise ValueError(f"{option} must be {allowed}; got {number}.")
+    return float(number)
+
+
+def flag(option: str, choice: Any) -> bool:
+    """True or False."""
+    if not isinstance(choice, (bool, np.bool_)):
+        raise TypeError(f"{option} must be True or False; got {shown(choice)}.")
+    return bool(choice)
+
+
+def real_vector(option: str, x: np.ndarray) -> np.ndarray:
+    """One dimension of finite real numbers, at least one of them."""
+    if x.dtype.kind not in "biuf":
+        kind = {"c": "complex", "O": "object", "U": "string", "S": "bytes"}.get(x.dtype.kind, x.dtype.name)
+        raise TypeError(f"{option} must hold real numbers; got dtype {kind}.")
+    if x.dtype.kind == "f" and x.dtype.itemsize > 8:
+        raise TypeError(f"{option} must be float64 or narrower; got {x.dtype.name}, convert it to float64 first.")
+    if x.ndim != 1:
+        raise ValueError(f"{option} must have one dimension; got an array of shape {x.shape}.")
+    if x.size == 0:
+        raise ValueError(f"{option} must hold at least one value; got none.")
+    if x.dtype.kind == "f" and not np.isfinite(x).all():
+        nans, infinities = int(np.isnan(x).sum()), int(np.isinf(x).sum())
+        found = [f"{count} {name}" for count, name in ((nans, "NaN"), (infinities, "infinite")) if count]
+        values = "value" if nans + infinities == 1 else "values"
+        raise ValueError(f"{option} contains {' and '.join(found)} {values}; drop or impute them first.")
+    return x
+
+
+def weights_for(weights: np.ndarray, n: int) -> np.ndarray:
+    """One weight per record, not negative, not all zero."""
+    weights = real_vector("weights", weights)
+    if weights.size != n:
+        raise ValueError(f"weights must hold one weight per record, n={n}; got {weights.size}.")
+    if weights.dtype.kind in "if" and (negative := int((weights < 0).sum())):
+        raise ValueError(f"weights must not be negative; got {negative} negative.")
+    if not weights.any():
+        raise ValueError("weights must not all be zero; got only zeros.")
+    return weights
+
+
+def shown(choice: Any) -> str:
+    """How a wrong option is quoted: strings and numbers as they are, anything else by its type."""
+    if choice is None or isinstance(choice, (str, numbers.Number, np.generic)):
+        return repr(choice.item() if isinstance(choice, np.generic) else choice)
+    return f"a {type(choice).__name__}"

@@ -1,0 +1,304 @@
+"""How the project compiles: numba's options, the tags that tell a compiled solver its cost, and what a cost may see.
+
+A cost is four small functions in the *anchored frame*.  The anchor is a value x[b-1] or x[b] that lies inside every
+group under consideration, y = x - anchor, and every sum starts at the anchor, so that no offset, however large,
+is ever subtracted from itself:
+
+    terms(f, i)            what is summed, a tuple: (y, y²) for the sum of squares
+    left(f, i), right(f, j)  what depends on one end of the group [i, j) alone
+    join(f, g, i, j, size)   g plus what depends on both ends
+
+    cost of [i, j) = join(left(i) + right(j)),   total(f, t, j) - total(f, t, i) = the sum of term t over [i, j)
+
+A `Kernel` wraps the four as a zero-size typed tag.  Numba compiles a solver per tag and caches it on disk; the tag's
+type name carries a digest of the sources, because numba itself would not notice a changed cost in another file.
+"""
+
+import hashlib
+import pathlib
+from collections import namedtuple
+
+import numba
+from numba.core import types
+from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
+
+from mag._lanes import Part, at, part, part_of
+from mag._wide import WORDS, nearest_quotient, to_float, to_wide, wide
+
+OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False}
+INLINE = {"jit_options": {"forceinline": True, **OPTIONS}}
+
+jit = numba.njit(cache=True, **OPTIONS)
+called = numba.njit(**OPTIONS)  # part of its callers' cache entries; not copied into them, so they compile faster
+inlined = numba.njit(forceinline=True, **OPTIONS)
+
+
+def source_digest():
+    """Digest of everything that is compiled: any change recompiles."""
+    here = pathlib.Path(__file__).parent
+    files = sorted([*here.glob("_*.py"), *here.glob("costs/*.py"), *here.glob("solvers/*.py")])
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+
+
+DIGEST = source_digest()
+
+# ---- tags
+
+
+_KERNELS: dict[str, "Kernel"] = {}
+
+
+class Tag(types.Type):
+    """Numba's type of one Kernel.  It is pickled into the cache, so it knows its kernel by name only."""
+
+    @property
+    def kernel(self):
+        return _KERNELS[self.name]
+
+
+register_model(Tag)(models.OpaqueModel)
+
+
+class Kernel:
+    """The compiled face of a cost.
+
+    `number` says what is summed: "real" (float64) or "wide" (192-bit integers).  `group`, given instead of the four
+    functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in costs get bare pointers.
+    """
+
+    def __init__(self, name, n_terms=0, terms=None, left=None, right=None, join=None, number="real", group=None):
+        self.name, self.n_terms, self.number, self.group = name, n_terms, number, group
+        if group is not None:
+            terms, left, right, join = _functions_of(group)
+        self.terms, self.left, self.right, self.join = (inlined(f) for f in (terms, left, right, join))
+        unique = f",{len(_KERNELS)}" if group is not None else ""  # two costs of users may have one name
+        self.type = Tag(f"cost<{name},{number},{DIGEST}{unique}>")
+        _KERNELS[self.type.name] = self
+
+    def wide(self):
+        """The same cost summed in wide integers."""
+        functions = (f.py_func for f in (self.terms, self.left, self.right, self.join))
+        return Kernel(self.name, self.n_terms, *functions, number="wide")
+
+
+def _functions_of(group):
+    compiled = group if hasattr(group, "py_func") else called(group)
+
+    def terms(f, i):
+        return ()
+
+    def end(f, i):
+        return 0.0
+
+    def join(f, g, i, j, size):
+        return g + compiled(f.x, i + f.shift, j + f.shift)
+
+    return terms, end, end, join
+
+
+@typeof_impl.register(Kernel)
+def _typeof(kernel, context):
+    return kernel.type
+
+
+@unbox(Tag)
+def _unbox(typ, obj, c):
+    return NativeValue(c.context.get_dummy_value())
+
+
+def terms(cost, f, i):
+    """What the cost sums, at position i."""
+
+
+def left(cost, f, i):
+    """What depends on the group's start alone."""
+
+
+def right(cost, f, j):
+    """What depends on the group's end alone."""
+
+
+def join(cost, f, g, i, j, size):
+    """g plus what depends on both ends."""
+
+
+@overload(terms, **INLINE)
+def _terms(cost, f, i):
+    compiled = cost.kernel.terms
+    return lambda cost, f, i: compiled(f, i)
+
+
+@overload(left, **INLINE)
+def _left(cost, f, i):
+    compiled = cost.kernel.left
+    return lambda cost, f, i: compiled(f, i)
+
+
+@overload(right, **INLINE)
+def _right(cost, f, j):
+    compiled = cost.kernel.right
+    return lambda cost, f, j: compiled(f, j)
+
+
+@overload(join, **INLINE)
+def _join(cost, f, g, i, j, size):
+    compiled = cost.kernel.join
+    return lambda cost, f, g, i, j, size: compiled(f, g, i, j, size)
+
+
+# ---- memory that depends on what the cost sums
+
+_recast_wide = part_of(wide)
+
+
+def words(kernel):
+    """How many float64 one summed number takes."""
+    return WORDS if kernel.number == "wide" else 1
+
+
+def line(cost, array, offset):
+    """The numbers of `array` (float64 memory) from number `offset` on."""
+
+
+def lines(cost, array, offset, length):
+    """One line of `length` numbers per term, cut from `array` at number `offset`."""
+
+
+def zero(cost):
+    """The number 0."""
+
+
+def real(number):
+    """A number as float64."""
+
+
+def source(cost, x):
+    """The values as the cost wants them: a bare pointer, or the array itself for a user's cost."""
+
+
+def centre(cost, x, i):
+    """x[i] as an anchor."""
+
+
+@overload(line, **INLINE)
+def _line(cost, array, offset):
+    if cost.kernel.number == "wide":
+        return lambda cost, array, offset: _recast_wide(array, offset * WORDS)
+    return lambda cost, array, offset: part(array, offset)
+
+
+@overload(lines, **INLINE)
+def _lines(cost, array, offset, length):
+    return {
+        0: lambda cost, array, offset, length: (),
+        1: lambda cost, array, offset, length: (line(cost, array, offset),),
+        2: lambda cost, array, offset, length: (line(cost, array, offset), line(cost, array, offset + length)),
+        3: lambda cost, array, offset, length: (
+            line(cost, array, offset),
+            line(cost, array, offset + length),
+            line(cost, array, offset + 2 * length),
+        ),
+    }[cost.kernel.n_terms]
+
+
+@overload(zero, **INLINE)
+def _zero(cost):
+    if cost.kernel.number == "wide":
+        return lambda cost: to_wide(0)
+    return lambda cost: 0.0
+
+
+@overload(real, **INLINE)
+def _real(number):
+    if number == wide:
+        return lambda number: to_float(number)
+    return lambda number: float(number)
+
+
+@overload(source, **INLINE)
+def _source(cost, x):
+    if cost.kernel.group is not None:
+        return lambda cost, x: x
+    return lambda cost, x: part(x, 0)
+
+
+@overload(centre, **INLINE)
+def _centre(cost, x, i):
+    if cost.kernel.group is not None:
+        return lambda cost, x, i: 0.0
+    if cost.kernel.number == "wide":
+        return lambda cost, x, i: to_wide(at(x, i))
+    return lambda cost, x, i: at(x, i)
+
+
+# ---- what a cost may look at
+
+# Sorted values and weights, the position of value 0, the anchor, a line of sums per term, a line of 1/size.
+Frame = namedtuple("Frame", "x w shift centre sums inverse")
+
+
+def value(f, i):
+    """x[i] - anchor: a float64, or a wide integer where the cost sums those."""
+
+
+def weight(f, i):
+    """w[i]."""
+
+
+def total(f, t, i):
+    """The sum of term t from the anchor up to position i, negative to its left."""
+
+
+def reciprocal(f, size):
+    """1/size."""
+
+
+def nearest(f, total, size):
+    """total/size, rounded to an integer; a half may go either way."""
+
+
+@overload(value, **INLINE)
+def _value(f, i):
+    x, anchor = f[f.fields.index("x")], f[f.fields.index("centre")]
+    if anchor == wide:
+        return lambda f, i: to_wide(at(f.x, i + f.shift)) - f.centre
+    if x.dtype == types.uint64:
+        return _difference
+    return lambda f, i: at(f.x, i + f.shift) - f.centre
+
+
+def _difference(f, i):
+    """Rounded once, whatever the distance: unsigned integers are subtracted before they become a float."""
+    here = at(f.x, i + f.shift)
+    return float(here - f.centre) if here >= f.centre else -float(f.centre - here)
+
+
+@overload(weight, **INLINE)
+def _weight(f, i):
+    return lambda f, i: at(f.w, i + f.shift)
+
+
+@overload(total, prefer_literal=True, **INLINE)
+def _total(f, t, i):
+    return getattr(f.instance_class, "total", _line_total)(f, t, i)
+
+
+def _line_total(f, t, i):
+    return lambda f, t, i: at(f.sums[t], i)
+
+
+@overload(reciprocal, **INLINE)
+def _reciprocal(f, size):
+    if "inverse" in f.fields and isinstance(f[f.fields.index("inverse")], Part):
+        return lambda f, size: at(f.inverse, size)
+    return lambda f, size: 1.0 / size
+
+
+TO_INTEGER = 1.5 * 2.0**52  # adding and subtracting this rounds a float64 to an integer
+
+
+@overload(nearest, **INLINE)
+def _nearest(f, total, size):
+    if total == wide:
+        return lambda f, total, size: nearest_quotient(total, size)
+    return lambda f, total, size: (total * reciprocal(f, size) + TO_INTEGER) - TO_INTEGER

@@ -1,0 +1,143 @@
+"""The public functions: check, plan, run, wrap."""
+
+from typing import Any
+
+import numpy as np
+
+from mag._arrays import view
+from mag._checks import flag, integer, one_of, penalty, real_vector, shown, weights_for
+from mag.backends import BACKENDS, automatic
+from mag.backends.cpu import Problem, smallest_group
+from mag.costs import COSTS, Cost
+from mag.costs._groups import Groups
+from mag.grouping import Grouping
+from mag.solvers import SOLVERS
+from mag.solvers import automatic as automatic_solver
+
+
+def univariate(
+    x: Any,
+    k: int,
+    *,
+    cost: str | Cost = "sse",
+    solver: str = "auto",
+    weights: Any = None,
+    assume_sorted: bool = False,
+    group_penalty: float | None = None,
+    max_groups: int | None = None,
+    soft: float | None = None,
+    backend: str = "auto",
+) -> Grouping:
+    """Group numbers into groups of at least k, at the least cost that is possible.
+
+    Parameters
+    ----------
+    x : array-like of real numbers, shape (n,)
+        The values, in any order; integers, booleans and floats up to float64.  NaN and infinity are refused.
+    k : int
+        The smallest group size, from 1 to n.
+    cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or mag.Cost
+        What grouping loses, summed over groups.  It decides the representative:
+
+        ============= ================================================== ==============
+        cost          of a group                                         representative
+        ============= ================================================== ==============
+        ``sse``       sum of squared distances to the mean               mean
+        ``sae``       sum of absolute distances to the median            median
+        ``maxdist``   largest distance to the mid-range (half the range) mid-range
+        ``roundup``   sum of distances to the maximum                    max
+        ``rounddown`` sum of distances to the minimum                    min
+        ``sse_int``   sum of squared distances to the rounded mean, in   rounded mean
+                      exact integers; for integers only
+        ============= ================================================== ==============
+    solver : {"auto", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
+        The algorithm.  All that are valid for the cost find an optimum; they differ in speed.
+    weights : array-like, shape (n,), optional
+        How much each record counts in the cost and in the representative, for "sse" and "sae".  Not negative.
+        Group sizes still count records.
+    assume_sorted : bool
+        Skip sorting.  Values that turn out not to be sorted are an error.
+    group_penalty : float, optional
+        A constant added to the cost of every group, which makes for fewer and larger groups.
+    max_groups : int, optional
+        The largest number of groups.
+    soft : float, optional
+        Allow groups below k, at this cost for each missing record.  The result then says that k is not guaranteed.
+    backend : {"auto", "cpu"}
+        Where to compute.
+
+    Returns
+    -------
+    Grouping
+        Labels, sizes, cost, representatives and masked values.
+
+    Notes
+    -----
+    Groups have k to 2k-1 records unless `group_penalty`, `max_groups` or `soft` ask otherwise.  Equal values may be
+    published in two groups where that is optimal; which of them goes where follows their order in `x`.
+
+    Floats and integers keep their dtype in `masked`, except that means, medians and mid-ranges of integers are float64.
+
+    Examples
+    --------
+    >>> import mag
+    >>> grouping = mag.univariate([1.0, 10.0, 2.0, 11.0, 3.0], k=2)
+    >>> grouping.labels
+    array([0, 1, 0, 1, 0], dtype=int32)
+    >>> grouping.masked
+    array([ 2. , 10.5,  2. , 10.5,  2. ])
+    >>> grouping
+    <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
+    """
+    chosen = cost if isinstance(cost, Cost) else COSTS[one_of("cost", cost, COSTS)]
+    backend = automatic() if one_of("backend", backend, ["auto", *BACKENDS]) == "auto" else backend
+    values = real_vector("x", view("x", x))
+    n, dtype = values.size, values.dtype
+    k = integer("k", k, 1, n, "n")
+    weights = _weights(weights, chosen, n)
+    if chosen.integer and dtype.kind == "f":
+        raise TypeError(f"cost {chosen.name!r} needs integers; got {dtype.name}, round x to integers first.")
+    fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, chosen.integer)
+    short = 0.0 if soft is None else penalty("soft", soft, chosen.integer)
+    if max_groups is not None:
+        max_groups = integer("max_groups", max_groups, 1, n, "n")
+        if not chosen.concave:
+            raise ValueError(f"max_groups needs a concave cost; got cost {chosen.name!r}, which is not concave.")
+    bounded = chosen.splitting and group_penalty is None and max_groups is None and soft is None
+    problem = Problem(
+        chosen,
+        SOLVERS[_solver(solver, chosen, k, bounded)],
+        k,
+        1 if soft is not None else k,
+        fixed,
+        short,
+        max_groups,
+    )
+    if dtype.kind == "f":
+        values = values.astype(np.float64, copy=False)
+    elif dtype.kind == "b":
+        values = values.view(np.uint8)
+    if flag("assume_sorted", assume_sorted) and not (values[:-1] <= values[1:]).all():
+        raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
+    order, starts, labels = BACKENDS[backend].group(values, weights, problem, assume_sorted)
+    if soft is None and smallest_group(labels, starts.size) < k:
+        raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+    return Grouping(labels, k, starts.size, soft is None, values, dtype, starts, order, weights, chosen, Groups)
+
+
+def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:
+    if weights is None:
+        return None
+    if cost.weighted is None:
+        raise ValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
+    return weights_for(view("weights", weights), n).astype(np.float64)
+
+
+def _solver(solver: str, cost: Cost, k: int, bounded: bool) -> str:
+    if one_of("solver", solver, ["auto", *SOLVERS]) == "auto":
+        return automatic_solver(cost, k, bounded=bounded)
+    if not SOLVERS[solver].valid(cost, bounded=bounded):
+        valid = ", ".join(repr(name) for name, entry in SOLVERS.items() if entry.valid(cost, bounded=bounded))
+        why = f"cost {cost.name!r}" if not (cost.concave and cost.splitting) else "group_penalty, max_groups or soft"
+        raise ValueError(f"solver must be one of 'auto', {valid} with {why}; got {shown(solver)}.")
+    return solver

@@ -1,0 +1,132 @@
+"""What a cost is: its compiled kernel, the properties that decide which solvers are valid, and its representative."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mag._checks import one_of
+from mag._jit import Kernel
+from mag.costs._groups import Groups
+
+# What the values of a group are replaced by, relative to the group's smallest value.
+REPRESENTATIVES: dict[str, Callable[[Groups], np.ndarray]] = {
+    "max": Groups.last,
+    "mean": Groups.mean,
+    "median": Groups.median,
+    "mid-range": Groups.middle,
+    "min": lambda groups: np.zeros_like(groups.last()),
+    "rounded mean": Groups.rounded_mean,
+}
+
+
+class Cost:
+    """What one group costs, for ``mag.univariate(..., cost=...)``.
+
+    Parameters
+    ----------
+    name : str
+        How results and messages call it.
+    group : callable
+        ``group(x, i, j)``, the cost of the group of sorted values ``x[i:j]``.  It is compiled by numba.
+    prepare : callable, optional
+        ``prepare(x)`` gets the sorted values once and returns the array that `group` sees in place of ``x``,
+        for instance their running sums.
+    concave : bool
+        Whether ``C(a, c) + C(b, d) <= C(a, d) + C(b, c)`` for all ``a < b < c < d`` (the quadrangle inequality).
+    splitting : bool
+        Whether splitting is beneficial: ``C(a, b) + C(b, c) <= C(a, c)``.
+    representative : {"max", "mean", "median", "mid-range", "min"}
+        What the values of a group are replaced by.
+
+    Notes
+    -----
+    There must be an optimal grouping that does not interleave groups of the sorted values ("ordered minimisable").
+    `concave` and `splitting` are promises: a wrong one gives groupings that are not optimal.
+
+    Examples
+    --------
+    The discount cost of Stamm & Schaub (2024), appendix B.7: the dearer half of the items in a group is paid for,
+    at a price that falls with the size of the group.  It is not concave and splitting does not help.
+
+    >>> import mag, numpy as np
+    >>> discount = mag.Cost(
+    ...     "discount",
+    ...     prepare=lambda x: np.concatenate((np.zeros(1), np.cumsum(x))),
+    ...     group=lambda sums, i, j: 2.0 * (sums[j] - sums[j - (j - i) // 2]) / (j - i) ** 0.5,
+    ...     representative="max",
+    ... )
+    >>> mag.univariate([1.0, 2.0, 3.0, 4.0, 50.0, 60.0], k=2, cost=discount).labels
+    array([0, 0, 0, 0, 1, 1], dtype=int32)
+    """
+
+    integer = False
+    weighted: Kernel | None = None
+    wide: Kernel | None = None
+    pair: Callable[[Any], Any] | None = None
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        group: Callable,
+        prepare: Callable | None = None,
+        concave: bool = False,
+        splitting: bool = False,
+        representative: str = "mean",
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"name must be a string that is not empty; got {name!r}.")
+        if not callable(group):
+            raise TypeError(f"group must be a function of (x, i, j); got {type(group).__name__}.")
+        if not (prepare is None or callable(prepare)):
+            raise TypeError(f"prepare must be a function of x; got {type(prepare).__name__}.")
+        for option, promise in (("concave", concave), ("splitting", splitting)):
+            if not isinstance(promise, bool):
+                raise TypeError(f"{option} must be True or False; got {promise!r}.")
+        self.name, self.concave, self.splitting = name, concave, splitting
+        self.representative = one_of("representative", representative, sorted(set(REPRESENTATIVES) - {"rounded mean"}))
+        self.kernel = Kernel(name, group=group)
+        self._prepare, self._group = prepare, group
+
+    def __repr__(self) -> str:
+        return f"<mag.Cost {self.name!r}>"
+
+    @property
+    def built_in(self) -> bool:
+        return isinstance(self, BuiltIn)
+
+    def prepare(self, x: np.ndarray) -> np.ndarray:
+        """What the kernel sees in place of the sorted values."""
+        return x if self._prepare is None else np.ascontiguousarray(self._prepare(x))
+
+    def centres(self, groups: Groups) -> np.ndarray:
+        """The representative of each group, relative to the group's smallest value."""
+        return REPRESENTATIVES[self.representative](groups)
+
+    def losses(self, groups: Groups, x: np.ndarray) -> np.ndarray:
+        """The cost of each group of the sorted values x."""
+        prepared, stops = self.prepare(x), groups.starts + groups.sizes
+        ends = zip(groups.starts.tolist(), stops.tolist(), strict=True)
+        return np.array([self._group(prepared, i, j) for i, j in ends], dtype=np.float64)
+
+
+class BuiltIn(Cost):
+    """A cost of the table: concave, splitting is beneficial, and every kernel in the anchored frame.
+
+    `loss(groups)` is the cost of each group from the data themselves; `pair(gap)` the cost of two values that far
+    apart, which is the least that a group across such a gap can cost.
+    """
+
+    def __init__(self, name, *, kernel, representative, loss, pair, weighted=None, integer=False):
+        self.name, self.kernel, self.weighted, self.integer = name, kernel, weighted, integer
+        self.wide = kernel.wide() if integer else None
+        self.representative, self.pair, self._loss = representative, pair, loss
+        self.concave = self.splitting = True
+
+    def prepare(self, x):
+        return x
+
+    def losses(self, groups, x):
+        loss = self._loss(groups)
+        return loss if groups.unit == 1 else loss * (self.pair(groups.unit) / self.pair(1.0))

@@ -1,0 +1,100 @@
+"""Sorted values in their groups, each relative to its group's smallest: exact to look at, whatever the offset."""
+
+import numpy as np
+
+HUGE = 2.0**1022  # two float64 below this differ by less than the largest float64
+
+
+class Groups:
+    """y[l] = x[l] - x[start of l's group], sorted; weights; where groups start and how large they are.
+
+    Integers stay integers (Python's own where 64 bits do not hold a sum of squares), so their sums are exact.
+    Floats whose differences could overflow are counted in units of 4.
+    """
+
+    def __init__(self, values, starts, weights=None):
+        self.starts = starts
+        self.sizes = np.diff(np.append(starts, len(values)))
+        self.weights, self.w = weights, 1 if weights is None else weights
+        self.unit = 1.0
+        if values.dtype.kind == "f":
+            if max(-values[0], values[-1]) >= HUGE:
+                self.unit, values = 4.0, values / 4.0
+            self.y = values - self.spread(values[starts])
+        else:
+            self.y = _summable(distance(values, self.spread(values[starts])), self.sizes)
+        self.first, self.final = values[starts], values[starts + self.sizes - 1]
+
+    def spread(self, per_group):
+        """One entry per record from one per group."""
+        return np.repeat(per_group, self.sizes)
+
+    def add(self, per_record):
+        """Sum over each group."""
+        return np.add.reduceat(per_record, self.starts)
+
+    def mean(self):
+        """Weighted mean; records of a group without any weight count alike."""
+        plain = _real(self.add(self.y)) / self.sizes
+        if self.weights is None:
+            return plain
+        weight = self.add(self.w)
+        heavy = self.add(self.w * self.y)
+        return np.where(weight > 0, heavy / np.where(weight > 0, weight, 1), plain)
+
+    def median(self):
+        """The value in the middle, between the two of an even group; with weights, where half the weight is reached."""
+        if self.weights is None:
+            low, high = self.starts + (self.sizes - 1) // 2, self.starts + self.sizes // 2
+            return (_real(self.y[low]) + _real(self.y[high])) / 2
+        before = np.concatenate([[0.0], np.cumsum(self.w)])
+        reached = before[1:] - self.spread(before[self.starts])
+        below = reached < self.spread(self.add(self.w)) / 2
+        position = self.starts + np.minimum(self.add(below.astype(np.int64)), self.sizes - 1)
+        return _real(self.y[position])
+
+    def last(self):
+        """The largest value."""
+        return self.y[self.starts + self.sizes - 1]
+
+    def middle(self):
+        """Half of the range."""
+        return _real(self.last()) / 2
+
+    def rounded_mean(self):
+        """The integer nearest to the mean, half away from zero (Mortazavi 2020)."""
+        total = self.add(self.y)
+        sizes = self.sizes.astype(total.dtype)
+        quotient, rest = total // sizes, total % sizes
+        half_goes_up = self.first.astype(object) + quotient.astype(object) >= 0
+        up = (2 * rest > sizes) | ((2 * rest == sizes) & half_goes_up.astype(bool))
+        return quotient + up.astype(quotient.dtype)
+
+    def placed(self, offset):
+        """first + offset, never outside the group."""
+        if self.first.dtype.kind == "f":
+            return np.clip(self.first + offset, self.first, self.final) * self.unit
+        if offset.dtype.kind == "f":
+            return _real(self.first) + offset
+        return (self.first.astype(object) + offset.astype(object)).astype(self.first.dtype)
+
+    def distances(self, offset):
+        """Of every record to its group's smallest value plus `offset`."""
+        return _real(self.y - self.spread(offset))
+
+
+def _real(values):
+    return values.astype(np.float64)
+
+
+def distance(values, start):
+    """values - start of integers, as uint64: wraps around to the right answer."""
+    same = np.int64 if values.dtype.kind == "i" else np.uint64
+    return values.astype(same).view(np.uint64) - start.astype(same).view(np.uint64)
+
+
+def _summable(distance, sizes):
+    """The same numbers in a type that holds a group's sum of squares."""
+    largest = int(distance.max(initial=0))
+    fits = 4 * int(sizes.max()) * (largest + 1) ** 2 * len(sizes) < 2**63
+    return distance.astype(np.int64 if fits else object)

@@ -1,0 +1,30 @@
+"""Largest distance to the mid-range, half of the range."""
+
+from mag._jit import Kernel, value
+from mag.costs._cost import BuiltIn
+from mag.costs._groups import Groups
+
+
+def terms(f, i):
+    return ()
+
+
+def left(f, i):
+    return -0.5 * value(f, i)
+
+
+def right(f, j):
+    return 0.5 * value(f, j - 1)
+
+
+def join(f, g, i, j, size):
+    return g
+
+
+MAXDIST = BuiltIn(
+    "maxdist",
+    kernel=Kernel("maxdist", 0, terms, left, right, join),
+    representative="mid-range",
+    loss=Groups.middle,
+    pair=lambda gap: gap / 2,
+)

@@ -1,0 +1,69 @@
+"""Sum of absolute distances to the median: what lies above it minus what lies below it."""
+
+from numba.extending import overload
+
+from mag._jit import INLINE, Kernel, total, value, weight
+from mag.costs._cost import BuiltIn
+
+
+def terms(f, i):
+    return (value(f, i),)
+
+
+def left(f, i):
+    return total(f, 0, i)
+
+
+def right(f, j):
+    return total(f, 0, j)
+
+
+def join(f, g, i, j, size):
+    half = size >> 1
+    return g - (total(f, 0, i + half) + total(f, 0, j - half))
+
+
+def weighted_terms(f, i):
+    w = weight(f, i)
+    return w * value(f, i), w
+
+
+def weighted_join(f, g, i, j, size):
+    m = _median(f, i, j)
+    below, above = total(f, 1, i), total(f, 1, j)
+    # Σ_{l≥m} w(y - y_m) - Σ_{l<m} w(y - y_m)
+    return g - 2.0 * total(f, 0, m) - value(f, m) * ((above - total(f, 1, m)) - (total(f, 1, m) - below))
+
+
+def _median(f, i, j):
+    """The first m of [i, j) at which the weights up to and including m reach half of the group's."""
+
+
+@overload(_median, **INLINE)
+def _median_of(f, i, j):
+    def search(f, i, j):
+        half = 0.5 * (total(f, 1, i) + total(f, 1, j))
+        low, high = i, j - 1
+        while low < high:
+            middle = (low + high) >> 1
+            if total(f, 1, middle + 1) >= half:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    return search
+
+
+def loss(groups):
+    return groups.add(groups.w * abs(groups.y - groups.spread(groups.median())))
+
+
+SAE = BuiltIn(
+    "sae",
+    kernel=Kernel("sae", 1, terms, left, right, join),
+    weighted=Kernel("sae_weighted", 2, weighted_terms, left, right, weighted_join),
+    representative="median",
+    loss=loss,
+    pair=lambda gap: gap,
+)

@@ -1,0 +1,49 @@
+"""Sum of squared distances to the mean, Σ(x - mean)² = Σy² - (Σy)²/size."""
+
+import numpy as np
+
+from mag._jit import Kernel, reciprocal, total, value, weight
+from mag.costs._cost import BuiltIn
+
+
+def terms(f, i):
+    y = value(f, i)
+    return y, y * y
+
+
+def left(f, i):
+    return -total(f, 1, i)
+
+
+def right(f, j):
+    return total(f, 1, j)
+
+
+def join(f, g, i, j, size):
+    s = total(f, 0, j) - total(f, 0, i)
+    return g - s * s * reciprocal(f, size)
+
+
+def weighted_terms(f, i):
+    y, w = value(f, i), weight(f, i)
+    return w * y, w * y * y, w
+
+
+def weighted_join(f, g, i, j, size):
+    s = total(f, 0, j) - total(f, 0, i)
+    w = total(f, 2, j) - total(f, 2, i)
+    return g - s * s / w if w > 0.0 else g  # records without weight cost nothing
+
+
+def loss(groups):
+    return groups.add(groups.w * (groups.y - groups.spread(groups.mean())) ** 2)
+
+
+SSE = BuiltIn(
+    "sse",
+    kernel=Kernel("sse", 2, terms, left, right, join),
+    weighted=Kernel("sse_weighted", 3, weighted_terms, left, right, weighted_join),
+    representative="mean",
+    loss=loss,
+    pair=lambda gap: np.square(gap) / 2,
+)

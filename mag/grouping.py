@@ -1,0 +1,101 @@
+"""What is returned: labels, and whatever follows from them and the data, computed when asked for."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Grouping:
+    """Records in groups, as returned by `mag.univariate`.  Groups are numbered by ascending value.
+
+    Attributes
+    ----------
+    labels : array of int, shape (n,)
+        The group of every record.
+    k : int
+        The group size that was asked for.
+    n_groups : int
+        The number of groups.
+    sizes : array of int, shape (n_groups,)
+        The number of records in each group.
+    cost : float or int
+        What the grouping loses, recomputed from the data; an exact int for ``cost="sse_int"``.  It is infinite
+        where it exceeds float64.
+    representatives : array, shape (n_groups,)
+        What the records of each group are replaced by.
+    masked : array, shape (n,)
+        The data with each record replaced.
+    information_loss : float
+        ``SSE / SST``: squared distances to the representatives, relative to those to the mean of all records.
+    k_guaranteed : bool
+        Whether every group has at least k records by construction; False with ``soft=``.
+    small_groups : array of int
+        The groups that have fewer than k records; always empty where k is guaranteed.
+    """
+
+    labels: np.ndarray
+    k: int
+    n_groups: int
+    k_guaranteed: bool
+    _x: np.ndarray = field()
+    _dtype: np.dtype = field()
+    _starts: np.ndarray = field()
+    _order: np.ndarray | None = field()
+    _weights: np.ndarray | None = field()
+    _cost: Any = field()
+    _make_groups: Any = field()
+
+    def __repr__(self) -> str:
+        least, most = int(self.sizes.min()), int(self.sizes.max())
+        note = "" if self.k_guaranteed else f", {self.small_groups.size} below k: k is not guaranteed"
+        records = f"{self.labels.size} records in {self.n_groups} groups of {least} to {most}"
+        return f"<Grouping: {records}, k={self.k}, {self._cost.name} {self.cost:.6g}{note}>"
+
+    @cached_property
+    def _values(self) -> np.ndarray:
+        return self._x if self._order is None else self._x[self._order]
+
+    @cached_property
+    def _groups(self) -> Any:
+        weights = self._weights
+        if weights is not None and self._order is not None:
+            weights = weights[self._order]
+        return self._make_groups(self._values, self._starts, weights)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        return np.diff(np.append(self._starts, self.labels.size))
+
+    @cached_property
+    def small_groups(self) -> np.ndarray:
+        return np.flatnonzero(self.sizes < self.k)
+
+    @cached_property
+    def cost(self) -> float | int:
+        with np.errstate(over="ignore"):
+            total = self._cost.losses(self._groups, self._values).sum()
+        return int(total) if self._cost.integer else float(total)
+
+    @cached_property
+    def representatives(self) -> np.ndarray:
+        chosen = self._groups.placed(self._cost.centres(self._groups))
+        # a mean of integers is no integer: it stays float64
+        return chosen if chosen.dtype.kind == "f" != self._dtype.kind else chosen.astype(self._dtype)
+
+    @cached_property
+    def masked(self) -> np.ndarray:
+        return self.representatives[self.labels]
+
+    @cached_property
+    def information_loss(self) -> float:
+        within = self._groups.distances(self._cost.centres(self._groups))
+        everything = self._make_groups(self._values, np.zeros(1, np.int64), self._groups.weights)
+        around = everything.distances(everything.mean())
+        scale = float(np.abs(around).max())
+        if scale == 0:
+            return 0.0
+        weights = self._groups.w
+        return float((weights * (within / scale) ** 2).sum() / (weights * (around / scale) ** 2).sum())

@@ -1,0 +1,129 @@
+"""Diagonal blocks in the anchored frame, shared by the solvers whose groups have k to 2k-1 values.
+
+F[j] is the least cost of the first j values.  A block is the columns j = b .. b+k-1; every row i that can start their
+last group is at most b-1, so x[b-1] lies in all candidate groups and is their anchor.  Before each block F restarts
+near 0 by subtracting the least F that is still needed: then neither an offset of the data nor the length of the column
+costs any precision.  Positions in a block count from b-2k, so that b stands at 2k.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+from numba.extending import overload
+
+from mag._jit import INLINE, Frame, centre, inlined, join, left, line, lines, right, source, terms, words, zero
+from mag._lanes import at, part, put
+
+State = namedtuple("State", "x w n k F G sums inverse")
+
+
+def memory(kernel, n, k):
+    """The float64 memory of a State: F, G, a line per term, and 1/size."""
+    window = min(3 * k, n + k) + 1
+    return np.empty((n + 1 + (1 + kernel.n_terms) * window) * words(kernel) + 2 * k)
+
+
+@inlined
+def start(cost, x, w, k, sizes, work):
+    """The state before the first block."""
+    n = len(sizes) - 1
+    window = min(3 * k, n + k) + 1
+    F = line(cost, work, 0)
+    G = line(cost, work, n + 1)
+    sums = lines(cost, work, n + 1 + window, window)
+    inverse = part(work, len(work) - 2 * k)
+    for size in range(1, 2 * k):
+        put(inverse, size, 1.0 / size)
+    put(F, 0, zero(cost))
+    return State(source(cost, x), source(cost, w), n, k, F, G, sums, inverse)
+
+
+@inlined
+def first_row(b, k):
+    """The first row of the block at b: nothing but 0 before column 2k, then the starts of groups below 2k values."""
+    return 0 if b < 2 * k else max(k, b - 2 * k + 1)
+
+
+@inlined
+def anchor(cost, s, b, columns):
+    """The frame of the block at b, with G = F + left for its rows; also what was subtracted from F."""
+    origin = 2 * s.k
+    shift = b - origin
+    f = Frame(s.x, s.w, shift, centre(cost, s.x, b - 1), s.sums, s.inverse)
+    row = first_row(b, s.k)
+    base = at(s.F, row)
+    last = 0 if b < 2 * s.k else b - 1
+    for i in range(row + 1, last + 1):
+        base = min_of(at(s.F, i), base)
+    clear(s.sums, origin, zero(cost))
+    for p in range(origin - 1, row - shift - 1, -1):
+        step(s.sums, terms(cost, f, p), p + 1, p, -1)
+    for p in range(origin, origin + columns - 1):
+        step(s.sums, terms(cost, f, p), p, p + 1, 1)
+    for i in range(row, last + 1):
+        restarted = at(s.F, i) - base
+        put(s.F, i, restarted)
+        put(s.G, i - shift, restarted + left(cost, f, i - shift))
+    return f, base
+
+
+@inlined
+def scan(cost, f, G, p, low, high):
+    """The best row of column p among low..high, the later of equals, and its value without the column's own part."""
+    best, row = join(cost, f, at(G, low), low, p, p - low), low
+    for i in range(low + 1, high + 1):
+        candidate = join(cost, f, at(G, i), i, p, p - i)
+        if candidate <= best:
+            best, row = candidate, i
+    return best, row
+
+
+@inlined
+def settle(cost, s, f, p, row, best, sizes):
+    """Store column p: its cost and the size of its last group."""
+    put(s.F, p + f.shift, best + right(cost, f, p))
+    sizes[p + f.shift] = p - row
+
+
+@inlined
+def min_of(a, b):
+    return a if a < b else b
+
+
+def clear(sums, p, nought):
+    """Every line is 0 at the anchor."""
+
+
+def step(sums, values, source, target, sign):
+    """Continue every line from one position to its neighbour."""
+
+
+@overload(clear, **INLINE)
+def _clear(sums, p, nought):
+    if len(sums) == 0:
+        return lambda sums, p, nought: None
+
+    def each(sums, p, nought):
+        put(sums[0], p, nought)
+        clear(sums[1:], p, nought)
+
+    return each
+
+
+@overload(step, prefer_literal=True, **INLINE)
+def _step(sums, values, source, target, sign):
+    if len(sums) == 0:
+        return lambda sums, values, source, target, sign: None
+
+    if sign.literal_value > 0:
+
+        def each(sums, values, source, target, sign):
+            put(sums[0], target, at(sums[0], source) + values[0])
+            step(sums[1:], values[1:], source, target, 1)
+    else:
+
+        def each(sums, values, source, target, sign):
+            put(sums[0], target, at(sums[0], source) - values[0])
+            step(sums[1:], values[1:], source, target, -1)
+
+    return each

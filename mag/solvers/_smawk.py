@@ -1,0 +1,73 @@
+"""Row of the minimum of every column of a totally monotone matrix, O(rows + columns)  (Aggarwal et al. 1987).
+
+The matrix is any named tuple whose class carries `later_wins(m, a, b, c)`, compiled: whether row b > a is at least as
+good as row a in column c.  Entries that must not be chosen are settled there by comparison, never by a large number.
+"""
+
+import numpy as np
+from numba.extending import overload
+
+from mag._jit import INLINE, called, inlined
+
+LEVELS = 64  # room for where each level's rows begin
+
+
+def later_wins(m, a, b, c):
+    """Whether row b is at least as good as the earlier row a in column c."""
+
+
+@overload(later_wins, **INLINE)
+def _later_wins(m, a, b, c):
+    compiled = m.instance_class.later_wins
+    return lambda m, a, b, c: compiled(m, a, b, c)
+
+
+@inlined
+def notebook(columns):
+    """What `column_minima` writes on: where levels begin, then the rows that each level keeps."""
+    return np.empty(LEVELS + 2 * columns + 2, np.int64)
+
+
+@called
+def keep(m, row, kept, begin, end, count, stride):
+    """REDUCE, one row: drop the rows that it makes useless, keep it if a column is left for it; the new end."""
+    while end > begin and later_wins(m, kept[end - 1], row, stride * (end - begin) - 1):
+        end -= 1
+    if end - begin < count:
+        kept[end] = row
+        end += 1
+    return end
+
+
+@called
+def column_minima(m, first_row, last_row, columns, best, kept):
+    """best[c] = row of the minimum of column c = 0 .. columns-1, among rows first_row .. last_row."""
+    # down: level t has the columns 2^t(u+1)-1, and keeps at most as many rows as it has columns
+    begin = end = np.int64(LEVELS)
+    one = np.int64(1)  # a literal would be compiled once more
+    for row in range(first_row, last_row + 1):
+        end = keep(m, row, kept, begin, end, columns, one)
+    level = 0
+    kept[0] = begin
+    while columns >> level > 1:
+        level += 1
+        previous, begin = begin, end
+        kept[level] = begin
+        for q in range(previous, begin):
+            end = keep(m, kept[q], kept, begin, end, columns >> level, 1 << level)
+    best[(1 << level) - 1] = kept[begin]
+    # up: the minimum of a column lies between those of its solved neighbours
+    while level > 0:
+        level -= 1
+        end, begin = begin, kept[level]
+        count = columns >> level
+        q = begin
+        for u in range(0, count, 2):
+            c = ((u + 1) << level) - 1
+            last = best[c + (1 << level)] if u + 1 < count else kept[end - 1]
+            row = kept[q]
+            while kept[q] != last:
+                q += 1
+                if later_wins(m, row, kept[q], c):
+                    row = kept[q]
+            best[c] = row

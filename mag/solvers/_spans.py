@@ -1,0 +1,316 @@
+"""The cost of any group [i, j), however long, in the anchored frame; for the solvers that do not bound group sizes.
+
+The anchor of [i, j) is the boundary between cells of 16 values, inside the group, with the most trailing zeros (a
+disjoint sparse table): `table` holds, per level h, the sums of the cost's terms from every boundary to the boundary of
+order h that it belongs to, and at most 15 values are added at each end.  Groups within one cell are anchored at i.
+Since costs are never differences of sums over the whole column, they are as accurate as those of `_anchored`.
+
+Rows and columns are numbered without gaps: row 0 starts at value 0, row r > 0 at value least-1+r, column c ends at
+value c+2·least-2, so that column c may be reached from the rows r < c.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+from numba.extending import overload
+
+from mag._jit import INLINE, called, centre, inlined, join, left, line, right, source, terms, words, zero
+from mag._lanes import at, put
+from mag._wide import to_wide
+
+SHIFT = 4
+CELL = 1 << SHIFT
+
+# `least` is the smallest size allowed; every group costs `fixed` more, and `short` more per value below k.
+Spans = namedtuple("Spans", "x w n k least fixed short F table cells")
+Anchor = namedtuple("Anchor", "x w shift centre")
+
+
+class Span(namedtuple("Span", "cost s x w shift centre level middle i j at_i at_j")):
+    """A group with its anchor, and the sums at its two ends."""
+
+
+def _levels(n):
+    return (n >> SHIFT).bit_length()
+
+
+def memory(kernel, n, k):
+    """The float64 memory of Spans: F in two parts, and the table."""
+    return np.empty((2 * (n + 1) + _levels(n) * ((n >> SHIFT) + 1) * kernel.n_terms) * words(kernel))
+
+
+# ---- tuples of sums
+
+
+def nothing(cost):
+    """A zero per term."""
+
+
+def added(a, b):
+    """Sums plus sums."""
+
+
+def taken(a, b):
+    """Sums minus sums."""
+
+
+def loaded(cost, table, place):
+    """The sums stored at a place of the table."""
+
+
+def stored(table, place, sums):
+    """Store sums at a place of the table."""
+
+
+@overload(nothing, **INLINE)
+def _nothing(cost):
+    return {
+        0: lambda cost: (),
+        1: lambda cost: (zero(cost),),
+        2: lambda cost: (zero(cost), zero(cost)),
+        3: lambda cost: (zero(cost), zero(cost), zero(cost)),
+    }[cost.kernel.n_terms]
+
+
+@overload(added, **INLINE)
+def _added(a, b):
+    if len(a) == 0:
+        return lambda a, b: ()
+    return lambda a, b: (a[0] + b[0],) + added(a[1:], b[1:])
+
+
+@overload(taken, **INLINE)
+def _taken(a, b):
+    if len(a) == 0:
+        return lambda a, b: ()
+    return lambda a, b: (a[0] - b[0],) + taken(a[1:], b[1:])
+
+
+@overload(loaded, **INLINE)
+def _loaded(cost, table, place):
+    return {
+        0: lambda cost, table, place: (),
+        1: lambda cost, table, place: (at(table, place),),
+        2: lambda cost, table, place: (at(table, 2 * place), at(table, 2 * place + 1)),
+        3: lambda cost, table, place: (at(table, 3 * place), at(table, 3 * place + 1), at(table, 3 * place + 2)),
+    }[cost.kernel.n_terms]
+
+
+@overload(stored, **INLINE)
+def _stored(table, place, sums):
+    if len(sums) == 0:
+        return lambda table, place, sums: None
+
+    def each(table, place, sums):
+        for t in range(len(sums)):
+            put(table, place * len(sums) + t, sums[t])
+
+    return each
+
+
+# ---- the table
+
+
+@inlined
+def over(cost, a, start, stop):
+    """The terms of the values start .. stop-1, summed."""
+    sums = nothing(cost)
+    for i in range(start, stop):
+        sums = added(sums, terms(cost, a, i))
+    return sums
+
+
+@inlined
+def start(cost, x, w, k, least, fixed, short, sizes, work):
+    """The table, and the columns below 2·least: one group."""
+    n = len(sizes) - 1
+    cells = n >> SHIFT
+    s = Spans(
+        source(cost, x),
+        source(cost, w),
+        n,
+        k,
+        least,
+        fixed,
+        short,
+        line(cost, work, 0),
+        line(cost, work, 2 * (n + 1)),
+        cells,
+    )
+    level = 0
+    while (cells >> level) > 0:
+        reach = 1 << level
+        for middle in range(reach, cells + 1, 2 * reach):
+            if middle * CELL >= n:
+                continue
+            a = Anchor(s.x, s.w, 0, centre(cost, s.x, middle * CELL))
+            row = level * (cells + 1)
+            sums = nothing(cost)
+            stored(s.table, row + middle, sums)
+            for q in range(middle, min(middle + reach - 1, cells)):
+                sums = added(sums, over(cost, a, q * CELL, (q + 1) * CELL))
+                stored(s.table, row + q + 1, sums)
+            sums = nothing(cost)
+            for q in range(middle - 1, middle - reach - 1, -1):
+                sums = taken(sums, over(cost, a, q * CELL, (q + 1) * CELL))
+                stored(s.table, row + q, sums)
+        level += 1
+    none = np.int64(0)  # a literal would be compiled once more
+    keep(cost, s, none, none, zero(cost))
+    for j in range(least, min(n + 1, 2 * least - 1)):
+        keep(cost, s, j, none, group_cost(cost, s, none, j))
+        sizes[j] = j
+    return s
+
+
+@inlined
+def seek(cost, s, a, level, middle, i, p):
+    """The signed sums from the anchor to position p."""
+    if level < 0:
+        return over(cost, a, i, p)
+    row = level * (s.cells + 1)
+    if p >= middle * CELL:
+        q = max((p - 1) >> SHIFT, middle)
+        return added(loaded(cost, s.table, row + q), over(cost, a, q * CELL, p))
+    q = (p + CELL - 1) >> SHIFT
+    return taken(loaded(cost, s.table, row + q), over(cost, a, p, q * CELL))
+
+
+@inlined
+def span(cost, s, i, j):
+    """The group [i, j) with its anchor."""
+    before, last = i >> SHIFT, (j - 1) >> SHIFT
+    if before == last:
+        level, middle = -1, -1
+        anchor = i
+    else:
+        level = 0
+        while (before ^ last) >> (level + 1) > 0:
+            level += 1
+        middle = (last >> level) << level
+        anchor = middle * CELL
+    a = Anchor(s.x, s.w, 0, centre(cost, s.x, anchor))
+    at_i = seek(cost, s, a, level, middle, i, i)
+    at_j = seek(cost, s, a, level, middle, i, j)
+    return Span(cost, s, s.x, s.w, 0, a.centre, level, middle, i, j, at_i, at_j)
+
+
+distant = called(seek.py_func)  # only a median lies elsewhere than at the ends
+
+
+def _total(f, t, i):
+    def total(f, t, i):
+        if i == f.i:
+            return f.at_i[t]
+        if i == f.j:
+            return f.at_j[t]
+        a = Anchor(f.x, f.w, 0, f.centre)
+        return distant(f.cost, f.s, a, f.level, f.middle, f.i, i)[t]
+
+    return total
+
+
+Span.total = staticmethod(_total)
+
+
+@called
+def group_cost(cost, s, i, j):
+    """C(i, j), with what is added per group."""
+    f = span(cost, s, i, j)
+    below = s.k - (j - i) if j - i < s.k else 0
+    return join(cost, f, left(cost, f, i) + right(cost, f, j), i, j, j - i) + charge(cost, s.fixed, s.short, below)
+
+
+def charge(cost, fixed, short, below):
+    """fixed + short·below, in the cost's numbers."""
+
+
+@overload(charge, **INLINE)
+def _charge(cost, fixed, short, below):
+    if cost.kernel.number == "wide":
+        return lambda cost, fixed, short, below: to_wide(int(fixed)) + to_wide(int(short)) * below
+    return lambda cost, fixed, short, below: fixed + short * below
+
+
+# ---- F, summed over the whole column, so kept in two parts: F = high + low to 106 bits
+
+
+def keep(cost, s, j, i, c):
+    """F[j] = F[i] + c."""
+
+
+def apart(cost, s, a, b):
+    """F[a] - F[b], accurate to its own size."""
+
+
+@overload(keep, **INLINE)
+def _keep(cost, s, j, i, c):
+    if cost.kernel.number == "wide":
+
+        def exact(cost, s, j, i, c):
+            put(s.F, j, c + (at(s.F, i) if j > 0 else zero(cost)))
+
+        return exact
+
+    def compensated(cost, s, j, i, c):
+        low = s.n + 1
+        if j == 0:
+            put(s.F, 0, 0.0)
+            put(s.F, low, 0.0)
+        else:
+            high, rest = at(s.F, i), at(s.F, low + i)
+            total = high + c
+            back = total - high
+            rest += (high - (total - back)) + (c - back)
+            put(s.F, j, total + rest)
+            put(s.F, low + j, rest - ((total + rest) - total))
+
+    return compensated
+
+
+@overload(apart, **INLINE)
+def _apart(cost, s, a, b):
+    if cost.kernel.number == "wide":
+        return lambda cost, s, a, b: at(s.F, a) - at(s.F, b)
+
+    def compensated(cost, s, a, b):
+        low = s.n + 1
+        return (at(s.F, a) - at(s.F, b)) + (at(s.F, low + a) - at(s.F, low + b))
+
+    return compensated
+
+
+# ---- rows and columns
+
+
+@inlined
+def first_value(s, r):
+    """Where a group of row r starts."""
+    return 0 if r == 0 else s.least - 1 + r
+
+
+@inlined
+def last_value(s, c):
+    """Where a group of column c ends."""
+    return c + 2 * s.least - 2
+
+
+@inlined
+def columns(s):
+    """The number of the last column."""
+    return s.n - 2 * s.least + 2
+
+
+@called
+def later_is_better(cost, s, a, b, c):
+    """Whether row b > a is at least as good as row a in column c."""
+    i, h, j = first_value(s, a), first_value(s, b), last_value(s, c)
+    return group_cost(cost, s, h, j) - group_cost(cost, s, i, j) <= apart(cost, s, i, h)
+
+
+@inlined
+def settle(cost, s, c, r, sizes):
+    """Store column c, reached from row r."""
+    i, j = first_value(s, r), last_value(s, c)
+    keep(cost, s, j, i, group_cost(cost, s, i, j))
+    sizes[j] = j - i

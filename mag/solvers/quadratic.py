@@ -1,0 +1,20 @@
+"""The standard algorithm over all starts, O(n²), for any cost that needs no interleaved groups  (Wilber 1988)."""
+
+from mag._jit import jit, real
+from mag._lanes import at
+from mag.solvers._spans import columns, later_is_better, memory, settle, start
+
+__all__ = ["memory", "solve"]
+
+
+@jit
+def solve(cost, x, w, k, least, fixed, short, sizes, work):
+    """sizes[j] = size of the last group in the best grouping of the first j values; returns the cost of all n."""
+    s = start(cost, x, w, k, least, fixed, short, sizes, work)
+    for c in range(1, columns(s) + 1):
+        row = 0
+        for r in range(1, c):
+            if later_is_better(cost, s, row, r, c):
+                row = r
+        settle(cost, s, c, row, sizes)
+    return real(at(s.F, s.n))

@@ -1,0 +1,27 @@
+"""The dynamic program of `simple`, which never looks before the previous column's best row  (Stamm & Schaub 2024)."""
+
+from mag._jit import jit, real
+from mag._lanes import at
+from mag.solvers._anchored import anchor, first_row, memory, scan, settle, start
+
+__all__ = ["memory", "solve"]
+
+
+@jit
+def solve(cost, x, w, k, sizes, work):
+    """As `simple.solve`; O(kn) where values are tied, much less elsewhere."""
+    s = start(cost, x, w, k, sizes, work)
+    spent = 0.0
+    earliest = 0
+    for b in range(k, s.n + 1, k):
+        columns = min(k, s.n + 1 - b)
+        f, base = anchor(cost, s, b, columns)
+        spent += real(base)
+        earliest = max(earliest, first_row(b, k))
+        for p in range(2 * k, 2 * k + columns):
+            low = max(earliest - f.shift, p - 2 * k + 1)
+            high = -f.shift if b < 2 * k else p - k
+            best, row = scan(cost, f, s.G, p, low, high)
+            settle(cost, s, f, p, row, best, sizes)
+            earliest = row + f.shift
+    return spent + real(at(s.F, s.n))

@@ -1,0 +1,51 @@
+"""SMAWK on diagonal blocks of k columns, O(n)  (Stamm & Schaub 2024, algorithm 1)."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from mag._jit import inlined, jit, join, real
+from mag._lanes import at
+from mag.solvers._anchored import anchor, first_row, memory, settle, start
+from mag.solvers._smawk import column_minima, notebook
+
+__all__ = ["memory", "solve"]
+
+
+class Block(namedtuple("Block", "cost f G k")):
+    """The block's rows and columns, both as positions; column c stands at 2k + c."""
+
+
+def later_wins(m, a, b, c):
+    # Equation (6) without large numbers: too small a group loses to any, too large a group loses to any shorter one.
+    p = 2 * m.k + c
+    if b > p - m.k:
+        return False
+    if a < p - 2 * m.k + 1:
+        return True
+    return join(m.cost, m.f, at(m.G, b), b, p, p - b) <= join(m.cost, m.f, at(m.G, a), a, p, p - a)
+
+
+Block.later_wins = inlined(later_wins)
+
+
+@jit
+def solve(cost, x, w, k, sizes, work):
+    """As `simple.solve`."""
+    s = start(cost, x, w, k, sizes, work)
+    spent = 0.0
+    best = np.empty(k, np.int64)
+    kept = notebook(k)
+    for b in range(k, s.n + 1, k):
+        columns = min(k, s.n + 1 - b)
+        f, base = anchor(cost, s, b, columns)
+        spent += real(base)
+        row = first_row(b, k) - f.shift
+        if b < 2 * k:
+            best[:columns] = row  # one group
+        else:
+            column_minima(Block(cost, f, s.G, k), row, k + columns - 1, columns, best, kept)
+        for c in range(columns):
+            p = 2 * k + c
+            settle(cost, s, f, p, best[c], join(cost, f, at(s.G, best[c]), best[c], p, p - best[c]), sizes)
+    return spent + real(at(s.F, s.n))

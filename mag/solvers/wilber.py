@@ -1,0 +1,58 @@
+"""The concave least-weight subsequence by guess and check, O(n)  (Wilber 1988).
+
+Columns up to c are known.  The rows r .. c give the next columns a guess; the guess is taken as true, and the rows that
+would follow from it are searched for the first column that contradicts it.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from mag._jit import inlined, jit, real
+from mag._lanes import at
+from mag.solvers._smawk import column_minima, notebook
+from mag.solvers._spans import columns, later_is_better, memory, settle, start
+
+__all__ = ["memory", "solve"]
+
+
+class Guess(namedtuple("Guess", "cost s first")):
+    """Known rows, and rows that rest on guessed columns, against the columns from `first` on."""
+
+
+def later_wins(m, a, b, c):
+    if b >= m.first + c:  # a group of too few values loses to any
+        return False
+    return later_is_better(m.cost, m.s, a, b, m.first + c)
+
+
+Guess.later_wins = inlined(later_wins)
+
+
+@jit
+def solve(cost, x, w, k, least, fixed, short, sizes, work):
+    """As `quadratic.solve`."""
+    s = start(cost, x, w, k, least, fixed, short, sizes, work)
+    last = columns(s)
+    guess = np.empty(last + 1, sizes.dtype)
+    rival = np.empty(last + 1, sizes.dtype)
+    kept = notebook(last)
+    r = c = np.int64(0)
+    while c < last:
+        p = min(2 * c - r + 1, last)
+        column_minima(Guess(cost, s, c + 1), r, c, p - c, guess, kept)
+        for q in range(p - c):
+            settle(cost, s, c + 1 + q, np.int64(guess[q]), sizes)
+        wrong = p + 1
+        if p > c + 1:
+            column_minima(Guess(cost, s, c + 2), c + 1, p - 1, p - c - 1, rival, kept)
+            for q in range(p - c - 1):
+                if later_is_better(cost, s, np.int64(guess[q + 1]), np.int64(rival[q]), c + 2 + q):
+                    wrong = c + 2 + q
+                    break
+        if wrong <= p:
+            # the columns before it stand; from it on, the rows up to c are beaten
+            r, c = c + 1, wrong - 1
+        else:
+            r, c = max(r, np.int64(guess[p - c - 1])), p
+    return real(at(s.F, s.n))
