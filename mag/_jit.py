@@ -62,7 +62,7 @@ register_model(Tag)(models.OpaqueModel)
 class Kernel:
     """The compiled face of a cost.
 
-    `number` says what is summed: "real" (float64) or "wide" (192-bit integers).  `group`, given instead of the four
+    `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `group`, given instead of the four
     functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in costs get bare pointers.
     """
 

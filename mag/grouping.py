@@ -91,9 +91,9 @@ class Grouping:
 
     @cached_property
     def information_loss(self) -> float:
-        within = self._groups.distances(self._cost.centres(self._groups))
         everything = self._make_groups(self._values, np.zeros(1, np.int64), self._groups.weights)
-        around = everything.distances(everything.mean())
+        around = everything.distances(everything.mean(), everything.unit[0])
+        within = self._groups.distances(self._cost.centres(self._groups), everything.unit[0])
         scale = float(np.abs(around).max())
         if scale == 0:
             return 0.0

@@ -129,4 +129,4 @@ class BuiltIn(Cost):
 
     def losses(self, groups, x):
         loss = self._loss(groups)
-        return loss if groups.unit == 1 else loss * (self.pair(groups.unit) / self.pair(1.0))
+        return loss if (groups.unit == 1).all() else loss * (self.pair(groups.unit) / self.pair(1.0))

@@ -2,28 +2,29 @@
 
 import numpy as np
 
-HUGE = 2.0**1022  # two float64 below this differ by less than the largest float64
+HUGE = 2.0**960  # 2**63 numbers below this can be summed
+UNIT = 2.0**64
 
 
 class Groups:
     """y[l] = x[l] - x[start of l's group], sorted; weights; where groups start and how large they are.
 
     Integers stay integers (Python's own where 64 bits do not hold a sum of squares), so their sums are exact.
-    Floats whose differences could overflow are counted in units of 4.
+    Groups of floats whose sums could overflow are counted in a `unit` of 2**64.
     """
 
     def __init__(self, values, starts, weights=None):
         self.starts = starts
         self.sizes = np.diff(np.append(starts, len(values)))
         self.weights, self.w = weights, 1 if weights is None else weights
-        self.unit = 1.0
-        if values.dtype.kind == "f":
-            if max(-values[0], values[-1]) >= HUGE:
-                self.unit, values = 4.0, values / 4.0
-            self.y = values - self.spread(values[starts])
-        else:
-            self.y = _summable(distance(values, self.spread(values[starts])), self.sizes)
         self.first, self.final = values[starts], values[starts + self.sizes - 1]
+        self.unit = np.ones(len(starts))
+        if values.dtype.kind == "f":
+            self.unit[self.final / 2 - self.first / 2 > HUGE] = UNIT
+            unit = self.spread(self.unit)
+            self.y = values / unit - self.spread(self.first) / unit
+        else:
+            self.y = _summable(distance(values, self.spread(self.first)), self.sizes)
 
     def spread(self, per_group):
         """One entry per record from one per group."""
@@ -73,14 +74,14 @@ class Groups:
     def placed(self, offset):
         """first + offset, never outside the group."""
         if self.first.dtype.kind == "f":
-            return np.clip(self.first + offset, self.first, self.final) * self.unit
+            return np.clip((self.first / self.unit + offset) * self.unit, self.first, self.final)
         if offset.dtype.kind == "f":
             return _real(self.first) + offset
         return (self.first.astype(object) + offset.astype(object)).astype(self.first.dtype)
 
-    def distances(self, offset):
-        """Of every record to its group's smallest value plus `offset`."""
-        return _real(self.y - self.spread(offset))
+    def distances(self, offset, unit):
+        """Of every record to its group's smallest value plus `offset`, in the given unit."""
+        return _real(self.y - self.spread(offset)) * self.spread(self.unit / unit)
 
 
 def _real(values):

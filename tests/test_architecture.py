@@ -1,0 +1,94 @@
+"""The tree is the architecture: imports point down, tables equal files, and `import mag` stays light."""
+
+import ast
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import mag
+from mag.backends import BACKENDS
+from mag.costs import COSTS
+from mag.solvers import SOLVERS
+
+ROOT = pathlib.Path(mag.__file__).parent
+LAYERS = [  # a file may import from its own layer's package and from those after it
+    ["mag.cli"],
+    ["mag.demo"],
+    ["mag.api"],
+    ["mag.backends"],
+    ["mag.solvers"],
+    ["mag.costs"],
+    ["mag._jit"],
+    ["mag._lanes", "mag._wide"],
+    ["mag._arrays", "mag._checks", "mag.grouping", "mag.reference"],  # leaves
+    ["mag"],
+]
+HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
+
+
+def module_name(path):
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def layer(name):
+    while name not in HEIGHT:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            yield node.module
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=module_name)
+def test_imports_point_down(path):
+    here = layer(module_name(path))
+    if here == "mag":  # the package itself only names where things live
+        return
+    for name in imports(path):
+        if name.split(".")[0] == "mag":
+            there = layer(name)
+            assert there == here or HEIGHT[there] > HEIGHT[here], f"{module_name(path)} imports {name}"
+
+
+@pytest.mark.parametrize(("folder", "table"), [("costs", COSTS), ("solvers", SOLVERS), ("backends", BACKENDS)])
+def test_tables_equal_files(folder, table):
+    files = sorted(path.stem for path in (ROOT / folder).glob("*.py") if not path.stem.startswith("_"))
+    assert list(table) == files
+
+
+def test_costs_are_called_like_their_key():
+    assert all(cost.name == name for name, cost in COSTS.items())
+
+
+def test_the_documentation_of_univariate_lists_the_tables():
+    text = mag.univariate.__doc__
+    for option, table in (("cost", COSTS), ("solver", {"auto": 0, **SOLVERS}), ("backend", {"auto": 0, **BACKENDS})):
+        listed = re.search(rf"^    {option} : \{{(.*?)\}}", text, re.M | re.S).group(1)
+        assert re.findall(r'"(\w+)"', listed) == sorted(table)
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_import_loads_nothing_heavy():
+    heavy = "numba numpy llvmlite pandas sklearn cupy torch jax"
+    assert run(f"import mag, sys; print([m for m in {heavy.split()} if m in sys.modules])").strip() == "[]"
+
+
+def test_names_are_found_on_demand():
+    assert set(mag.__all__) <= set(dir(mag))
+    for name in mag.__all__:
+        assert getattr(mag, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = mag.nothing

@@ -1,0 +1,32 @@
+"""The command line, as a user meets it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mag import cli
+
+
+def test_demo_prints_a_summary(capsys):
+    assert cli.main(["demo", "-k", "7"]) == 0
+    out = capsys.readouterr().out
+    for word in ("age", "income", "7-13", "information loss", "at least 7 records"):
+        assert word in out
+
+
+def test_a_wrong_option_is_one_sentence_and_no_traceback(capsys):
+    assert cli.main(["demo", "-k", "0"]) == 2
+    assert capsys.readouterr().err == "mag: k must be an integer in [1, n=10000]; got 0.\n"
+
+
+def test_an_unknown_command_lists_the_known_ones(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["mask"])
+    assert stop.value.code == 2
+    assert "demo" in capsys.readouterr().err
+
+
+def test_module_runs_as_a_program():
+    done = subprocess.run([sys.executable, "-m", "mag.cli", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("mag ")

@@ -1,0 +1,112 @@
+"""The ladder: exhaustive search, an exact dynamic program, then every cost with every solver that is valid for it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import mag
+from mag import reference
+from mag.costs import COSTS
+from mag.solvers import SOLVERS
+from tests.hostile import integer_columns, real_columns
+
+PAIRS = [
+    (cost, solver)
+    for cost, entry in COSTS.items()
+    for solver, method in SOLVERS.items()
+    if method.valid(entry, bounded=True)
+]
+WEIGHTED = [(cost, solver) for cost, solver in PAIRS if COSTS[cost].weighted]
+TOLERANCE = Fraction(1, 10**12)
+
+
+def exact_cost(x, grouping, cost, weights=None):
+    return reference.cost_of(x.tolist(), grouping.labels, cost, weights)
+
+
+def check(x, k, cost, solver, weights=None, best=None):
+    """The grouping is feasible, ordered, and its exact cost the exact optimum."""
+    grouping = mag.univariate(x, k, cost=cost, solver=solver, weights=weights)
+    sizes = np.bincount(grouping.labels)
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
+    assert (np.diff(grouping.labels[np.argsort(x, kind="stable")]) >= 0).all()
+    best = reference.optimum(x.tolist(), k, cost, weights) if best is None else best
+    found = exact_cost(x, grouping, cost, weights)
+    assert found <= best * (1 + TOLERANCE), float((found - best) / best if best else found)
+    return grouping
+
+
+def columns_for(cost, n, seed=0):
+    if COSTS[cost].integer:
+        return integer_columns(n, seed)
+    return {**real_columns(n, seed), **{f"int_{name}": x for name, x in integer_columns(n, seed).items()}}
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_dynamic_program_of_the_reference_equals_exhaustive_search(cost):
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 5, 8, 9):
+        for k in range(1, n + 1):
+            x = rng.integers(-9, 9, n).tolist()
+            assert reference.optimum(x, k, cost) == reference.exhaustive(x, k, cost)
+
+
+@pytest.mark.parametrize("cost", ["sae", "sse"])
+def test_weighted_dynamic_program_of_the_reference_equals_exhaustive_search(cost):
+    rng = np.random.default_rng(2)
+    for n, k in ((4, 2), (7, 2), (8, 3), (9, 4)):
+        x, w = rng.integers(-9, 9, n).tolist(), rng.integers(0, 4, n).tolist()
+        w[0] = 1
+        assert reference.optimum(x, k, cost, w) == reference.exhaustive(x, k, cost, w, contiguous=True)
+
+
+@pytest.mark.parametrize("cost", ["sae", "sse"])
+def test_with_weights_an_interleaved_grouping_may_cost_less(cost):
+    """Light records fill groups from afar; `univariate` promises the optimum among groups of consecutive values."""
+    x, w = [0, 1, 1, 9], [9, 9, 9, 0]
+    assert reference.exhaustive(x, 2, cost, w) == 0 < reference.exhaustive(x, 2, cost, w, contiguous=True)
+
+
+@pytest.mark.parametrize(("cost", "solver"), PAIRS)
+def test_optimal_against_exhaustive_search(cost, solver):
+    rng = np.random.default_rng(3)
+    for n in range(1, 10):
+        for k in range(1, n + 1):
+            x = rng.integers(-6, 7, n)
+            check(x, k, cost, solver, best=reference.exhaustive(x.tolist(), k, cost))
+
+
+@pytest.mark.parametrize(("cost", "solver"), PAIRS)
+def test_optimal_on_hostile_columns(cost, solver):
+    for n, k in ((41, 3), (60, 20), (97, 7), (64, 32), (65, 32), (63, 21), (50, 1), (50, 50)):
+        for name, x in columns_for(cost, n, seed=n).items():
+            grouping = check(x, k, cost, solver)
+            assert np.isfinite(grouping.information_loss), name
+
+
+@pytest.mark.parametrize(("cost", "solver"), WEIGHTED)
+def test_optimal_with_weights(cost, solver):
+    rng = np.random.default_rng(4)
+    for n, k in ((9, 2), (60, 4), (71, 11)):
+        for x in (rng.random(n), rng.integers(0, 9, n) * 1.0, 1e9 + rng.random(n), rng.lognormal(size=n)):
+            check(x, k, cost, solver, weights=rng.integers(1, 50, n) / 7)
+            check(x, k, cost, solver, weights=rng.integers(0, 3, n) + (np.arange(n) == 0))
+
+
+@pytest.mark.parametrize(("cost", "solver"), WEIGHTED)
+def test_equal_weights_change_nothing(cost, solver):
+    x = np.random.default_rng(5).normal(size=200)
+    plain = mag.univariate(x, 6, cost=cost, solver=solver)
+    heavy = mag.univariate(x, 6, cost=cost, solver=solver, weights=np.full(200, 2.5))
+    np.testing.assert_array_equal(plain.labels, heavy.labels)
+    assert heavy.cost == pytest.approx(2.5 * plain.cost, rel=1e-12)
+
+
+@pytest.mark.parametrize(("cost", "solver"), PAIRS)
+def test_all_solvers_agree_at_every_n_around_the_blocks(cost, solver):
+    rng = np.random.default_rng(6)
+    for k in (2, 5, 13):
+        for n in range(2 * k, 6 * k + 2):
+            check(rng.integers(0, 4 * n, n), k, cost, solver)
