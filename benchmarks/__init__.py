@@ -1,0 +1,1 @@
+"""Commands that measure: each prints a table, run as ``python -m benchmarks.NAME``."""

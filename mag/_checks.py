@@ -1,6 +1,7 @@
 """All validation and its sentences: what, its value, what is allowed.  Data values are never quoted."""
 
 import numbers
+import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,9 +22,10 @@ def integer(option: str, number: Any, low: int, high: int, high_name: str) -> in
     allowed = f"an integer in [{low}, {high_name}={high}]"
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Integral):
         raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
+    number = operator.index(number)
     if not low <= number <= high:
         raise ValueError(f"{option} must be {allowed}; got {number}.")
-    return int(number)
+    return number
 
 
 def penalty(option: str, number: Any, integers: bool) -> float:
@@ -31,7 +33,7 @@ def penalty(option: str, number: Any, integers: bool) -> float:
     allowed = "an integer in [0, 2**53]" if integers else "a finite number that is not negative"
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Integral if integers else numbers.Real):
         raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
-    if not 0 <= number < np.inf or (integers and number > 2**53):
+    if not 0 <= float(number) < np.inf or (integers and float(number) > 2**53):
         raise ValueError(f"{option} must be {allowed}; got {number}.")
     return float(number)
 

@@ -38,7 +38,7 @@ def part(typing_context, array, offset):
 
 
 def part_of(dtype):
-    """An intrinsic `f(array, offset)`: the memory of a float64 array from element `offset` on, as elements of `dtype`."""
+    """An intrinsic `f(array, offset)`: the memory of a float64 array from element `offset` on, as another dtype."""
 
     @intrinsic
     def recast(typing_context, array, offset):

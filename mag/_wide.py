@@ -44,10 +44,8 @@ def _operator(op, instruction, result=wide):
     @infer_global(op)
     class _Typing(AbstractTemplate):
         def generic(self, args, kws):
-            if len(args) == 2 and any(isinstance(a, Wide) for a in args):
-                if all(isinstance(a, (Wide, types.Integer)) for a in args):
-                    return signature(result, wide, wide)
-            return None
+            fits = len(args) == 2 and all(isinstance(a, (Wide, types.Integer)) for a in args)
+            return signature(result, wide, wide) if fits and wide in args else None
 
     @lower_builtin(op, Wide, Wide)
     def _lower(context, builder, sig, args):
@@ -89,7 +87,9 @@ def to_float(typing_context, value):
         for number in range(WORDS):
             bits = builder.trunc(builder.lshr(args[0], ir.Constant(_INT, 64 * number)), _I64)
             convert = builder.sitofp if number == WORDS - 1 else builder.uitofp
-            result = builder.fadd(result, builder.fmul(convert(bits, double), ir.Constant(double, 2.0 ** (64 * number))))
+            result = builder.fadd(
+                result, builder.fmul(convert(bits, double), ir.Constant(double, 2.0 ** (64 * number)))
+            )
         return result
 
     return types.float64(value), codegen

@@ -10,7 +10,9 @@ from mag import __version__
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    parser = argparse.ArgumentParser(prog="mag", description="Microaggregation: groups of at least k, at the least loss.")
+    parser = argparse.ArgumentParser(
+        prog="mag", description="Microaggregation: groups of at least k, at the least loss."
+    )
     parser.add_argument("--version", action="version", version=f"mag {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     demo = commands.add_parser("demo", help="group a generated table of 10 000 people, column by column")

@@ -67,30 +67,36 @@ class Grouping:
 
     @cached_property
     def sizes(self) -> np.ndarray:
+        """The number of records in each group."""
         return np.diff(np.append(self._starts, self.labels.size))
 
     @cached_property
     def small_groups(self) -> np.ndarray:
+        """The groups that have fewer than k records."""
         return np.flatnonzero(self.sizes < self.k)
 
     @cached_property
     def cost(self) -> float | int:
+        """What the grouping loses, from the data themselves."""
         with np.errstate(over="ignore"):
             total = self._cost.losses(self._groups, self._values).sum()
         return int(total) if self._cost.integer else float(total)
 
     @cached_property
     def representatives(self) -> np.ndarray:
+        """What the records of each group are replaced by."""
         chosen = self._groups.placed(self._cost.centres(self._groups))
         # a mean of integers is no integer: it stays float64
         return chosen if chosen.dtype.kind == "f" != self._dtype.kind else chosen.astype(self._dtype)
 
     @cached_property
     def masked(self) -> np.ndarray:
+        """The data with each record replaced."""
         return self.representatives[self.labels]
 
     @cached_property
     def information_loss(self) -> float:
+        """SSE / SST."""
         everything = self._make_groups(self._values, np.zeros(1, np.int64), self._groups.weights)
         around = everything.distances(everything.mean(), everything.unit[0])
         within = self._groups.distances(self._cost.centres(self._groups), everything.unit[0])

@@ -12,7 +12,8 @@ Numbers = Sequence[Fraction]
 
 
 def _mean(x: Numbers, w: Numbers) -> Fraction:
-    return sum(a * b for a, b in zip(x, w, strict=True)) / sum(w) if sum(w) else Fraction(0)
+    weight = sum(w, Fraction(0))
+    return sum((a * b for a, b in zip(x, w, strict=True)), Fraction(0)) / weight if weight else Fraction(0)
 
 
 def _sse(x: Numbers, w: Numbers) -> Fraction:
@@ -191,10 +192,10 @@ def optimum(
     if max_groups is None:
         result = layer([], True)[n]
     else:
-        layers = [[Fraction(0)] + [None] * n]
+        layers: list[list[Fraction | None]] = [[Fraction(0)] + [None] * n]
         for _ in range(max_groups):
             layers.append(layer(layers[-1], False))
-        result = min(last[n] for last in layers if last[n] is not None)
+        result = min((found for last in layers if (found := last[n]) is not None), default=None)
     if result is None:
         raise ValueError(f"k must be an integer in [1, n={n}]; got {k}.")
     return result

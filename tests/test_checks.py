@@ -11,29 +11,29 @@ X = [3.0, 1.0, 2.0, 5.0]
 
 CASES = [
     # x
-    (dict(x=[]), "x must hold at least one value; got none."),
-    (dict(x=5.0), "x must have one dimension; got an array of shape ()."),
-    (dict(x=np.zeros((2, 3))), "x must have one dimension; got an array of shape (2, 3)."),
-    (dict(x=["a", "b"]), "x must hold real numbers; got dtype string."),
-    (dict(x=[b"a"]), "x must hold real numbers; got dtype bytes."),
-    (dict(x=[1.0, None]), "x must hold real numbers; got dtype object."),
-    (dict(x=[1.0, 2j]), "x must hold real numbers; got dtype complex."),
-    (dict(x=np.array(["2020-01-01"], "M8[D]")), "x must hold real numbers; got dtype datetime64[D]."),
-    (dict(x=[[1.0], [2.0, 3.0]]), "x must be an array of numbers; NumPy cannot read the list given."),
-    (dict(x=[1.0, np.nan]), "x contains 1 NaN value; drop or impute them first."),
-    (dict(x=[np.inf, -np.inf, 1.0]), "x contains 2 infinite values; drop or impute them first."),
-    (dict(x=[np.inf, np.nan, np.nan]), "x contains 2 NaN and 1 infinite values; drop or impute them first."),
+    ({"x": []}, "x must hold at least one value; got none."),
+    ({"x": 5.0}, "x must have one dimension; got an array of shape ()."),
+    ({"x": np.zeros((2, 3))}, "x must have one dimension; got an array of shape (2, 3)."),
+    ({"x": ["a", "b"]}, "x must hold real numbers; got dtype string."),
+    ({"x": [b"a"]}, "x must hold real numbers; got dtype bytes."),
+    ({"x": [1.0, None]}, "x must hold real numbers; got dtype object."),
+    ({"x": [1.0, 2j]}, "x must hold real numbers; got dtype complex."),
+    ({"x": np.array(["2020-01-01"], "M8[D]")}, "x must hold real numbers; got dtype datetime64[D]."),
+    ({"x": [[1.0], [2.0, 3.0]]}, "x must be an array of numbers; NumPy cannot read the list given."),
+    ({"x": [1.0, np.nan]}, "x contains 1 NaN value; drop or impute them first."),
+    ({"x": [np.inf, -np.inf, 1.0]}, "x contains 2 infinite values; drop or impute them first."),
+    ({"x": [np.inf, np.nan, np.nan]}, "x contains 2 NaN and 1 infinite values; drop or impute them first."),
     (
-        dict(x=np.ma.masked_array([1.0, 2.0], [True, False])),
+        {"x": np.ma.masked_array([1.0, 2.0], [True, False])},
         "x must not be a masked array; use x.compressed() or x.filled(...) first.",
     ),
     (
-        dict(x=np.ones(4, np.longdouble)),
+        {"x": np.ones(4, np.longdouble)},
         f"x must be float64 or narrower; got {np.dtype(np.longdouble).name}, convert it to float64 first.",
     ),
     # k
     *[
-        (dict(k=k), f"k must be an integer in [1, n=4]; got {shown}.")
+        ({"k": k}, f"k must be an integer in [1, n=4]; got {shown}.")
         for k, shown in (
             (0, "0"),
             (-1, "-1"),
@@ -49,32 +49,32 @@ CASES = [
         )
     ],
     # options
-    (dict(cost="mse"), "cost must be one of 'maxdist', 'rounddown', 'roundup', 'sae', 'sse', 'sse_int'; got 'mse'."),
-    (dict(cost=3), "cost must be one of 'maxdist', 'rounddown', 'roundup', 'sae', 'sse', 'sse_int'; got 3."),
-    (dict(cost="sse_int"), "cost 'sse_int' needs integers; got float64, round x to integers first."),
-    (dict(backend="gpu"), "backend must be one of 'auto', 'cpu'; got 'gpu'."),
-    (dict(assume_sorted="yes"), "assume_sorted must be True or False; got 'yes'."),
-    (dict(assume_sorted=True), "assume_sorted must be False; got True, but x is not in ascending order."),
-    (dict(group_penalty=-1), "group_penalty must be a finite number that is not negative; got -1."),
-    (dict(group_penalty=np.nan), "group_penalty must be a finite number that is not negative; got nan."),
-    (dict(group_penalty="1"), "group_penalty must be a finite number that is not negative; got '1'."),
-    (dict(soft=np.inf), "soft must be a finite number that is not negative; got inf."),
-    (dict(soft=True), "soft must be a finite number that is not negative; got True."),
-    (dict(max_groups=0), "max_groups must be an integer in [1, n=4]; got 0."),
-    (dict(max_groups=1.5), "max_groups must be an integer in [1, n=4]; got 1.5."),
+    ({"cost": "mse"}, "cost must be one of 'maxdist', 'rounddown', 'roundup', 'sae', 'sse', 'sse_int'; got 'mse'."),
+    ({"cost": 3}, "cost must be one of 'maxdist', 'rounddown', 'roundup', 'sae', 'sse', 'sse_int'; got 3."),
+    ({"cost": "sse_int"}, "cost 'sse_int' needs integers; got float64, round x to integers first."),
+    ({"backend": "gpu"}, "backend must be one of 'auto', 'cpu'; got 'gpu'."),
+    ({"assume_sorted": "yes"}, "assume_sorted must be True or False; got 'yes'."),
+    ({"assume_sorted": True}, "assume_sorted must be False; got True, but x is not in ascending order."),
+    ({"group_penalty": -1}, "group_penalty must be a finite number that is not negative; got -1."),
+    ({"group_penalty": np.nan}, "group_penalty must be a finite number that is not negative; got nan."),
+    ({"group_penalty": "1"}, "group_penalty must be a finite number that is not negative; got '1'."),
+    ({"soft": np.inf}, "soft must be a finite number that is not negative; got inf."),
+    ({"soft": True}, "soft must be a finite number that is not negative; got True."),
+    ({"max_groups": 0}, "max_groups must be an integer in [1, n=4]; got 0."),
+    ({"max_groups": 1.5}, "max_groups must be an integer in [1, n=4]; got 1.5."),
     (
-        dict(x=[1, 2, 3, 4], cost="sse_int", group_penalty=0.5),
+        {"x": [1, 2, 3, 4], "cost": "sse_int", "group_penalty": 0.5},
         "group_penalty must be an integer in [0, 2**53]; got 0.5.",
     ),
     # weights
-    (dict(weights=[1, 1, 1, -1]), "weights must not be negative; got 1 negative."),
-    (dict(weights=[1, 1, 1, np.nan]), "weights contains 1 NaN value; drop or impute them first."),
-    (dict(weights=[1, 1, 1]), "weights must hold one weight per record, n=4; got 3."),
-    (dict(weights=[0, 0, 0, 0]), "weights must not all be zero; got only zeros."),
-    (dict(weights=np.ones((4, 1))), "weights must have one dimension; got an array of shape (4, 1)."),
-    (dict(weights=["a"] * 4), "weights must hold real numbers; got dtype string."),
+    ({"weights": [1, 1, 1, -1]}, "weights must not be negative; got 1 negative."),
+    ({"weights": [1, 1, 1, np.nan]}, "weights contains 1 NaN value; drop or impute them first."),
+    ({"weights": [1, 1, 1]}, "weights must hold one weight per record, n=4; got 3."),
+    ({"weights": [0, 0, 0, 0]}, "weights must not all be zero; got only zeros."),
+    ({"weights": np.ones((4, 1))}, "weights must have one dimension; got an array of shape (4, 1)."),
+    ({"weights": ["a"] * 4}, "weights must hold real numbers; got dtype string."),
     *[
-        (dict(weights=[1] * 4, cost=cost), f"weights are used by the costs 'sae' and 'sse' only; got cost {cost!r}.")
+        ({"weights": [1] * 4, "cost": cost}, f"weights are used by the costs 'sae' and 'sse' only; got cost {cost!r}.")
         for cost in ("maxdist", "roundup", "rounddown", "sse_int")
     ],
 ]
@@ -95,7 +95,7 @@ def test_the_message_for_an_unknown_solver_lists_all():
 
 def test_messages_never_quote_data():
     secret = 123456.789
-    for change in (dict(x=[secret, np.nan]), dict(weights=[-secret, 1, 1, 1]), dict(x=[secret, "a"])):
+    for change in ({"x": [secret, np.nan]}, {"weights": [-secret, 1, 1, 1]}, {"x": [secret, "a"]}):
         with pytest.raises((TypeError, ValueError)) as caught:
             mag.univariate(**{"x": X, "k": 1, **change})
         assert not re.search("123456|789", str(caught.value))

@@ -182,7 +182,7 @@ def test_a_users_cost_runs_on_every_solver_that_its_promises_allow():
 def test_two_costs_of_one_name_are_not_confused():
     x = [0.0, 1.0, 2.0, 10.0, 11.0, 12.0]
     one = mag.Cost("mine", group=lambda x, i, j: 1.0, representative="min")
-    many = mag.Cost("mine", group=lambda x, i, j: (x[j - 1] - x[i]), representative="min")
+    many = mag.Cost("mine", group=lambda x, i, j: x[j - 1] - x[i], representative="min")
     assert mag.univariate(x, 2, cost=one).n_groups == 1
     assert mag.univariate(x, 2, cost=many).n_groups > 1
 

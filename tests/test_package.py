@@ -41,7 +41,9 @@ def test_a_new_environment_finds_everything(wheel, tmp_path):
         "import mag, pathlib;"
         "print((pathlib.Path(mag.__file__).parent / 'kernels' / 'README.md').exists(), mag.__version__)"
     )
-    found = subprocess.run([bin_folder / "python", "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
+    found = subprocess.run(
+        [bin_folder / "python", "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path
+    )
     assert found.stdout.split() == ["True", mag.__version__]
     version = subprocess.run([bin_folder / "mag", "--version"], check=True, capture_output=True, text=True)
     assert version.stdout.strip() == f"mag {mag.__version__}"

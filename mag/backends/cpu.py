@@ -18,7 +18,7 @@ TINY = 2.0**-900  # costs below this may have lost bits to underflow
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be solved: groups of at least `least` values; `fixed` is added per group, `short` per value below k."""
+    """What is to be solved: groups of `least` values or more; `fixed` is added per group, `short` per value below k."""
 
     cost: Cost
     solver: Solver
@@ -133,7 +133,8 @@ def _scaled(problem, penalty, scale):
     if not penalty or not scale:
         return penalty
     degree = int(np.log2(problem.cost.pair(2.0) / problem.cost.pair(1.0)))
-    return float(np.ldexp(min(penalty, 2.0**600), int(np.clip(-degree * scale, -2000, 400))))
+    fraction, exponent = np.frexp(penalty)
+    return float(np.ldexp(fraction, min(int(exponent) - degree * scale, 600)))  # beside values below 1, more is no more
 
 
 def _unspannable(x, weights, problem, starts, total, scale):
@@ -175,7 +176,7 @@ def _uncached(function):
 
 @jit
 def starts_of(sizes, k, plain):
-    """Follow the last groups back from the end; a group of 2k values or more is split where nothing speaks against it."""
+    """Follow the last groups back from the end; where the problem is plain, groups of 2k values or more are split."""
     n = len(sizes) - 1
     count, j = 0, n
     while j > 0:

@@ -118,15 +118,29 @@ class BuiltIn(Cost):
     apart, which is the least that a group across such a gap can cost.
     """
 
-    def __init__(self, name, *, kernel, representative, loss, pair, weighted=None, integer=False):
+    pair: Callable[[Any], Any]
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        kernel: Kernel,
+        representative: str,
+        loss: Callable[[Groups], np.ndarray],
+        pair: Callable[[Any], Any],
+        weighted: Kernel | None = None,
+        integer: bool = False,
+    ) -> None:
         self.name, self.kernel, self.weighted, self.integer = name, kernel, weighted, integer
         self.wide = kernel.wide() if integer else None
         self.representative, self.pair, self._loss = representative, pair, loss
         self.concave = self.splitting = True
 
-    def prepare(self, x):
+    def prepare(self, x: np.ndarray) -> np.ndarray:
+        """The sorted values themselves."""
         return x
 
-    def losses(self, groups, x):
+    def losses(self, groups: Groups, x: np.ndarray) -> np.ndarray:
+        """The cost of each group."""
         loss = self._loss(groups)
         return loss if (groups.unit == 1).all() else loss * (self.pair(groups.unit) / self.pair(1.0))

@@ -43,7 +43,9 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
             count = min(newest - base + 1, last - c + 1)
             column_minima(Ahead(cost, s, c), base, newest, count, best, kept)
             for q in range(count):
-                if tentative[c + q] < 0 or later_is_better(cost, s, np.int64(tentative[c + q]), np.int64(best[q]), c + q):
+                if tentative[c + q] < 0 or later_is_better(
+                    cost, s, np.int64(tentative[c + q]), np.int64(best[q]), c + q
+                ):
                     tentative[c + q] = best[q]
             horizon = c + count - 1
         elif later_is_better(cost, s, np.int64(tentative[c]), newest, c):
