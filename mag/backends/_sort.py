@@ -15,14 +15,14 @@ the same order; -0.0 and 0.0 rank alike, so that ties stay in index order.
 import threading
 
 import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
 
 from mag._jit import called, inlined, jit
 from mag._lanes import at, put
 
 U = np.uint64
-MAX = np.int64(2**63 - 1)
-TOP = U(2**63)
-ONE = np.uint32(1)
+MAX, TOP = np.int64(2**63 - 1), U(2**63)
 
 FEWEST = 200  # below this many values, numpy's own sort
 SAMPLE = 32  # values that choose the centre and the scale of the places
@@ -31,6 +31,27 @@ LEAST_BITS, MOST_BITS = 8, 12  # of a bucket's name
 SLOT_BITS = 13  # of a slot's name
 LARGEST = 2**14  # values in a bucket that `finish` takes
 MOVES = 4  # that insertion may take per value
+
+
+@intrinsic
+def recast(typing_context, number, like):
+    """The bits of a number as a number of the other's type."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], args[1].type)
+
+    return like(number, like), codegen
+
+
+@intrinsic
+def width(typing_context, number):
+    """How many bits an unsigned number takes."""
+
+    def codegen(context, builder, signature, args):
+        zeros = builder.ctlz(args[0], context.get_constant(types.boolean, False))
+        return builder.sub(context.get_constant(types.int64, 64), zeros)
+
+    return types.int64(types.uint64), codegen
 
 
 @inlined
@@ -46,49 +67,34 @@ def place(word, real, centre, scale):
 
     Every step rounds monotonically, so no place descends, even where the difference overflows.
     """
-    offset = (np.int64(word).view(np.float64) if real else float(word)) - centre
-    size = np.float64(abs(offset) + scale).view(np.int64) - np.float64(scale).view(np.int64)
+    offset = (recast(word, 0.0) if real else float(word)) - centre
+    size = recast(abs(offset) + scale, word) - recast(scale, word)
     return -size if offset < 0 else size
-
-
-@called
-def width(number):
-    """How many bits an unsigned number takes."""
-    bits = 0
-    while number > U(0):
-        number >>= U(1)
-        bits += 1
-    return bits
-
-
-@called
-def running(counts, size, start):
-    """Turn counts into where each begins."""
-    for i in range(size):
-        count = at(counts, i)
-        put(counts, i, start)
-        start = np.uint32(start + count)
 
 
 @called
 def finish(records, begin, end, counts, words, order, real):
     """Sort one bucket into the result; False if that takes too many moves."""
     n = end - begin
-    bits = min(width(U(n)), SLOT_BITS)
-    down, size = U(64 - bits), 1 << bits
-    for slot in range(size):
-        put(counts, slot, np.uint32(0))
+    bits = width(n) if n < 1 << SLOT_BITS else SLOT_BITS
+    down = U(64 - bits)
+    for slot in range(1 << bits):
+        put(counts, slot, 0)
     for i in range(begin, end):
-        slot = np.int64(at(records, 2 * i + 1) >> down)
-        put(counts, slot, np.uint32(at(counts, slot) + ONE))
-    running(counts, size, np.uint32(begin))
+        slot = at(records, 2 * i + 1) >> down
+        put(counts, slot, at(counts, slot) + 1)
+    start = begin
+    for slot in range(1 << bits):
+        count = at(counts, slot)
+        put(counts, slot, start)
+        start += count
     for i in range(begin, end):
         tail = at(records, 2 * i + 1)
-        slot = np.int64(tail >> down)
+        slot = tail >> down
         position = at(counts, slot)
-        put(counts, slot, np.uint32(position + ONE))
-        put(words, np.int64(position), np.int64(at(records, 2 * i)))
-        put(order, np.int64(position), np.int32(tail))
+        put(counts, slot, position + 1)
+        put(words, position, at(records, 2 * i))
+        put(order, position, tail)
     # Most disorder is two neighbours exchanged.  Carrying the largest value so far along mends that without a branch
     # to mispredict; what remains is inserted where it belongs.
     moves = MOVES * n + 512
@@ -99,8 +105,12 @@ def finish(records, begin, end, counts, words, order, real):
         word, index = at(words, i), at(order, i)
         here = rank(word, real)
         below = here < most
-        least_word, least_index, least = (word, index, here) if below else (most_word, most_index, most)
-        most_word, most_index, most = (most_word, most_index, most) if below else (word, index, here)
+        least_word = word if below else most_word
+        least_index = index if below else most_index
+        least = here if below else most
+        most_word = most_word if below else word
+        most_index = most_index if below else index
+        most = most if below else here
         j = i - 1
         if least < last and j > begin:
             while j > begin and rank(at(words, j - 1), real) > least:
@@ -120,28 +130,30 @@ def finish(records, begin, end, counts, words, order, real):
 
 
 @called
-def deal(source, indexes, begin, low, high, bits, records, counts, words, order, pending, n_pending, real):
+def deal(source, indexes, begin, low, high, bits, records, counts, slots, pending, words, order, n_pending, real):
     """Fill the buckets from the source, whose places stand in `words`, and finish them; how many are pending now."""
-    n = len(source)
-    taken = width(U(high - low))
-    up, down = U(max(0, bits + 32 - taken)), U(max(0, taken - bits - 32))
-    buckets = 1 << bits
-    for bucket in range(buckets):
-        put(counts, bucket, np.uint32(0))
-    for i in range(n):
-        bucket = np.int64(((U(at(words, begin + i) - low) << up) >> down) >> U(32))
-        put(counts, bucket, np.uint32(at(counts, bucket) + ONE))
-    running(counts, buckets, np.uint32(begin))
-    for i in range(n):
+    taken = width(high - low)
+    up, down = U(bits + 32 - taken), U(0)
+    if taken > bits + 32:
+        up, down = down, U(taken - bits - 32)
+    for bucket in range(1 << bits):
+        put(counts, bucket, 0)
+    for i in range(len(source)):
+        bucket = ((U(at(words, begin + i) - low) << up) >> down) >> U(32)
+        put(counts, bucket, at(counts, bucket) + 1)
+    start = begin
+    for bucket in range(1 << bits):
+        count = at(counts, bucket)
+        put(counts, bucket, start)
+        start += count
+    for i in range(len(source)):
         here = (U(at(words, begin + i) - low) << up) >> down
-        bucket = np.int64(here >> U(32))
+        bucket = here >> U(32)
         position = at(counts, bucket)
-        put(counts, bucket, np.uint32(position + ONE))
-        index = U(at(indexes, i)) if len(indexes) else U(i)
-        put(records, 2 * np.int64(position), U(at(source, i)))
-        put(records, 2 * np.int64(position) + 1, (here << U(32)) | index)
-    slots = counts[1 << MOST_BITS :]
-    for bucket in range(buckets):
+        put(counts, bucket, position + 1)
+        put(records, 2 * position, at(source, i))
+        put(records, 2 * position + 1, (here << U(32)) | U(at(indexes, i) if len(indexes) else i))
+    for bucket in range(1 << bits):
         end = np.int64(at(counts, bucket))
         if begin < end and (end - begin > LARGEST or not finish(records, begin, end, slots, words, order, real)):
             put(pending, 2 * n_pending, begin)
@@ -152,35 +164,26 @@ def deal(source, indexes, begin, low, high, bits, records, counts, words, order,
 
 
 @called
-def bits_for(n):
-    """How many bits the names of the buckets of n values take."""
-    return min(max(width(U(n - 1)) - PER_BUCKET, 0), MOST_BITS)
-
-
-@called
-def middle(source, real):
+def middle(source, real, sample):
     """Where most values are: the median of a sample, and how far its quartiles are apart."""
-    sample = np.empty(SAMPLE)
-    n = len(source)
     for i in range(SAMPLE):
-        word = at(source, i * n // SAMPLE)
-        value = np.int64(word).view(np.float64) if real else float(word)
+        word = at(source, i * len(source) // SAMPLE)
+        value = recast(word, 0.0) if real else float(word)
         j = i
-        while j > 0 and sample[j - 1] > value:
-            sample[j] = sample[j - 1]
+        while j > 0 and at(sample, j - 1) > value:
+            put(sample, j, at(sample, j - 1))
             j -= 1
-        sample[j] = value
-    scale = sample[3 * SAMPLE // 4] - sample[SAMPLE // 4]
+        put(sample, j, value)
+    scale = at(sample, 3 * SAMPLE // 4) - at(sample, SAMPLE // 4)
     if scale == 0:
-        scale = (sample[SAMPLE - 1] - sample[0]) / 16
-    return sample[SAMPLE // 2], scale if scale > 0 else 1.0
+        scale = (at(sample, SAMPLE - 1) - at(sample, 0)) / 16
+    return at(sample, SAMPLE // 2), scale if scale > 0 else 1.0
 
 
 @jit
-def arrange(source, real, nothing, records, counts, words, order, pending):
+def arrange(source, real, bits, nothing, sample, records, counts, slots, pending, words, order):
     """Sort the source into words and order, but for the buckets left pending: their number, or -1 if it is sorted."""
-    n = len(source)
-    i, before = 1, rank(at(source, 0), real)
+    n, i, before = len(source), 1, rank(at(source, 0), real)
     while i < n:
         here = rank(at(source, i), real)
         if here < before:
@@ -189,17 +192,18 @@ def arrange(source, real, nothing, records, counts, words, order, pending):
         i += 1
     if i >= n:
         return -1
-    centre, scale = middle(source, real)
+    centre, scale = middle(source, real, sample)
     low = high = place(at(source, 0), real, centre, scale)
     for i in range(n):
         here = place(at(source, i), real, centre, scale)
         put(words, i, here)
-        low, high = min(low, here), max(high, here)
-    return deal(source, nothing, 0, low, high, bits_for(n), records, counts, words, order, pending, 0, real)
+        low, high = here if here < low else low, here if here > high else high
+    none = np.int64(0)  # a literal 0 would compile `deal` and `finish` twice
+    return deal(source, nothing, none, low, high, bits, records, counts, slots, pending, words, order, none, real)
 
 
 @jit
-def resolve(n_pending, real, records, counts, words, order, pending):
+def resolve(n_pending, real, records, counts, slots, pending, words, order):
     """Deal pending buckets again by rank, until none is left."""
     longest = 0
     for i in range(n_pending):
@@ -211,19 +215,20 @@ def resolve(n_pending, real, records, counts, words, order, pending):
         n = end - begin
         low = high = rank(np.int64(at(records, 2 * begin)), real)
         for i in range(n):
-            word, tail = np.int64(at(records, 2 * (begin + i))), at(records, 2 * (begin + i) + 1)
+            word = np.int64(at(records, 2 * (begin + i)))
             here = rank(word, real)
             put(source, i, word)
-            put(indexes, i, np.uint32(tail))
+            put(indexes, i, at(records, 2 * (begin + i) + 1))
             put(words, begin + i, here)
             low, high = min(low, here), max(high, here)
         if low == high:
             for i in range(n):
                 words[begin + i], order[begin + i] = source[i], indexes[i]
         else:
-            bits = max(bits_for(n), LEAST_BITS)
+            bits = min(max(width(n) - PER_BUCKET, LEAST_BITS), MOST_BITS)
+            part, of = source[:n], indexes[:n]
             n_pending = deal(
-                source[:n], indexes[:n], begin, low, high, bits, records, counts, words, order, pending, n_pending, real
+                part, of, begin, low, high, bits, records, counts, slots, pending, words, order, n_pending, real
             )
 
 
@@ -235,11 +240,11 @@ _own = threading.local()
 
 
 def workspace(n):
-    """Records, counts and pending buckets of this thread, for n values."""
+    """Sample, records, counts of buckets and of slots, and pending buckets of this thread, for n values."""
     kept = getattr(_own, "kept", None)
-    if kept is None or kept[0].size < 2 * n:
-        counts = np.empty((1 << MOST_BITS) + (1 << SLOT_BITS), np.uint32)
-        kept = np.empty(2 * n, np.uint64), counts, np.empty(n // 16 + 4, np.int64)
+    if kept is None or kept[1].size < 2 * n:
+        counts, slots = np.empty(1 << MOST_BITS, np.uint32), np.empty(1 << SLOT_BITS, np.uint32)
+        kept = np.empty(SAMPLE), np.empty(2 * n, U), counts, slots, np.empty(n // 16 + 4, np.int64)
         if 16 * n <= KEPT:
             _own.kept = kept
     return kept
@@ -277,12 +282,13 @@ def _deal(x, padding):
     source.flags.writeable = False  # of this view: one type for numba, whoever owns the memory
     padded, order = np.empty(n + 2 * padding, np.int64), np.empty(n, np.int32)
     words = padded[padding : padding + n]
-    records, counts, pending = workspace(n)
-    n_pending = arrange(source, real, NOTHING, records, counts, words, order, pending)
+    bits = min(max(n.bit_length() - PER_BUCKET, 0), MOST_BITS)
+    sample, *memory = workspace(n)
+    n_pending = arrange(source, real, bits, NOTHING, sample, *memory, words, order)
     if n_pending < 0:
         words[:], order = source, None
     elif n_pending:
-        resolve(n_pending, real, records, counts, words, order, pending)
+        resolve(n_pending, real, *memory, words, order)
     if real:
         return padded.view(np.float64), order
     if x.dtype.kind == "u" and x.dtype.itemsize == 8:
