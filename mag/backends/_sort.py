@@ -15,11 +15,12 @@ the same order; -0.0 and 0.0 rank alike, so that ties stay in index order.
 import threading
 
 import numpy as np
-from numba.core import types
+from llvmlite import ir
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from mag._jit import called, inlined, jit
-from mag._lanes import at, put
+from mag._lanes import at, part, part_of, put
 
 U = np.uint64
 MAX, TOP = np.int64(2**63 - 1), U(2**63)
@@ -31,6 +32,8 @@ LEAST_BITS, MOST_BITS = 8, 12  # of a bucket's name
 SLOT_BITS = 13  # of a slot's name
 LARGEST = 2**14  # values in a bucket that `finish` takes
 MOVES = 4  # that insertion may take per value
+
+as_reals, as_integers, as_counts = part_of(types.float64), part_of(types.int64), part_of(types.uint32)
 
 
 @intrinsic
@@ -54,6 +57,21 @@ def width(typing_context, number):
     return types.int64(types.uint64), codegen
 
 
+@intrinsic
+def ahead(typing_context, part, index):
+    """Fetch the cache line of part[index], to be written soon."""
+
+    def codegen(context, builder, signature, args):
+        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        pointer = builder.bitcast(builder.gep(args[0], [args[1]]), byte)
+        builder.call(prefetch, [pointer, integer(1), integer(3), integer(1)])  # to write, to all levels, data
+        return context.get_dummy_value()
+
+    return types.void(part, types.int64), codegen
+
+
 @inlined
 def rank(word, real):
     """An integer in the order of the values; `real` is -1 for the bits of a float64 and 0 for integers."""
@@ -73,72 +91,65 @@ def place(word, real, centre, scale):
 
 
 @called
-def finish(records, begin, end, counts, words, order, real):
+def finish(records, begin, end, slots, words, order, real):
     """Sort one bucket into the result; False if that takes too many moves."""
     n = end - begin
-    bits = width(n) if n < 1 << SLOT_BITS else SLOT_BITS
+    bits = width(n) + 1 if 2 * n < 1 << SLOT_BITS else SLOT_BITS
     down = U(64 - bits)
     for slot in range(1 << bits):
-        put(counts, slot, 0)
+        put(slots, slot, 0)
     for i in range(begin, end):
         slot = at(records, 2 * i + 1) >> down
-        put(counts, slot, at(counts, slot) + 1)
+        put(slots, slot, at(slots, slot) + 1)
+        ahead(words, i)
+        ahead(order, i)
     start = begin
     for slot in range(1 << bits):
-        count = at(counts, slot)
-        put(counts, slot, start)
+        count = at(slots, slot)
+        put(slots, slot, start)
         start += count
     for i in range(begin, end):
         tail = at(records, 2 * i + 1)
         slot = tail >> down
-        position = at(counts, slot)
-        put(counts, slot, position + 1)
+        position = at(slots, slot)
+        put(slots, slot, position + 1)
         put(words, position, at(records, 2 * i))
         put(order, position, tail)
-    # Most disorder is two neighbours exchanged.  Carrying the largest value so far along mends that without a branch
-    # to mispredict; what remains is inserted where it belongs.
     moves = MOVES * n + 512
-    most_word, most_index = at(words, begin), at(order, begin)
-    most = rank(most_word, real)
-    last = most
+    last = rank(at(words, begin), real)
     for i in range(begin + 1, end):
-        word, index = at(words, i), at(order, i)
+        word = at(words, i)
         here = rank(word, real)
-        below = here < most
-        least_word = word if below else most_word
-        least_index = index if below else most_index
-        least = here if below else most
-        most_word = most_word if below else word
-        most_index = most_index if below else index
-        most = most if below else here
-        j = i - 1
-        if least < last and j > begin:
-            while j > begin and rank(at(words, j - 1), real) > least:
+        if here < last:
+            index, j = at(order, i), i
+            while j > begin and rank(at(words, j - 1), real) > here:
                 put(words, j, at(words, j - 1))
                 put(order, j, at(order, j - 1))
                 j -= 1
+            put(words, j, word)
+            put(order, j, index)
             moves -= i - j
             if moves < 0:
                 return False
         else:
-            last = least
-        put(words, j, least_word)
-        put(order, j, least_index)
-    put(words, end - 1, most_word)
-    put(order, end - 1, most_index)
+            last = here
     return True
 
 
 @called
-def deal(source, indexes, begin, low, high, bits, records, counts, slots, pending, words, order, n_pending, real):
-    """Fill the buckets from the source, whose places stand in `words`, and finish them; how many are pending now."""
+def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
+    """Fill n values' buckets from the source, whose places stand in the words, and finish them: how many are pending.
+
+    Without `indexes`, values are counted through.
+    """
+    records, pending, counts, slots, words, order = work
     taken = width(high - low)
     up, down = U(bits + 32 - taken), U(0)
     if taken > bits + 32:
         up, down = down, U(taken - bits - 32)
     for bucket in range(1 << bits):
         put(counts, bucket, 0)
-    for i in range(len(source)):
+    for i in range(n):
         bucket = ((U(at(words, begin + i) - low) << up) >> down) >> U(32)
         put(counts, bucket, at(counts, bucket) + 1)
     start = begin
@@ -146,13 +157,16 @@ def deal(source, indexes, begin, low, high, bits, records, counts, slots, pendin
         count = at(counts, bucket)
         put(counts, bucket, start)
         start += count
-    for i in range(len(source)):
+    for i in range(n):
         here = (U(at(words, begin + i) - low) << up) >> down
         bucket = here >> U(32)
         position = at(counts, bucket)
         put(counts, bucket, position + 1)
+        index = at(indexes, i) if n_pending >= 0 else i
         put(records, 2 * position, at(source, i))
-        put(records, 2 * position + 1, (here << U(32)) | U(at(indexes, i) if len(indexes) else i))
+        put(records, 2 * position + 1, (here << U(32)) | U(index))
+        ahead(records, 2 * position + 8)
+    n_pending = n_pending if n_pending > 0 else 0
     for bucket in range(1 << bits):
         end = np.int64(at(counts, bucket))
         if begin < end and (end - begin > LARGEST or not finish(records, begin, end, slots, words, order, real)):
@@ -180,8 +194,25 @@ def middle(source, real, sample):
     return at(sample, SAMPLE // 2), scale if scale > 0 else 1.0
 
 
+@inlined
+def parts(memory, words, order):
+    """The workspace in its parts: records, pending buckets, counts of buckets and of slots; and the result."""
+    n = len(order)
+    pending = 2 * n
+    counts = pending + n // 16 + 4
+    slots = counts + (1 << MOST_BITS) // 2
+    return (
+        part(memory, 0),
+        as_integers(memory, pending),
+        as_counts(memory, counts),
+        as_counts(memory, slots),
+        part(words, 0),
+        part(order, 0),
+    )
+
+
 @jit
-def arrange(source, real, bits, nothing, sample, records, counts, slots, pending, words, order):
+def arrange(source, real, bits, memory, words, order):
     """Sort the source into words and order, but for the buckets left pending: their number, or -1 if it is sorted."""
     n, i, before = len(source), 1, rank(at(source, 0), real)
     while i < n:
@@ -192,26 +223,28 @@ def arrange(source, real, bits, nothing, sample, records, counts, slots, pending
         i += 1
     if i >= n:
         return -1
-    centre, scale = middle(source, real, sample)
+    centre, scale = middle(source, real, as_reals(memory, 0))
     low = high = place(at(source, 0), real, centre, scale)
     for i in range(n):
         here = place(at(source, i), real, centre, scale)
         put(words, i, here)
         low, high = here if here < low else low, here if here > high else high
-    none = np.int64(0)  # a literal 0 would compile `deal` and `finish` twice
-    return deal(source, nothing, none, low, high, bits, records, counts, slots, pending, words, order, none, real)
+    work = parts(memory, words, order)
+    return deal(part(source, 0), part(order, 0), n, np.int64(0), low, high, bits, work, np.int64(-1), real)
 
 
 @jit
-def resolve(n_pending, real, records, counts, slots, pending, words, order):
+def resolve(n_pending, real, memory, words, order):
     """Deal pending buckets again by rank, until none is left."""
+    work = parts(memory, words, order)
+    records, pending = work[0], work[1]
     longest = 0
     for i in range(n_pending):
-        longest = max(longest, pending[2 * i + 1] - pending[2 * i])
-    source, indexes = np.empty(longest, np.int64), np.empty(longest, np.uint32)
+        longest = max(longest, at(pending, 2 * i + 1) - at(pending, 2 * i))
+    source, indexes = np.empty(longest, np.int64), np.empty(longest, np.int32)
     while n_pending:
         n_pending -= 1
-        begin, end = pending[2 * n_pending], pending[2 * n_pending + 1]
+        begin, end = at(pending, 2 * n_pending), at(pending, 2 * n_pending + 1)
         n = end - begin
         low = high = rank(np.int64(at(records, 2 * begin)), real)
         for i in range(n):
@@ -220,39 +253,41 @@ def resolve(n_pending, real, records, counts, slots, pending, words, order):
             put(source, i, word)
             put(indexes, i, at(records, 2 * (begin + i) + 1))
             put(words, begin + i, here)
-            low, high = min(low, here), max(high, here)
+            low, high = here if here < low else low, here if here > high else high
         if low == high:
-            for i in range(n):
-                words[begin + i], order[begin + i] = source[i], indexes[i]
+            words[begin:end], order[begin:end] = source[:n], indexes[:n]
         else:
             bits = min(max(width(n) - PER_BUCKET, LEAST_BITS), MOST_BITS)
-            part, of = source[:n], indexes[:n]
-            n_pending = deal(
-                part, of, begin, low, high, bits, records, counts, slots, pending, words, order, n_pending, real
-            )
+            n_pending = deal(part(source, 0), part(indexes, 0), n, begin, low, high, bits, work, n_pending, real)
 
 
 # ---- memory
 
-KEPT = 2**28  # bytes that a thread keeps for its next sort: page faults of fresh memory cost more than the sort itself
-NOTHING = np.empty(0, np.uint32)
-_own = threading.local()
+
+class Workspace(threading.local):
+    """The memory that this thread keeps for its next sort: page faults of fresh memory cost as much as the sort."""
+
+    memory = np.empty(0, U)
+
+
+KEPT = 2**25  # words of 8 bytes that a thread keeps at most: those of 16 million values
+_own = Workspace()
 
 
 def workspace(n):
-    """Sample, records, counts of buckets and of slots, and pending buckets of this thread, for n values."""
-    kept = getattr(_own, "kept", None)
-    if kept is None or kept[1].size < 2 * n:
-        counts, slots = np.empty(1 << MOST_BITS, np.uint32), np.empty(1 << SLOT_BITS, np.uint32)
-        kept = np.empty(SAMPLE), np.empty(2 * n, U), counts, slots, np.empty(n // 16 + 4, np.int64)
-        if 16 * n <= KEPT:
-            _own.kept = kept
-    return kept
+    """Memory for `parts` of n values, or of more."""
+    size = 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2
+    memory = _own.memory
+    if memory.size < size:
+        memory = np.empty(size, U)
+        if size <= KEPT:
+            _own.memory = memory
+    return memory
 
 
 def release():
     """Give back the memory that this thread keeps for its next sort."""
-    _own.kept = None
+    _own.memory = Workspace.memory
 
 
 # ---- what callers see
@@ -283,12 +318,12 @@ def _deal(x, padding):
     padded, order = np.empty(n + 2 * padding, np.int64), np.empty(n, np.int32)
     words = padded[padding : padding + n]
     bits = min(max(n.bit_length() - PER_BUCKET, 0), MOST_BITS)
-    sample, *memory = workspace(n)
-    n_pending = arrange(source, real, bits, NOTHING, sample, *memory, words, order)
+    memory = workspace(n)
+    n_pending = arrange(source, real, bits, memory, words, order)
     if n_pending < 0:
         words[:], order = source, None
     elif n_pending:
-        resolve(n_pending, real, *memory, words, order)
+        resolve(n_pending, real, memory, words, order)
     if real:
         return padded.view(np.float64), order
     if x.dtype.kind == "u" and x.dtype.itemsize == 8:
