@@ -80,13 +80,13 @@ def rank(word, real):
 
 
 @inlined
-def place(word, real, centre, scale):
+def place(value, centre, scale):
     """Linear in the value near the centre, logarithmic far from it: the bits of |value - centre| + scale, signed.
 
     Every step rounds monotonically, so no place descends, even where the difference overflows.
     """
-    offset = (recast(word, 0.0) if real else float(word)) - centre
-    size = recast(abs(offset) + scale, word) - recast(scale, word)
+    offset = value - centre
+    size = recast(abs(offset) + scale, 0) - recast(scale, 0)
     return -size if offset < 0 else size
 
 
@@ -178,11 +178,10 @@ def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
 
 
 @called
-def middle(source, real, sample):
+def middle(numbers, sample):
     """Where most values are: the median of a sample, and how far its quartiles are apart."""
     for i in range(SAMPLE):
-        word = at(source, i * len(source) // SAMPLE)
-        value = recast(word, 0.0) if real else float(word)
+        value = at(numbers, i * len(numbers) // SAMPLE)
         j = i
         while j > 0 and at(sample, j - 1) > value:
             put(sample, j, at(sample, j - 1))
@@ -212,8 +211,8 @@ def parts(memory, words, order):
 
 
 @jit
-def arrange(source, real, bits, memory, words, order):
-    """Sort the source into words and order, but for the buckets left pending: their number, or -1 if it is sorted."""
+def arrange(numbers, source, real, bits, memory, words, order):
+    """Sort the source, words that stand for `numbers`: how many buckets are left pending, or -1 if it is sorted."""
     n, i, before = len(source), 1, rank(at(source, 0), real)
     while i < n:
         here = rank(at(source, i), real)
@@ -223,10 +222,10 @@ def arrange(source, real, bits, memory, words, order):
         i += 1
     if i >= n:
         return -1
-    centre, scale = middle(source, real, as_reals(memory, 0))
-    low = high = place(at(source, 0), real, centre, scale)
+    centre, scale = middle(numbers, as_reals(memory, 0))
+    low = high = place(at(numbers, 0), centre, scale)
     for i in range(n):
-        here = place(at(source, i), real, centre, scale)
+        here = place(at(numbers, i), centre, scale)
         put(words, i, here)
         low, high = here if here < low else low, here if here > high else high
     work = parts(memory, words, order)
@@ -307,26 +306,23 @@ def sort(x, padding=0):
 
 
 def _deal(x, padding):
-    n, real = x.size, -1 if x.dtype.kind == "f" else 0
-    if real:
-        source = np.ascontiguousarray(x, np.float64).view(np.int64)[:]
-    elif x.dtype.kind == "u" and x.dtype.itemsize == 8:
-        source = (x.astype(U) ^ TOP).view(np.int64)
-    else:
-        source = np.ascontiguousarray(x, np.int64)[:]
-    source.flags.writeable = False  # of this view: one type for numba, whoever owns the memory
+    n, real, flip = x.size, -1 if x.dtype.kind == "f" else 0, x.dtype.kind == "u" and x.dtype.itemsize == 8
+    numbers = np.ascontiguousarray(x, np.float64)[:]
+    source = numbers if real else x.astype(U) ^ TOP if flip else np.ascontiguousarray(x, np.int64)
+    source = source.view(np.int64)
+    numbers.flags.writeable = source.flags.writeable = False  # of views: one type for numba, whoever owns the memory
     padded, order = np.empty(n + 2 * padding, np.int64), np.empty(n, np.int32)
     words = padded[padding : padding + n]
     bits = min(max(n.bit_length() - PER_BUCKET, 0), MOST_BITS)
     memory = workspace(n)
-    n_pending = arrange(source, real, bits, memory, words, order)
+    n_pending = arrange(numbers, source, real, bits, memory, words, order)
     if n_pending < 0:
         words[:], order = source, None
     elif n_pending:
         resolve(n_pending, real, memory, words, order)
     if real:
         return padded.view(np.float64), order
-    if x.dtype.kind == "u" and x.dtype.itemsize == 8:
+    if flip:
         return padded.view(U) ^ TOP, order
     return padded.astype(x.dtype.newbyteorder("="), copy=False), order
 
