@@ -12,7 +12,7 @@ import numpy as np
 
 from mag.backends import _sort
 
-SIZES = [100, 200, 300, 1000, 4092, 10**4, 10**5, 10**6, 10**7]
+SIZES = [64, 100, 300, 1000, 4092, 10**4, 10**5, 10**6, 10**7]
 ROUNDS, SECONDS = 25, 1.0  # per line, whichever is reached first
 WAYS = {
     "dealt": lambda x: _sort._deal(x, 0),

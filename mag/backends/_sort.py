@@ -15,17 +15,16 @@ the same order; -0.0 and 0.0 rank alike, so that ties stay in index order.
 import threading
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
+from numba.core import types
 
+from mag._bits import ahead, recast, width
 from mag._jit import called, inlined, jit
 from mag._lanes import at, part, part_of, put
 
 U = np.uint64
 MAX, TOP = np.int64(2**63 - 1), U(2**63)
 
-FEWEST = 200  # below this many values, numpy's own sort
+FEWEST = 100  # below this many values, numpy's own sort
 SAMPLE = 32  # values that choose the centre and the scale of the places
 PER_BUCKET = 9  # 2**9 values a bucket, so that its records and slots stay in 32 KB of first-level cache
 LEAST_BITS, MOST_BITS = 8, 12  # of a bucket's name
@@ -34,42 +33,6 @@ LARGEST = 2**14  # values in a bucket that `finish` takes
 MOVES = 4  # that insertion may take per value
 
 as_reals, as_integers, as_counts = part_of(types.float64), part_of(types.int64), part_of(types.uint32)
-
-
-@intrinsic
-def recast(typing_context, number, like):
-    """The bits of a number as a number of the other's type."""
-
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], args[1].type)
-
-    return like(number, like), codegen
-
-
-@intrinsic
-def width(typing_context, number):
-    """How many bits an unsigned number takes."""
-
-    def codegen(context, builder, signature, args):
-        zeros = builder.ctlz(args[0], context.get_constant(types.boolean, False))
-        return builder.sub(context.get_constant(types.int64, 64), zeros)
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic
-def ahead(typing_context, part, index):
-    """Fetch the cache line of part[index], to be written soon."""
-
-    def codegen(context, builder, signature, args):
-        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        pointer = builder.bitcast(builder.gep(args[0], [args[1]]), byte)
-        builder.call(prefetch, [pointer, integer(1), integer(3), integer(1)])  # to write, to all levels, data
-        return context.get_dummy_value()
-
-    return types.void(part, types.int64), codegen
 
 
 @inlined
@@ -269,19 +232,20 @@ class Workspace(threading.local):
     memory = np.empty(0, U)
 
 
-KEPT = 2**25  # words of 8 bytes that a thread keeps at most: those of 16 million values
+KEPT = 2**25  # words of 8 bytes that a thread keeps at most: those of 16 million float64
+OWN = np.dtype(np.float64), np.dtype(np.int64)  # sorted where they are, others from a copy
 _own = Workspace()
 
 
-def workspace(n):
-    """Memory for `parts` of n values, or of more."""
+def workspace(n, extra):
+    """Memory for the `parts` of n values, and `extra` words of their own."""
     size = 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2
     memory = _own.memory
-    if memory.size < size:
-        memory = np.empty(size, U)
-        if size <= KEPT:
+    if memory.size < size + extra:
+        memory = np.empty(size + extra, U)
+        if memory.size <= KEPT:
             _own.memory = memory
-    return memory
+    return memory, memory[size : size + extra]
 
 
 def release():
@@ -306,15 +270,22 @@ def sort(x, padding=0):
 
 
 def _deal(x, padding):
-    n, real, flip = x.size, -1 if x.dtype.kind == "f" else 0, x.dtype.kind == "u" and x.dtype.itemsize == 8
-    numbers = np.ascontiguousarray(x, np.float64)[:]
-    source = numbers if real else x.astype(U) ^ TOP if flip else np.ascontiguousarray(x, np.int64)
-    source = source.view(np.int64)
-    numbers.flags.writeable = source.flags.writeable = False  # of views: one type for numba, whoever owns the memory
+    n, dtype, real = x.size, x.dtype, -1 if x.dtype.kind == "f" else 0
     padded, order = np.empty(n + 2 * padding, np.int64), np.empty(n, np.int32)
     words = padded[padding : padding + n]
+    own = dtype in OWN and x.flags.c_contiguous
+    memory, copy = workspace(n, 0 if own else n)
+    source = x.view(np.int64) if own else copy.view(np.int64)
+    if not own:
+        copy.view(np.float64 if real else U if dtype.kind == "u" else np.int64)[:] = x
+    if dtype.kind == "u":
+        copy ^= TOP
+    numbers = source.view(np.float64)
+    if not real:
+        numbers = words.view(np.float64)  # every number is read before a place is written over it
+        numbers[:] = x
+    source.flags.writeable = numbers.flags.writeable = False  # of these views: one type for numba, whoever owns them
     bits = min(max(n.bit_length() - PER_BUCKET, 0), MOST_BITS)
-    memory = workspace(n)
     n_pending = arrange(numbers, source, real, bits, memory, words, order)
     if n_pending < 0:
         words[:], order = source, None
@@ -322,13 +293,14 @@ def _deal(x, padding):
         resolve(n_pending, real, memory, words, order)
     if real:
         return padded.view(np.float64), order
-    if flip:
-        return padded.view(U) ^ TOP, order
-    return padded.astype(x.dtype.newbyteorder("="), copy=False), order
+    if dtype.kind == "u":
+        padded = padded.view(U)
+        padded ^= TOP
+    return padded.astype(dtype.newbyteorder("="), copy=False), order
 
 
 def _compare(x, padding):
-    dtype = np.dtype(np.float64) if x.dtype.kind == "f" else x.dtype.newbyteorder("=")
+    dtype = np.float64 if x.dtype.kind == "f" else x.dtype.newbyteorder("=")
     padded, order = np.empty(x.size + 2 * padding, dtype), None
     if (x[1:] < x[:-1]).any():
         order = np.argsort(x, kind="stable").astype(np.int32 if x.size < 2**31 else np.int64)
