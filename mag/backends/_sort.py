@@ -4,12 +4,16 @@ Numbers travel as int64 words: the bits of a float64, or the integer itself.  `r
 the same order; -0.0 and 0.0 rank alike, so that ties stay in index order.
 
 1. Every value gets a place, an integer that never descends as values ascend (`place`).  Its upper bits name a bucket,
-   the 32 bits below go with the record: 16 bytes, the word, then the lower place beside the index.
+   the 32 bits below go with the record: 16 bytes, the word, then that lower place beside the index.
 2. `deal` counts the buckets and fills them, in index order.
-3. `finish` deals each bucket once more, by the lower place and straight into the result, about one slot per value, and
-   exchanges what is still out of order.  Nothing is read at random from outside the cache.
+3. `finish` deals each bucket once more, by the lower place and straight into the result, two slots or more per value,
+   and exchanges what is still out of order.  Nothing is read at random from outside the cache.
 4. Buckets that are too large for that, or would take too many exchanges, are pending: `resolve` deals each again, by
    rank.  Every such round consumes at least LEAST_BITS bits of the rank, so that no input takes more than nine.
+
+On an AMD Zen 3 (32 MB of third-level cache), numpy 2.4, a million random float64 take 9 ns each, where np.argsort takes
+38 and np.argsort(kind="stable") 140: places 0.7, counts 0.7, buckets 1.8, slots 3, exchanges 2.  Three passes of a
+least-significant-digit sort and a gather took 10 to 12.  No input tried took more than 21: `python -m benchmarks.sort`.
 """
 
 import threading
@@ -24,13 +28,13 @@ from mag._lanes import at, part, part_of, put
 U = np.uint64
 MAX, TOP = np.int64(2**63 - 1), U(2**63)
 
-FEWEST = 100  # below this many values, numpy's own sort
+FEWEST = 100  # values; numpy sorts fewer: at 100, 9 µs by numpy and 6 to 9 µs here, and nothing to compile
 SAMPLE = 32  # values that choose the centre and the scale of the places
-PER_BUCKET = 9  # 2**9 values a bucket, so that its records and slots stay in 32 KB of first-level cache
+PER_BUCKET = 9  # 2**9 values a bucket: its records and slots share 32 KB of first-level cache; 8 and 10 are no faster
 LEAST_BITS, MOST_BITS = 8, 12  # of a bucket's name
-SLOT_BITS = 13  # of a slot's name
+SLOT_BITS = 13  # of a slot's name, at most
 LARGEST = 2**14  # values in a bucket that `finish` takes
-MOVES = 4  # that insertion may take per value
+MOVES = 4  # that insertion may take per value; 512 more are free, so that a pending bucket holds 37 values or more
 
 as_reals, as_integers, as_counts = part_of(types.float64), part_of(types.int64), part_of(types.uint32)
 
@@ -53,6 +57,15 @@ def place(value, centre, scale):
     return -size if offset < 0 else size
 
 
+@inlined
+def add_up(counts, bits, start):
+    """Replace counts by where their values start."""
+    for i in range(1 << bits):
+        count = at(counts, i)
+        put(counts, i, start)
+        start += count
+
+
 @called
 def finish(records, begin, end, slots, words, order, real):
     """Sort one bucket into the result; False if that takes too many moves."""
@@ -64,13 +77,9 @@ def finish(records, begin, end, slots, words, order, real):
     for i in range(begin, end):
         slot = at(records, 2 * i + 1) >> down
         put(slots, slot, at(slots, slot) + 1)
-        ahead(words, i)
+        ahead(words, i)  # with the one in `deal`: 8.6 instead of 10 ns per value
         ahead(order, i)
-    start = begin
-    for slot in range(1 << bits):
-        count = at(slots, slot)
-        put(slots, slot, start)
-        start += count
+    add_up(slots, bits, begin)
     for i in range(begin, end):
         tail = at(records, 2 * i + 1)
         slot = tail >> down
@@ -78,6 +87,8 @@ def finish(records, begin, end, slots, words, order, real):
         put(slots, slot, position + 1)
         put(words, position, at(records, 2 * i))
         put(order, position, tail)
+    # With two slots per value, one in eleven values still moves.  Exchanging neighbours without a branch, by carrying
+    # the largest value along, was slower.
     moves = MOVES * n + 512
     last = rank(at(words, begin), real)
     for i in range(begin + 1, end):
@@ -115,11 +126,7 @@ def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
     for i in range(n):
         bucket = ((U(at(words, begin + i) - low) << up) >> down) >> U(32)
         put(counts, bucket, at(counts, bucket) + 1)
-    start = begin
-    for bucket in range(1 << bits):
-        count = at(counts, bucket)
-        put(counts, bucket, start)
-        start += count
+    add_up(counts, bits, begin)
     for i in range(n):
         here = (U(at(words, begin + i) - low) << up) >> down
         bucket = here >> U(32)
@@ -227,12 +234,12 @@ def resolve(n_pending, real, memory, words, order):
 
 
 class Workspace(threading.local):
-    """The memory that this thread keeps for its next sort: page faults of fresh memory cost as much as the sort."""
+    """The memory that this thread keeps for its next sort: without huge pages, fresh memory costs as much as a sort."""
 
     memory = np.empty(0, U)
 
 
-KEPT = 2**25  # words of 8 bytes that a thread keeps at most: those of 16 million float64
+KEPT = 2**23  # words of 8 bytes, 64 MB, that a thread keeps at most: those of four million float64
 OWN = np.dtype(np.float64), np.dtype(np.int64)  # sorted where they are, others from a copy
 _own = Workspace()
 
