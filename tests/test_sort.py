@@ -129,6 +129,9 @@ def test_any_layout_sorts(dtype, n):
     assert_sorts(wide[::3])
     assert_sorts(wide[::-3])
     assert_sorts(x.astype(x.dtype.newbyteorder(">")))
+    shifted = np.frombuffer(b"." + x.tobytes(), x.dtype, offset=1)
+    assert not shifted.flags.aligned
+    assert_sorts(shifted)
     frozen = x.copy()
     frozen.flags.writeable = False
     assert_sorts(frozen)

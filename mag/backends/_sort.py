@@ -112,10 +112,7 @@ def finish(records, begin, end, slots, words, order, real):
 
 @called
 def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
-    """Fill n values' buckets from the source, whose places stand in the words, and finish them: how many are pending.
-
-    Without `indexes`, values are counted through.
-    """
+    """Fill the buckets of n values, whose places stand in the words, and finish them: how many are pending now."""
     records, pending, counts, slots, words, order = work
     taken = width(high - low)
     up, down = U(bits + 32 - taken), U(0)
@@ -132,7 +129,7 @@ def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
         bucket = here >> U(32)
         position = at(counts, bucket)
         put(counts, bucket, position + 1)
-        index = at(indexes, i) if n_pending >= 0 else i
+        index = at(indexes, i) if n_pending >= 0 else i  # -1 pending: the first round, indexes are yet to come
         put(records, 2 * position, at(source, i))
         put(records, 2 * position + 1, (here << U(32)) | U(index))
         ahead(records, 2 * position + 8)
@@ -167,30 +164,18 @@ def middle(numbers, sample):
 def parts(memory, words, order):
     """The workspace in its parts: records, pending buckets, counts of buckets and of slots; and the result."""
     n = len(order)
-    pending = 2 * n
-    counts = pending + n // 16 + 4
-    slots = counts + (1 << MOST_BITS) // 2
-    return (
-        part(memory, 0),
-        as_integers(memory, pending),
-        as_counts(memory, counts),
-        as_counts(memory, slots),
-        part(words, 0),
-        part(order, 0),
-    )
+    counts = as_counts(memory, 2 * n + n // 16 + 4)
+    slots = part(counts, 1 << MOST_BITS)
+    return part(memory, 0), as_integers(memory, 2 * n), counts, slots, part(words, 0), part(order, 0)
 
 
 @jit
 def arrange(numbers, source, real, bits, memory, words, order):
     """Sort the source, words that stand for `numbers`: how many buckets are left pending, or -1 if it is sorted."""
-    n, i, before = len(source), 1, rank(at(source, 0), real)
-    while i < n:
-        here = rank(at(source, i), real)
-        if here < before:
-            break
-        before = here
+    n, i = len(source), 1
+    while i < n and rank(at(source, i - 1), real) <= rank(at(source, i), real):
         i += 1
-    if i >= n:
+    if i == n:
         return -1
     centre, scale = middle(numbers, as_reals(memory, 0))
     low = high = place(at(numbers, 0), centre, scale)
@@ -230,7 +215,7 @@ def resolve(n_pending, real, memory, words, order):
             n_pending = deal(part(source, 0), part(indexes, 0), n, begin, low, high, bits, work, n_pending, real)
 
 
-# ---- memory
+# ---- memory, and what callers see
 
 
 class Workspace(threading.local):
@@ -260,9 +245,6 @@ def release():
     _own.memory = Workspace.memory
 
 
-# ---- what callers see
-
-
 def sort(x, padding=0):
     """The sorted values, and their order as np.argsort(x, kind="stable"), or None where x is sorted already.
 
@@ -280,7 +262,7 @@ def _deal(x, padding):
     n, dtype, real = x.size, x.dtype, -1 if x.dtype.kind == "f" else 0
     padded, order = np.empty(n + 2 * padding, np.int64), np.empty(n, np.int32)
     words = padded[padding : padding + n]
-    own = dtype in OWN and x.flags.c_contiguous
+    own = dtype in OWN and x.flags.c_contiguous and x.flags.aligned
     memory, copy = workspace(n, 0 if own else n)
     source = x.view(np.int64) if own else copy.view(np.int64)
     if not own:
