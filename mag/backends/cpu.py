@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mag._jit import called, jit
+from mag.backends._sort import sort
 from mag.costs import Cost
 from mag.costs._groups import Groups, distance
 from mag.solvers import Solver
@@ -38,9 +39,8 @@ def group(x, weights, problem, assume_sorted):
     """Order of the values (None if they are sorted), where groups start in it, and the label of every record."""
     order = None
     if not assume_sorted:
-        order = np.argsort(x, kind="stable").astype(np.int32 if x.size < 2**31 else np.int64)
-        x = x[order]
-        weights = None if weights is None else weights[order]
+        x, order = sort(x)
+        weights = weights if weights is None or order is None else weights[order]
     starts = solve(x, weights, problem)
     labels = np.empty(x.size, np.int32 if starts.size < 2**31 else np.int64)
     if order is None:

@@ -1,0 +1,298 @@
+"""Stable argsort of numbers: deal them into buckets that follow the distribution, then sort each inside the cache.
+
+Numbers travel as int64 words: the bits of a float64, or the integer itself.  `rank` turns a word into an integer of
+the same order; -0.0 and 0.0 rank alike, so that ties stay in index order.
+
+1. Every value gets a place, an integer that never descends as values ascend (`place`).  Its upper bits name a bucket,
+   the 32 bits below go with the record: 16 bytes, the word, then that lower place beside the index.
+2. `deal` counts the buckets and fills them, in index order.
+3. `finish` deals each bucket once more, by the lower place and straight into the result, two slots or more per value,
+   and exchanges what is still out of order.  Nothing is read at random from outside the cache.
+4. Buckets that are too large for that, or would take too many exchanges, are pending: `resolve` deals each again, by
+   rank.  Every such round consumes at least LEAST_BITS bits of the rank, so that no input takes more than nine.
+
+On an AMD Zen 3 (32 MB of third-level cache), numpy 2.4, a million random float64 take 9 ns each, where np.argsort takes
+38 and np.argsort(kind="stable") 140: places 0.7, counts 0.7, buckets 1.8, slots 3, exchanges 2.  Three passes of a
+least-significant-digit sort and a gather took 10 to 12.  No input tried took more than 21: `python -m benchmarks.sort`.
+"""
+
+import threading
+
+import numpy as np
+from numba.core import types
+
+from mag._bits import ahead, recast, width
+from mag._jit import called, inlined, jit
+from mag._lanes import at, part, part_of, put
+
+U = np.uint64
+MAX, TOP = np.int64(2**63 - 1), U(2**63)
+
+FEWEST = 100  # values; numpy sorts fewer: at 100, 9 µs by numpy and 6 to 9 µs here, and nothing to compile
+SAMPLE = 32  # values that choose the centre and the scale of the places
+PER_BUCKET = 9  # 2**9 values a bucket: its records and slots share 32 KB of first-level cache; 8 and 10 are no faster
+LEAST_BITS, MOST_BITS = 8, 12  # of a bucket's name
+SLOT_BITS = 13  # of a slot's name, at most
+LARGEST = 2**14  # values in a bucket that `finish` takes
+MOVES = 4  # that insertion may take per value; 512 more are free, so that a pending bucket holds 37 values or more
+
+as_reals, as_integers, as_counts = part_of(types.float64), part_of(types.int64), part_of(types.uint32)
+
+
+@inlined
+def rank(word, real):
+    """An integer in the order of the values; `real` is -1 for the bits of a float64 and 0 for integers."""
+    sign = (word >> 63) & real
+    return (word ^ (sign & MAX)) - sign
+
+
+@inlined
+def place(value, centre, scale):
+    """Linear in the value near the centre, logarithmic far from it: the bits of |value - centre| + scale, signed.
+
+    Every step rounds monotonically, so no place descends, even where the difference overflows.
+    """
+    offset = value - centre
+    size = recast(abs(offset) + scale, 0) - recast(scale, 0)
+    return -size if offset < 0 else size
+
+
+@inlined
+def add_up(counts, bits, start):
+    """Replace counts by where their values start."""
+    for i in range(1 << bits):
+        count = at(counts, i)
+        put(counts, i, start)
+        start += count
+
+
+@called
+def finish(records, begin, end, slots, words, order, real):
+    """Sort one bucket into the result; False if that takes too many moves."""
+    n = end - begin
+    bits = width(n) + 1 if 2 * n < 1 << SLOT_BITS else SLOT_BITS
+    down = U(64 - bits)
+    for slot in range(1 << bits):
+        put(slots, slot, 0)
+    for i in range(begin, end):
+        slot = at(records, 2 * i + 1) >> down
+        put(slots, slot, at(slots, slot) + 1)
+        ahead(words, i)  # with the one in `deal`: 8.6 instead of 10 ns per value
+        ahead(order, i)
+    add_up(slots, bits, begin)
+    for i in range(begin, end):
+        tail = at(records, 2 * i + 1)
+        slot = tail >> down
+        position = at(slots, slot)
+        put(slots, slot, position + 1)
+        put(words, position, at(records, 2 * i))
+        put(order, position, tail)
+    # With two slots per value, one in eleven values still moves.  Exchanging neighbours without a branch, by carrying
+    # the largest value along, was slower.
+    moves = MOVES * n + 512
+    last = rank(at(words, begin), real)
+    for i in range(begin + 1, end):
+        word = at(words, i)
+        here = rank(word, real)
+        if here < last:
+            index, j = at(order, i), i
+            while j > begin and rank(at(words, j - 1), real) > here:
+                put(words, j, at(words, j - 1))
+                put(order, j, at(order, j - 1))
+                j -= 1
+            put(words, j, word)
+            put(order, j, index)
+            moves -= i - j
+            if moves < 0:
+                return False
+        else:
+            last = here
+    return True
+
+
+@called
+def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
+    """Fill the buckets of n values, whose places stand in the words, and finish them: how many are pending now."""
+    records, pending, counts, slots, words, order = work
+    taken = width(high - low)
+    up, down = U(bits + 32 - taken), U(0)
+    if taken > bits + 32:
+        up, down = down, U(taken - bits - 32)
+    for bucket in range(1 << bits):
+        put(counts, bucket, 0)
+    for i in range(n):
+        bucket = ((U(at(words, begin + i) - low) << up) >> down) >> U(32)
+        put(counts, bucket, at(counts, bucket) + 1)
+    add_up(counts, bits, begin)
+    for i in range(n):
+        here = (U(at(words, begin + i) - low) << up) >> down
+        bucket = here >> U(32)
+        position = at(counts, bucket)
+        put(counts, bucket, position + 1)
+        index = at(indexes, i) if n_pending >= 0 else i  # -1 pending: the first round, indexes are yet to come
+        put(records, 2 * position, at(source, i))
+        put(records, 2 * position + 1, (here << U(32)) | U(index))
+        ahead(records, 2 * position + 8)
+    n_pending = n_pending if n_pending > 0 else 0
+    for bucket in range(1 << bits):
+        end = np.int64(at(counts, bucket))
+        if begin < end and (end - begin > LARGEST or not finish(records, begin, end, slots, words, order, real)):
+            put(pending, 2 * n_pending, begin)
+            put(pending, 2 * n_pending + 1, end)
+            n_pending += 1
+        begin = end
+    return n_pending
+
+
+@called
+def middle(numbers, sample):
+    """Where most values are: the median of a sample, and how far its quartiles are apart."""
+    for i in range(SAMPLE):
+        value = at(numbers, i * len(numbers) // SAMPLE)
+        j = i
+        while j > 0 and at(sample, j - 1) > value:
+            put(sample, j, at(sample, j - 1))
+            j -= 1
+        put(sample, j, value)
+    scale = at(sample, 3 * SAMPLE // 4) - at(sample, SAMPLE // 4)
+    if scale == 0:
+        scale = (at(sample, SAMPLE - 1) - at(sample, 0)) / 16
+    return at(sample, SAMPLE // 2), scale if scale > 0 else 1.0
+
+
+@inlined
+def parts(memory, words, order):
+    """The workspace in its parts: records, pending buckets, counts of buckets and of slots; and the result."""
+    n = len(order)
+    counts = as_counts(memory, 2 * n + n // 16 + 4)
+    slots = part(counts, 1 << MOST_BITS)
+    return part(memory, 0), as_integers(memory, 2 * n), counts, slots, part(words, 0), part(order, 0)
+
+
+@jit
+def arrange(numbers, source, real, bits, memory, words, order):
+    """Sort the source, words that stand for `numbers`: how many buckets are left pending, or -1 if it is sorted."""
+    n, i = len(source), 1
+    while i < n and rank(at(source, i - 1), real) <= rank(at(source, i), real):
+        i += 1
+    if i == n:
+        return -1
+    centre, scale = middle(numbers, as_reals(memory, 0))
+    low = high = place(at(numbers, 0), centre, scale)
+    for i in range(n):
+        here = place(at(numbers, i), centre, scale)
+        put(words, i, here)
+        low, high = here if here < low else low, here if here > high else high
+    work = parts(memory, words, order)
+    return deal(part(source, 0), part(order, 0), n, np.int64(0), low, high, bits, work, np.int64(-1), real)
+
+
+@jit
+def resolve(n_pending, real, memory, words, order):
+    """Deal pending buckets again by rank, until none is left."""
+    work = parts(memory, words, order)
+    records, pending = work[0], work[1]
+    longest = 0
+    for i in range(n_pending):
+        longest = max(longest, at(pending, 2 * i + 1) - at(pending, 2 * i))
+    source, indexes = np.empty(longest, np.int64), np.empty(longest, np.int32)
+    while n_pending:
+        n_pending -= 1
+        begin, end = at(pending, 2 * n_pending), at(pending, 2 * n_pending + 1)
+        n = end - begin
+        low = high = rank(np.int64(at(records, 2 * begin)), real)
+        for i in range(n):
+            word = np.int64(at(records, 2 * (begin + i)))
+            here = rank(word, real)
+            put(source, i, word)
+            put(indexes, i, at(records, 2 * (begin + i) + 1))
+            put(words, begin + i, here)
+            low, high = here if here < low else low, here if here > high else high
+        if low == high:
+            words[begin:end], order[begin:end] = source[:n], indexes[:n]
+        else:
+            bits = min(max(width(n) - PER_BUCKET, LEAST_BITS), MOST_BITS)
+            n_pending = deal(part(source, 0), part(indexes, 0), n, begin, low, high, bits, work, n_pending, real)
+
+
+# ---- memory, and what callers see
+
+
+class Workspace(threading.local):
+    """The memory that this thread keeps for its next sort: without huge pages, fresh memory costs as much as a sort."""
+
+    memory = np.empty(0, U)
+
+
+KEPT = 2**23  # words of 8 bytes, 64 MB, that a thread keeps at most: those of four million float64
+OWN = np.dtype(np.float64), np.dtype(np.int64)  # sorted where they are, others from a copy
+_own = Workspace()
+
+
+def workspace(n, extra):
+    """Memory for the `parts` of n values, and `extra` words of their own."""
+    size = 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2
+    memory = _own.memory
+    if memory.size < size + extra:
+        memory = np.empty(size + extra, U)
+        if memory.size <= KEPT:
+            _own.memory = memory
+    return memory, memory[size : size + extra]
+
+
+def release():
+    """Give back the memory that this thread keeps for its next sort."""
+    _own.memory = Workspace.memory
+
+
+def sort(x, padding=0):
+    """The sorted values, and their order as np.argsort(x, kind="stable"), or None where x is sorted already.
+
+    Floats come back as float64, integers in their own type, in memory of their own.  Before and behind the values
+    stand `padding` copies of the first and of the last.
+    """
+    dealt = FEWEST <= x.size < 2**31 and x.dtype.itemsize > 2
+    padded, order = (_deal if dealt else _compare)(x, padding)
+    if padding:
+        padded[:padding], padded[-padding:] = padded[padding], padded[-padding - 1]
+    return padded, order
+
+
+def _deal(x, padding):
+    n, dtype, real = x.size, x.dtype, -1 if x.dtype.kind == "f" else 0
+    padded, order = np.empty(n + 2 * padding, np.int64), np.empty(n, np.int32)
+    words = padded[padding : padding + n]
+    own = dtype in OWN and x.flags.c_contiguous and x.flags.aligned
+    memory, copy = workspace(n, 0 if own else n)
+    source = x.view(np.int64) if own else copy.view(np.int64)
+    if not own:
+        copy.view(np.float64 if real else U if dtype.kind == "u" else np.int64)[:] = x
+    if dtype.kind == "u":
+        copy ^= TOP
+    numbers = source.view(np.float64)
+    if not real:
+        numbers = words.view(np.float64)  # every number is read before a place is written over it
+        numbers[:] = x
+    source.flags.writeable = numbers.flags.writeable = False  # of these views: one type for numba, whoever owns them
+    bits = min(max(n.bit_length() - PER_BUCKET, 0), MOST_BITS)
+    n_pending = arrange(numbers, source, real, bits, memory, words, order)
+    if n_pending < 0:
+        words[:], order = source, None
+    elif n_pending:
+        resolve(n_pending, real, memory, words, order)
+    if real:
+        return padded.view(np.float64), order
+    if dtype.kind == "u":
+        padded = padded.view(U)
+        padded ^= TOP
+    return padded.astype(dtype.newbyteorder("="), copy=False), order
+
+
+def _compare(x, padding):
+    dtype = np.float64 if x.dtype.kind == "f" else x.dtype.newbyteorder("=")
+    padded, order = np.empty(x.size + 2 * padding, dtype), None
+    if (x[1:] < x[:-1]).any():
+        order = np.argsort(x, kind="stable").astype(np.int32 if x.size < 2**31 else np.int64)
+        x = x[order]
+    padded[padding : padding + x.size] = x
+    return padded, order
