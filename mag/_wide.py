@@ -1,4 +1,4 @@
-"""Integers of 192 bits for compiled code, so that squares and sums of any 64-bit integers never overflow.
+"""Integers of 256 bits for compiled code, so that squares and sums of any 64-bit integers never overflow.
 
 A difference of 64-bit integers has 65 bits, its square 130, a sum of up to 2³² of them 162.
 """
@@ -11,14 +11,14 @@ from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, register_model
 
-BITS = 192
+BITS = 256  # a size that takes exactly that much memory everywhere
 WORDS = BITS // 64
 _INT = ir.IntType(BITS)
 _I64 = ir.IntType(64)
 
 
 class Wide(types.Type):
-    """A signed integer of 192 bits."""
+    """A signed integer of 256 bits."""
 
     def __init__(self):
         super().__init__(name="wide")
