@@ -63,9 +63,9 @@ class Kernel:
     """The compiled face of a cost.
 
     `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `lanes` says whether the four
-    functions also take lanes, many columns at once; `exact` that all sums are integers, never rounded.  `group`, given
-    instead of the four functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in costs get
-    bare pointers.
+    functions also take lanes, many columns at once; `exact` that all sums are integers, never rounded.  `group`,
+    given instead of the four functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in
+    costs get bare pointers.
     """
 
     def __init__(

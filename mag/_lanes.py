@@ -95,7 +95,7 @@ def part(typing_context, array, offset):
 
 
 def part_of(dtype):
-    """An intrinsic `f(array, offset)`: the memory of a float64 array from element `offset` on, as elements of `dtype`."""
+    """An intrinsic `f(array, offset)`: the memory of a float64 array from `offset` on, as elements of `dtype`."""
 
     @intrinsic
     def recast(typing_context, array, offset):
@@ -271,7 +271,9 @@ def _ramp(builder, start, width, step):
 def spread(typing_context, value, width):
     """The same scalar in every lane."""
     kind, lanes = ("integer" if isinstance(value, types.Integer) else "real"), width.literal_value
-    return Lanes(lanes, kind)(_SCALAR[kind], width), lambda context, builder, sig, args: _spread(builder, args[0], lanes)
+    return Lanes(lanes, kind)(_SCALAR[kind], width), lambda context, builder, sig, args: _spread(
+        builder, args[0], lanes
+    )
 
 
 @lower_cast(types.Number, Lanes)

@@ -144,7 +144,7 @@ def _solvers(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -> 
         elif not bounded:
             why = "group_penalty, max_groups or soft"
         else:
-            why = f"cost {cost.name!r} with weights" if weighted else f"cost {cost.name!r}"
+            why = f"cost {cost.name!r} and weights" if weighted else f"cost {cost.name!r}"
         listed = ", ".join(repr(name) for name in ["auto", *valid])
         raise ValueError(f"solver must be one of {listed} with {why}; got {shown(solver)}.")
     return {solver: SOLVERS[solver]}

@@ -7,7 +7,7 @@ import numpy as np
 from mag._jit import called, jit
 from mag.costs import Cost
 from mag.costs._groups import Groups, distance
-from mag.solvers import Solver
+from mag.solvers import SOLVERS, Solver
 from mag.solvers._limit import at_most
 
 NO_WEIGHTS = np.empty(0)
@@ -118,7 +118,9 @@ def _solver_for(kernel, values, problem):
         if real or not solver.lanes:
             return solver
     (name,) = problem.solvers
-    raise ValueError(f"solver must be 'auto' for integers whose sums float64 cannot hold exactly; got {name!r}.")
+    valid = ", ".join(repr(other) for other, solver in SOLVERS.items() if not solver.lanes)
+    why = "integers whose sums float64 cannot hold exactly"
+    raise ValueError(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
 
 
 def _prepared(x, weights, problem):

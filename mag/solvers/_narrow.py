@@ -70,10 +70,11 @@ def _panels(cost, tag, x, w, sizes, work):
             j = stripe_at(2 * k, WIDTH)
             f = Frame(values, weights, b + t - 2 * k, at(values, now + (b - 1)), sums, inverse)
             carry = clear(sums, j)
-            for L in range(1, 2 * k):
+            for L in range(1, k):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
-                if L >= k:
-                    put(C, now + (L - k) * PANEL, whole(cost, f, j, L))
+            for L in range(k, 2 * k):
+                carry = add(sums, terms(cost, f, j - L), carry, j - L)
+                put(C, now + (L - k) * PANEL, whole(cost, f, j, L))
         for t in range(m):
             best = past[2 * k - 2] + at(C, (k - 1) * PANEL + t)
             for L in range(2 * k - 2, k - 1, -1):

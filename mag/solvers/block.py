@@ -32,7 +32,7 @@ from mag._lanes import (
 from mag.solvers import _narrow
 from mag.solvers._narrow import PAD
 
-WIDTH = 8  # columns of one search
+WIDTH = 4  # columns of one search
 STEP = 4  # values of one step of the running sums
 LONG = 48  # sizes of one search from which on splitting pays
 NEAR = 2.0**-48  # relative difference of sums that rounding may have caused
@@ -239,22 +239,22 @@ def search(m, j, smallest, largest):
     best = other_best = spread(np.inf, WIDTH)
     size = other_size = spread(0, WIDTH)
     rounds = (largest - smallest + 4) >> 2
-    if smallest + 4 * rounds <= 2 * m.k:
-        # Two searches in turn, each with its own best, wait less.  Sizes count up from `smallest`: what was computed
-        # from the result of the search before, as `largest` was, would hold up the loads.
-        L = smallest
-        here = spread(L, WIDTH)
-        there = here + 1
-        for _ in range(rounds):
-            for _ in range(2):
-                best, size = keep(candidate(m, j, L), here, best, size)
-                other_best, other_size = keep(candidate(m, j, L + 1), there, other_best, other_size)
-                here = here + 2
-                there = there + 2
-                L += 2
-    else:
-        for L in range(smallest, largest + 1):
-            best, size = keep(candidate(m, j, L), spread(L, WIDTH), best, size)
+    if smallest + 4 * rounds > 2 * m.k:
+        rounds -= 1
+    # Two searches in turn, each with its own best, wait less.  Sizes count up from `smallest`: what was computed from
+    # the result of the search before, as `largest` was, would hold up the loads.
+    L = smallest
+    here = spread(L, WIDTH)
+    there = here + 1
+    for _ in range(rounds):
+        for _ in range(2):
+            best, size = keep(candidate(m, j, L), here, best, size)
+            other_best, other_size = keep(candidate(m, j, L + 1), there, other_best, other_size)
+            here = here + 2
+            there = there + 2
+            L += 2
+    for last in range(L, largest + 1):
+        best, size = keep(candidate(m, j, last), spread(last, WIDTH), best, size)
     return keep(other_best, other_size, best, size)
 
 
