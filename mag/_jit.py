@@ -22,7 +22,7 @@ import numba
 from numba.core import types
 from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
 
-from mag._lanes import Part, at, part, part_of
+from mag._lanes import Part, at, neighbours, part, part_of
 from mag._wide import WORDS, nearest_quotient, to_float, to_wide, wide
 
 OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False}
@@ -62,12 +62,28 @@ register_model(Tag)(models.OpaqueModel)
 class Kernel:
     """The compiled face of a cost.
 
-    `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `group`, given instead of the four
-    functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in costs get bare pointers.
+    `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `lanes` says whether the four
+    functions also take lanes, many columns at once; `exact` that all sums are integers, never rounded.  `group`,
+    given instead of the four functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in
+    costs get bare pointers.
     """
 
-    def __init__(self, name, n_terms=0, terms=None, left=None, right=None, join=None, number="real", group=None):
-        self.name, self.n_terms, self.number, self.group = name, n_terms, number, group
+    def __init__(
+        self,
+        name,
+        n_terms=0,
+        terms=None,
+        left=None,
+        right=None,
+        join=None,
+        *,
+        number="real",
+        lanes=True,
+        exact=False,
+        group=None,
+    ):
+        self.name, self.n_terms, self.number, self.exact, self.group = name, n_terms, number, exact, group
+        self.lanes = lanes and number == "real" and group is None
         if group is not None:
             terms, left, right, join = _functions_of(group)
         self.terms, self.left, self.right, self.join = (inlined(f) for f in (terms, left, right, join))
@@ -78,7 +94,7 @@ class Kernel:
     def wide(self):
         """The same cost summed in wide integers."""
         functions = (f.py_func for f in (self.terms, self.left, self.right, self.join))
-        return Kernel(self.name, self.n_terms, *functions, number="wide")
+        return Kernel(self.name, self.n_terms, *functions, number="wide", exact=True)
 
 
 def _functions_of(group):
@@ -96,12 +112,32 @@ def _functions_of(group):
     return terms, end, end, join
 
 
+class NumberTag(types.Type):
+    """Numba's type of one Number."""
+
+    def __init__(self, value):
+        self.value = value
+        super().__init__(name=f"number<{value}>")
+
+
+register_model(NumberTag)(models.OpaqueModel)
+
+
+class Number:
+    """A small integer that the compiler knows, for loops that are to be unrolled."""
+
+    def __init__(self, value):
+        self.type = NumberTag(value)
+
+
 @typeof_impl.register(Kernel)
-def _typeof(kernel, context):
-    return kernel.type
+@typeof_impl.register(Number)
+def _typeof(tag, context):
+    return tag.type
 
 
 @unbox(Tag)
+@unbox(NumberTag)
 def _unbox(typ, obj, c):
     return NativeValue(c.context.get_dummy_value())
 
@@ -144,6 +180,16 @@ def _right(cost, f, j):
 def _join(cost, f, g, i, j, size):
     compiled = cost.kernel.join
     return lambda cost, f, g, i, j, size: compiled(f, g, i, j, size)
+
+
+def number(tag):
+    """The integer behind a Number."""
+
+
+@overload(number, **INLINE)
+def _number(tag):
+    known = tag.value
+    return lambda tag: known
 
 
 # ---- memory that depends on what the cost sums
@@ -264,7 +310,7 @@ def _value(f, i):
         return lambda f, i: to_wide(at(f.x, i + f.shift)) - f.centre
     if x.dtype == types.uint64:
         return _difference
-    return lambda f, i: at(f.x, i + f.shift) - f.centre
+    return lambda f, i: at(f.x, neighbours(i) + f.shift) - f.centre
 
 
 def _difference(f, i):
@@ -275,7 +321,7 @@ def _difference(f, i):
 
 @overload(weight, **INLINE)
 def _weight(f, i):
-    return lambda f, i: at(f.w, i + f.shift)
+    return lambda f, i: at(f.w, neighbours(i) + f.shift)
 
 
 @overload(total, prefer_literal=True, **INLINE)

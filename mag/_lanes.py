@@ -1,12 +1,29 @@
-"""Raw memory for compiled code: bare pointers into arrays, loads and stores without bounds or wrap-around.
+"""Raw memory and SIMD for compiled code: bare pointers into arrays, and values that are several numbers at once.
 
 Arrays inside tuples cost reference counting on every pass, so compiled code hands around `part(array, offset)`.
-The array itself must be an argument of the outermost compiled function, which keeps it alive.
+The array itself must be an argument of the outermost compiled function, which keeps it alive.  Loads and stores know
+neither bounds nor wrap-around.
+
+`Lanes` are LLVM vectors: operators work lane by lane, and a scalar that meets lanes is spread over them.  What loads
+or stores lanes is the *index*: `at(a, 3)` is a scalar, `at(a, lanes_at(3, 4))` are a[3] .. a[6].  So a function written
+with operators, `at`, `put` and `select` runs on scalars and on lanes alike.  Nothing is ever fused or reordered:
+whatever the processor's own vectors are like, LLVM splits lanes to fit and the bits of every result are the same.
 """
+
+import operator
 
 from llvmlite import ir
 from numba.core import types
+from numba.core.cgutils import get_or_insert_function
+from numba.core.imputils import lower_builtin, lower_cast
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, register_model
+
+_DOUBLE, _I1, _I32, _I64 = ir.DoubleType(), ir.IntType(1), ir.IntType(32), ir.IntType(64)
+_ELEMENT = {"real": _DOUBLE, "integer": _I64, "boolean": _I1}
+_SCALAR = {"real": types.float64, "integer": types.int64, "boolean": types.boolean}
+
+# ---- types
 
 
 class Part(types.Type):
@@ -17,10 +34,50 @@ class Part(types.Type):
         super().__init__(name=f"part<{dtype}>")
 
 
+class Lanes(types.Type):
+    """`width` values of one kind: "real" (float64), "integer" (int64) or "boolean"."""
+
+    def __init__(self, width, kind):
+        self.width, self.kind = width, kind
+        super().__init__(name=f"lanes<{width},{kind}>")
+
+
+class Index(types.Type):
+    """A position p whose lane m is element p·stride + m."""
+
+    def __init__(self, width, stride):
+        self.width, self.stride = width, stride
+        super().__init__(name=f"index<{width},{stride}>")
+
+
+class Falling(types.Type):
+    """The integers s, s-1, s-2, …: sizes of groups with consecutive starts and one end."""
+
+    def __init__(self, width):
+        self.width = width
+        super().__init__(name=f"falling<{width}>")
+
+
 @register_model(Part)
 class _PartModel(models.PrimitiveModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, dmm.lookup(fe_type.dtype).get_data_type().as_pointer())
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, ir.VectorType(_ELEMENT[fe_type.kind], fe_type.width))
+
+
+@register_model(Index)
+@register_model(Falling)
+class _PositionModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, _I64)
+
+
+# ---- pointers
 
 
 def _data(context, builder, array_type, array):
@@ -38,7 +95,7 @@ def part(typing_context, array, offset):
 
 
 def part_of(dtype):
-    """An intrinsic `f(array, offset)`: the memory of a float64 array from element `offset` on, as another dtype."""
+    """An intrinsic `f(array, offset)`: the memory of a float64 array from `offset` on, as elements of `dtype`."""
 
     @intrinsic
     def recast(typing_context, array, offset):
@@ -53,29 +110,311 @@ def part_of(dtype):
     return recast
 
 
+@intrinsic(prefer_literal=True)
+def scratch(typing_context, length):
+    """A few float64 on the stack; where all indexes are known to the compiler they end up in registers."""
+
+    def codegen(context, builder, sig, args):
+        with builder.goto_entry_block():
+            pointer = builder.alloca(ir.ArrayType(_DOUBLE, length.literal_value))
+            pointer.align = 64
+            return builder.bitcast(pointer, _DOUBLE.as_pointer())
+
+    return Part(types.float64)(length), codegen
+
+
+# ---- indexes
+
+
+@intrinsic(prefer_literal=True)
+def lanes_at(typing_context, position, width):
+    """The index of `width` neighbours from `position` on."""
+    return Index(width.literal_value, 1)(types.int64, width), _first
+
+
+@intrinsic(prefer_literal=True)
+def stripe_at(typing_context, position, width):
+    """The index of the `width` elements that belong to `position` where every lane has a line of its own."""
+    return Index(width.literal_value, width.literal_value)(types.int64, width), _first
+
+
 @intrinsic
-def at(typing_context, array, index):
-    """array[index], a raw load."""
-
-    def codegen(context, builder, signature, args):
-        pointer = builder.gep(_data(context, builder, signature.args[0], args[0]), [args[1]])
-        return builder.load(pointer, align=min(8, _bytes(pointer)))
-
-    return array.dtype(array, types.int64), codegen
+def neighbours(typing_context, index):
+    """An index from `stripe_at` as one from `lanes_at`; any other as it is."""
+    result = Index(index.width, 1) if isinstance(index, Index) else types.int64
+    return result(index if isinstance(index, Index) else types.int64), _first
 
 
-@intrinsic
-def put(typing_context, array, index, value):
-    """array[index] = value, a raw store."""
+@intrinsic(prefer_literal=True)
+def falling(typing_context, largest, width):
+    """The integers largest, largest-1, …"""
+    return Falling(width.literal_value)(types.int64, width), _first
 
-    def codegen(context, builder, signature, args):
-        pointer = builder.gep(_data(context, builder, signature.args[0], args[0]), [args[1]])
-        builder.store(args[2], pointer, align=min(8, _bytes(pointer)))
-        return context.get_dummy_value()
 
-    return types.void(array, types.int64, array.dtype), codegen
+def _first(context, builder, sig, args):
+    return args[0]
+
+
+def _index_operator(op, instruction):
+    """Teach numba `index op integer`."""
+
+    @infer_global(op)
+    class _Typing(AbstractTemplate):
+        def generic(self, args, kws):
+            if len(args) == 2 and isinstance(args[0], Index) and isinstance(args[1], types.Integer):
+                return signature(args[0], args[0], types.int64)
+            return None
+
+    @lower_builtin(op, Index, types.Integer)
+    def _lower(context, builder, sig, args):
+        return getattr(builder, instruction)(*args)
+
+
+_index_operator(operator.add, "add")
+_index_operator(operator.sub, "sub")
+
+
+# ---- loads and stores
+
+
+def _pointer(context, builder, sig, args):
+    """Where array[index] is, as a pointer to lanes if the index has lanes."""
+    index = sig.args[1]
+    place = args[1]
+    if isinstance(index, Falling):
+        place = builder.sub(place, ir.Constant(_I64, index.width - 1))
+    elif isinstance(index, Index) and index.stride != 1:
+        place = builder.mul(place, ir.Constant(_I64, index.stride))
+    pointer = builder.gep(_data(context, builder, sig.args[0], args[0]), [place])
+    alignment = min(8, _bytes(pointer))
+    if isinstance(index, (Index, Falling)):
+        pointer = builder.bitcast(pointer, ir.VectorType(pointer.type.pointee, index.width).as_pointer())
+    return pointer, alignment
 
 
 def _bytes(pointer):
     element = pointer.type.pointee
     return element.width // 8 if isinstance(element, ir.IntType) else 8
+
+
+@intrinsic
+def at(typing_context, array, index):
+    """array[index], a raw load."""
+
+    def load(context, builder, sig, args):
+        pointer, alignment = _pointer(context, builder, sig, args)
+        return builder.load(pointer, align=alignment)
+
+    def backwards(context, builder, sig, args):
+        lanes = load(context, builder, sig, args)
+        return _shuffle(builder, lanes, range(index.width - 1, -1, -1))
+
+    def gather(context, builder, sig, args):
+        data = _data(context, builder, sig.args[0], args[0])
+        lanes = ir.Constant(ir.VectorType(_DOUBLE, index.width), ir.Undefined)
+        for lane in range(index.width):
+            number = ir.Constant(_I32, lane)
+            element = builder.load(builder.gep(data, [builder.extract_element(args[1], number)]))
+            lanes = builder.insert_element(lanes, element, number)
+        return lanes
+
+    if isinstance(index, Index):
+        return Lanes(index.width, "real")(array, index), load
+    if isinstance(index, Falling):
+        return Lanes(index.width, "real")(array, index), backwards
+    if isinstance(index, Lanes):
+        return Lanes(index.width, "real")(array, index), gather
+    return array.dtype(array, types.int64), load
+
+
+@intrinsic
+def put(typing_context, array, index, value):
+    """array[index] = value, a raw store; integers are cut to the array's size."""
+    if not isinstance(index, Index):
+        index = types.int64
+        stored = array.dtype
+    else:
+        stored = Lanes(index.width, "real" if isinstance(array.dtype, types.Float) else "integer")
+
+    def codegen(context, builder, sig, args):
+        pointer, alignment = _pointer(context, builder, sig, args)
+        lanes = args[2]
+        if lanes.type != pointer.type.pointee:
+            lanes = builder.trunc(lanes, pointer.type.pointee)
+        builder.store(lanes, pointer, align=alignment)
+        return context.get_dummy_value()
+
+    return types.void(array, index, stored), codegen
+
+
+# ---- lanes
+
+
+def _shuffle(builder, lanes, picks):
+    picks = list(picks)
+    undefined = ir.Constant(lanes.type, ir.Undefined)
+    return builder.shuffle_vector(lanes, undefined, ir.Constant(ir.VectorType(_I32, len(picks)), picks))
+
+
+def _spread(builder, value, width):
+    undefined = ir.Constant(ir.VectorType(value.type, width), ir.Undefined)
+    return _shuffle(builder, builder.insert_element(undefined, value, ir.Constant(_I32, 0)), [0] * width)
+
+
+def _ramp(builder, start, width, step):
+    """start, start + step, …"""
+    steps = ir.Constant(ir.VectorType(_I64, width), [step * lane for lane in range(width)])
+    return builder.add(_spread(builder, start, width), steps)
+
+
+@intrinsic(prefer_literal=True)
+def spread(typing_context, value, width):
+    """The same scalar in every lane."""
+    kind, lanes = ("integer" if isinstance(value, types.Integer) else "real"), width.literal_value
+    return Lanes(lanes, kind)(_SCALAR[kind], width), lambda context, builder, sig, args: _spread(
+        builder, args[0], lanes
+    )
+
+
+@lower_cast(types.Number, Lanes)
+def _cast_scalar(context, builder, from_type, to_type, value):
+    return _spread(builder, context.cast(builder, value, from_type, _SCALAR[to_type.kind]), to_type.width)
+
+
+@lower_cast(Falling, Lanes)
+def _cast_falling(context, builder, from_type, to_type, value):
+    return builder.sitofp(_ramp(builder, value, from_type.width, -1), ir.VectorType(_DOUBLE, to_type.width))
+
+
+@lower_cast(Index, Lanes)
+def _cast_index(context, builder, from_type, to_type, value):
+    return _ramp(builder, value, from_type.width, 1)
+
+
+def _operator(op, real, integer=None, result=None):
+    """Teach numba `lanes op lanes`, where one of the two may be a scalar, a falling size or an index."""
+
+    @infer_global(op)
+    class _Typing(AbstractTemplate):
+        def generic(self, args, kws):
+            # real lanes stand for falling sizes, so that a scalar times a size is lanes, too
+            args = [Lanes(a.width, "real") if isinstance(a, Falling) else a for a in args]
+            lanes = next((a for a in args if isinstance(a, Lanes)), None)
+            if lanes is None or len(args) != 2:
+                return None
+            others = (Lanes, types.Number) if lanes.kind == "real" else (Lanes, types.Integer, Index)
+            if not all(isinstance(a, others) for a in args):
+                return None
+            return signature(Lanes(lanes.width, result or lanes.kind), lanes, lanes)
+
+    @lower_builtin(op, Lanes, Lanes)
+    def _lower(context, builder, sig, args):
+        return (real if sig.args[0].kind == "real" else integer)(builder, *args)
+
+
+_operator(operator.add, lambda b, x, y: b.fadd(x, y), lambda b, x, y: b.add(x, y))
+_operator(operator.sub, lambda b, x, y: b.fsub(x, y), lambda b, x, y: b.sub(x, y))
+_operator(operator.mul, lambda b, x, y: b.fmul(x, y), lambda b, x, y: b.mul(x, y))
+_operator(operator.truediv, lambda b, x, y: b.fdiv(x, y))
+for _op, _name in ((operator.lt, "<"), (operator.le, "<="), (operator.eq, "=="), (operator.gt, ">")):
+    _operator(_op, lambda b, x, y, name=_name: b.fcmp_ordered(name, x, y), result="boolean")
+
+
+@infer_global(operator.neg)
+class _Negation(AbstractTemplate):
+    def generic(self, args, kws):
+        return signature(args[0], args[0]) if isinstance(args[0], Lanes) else None
+
+
+@lower_builtin(operator.neg, Lanes)
+def _negate(context, builder, sig, args):
+    return builder.fneg(args[0])
+
+
+@infer_global(operator.rshift)
+class _Halving(AbstractTemplate):
+    def generic(self, args, kws):
+        if isinstance(args[0], Falling):
+            return signature(Lanes(args[0].width, "integer"), args[0], types.int64)
+        return None
+
+
+@lower_builtin(operator.rshift, Falling, types.Integer)
+def _halve(context, builder, sig, args):
+    width = sig.args[0].width
+    return builder.ashr(_ramp(builder, args[0], width, -1), _spread(builder, args[1], width))
+
+
+@infer_global(abs)
+class _Magnitude(AbstractTemplate):
+    def generic(self, args, kws):
+        return signature(args[0], args[0]) if isinstance(args[0], Lanes) else None
+
+
+@lower_builtin(abs, Lanes)
+def _magnitude(context, builder, sig, args):
+    kind = args[0].type
+    name = f"llvm.fabs.v{sig.args[0].width}f64"
+    return builder.call(get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name), args)
+
+
+@intrinsic
+def select(typing_context, condition, a, b):
+    """a where the condition holds, else b."""
+    result = b if isinstance(b, Lanes) else a
+    return result(condition, result, result), lambda context, builder, sig, args: builder.select(*args)
+
+
+@intrinsic
+def last_lane(typing_context, lanes):
+    """The last lane as a scalar."""
+    number = ir.Constant(_I32, lanes.width - 1)
+    return _SCALAR[lanes.kind](lanes), lambda context, builder, sig, args: builder.extract_element(args[0], number)
+
+
+@intrinsic(prefer_literal=True)
+def spread_lane(typing_context, lanes, number):
+    """Lane `number` in every lane; -1 is the last."""
+    picks = [number.literal_value % lanes.width] * lanes.width
+    return lanes(lanes, number), lambda context, builder, sig, args: _shuffle(builder, args[0], picks)
+
+
+@intrinsic
+def least_lane(typing_context, lanes):
+    """The smallest lane as a scalar."""
+    return _SCALAR[lanes.kind](lanes), lambda c, builder, sig, args: _reduced(builder, sig.args[0], args[0], "<")
+
+
+@intrinsic
+def largest_lane(typing_context, lanes):
+    """The largest lane as a scalar."""
+    return _SCALAR[lanes.kind](lanes), lambda c, builder, sig, args: _reduced(builder, sig.args[0], args[0], ">")
+
+
+def _reduced(builder, lanes_type, lanes, comparison):
+    """Halve the lanes until one is left."""
+    width = lanes_type.width
+    compare = builder.fcmp_ordered if lanes_type.kind == "real" else builder.icmp_signed
+    while width > 1:
+        width //= 2
+        low, high = _shuffle(builder, lanes, range(width)), _shuffle(builder, lanes, range(width, 2 * width))
+        lanes = builder.select(compare(comparison, high, low), high, low)
+    return builder.extract_element(lanes, ir.Constant(_I32, 0))
+
+
+@intrinsic(prefer_literal=True)
+def cumulative(typing_context, lanes, direction):
+    """Running sums over the lanes, from the first lane up (direction 1) or from the last lane down (-1)."""
+    up, width = direction.literal_value > 0, lanes.width
+
+    def codegen(context, builder, sig, args):
+        sums, run = args[0], 1
+        while run < width:  # runs of lanes are summed; the later of two runs gets the total of the earlier one
+            middles = [lane // (2 * run) * 2 * run + run for lane in range(width)]
+            moved = builder.fadd(sums, _shuffle(builder, sums, [middle - up for middle in middles]))
+            later = [(lane >= middle) == up for lane, middle in enumerate(middles)]
+            sums = builder.select(ir.Constant(ir.VectorType(_I1, width), later), moved, sums)
+            run *= 2
+        return sums
+
+    return lanes(lanes, direction), codegen

@@ -11,8 +11,8 @@ from mag.backends.cpu import Problem, smallest_group
 from mag.costs import COSTS, Cost
 from mag.costs._groups import Groups
 from mag.grouping import Grouping
-from mag.solvers import SOLVERS
-from mag.solvers import automatic as automatic_solver
+from mag.solvers import SOLVERS, Solver
+from mag.solvers import automatic as automatic_solvers
 
 
 def univariate(
@@ -50,7 +50,7 @@ def univariate(
         ``sse_int``   sum of squared distances to the rounded mean, in   rounded mean
                       exact integers; for integers only
         ============= ================================================== ==============
-    solver : {"auto", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
+    solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm.  All that are valid for the cost find an optimum; they differ in speed.
     weights : array-like, shape (n,), optional
         How much each record counts in the cost and in the representative, for "sse" and "sae".  Not negative.
@@ -106,7 +106,7 @@ def univariate(
     bounded = chosen.splitting and group_penalty is None and max_groups is None and soft is None
     problem = Problem(
         chosen,
-        SOLVERS[_solver(solver, chosen, k, bounded)],
+        _solvers(solver, chosen, k, bounded, weights is not None),
         k,
         1 if soft is not None else k,
         fixed,
@@ -133,11 +133,18 @@ def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:
     return weights_for(view("weights", weights), n).astype(np.float64)
 
 
-def _solver(solver: str, cost: Cost, k: int, bounded: bool) -> str:
+def _solvers(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -> dict[str, Solver]:
     if one_of("solver", solver, ["auto", *SOLVERS]) == "auto":
-        return automatic_solver(cost, k, bounded=bounded)
-    if not SOLVERS[solver].valid(cost, bounded=bounded):
-        valid = ", ".join(repr(name) for name, entry in SOLVERS.items() if entry.valid(cost, bounded=bounded))
-        why = f"cost {cost.name!r}" if not (cost.concave and cost.splitting) else "group_penalty, max_groups or soft"
-        raise ValueError(f"solver must be one of 'auto', {valid} with {why}; got {shown(solver)}.")
-    return solver
+        names = automatic_solvers(cost, k, bounded=bounded, weighted=weighted)
+        return {name: SOLVERS[name] for name in names}
+    if not SOLVERS[solver].valid(cost, bounded=bounded, weighted=weighted):
+        valid = [name for name, entry in SOLVERS.items() if entry.valid(cost, bounded=bounded, weighted=weighted)]
+        if not (cost.concave and cost.splitting):
+            why = f"cost {cost.name!r}"
+        elif not bounded:
+            why = "group_penalty, max_groups or soft"
+        else:
+            why = f"cost {cost.name!r} and weights" if weighted else f"cost {cost.name!r}"
+        listed = ", ".join(repr(name) for name in ["auto", *valid])
+        raise ValueError(f"solver must be one of {listed} with {why}; got {shown(solver)}.")
+    return {solver: SOLVERS[solver]}

@@ -8,7 +8,7 @@ from mag._jit import called, jit
 from mag.backends._sort import sort
 from mag.costs import Cost
 from mag.costs._groups import Groups, distance
-from mag.solvers import Solver
+from mag.solvers import SOLVERS, Solver
 from mag.solvers._limit import at_most
 
 NO_WEIGHTS = np.empty(0)
@@ -19,15 +19,23 @@ TINY = 2.0**-900  # costs below this may have lost bits to underflow
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be solved: groups of `least` values or more; `fixed` is added per group, `short` per value below k."""
+    """What is to be solved: groups of at least `least` values; `fixed` is added per group, `short` per value below k.
+
+    `solvers` are all exact here; the first that can read the values is used.
+    """
 
     cost: Cost
-    solver: Solver
+    solvers: dict[str, Solver]
     k: int
     least: int
     fixed: float = 0.0
     short: float = 0.0
     max_groups: int | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether groups have fewer than 2k values."""
+        return all(solver.bounded for solver in self.solvers.values())
 
     @property
     def plain(self) -> bool:
@@ -85,16 +93,34 @@ def solve(x, weights, problem):
 def _optimum(x, weights, problem, fixed):
     """Starts, their cost as the solver summed it, and the power of two that the values were scaled by."""
     kernel, values, weights, scale = _prepared(x, weights, problem)
-    fixed, short = _scaled(problem, fixed, scale), _scaled(problem, problem.short, scale)
-    n, k, solver = x.size, problem.k, problem.solver
-    sizes = np.empty(n + 1, np.int32 if n < 2**31 else np.int64)
+    solver = _solver_for(kernel, values, problem)
+    n, k = x.size, problem.k
     run = solver.module.solve if problem.cost.built_in else _uncached(solver.module.solve)
     work = solver.module.memory(kernel, n, k)
+    if solver.lanes:
+        sizes = solver.module.sizes_for(n, k)
+        padded = solver.module.padded(values)
+        total = run(kernel, padded, solver.module.padded(weights) if weights.size else padded, k, sizes, work)
+        return starts_of(sizes[: n + 1], k, problem.plain), total, scale
+    sizes = np.empty(n + 1, np.int32 if n < 2**31 else np.int64)
     if solver.bounded:
         total = run(kernel, values, weights, k, sizes, work)
     else:
+        fixed, short = _scaled(problem, fixed, scale), _scaled(problem, problem.short, scale)
         total = run(kernel, values, weights, k, problem.least, fixed, short, sizes, work)
     return starts_of(sizes, k, problem.plain), total, scale
+
+
+def _solver_for(kernel, values, problem):
+    """The first of the solvers that can read the values: lanes are float64."""
+    real = kernel.lanes and values.dtype == np.float64
+    for solver in problem.solvers.values():
+        if real or not solver.lanes:
+            return solver
+    (name,) = problem.solvers
+    valid = ", ".join(repr(other) for other, solver in SOLVERS.items() if not solver.lanes)
+    why = "integers whose sums float64 cannot hold exactly"
+    raise ValueError(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
 
 
 def _prepared(x, weights, problem):
@@ -118,7 +144,7 @@ def _prepared(x, weights, problem):
     if int(values[-1]) >= EXACT:
         exact = False
     elif cost.integer:
-        reach = 4 * problem.k if problem.solver.bounded else x.size
+        reach = 4 * problem.k if problem.bounded else x.size
         span = int((values[reach:] - values[:-reach]).max()) if reach < x.size else int(values[-1])
         exact = 16 * min(reach, x.size) * span**2 < EXACT
     else:
@@ -144,7 +170,7 @@ def _unspannable(x, weights, problem, starts, total, scale):
     cost is tiny beside the widest gap, what lies between such gaps is better solved by itself.
     """
     cost = problem.cost
-    if not cost.built_in or cost.integer or (problem.solver.bounded and total >= TINY):
+    if not cost.built_in or cost.integer or (problem.bounded and total >= TINY):
         return ()
     first, last = x[starts], x[np.append(starts[1:], x.size) - 1]
     if (first == last).all():

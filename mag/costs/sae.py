@@ -62,7 +62,7 @@ def loss(groups):
 SAE = BuiltIn(
     "sae",
     kernel=Kernel("sae", 1, terms, left, right, join),
-    weighted=Kernel("sae_weighted", 2, weighted_terms, left, right, weighted_join),
+    weighted=Kernel("sae_weighted", 2, weighted_terms, left, right, weighted_join, lanes=False),
     representative="median",
     loss=loss,
     pair=lambda gap: gap,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mag._jit import Kernel, reciprocal, total, value, weight
+from mag._lanes import select
 from mag.costs._cost import BuiltIn
 
 
@@ -32,7 +33,7 @@ def weighted_terms(f, i):
 def weighted_join(f, g, i, j, size):
     s = total(f, 0, j) - total(f, 0, i)
     w = total(f, 2, j) - total(f, 2, i)
-    return g - s * s / w if w > 0.0 else g  # records without weight cost nothing
+    return select(w > 0.0, g - s * s / w, g)  # records without weight cost nothing
 
 
 def loss(groups):

@@ -4,23 +4,31 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from mag.costs import Cost
-from mag.solvers import galil_park, quadratic, simple, simple_plus, staggered, wilber
+from mag.solvers import block, galil_park, quadratic, simple, simple_plus, staggered, wilber
 
 
 @dataclass(frozen=True)
 class Solver:
-    """A solver's module and what it needs: a concave cost, or one where splitting is beneficial (groups below 2k)."""
+    """A solver's module and what it needs.
+
+    `concave`: a concave cost; `bounded`: one where splitting is beneficial, so that groups have fewer than 2k values;
+    `lanes`: a kernel that takes lanes, values in float64.
+    """
 
     module: ModuleType
     concave: bool
     bounded: bool
+    lanes: bool = False
 
-    def valid(self, cost: Cost, *, bounded: bool) -> bool:
+    def valid(self, cost: Cost, *, bounded: bool, weighted: bool = False) -> bool:
         """Whether it is exact for the cost; `bounded` says that no group needs 2k values or more."""
-        return (cost.concave or not self.concave) and (bounded or not self.bounded)
+        kernel = cost.weighted if weighted else cost.kernel
+        lanes = kernel is not None and kernel.lanes
+        return (cost.concave or not self.concave) and (bounded or not self.bounded) and (lanes or not self.lanes)
 
 
 SOLVERS = {
+    "block": Solver(block, concave=True, bounded=True, lanes=True),
     "galil_park": Solver(galil_park, concave=True, bounded=False),
     "quadratic": Solver(quadratic, concave=False, bounded=False),
     "simple": Solver(simple, concave=False, bounded=True),
@@ -32,10 +40,14 @@ SOLVERS = {
 SMALL_K = 64  # up to here simple_plus is faster, and k·n is harmless where it degrades on tied values
 
 
-def automatic(cost: Cost, k: int, *, bounded: bool) -> str:
-    """The solver of "auto"; see the README for the measurements behind it."""
+def automatic(cost: Cost, k: int, *, bounded: bool, weighted: bool) -> list[str]:
+    """The solvers of "auto", best first; those behind "block" serve integers that float64 cannot hold.
+
+    See the README for the measurements behind it.
+    """
     if bounded and cost.concave:
-        return "simple_plus" if k <= SMALL_K else "staggered"
+        scalar = "simple_plus" if k <= SMALL_K else "staggered"
+        return ["block", scalar] if SOLVERS["block"].valid(cost, bounded=True, weighted=weighted) else [scalar]
     if bounded:
-        return "simple"
-    return "galil_park" if cost.concave else "quadratic"
+        return ["simple"]
+    return ["galil_park" if cost.concave else "quadratic"]

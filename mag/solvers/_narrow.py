@@ -1,0 +1,222 @@
+"""Small k, known to the compiler: every column is its own anchor, all sizes k .. 2k-1 are tried, no sums are stored.
+
+k = 2 and 3 in panels: the costs of all groups that end in a panel, in SIMD lanes; then the recurrence, which waits for
+itself, in registers; then which size it was.  Larger k in one pass: up to k columns do not depend on each other.
+"""
+
+import numpy as np
+from numba.extending import overload
+
+from mag._jit import INLINE, Frame, Number, inlined, jit, join, left, number, right, terms
+from mag._lanes import at, lanes_at, part, put, scratch, select, spread, stripe_at
+
+PAD = 32  # copies of the first and of the last value around the values; at least 2·LARGEST_K
+LARGEST_K = 12
+LARGEST_PANEL_K = 3
+WIDTH = 8  # columns at once, for costs that do not wait for F
+PANEL = 128  # columns after which F restarts
+LINE = PAD * WIDTH  # lanes of one line of sums
+
+_NUMBERS = {k: Number(k) for k in range(2, LARGEST_K + 1)}
+
+
+def memory(k):
+    """The float64 memory: F with the columns before the panel, the costs of a panel, and 1/size."""
+    return np.empty(2 * PAD + (k + 1) * PANEL)
+
+
+def solve(cost, x, w, k, sizes, work):
+    """As `block.solve`."""
+    run = _panels if k <= LARGEST_PANEL_K else _fused
+    return run(cost, _NUMBERS[k], x, w, sizes, work)
+
+
+@inlined
+def start(work):
+    """F and 1/size before the first panel; column b + t of the panel at b stands at PAD + t of F."""
+    F, inverse = part(work, 0), part(work, PAD + PANEL)
+    for t in range(PAD):
+        put(F, t, np.inf)
+        put(inverse, t, 1.0 / t)
+    put(F, PAD - 1, 0.0)
+    return F, inverse
+
+
+@inlined
+def restart(F, k, m):
+    """The last columns move to the front and restart near 0: the smallest that is still needed is subtracted."""
+    base = np.inf
+    for t in range(PAD + m - 2 * k + 1, PAD + m):
+        base = min(base, at(F, t))
+    for t in range(PAD):
+        put(F, t, at(F, t + m) - base)
+    return base
+
+
+@jit
+def _panels(cost, tag, x, w, sizes, work):
+    k = number(tag)
+    n = len(x) - 2 * PAD
+    F, inverse = start(work)
+    C = part(work, 2 * PAD + PANEL)
+    values, weights = part(x, PAD), part(w, PAD)
+    sums = stripes(cost)
+    past = before(tag)
+    spent = 0.0
+    for b in range(1, n + 1, PANEL):
+        m = min(PANEL, n + 1 - b)
+        for t in range(0, m, WIDTH):
+            now = lanes_at(t, WIDTH)
+            j = stripe_at(2 * k, WIDTH)
+            f = Frame(values, weights, b + t - 2 * k, at(values, now + (b - 1)), sums, inverse)
+            carry = clear(sums, j)
+            for L in range(1, k):
+                carry = add(sums, terms(cost, f, j - L), carry, j - L)
+            for L in range(k, 2 * k):
+                carry = add(sums, terms(cost, f, j - L), carry, j - L)
+                put(C, now + (L - k) * PANEL, whole(cost, f, j, L))
+        for t in range(m):
+            best = past[2 * k - 2] + at(C, (k - 1) * PANEL + t)
+            for L in range(2 * k - 2, k - 1, -1):
+                candidate = past[L - 1] + at(C, (L - k) * PANEL + t)
+                best = select(candidate < best, candidate, best)
+            past = (best,) + past[:-1]
+            put(F, PAD + t, best)
+        for t in range(0, m, WIDTH):
+            now = lanes_at(t, WIDTH)
+            best, size = at(F, now + PAD), spread(2 * k - 1, WIDTH)
+            for L in range(2 * k - 2, k - 1, -1):
+                same = at(F, now + (PAD - L)) + at(C, now + (L - k) * PANEL) == best
+                size = select(same, spread(L, WIDTH), size)
+            put(sizes, now + b, size)
+        base = restart(F, k, m)
+        past = minus(past, base)
+        spent += base
+    return spent + at(F, PAD - 1)
+
+
+@jit
+def _fused(cost, tag, x, w, sizes, work):
+    k = number(tag)
+    n = len(x) - 2 * PAD
+    F, inverse = start(work)
+    values, weights = part(x, PAD), part(w, PAD)
+    sums = stripes(cost)
+    spent = 0.0
+    for b in range(1, n + 1, PANEL):
+        m = min(PANEL, n + 1 - b)
+        for t in range(0, m, width(tag)):
+            now = lanes_at(PAD + t, width(tag))
+            j = stripe_at(2 * k, width(tag))
+            f = Frame(values, weights, b + t - 2 * k, at(values, now + (b - 1 - PAD)), sums, inverse)
+            carry = clear(sums, j)
+            for L in range(1, k + 1):
+                carry = add(sums, terms(cost, f, j - L), carry, j - L)
+            best, size = at(F, now - k) + whole(cost, f, j, k), spread(k, width(tag))
+            for L in range(k + 1, 3 * k // 2):  # two short loops: LLVM unrolls each of them
+                carry, best, size = consider(cost, f, F, now, j, L, carry, best, size)
+            for L in range(3 * k // 2, 2 * k):
+                carry, best, size = consider(cost, f, F, now, j, L, carry, best, size)
+            put(F, now, best)
+            put(sizes, now + (b - PAD), size)
+        spent += restart(F, k, m)
+    return spent + at(F, PAD - 1)
+
+
+@inlined
+def whole(cost, f, j, size):
+    """The cost of the groups of this size that end at j."""
+    i = j - size
+    return join(cost, f, left(cost, f, i) + right(cost, f, j), i, j, size)
+
+
+@inlined
+def consider(cost, f, F, now, j, size, carry, best, best_size):
+    """Go on to groups of one value more."""
+    carry = add(f.sums, terms(cost, f, j - size), carry, j - size)
+    candidate = at(F, now - size) + whole(cost, f, j, size)
+    better = candidate < best
+    return carry, select(better, candidate, best), select(better, size, best_size)
+
+
+# ---- what depends on the number of terms or on k
+
+
+def stripes(cost):
+    """A line of sums per term, on the stack."""
+
+
+def clear(sums, j):
+    """Every line is 0 at the column, its own anchor."""
+
+
+def add(sums, values, carry, i):
+    """Continue every line downwards to i; `carry` are the sums above."""
+
+
+def width(tag):
+    """How many columns are computed at once: no more than k, which do not depend on each other."""
+
+
+def before(tag):
+    """The 2k-1 values of F before the first column, the latest first."""
+
+
+def minus(past, base):
+    """Subtract from every value."""
+
+
+@overload(stripes, **INLINE)
+def _stripes(cost):
+    return {
+        0: lambda cost: (),
+        1: lambda cost: (scratch(LINE),),
+        2: lambda cost: (scratch(LINE), scratch(LINE)),
+        3: lambda cost: (scratch(LINE), scratch(LINE), scratch(LINE)),
+    }[cost.kernel.n_terms]
+
+
+@overload(clear, **INLINE)
+def _clear(sums, j):
+    if len(sums) == 0:
+        return lambda sums, j: ()
+    lanes = j.width
+
+    def each(sums, j):
+        nought = spread(0.0, lanes)
+        put(sums[0], j, nought)
+        return (nought,) + clear(sums[1:], j)
+
+    return each
+
+
+@overload(add, **INLINE)
+def _add(sums, values, carry, i):
+    if len(sums) == 0:
+        return lambda sums, values, carry, i: ()
+
+    def each(sums, values, carry, i):
+        here = carry[0] - values[0]
+        put(sums[0], i, here)
+        return (here,) + add(sums[1:], values[1:], carry[1:], i)
+
+    return each
+
+
+@overload(width, **INLINE)
+def _width(tag):
+    lanes = 4 if tag.value < WIDTH else WIDTH
+    return lambda tag: lanes
+
+
+@overload(before, **INLINE)
+def _before(tag):
+    values = (0.0,) + (np.inf,) * (2 * tag.value - 2)
+    return lambda tag: values
+
+
+@overload(minus, **INLINE)
+def _minus(past, base):
+    if len(past) == 1:
+        return lambda past, base: (past[0] - base,)
+    return lambda past, base: (past[0] - base,) + minus(past[1:], base)

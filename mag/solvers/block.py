@@ -1,0 +1,305 @@
+"""The fast solver: O(n log k), the columns of a block side by side in SIMD lanes.
+
+The k columns of a block (see `_anchored`) do not depend on each other.  They are searched WIDTH at a time, over group
+sizes: at one size all lanes read neighbours, and all are feasible.  As in `simple_plus` a search starts at the best row
+of the columns before it.  Only where that leaves a long way to go, the columns left of the block are split at their
+middle: its best row bounds both halves, as in divide and conquer; so tied values cost O(log k) a column at most.
+
+Lines count positions from b-2k-PAD, so that column b stands at `origin`; sums are 0 there, negative to its left.
+Where k is small, `_narrow` solves.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+from numba.extending import overload
+
+from mag._jit import INLINE, Frame, inlined, jit, join, left, lines, right, terms
+from mag._lanes import (
+    at,
+    cumulative,
+    falling,
+    lanes_at,
+    largest_lane,
+    last_lane,
+    least_lane,
+    part,
+    put,
+    select,
+    spread,
+    spread_lane,
+)
+from mag.solvers import _narrow
+from mag.solvers._narrow import PAD
+
+WIDTH = 4  # columns of one search
+STEP = 4  # values of one step of the running sums
+LONG = 48  # sizes of one search from which on splitting pays
+NEAR = 2.0**-48  # relative difference of sums that rounding may have caused
+DEPTH = 64  # of the stack: every split halves the columns
+
+Block = namedtuple("Block", "cost f G k origin")
+
+
+def padded(values):
+    """The sorted values between PAD copies of the first and of the last one, so that no loop needs a tail."""
+    return np.concatenate([np.full(PAD, values[0]), values, np.full(PAD, values[-1])])
+
+
+def sizes_for(n, k):
+    """What `solve` writes sizes to: entry j for the first j values, and room for the lanes behind the last."""
+    return np.empty(n + 1 + PAD, np.uint8 if k <= _narrow.LARGEST_K else np.uint16 if k < 2**15 else np.int32)
+
+
+def memory(kernel, n, k):
+    """The float64 memory: F twice, G, a line per term, and 1/size."""
+    if k <= _narrow.LARGEST_K:
+        return _narrow.memory(k)
+    return np.empty((3 + kernel.n_terms) * line_length(k) + 2 * k + PAD)
+
+
+def solve(cost, x, w, k, sizes, work):
+    """As `simple.solve`, for values and weights from `padded` and sizes from `sizes_for`."""
+    if k <= _narrow.LARGEST_K:
+        return _narrow.solve(cost, x, w, k, sizes, work)
+    return _solve(cost, x, w, k, sizes, work)
+
+
+@inlined
+def line_length(k):
+    """Rows and columns of a block, at most 3k, and what loops without a tail read beside them."""
+    return 3 * k + 2 * PAD
+
+
+@jit
+def _solve(cost, x, w, k, sizes, work):
+    n = len(x) - 2 * PAD
+    origin = 2 * k + PAD
+    length = line_length(k)
+    # F has two lines: a block reads the rows from one and writes its columns to the other.
+    G, rows, columns, inverse = part(work, 0), part(work, length), part(work, 2 * length), part(work, 3 * length)
+    sums = lines(cost, work, 3 * length + 2 * k + PAD, length)
+    for p in range(len(work)):
+        put(work, p, np.inf if p < 3 * length else 0.0)
+    for size in range(1, 2 * k + PAD):
+        put(inverse, size, 1.0 / size)
+    values, weights = part(x, PAD), part(w, PAD)
+    stack = np.empty(4 * DEPTH, np.int64)
+    put(columns, origin, 0.0)
+    spent = 0.0
+    b, K = k, k  # the first column of the block, the columns of the block before it
+    low = origin  # where, seen from the block before, the first row is that can still be best
+    while b <= n:
+        rows, columns = columns, rows
+        m = Block(cost, Frame(values, weights, b - origin, at(values, b - 1), sums, inverse), G, k, origin)
+        low = max(low - K, origin - 2 * k + 1)
+        spent += restart(m, rows, columns, low, K)
+        K = min(k, n + 1 - b)
+        add_columns(m, K)
+        low = search_columns(m, columns, sizes, low, K, stack)
+        b += K
+    return spent + at(columns, origin + K - 1)
+
+
+# ---- the sums of a block
+
+
+@inlined
+def restart(m, rows, columns, low, K):
+    """The rows from `low` to the anchor: F restarts near 0, G = F + left; returns what was subtracted from F."""
+    origin = m.origin
+    base = least(rows, low + K, origin + K)
+    carry = nothing(m.f.sums)
+    p = origin
+    while p > low:
+        p -= STEP
+        i = lanes_at(p, STEP)
+        carry = add_left(m.f.sums, terms(m.cost, m.f, i), carry, i)
+        restarted = at(rows, i + K) - base
+        put(columns, i, restarted)
+        put(m.G, i, restarted + left(m.cost, m.f, i))
+    for p in range(low - 2 * WIDTH, low):  # a search reads up to WIDTH + 2 rows below
+        put(m.G, p, np.inf)
+    return base
+
+
+@inlined
+def least(F, start, stop):
+    """The smallest of F[start:stop], which are at least WIDTH."""
+    smallest = at(F, lanes_at(stop - WIDTH, WIDTH))
+    for p in range(start, stop - WIDTH, WIDTH):
+        here = at(F, lanes_at(p, WIDTH))
+        smallest = select(here < smallest, here, smallest)
+    return least_lane(smallest)
+
+
+@inlined
+def add_columns(m, K):
+    """The sums from the anchor to every column."""
+    carry = nothing(m.f.sums)
+    for p in range(m.origin, m.origin + K, STEP):
+        i = lanes_at(p, STEP)
+        carry = add_right(m.f.sums, terms(m.cost, m.f, i), carry, i)
+
+
+def nothing(sums):
+    """A zero per term."""
+
+
+def add_left(sums, values, carry, i):
+    """Continue every line downwards over the lanes of i; `carry` are the sums above them."""
+
+
+def add_right(sums, values, carry, i):
+    """Continue every line upwards over the lanes of i; `carry` are the sums below them."""
+
+
+@overload(nothing, **INLINE)
+def _nothing(sums):
+    if len(sums) == 0:
+        return lambda sums: ()
+    return lambda sums: (spread(0.0, STEP),) + nothing(sums[1:])
+
+
+# The next carry needs one addition only, so that steps hardly wait for each other.
+
+
+@overload(add_left, **INLINE)
+def _add_left(sums, values, carry, i):
+    if len(sums) == 0:
+        return lambda sums, values, carry, i: ()
+
+    def each(sums, values, carry, i):
+        run = cumulative(values[0], -1)
+        put(sums[0], i, carry[0] - run)
+        return (carry[0] - spread_lane(run, 0),) + add_left(sums[1:], values[1:], carry[1:], i)
+
+    return each
+
+
+@overload(add_right, **INLINE)
+def _add_right(sums, values, carry, i):
+    if len(sums) == 0:
+        return lambda sums, values, carry, i: ()
+
+    def each(sums, values, carry, i):
+        run = cumulative(values[0], 1)
+        put(sums[0], i + 1, carry[0] + run)
+        return (carry[0] + spread_lane(run, -1),) + add_right(sums[1:], values[1:], carry[1:], i)
+
+    return each
+
+
+# ---- the searches of a block
+
+
+@inlined
+def search_columns(m, columns, sizes, low, K, stack):
+    """F and sizes of K columns whose best rows are at `low` or later; returns the best row of the last column."""
+    k, origin, shift = m.k, m.origin, m.f.shift
+    put(stack, 0, 0)
+    put(stack, 1, K)
+    put(stack, 2, low)
+    put(stack, 3, origin - 1)
+    depth = 1
+    while depth > 0:  # columns c .. end-1 have their best rows in low .. high
+        depth -= 1
+        c, end, high = at(stack, 4 * depth), at(stack, 4 * depth + 1), at(stack, 4 * depth + 3)
+        low = max(low, at(stack, 4 * depth + 2))
+        while c < end:
+            smallest = max(k, origin + c - high)
+            largest = min(2 * k - 1, origin + c + WIDTH - 1 - low)
+            if largest - smallest >= LONG and end - c >= 2 * WIDTH:
+                middle = c + (end - c) // (2 * WIDTH) * WIDTH
+                p = origin + middle - 1
+                first, last = max(low, p - 2 * k + 1), min(high, p - k)
+                if last - first >= WIDTH:
+                    row = best_row(m, p, first, last)
+                    put(stack, 4 * depth, middle)
+                    put(stack, 4 * depth + 1, end)
+                    put(stack, 4 * depth + 2, row)
+                    put(stack, 4 * depth + 3, high)
+                    depth += 1
+                    end, high = middle, row
+                    continue
+            j = lanes_at(origin + c, WIDTH)
+            best, size = search(m, j, smallest, largest)
+            put(columns, j, best + right(m.cost, m.f, j))
+            put(sizes, j + shift, size)
+            low = origin + c + WIDTH - 1 - last_lane(size)
+            c += WIDTH
+        if c > K:  # the last lanes were no columns
+            low = origin + K - 1 - np.int64(at(sizes, origin + K - 1 + shift))
+    return low
+
+
+@inlined
+def search(m, j, smallest, largest):
+    """The best value of each column, without the column's own part, and its size among smallest .. largest."""
+    best = other_best = spread(np.inf, WIDTH)
+    size = other_size = spread(0, WIDTH)
+    rounds = (largest - smallest + 4) >> 2
+    if smallest + 4 * rounds > 2 * m.k:
+        rounds -= 1
+    # Two searches in turn, each with its own best, wait less.  Sizes count up from `smallest`: what was computed from
+    # the result of the search before, as `largest` was, would hold up the loads.
+    L = smallest
+    here = spread(L, WIDTH)
+    there = here + 1
+    for _ in range(rounds):
+        for _ in range(2):
+            best, size = keep(candidate(m, j, L), here, best, size)
+            other_best, other_size = keep(candidate(m, j, L + 1), there, other_best, other_size)
+            here = here + 2
+            there = there + 2
+            L += 2
+    for last in range(L, largest + 1):
+        best, size = keep(candidate(m, j, last), spread(last, WIDTH), best, size)
+    return keep(other_best, other_size, best, size)
+
+
+@inlined
+def candidate(m, j, size):
+    i = j - size
+    return join(m.cost, m.f, at(m.G, i), i, j, size)
+
+
+@inlined
+def keep(value, size, best, best_size):
+    better = value < best
+    return select(better, value, best), select(better, size, best_size)
+
+
+@inlined
+def best_row(m, p, low, high):
+    """The best row of column p among low .. high, more than WIDTH: the last that rounding cannot tell from the best.
+
+    A later row might be better for an earlier column that costs much less: only one that is worse beyond doubt may be
+    excluded there.
+    """
+    best = lowest = spread(np.inf, WIDTH)
+    start = spread(low, WIDTH)
+    q = low
+    while True:
+        i = lanes_at(q, WIDTH)
+        g = at(m.G, i)
+        value = join(m.cost, m.f, g, i, p, falling(p - q, WIDTH))
+        lower = value - doubt(m.cost, value, g)
+        near = lower <= best
+        start, lowest = select(near, spread(q, WIDTH), start), select(near, lower, lowest)
+        best = select(value < best, value, best)
+        if q == high - WIDTH + 1:
+            break
+        q = min(q + WIDTH, high - WIDTH + 1)  # the last step overlaps
+    return largest_lane(select(lowest <= least_lane(best), lanes_at(0, WIDTH) + start, spread(low, WIDTH)))
+
+
+def doubt(cost, value, g):
+    """What rounding may have added to a value that was computed from g."""
+
+
+@overload(doubt, **INLINE)
+def _doubt(cost, value, g):
+    if cost.kernel.exact:
+        return lambda cost, value, g: 0.0
+    return lambda cost, value, g: (abs(value) + abs(g)) * NEAR
