@@ -7,7 +7,8 @@ import numpy as np
 from mag._arrays import view
 from mag._checks import flag, integer, one_of, penalty, real_vector, shown, weights_for
 from mag.backends import BACKENDS, automatic
-from mag.backends.cpu import Problem, smallest_group
+from mag.backends._problem import Problem
+from mag.backends.cpu import smallest_group
 from mag.costs import COSTS, Cost
 from mag.costs._groups import Groups
 from mag.grouping import Grouping

@@ -75,6 +75,6 @@ def test_two_scales_whose_squares_do_not_fit_into_one_float(solver):
 def test_integers_beyond_float64_are_grouped_exactly():
     x = 2**62 + np.array([0, 1, 2, 100, 101, 102, 7, 8])
     for solver in SOLVERS:
-        grouping = mag.univariate(x, 2, cost="sse_int", solver=solver)
+        grouping = mag.univariate(x, 2, cost="sse_int", solver=solver)  # 102 apart at most: float64 holds the distances
         assert grouping.cost == reference.optimum(x.tolist(), 2, "sse_int")
         assert isinstance(grouping.cost, int)

@@ -1,0 +1,115 @@
+"""What is to be solved, and how the data are prepared for it: numbers that the solvers can compute with safely."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mag.costs import Cost
+from mag.costs._groups import Groups, distance
+from mag.solvers import SOLVERS, Solver
+
+NO_WEIGHTS = np.empty(0)
+EXACT = 2**53  # float64 holds every integer up to here
+MODERATE = 300  # binary exponents within ±MODERATE need no scaling: their squares are far from both ends of float64
+TINY = 2.0**-900  # costs below this may have lost bits to underflow
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Groups of `least` values or more, at the least cost; `fixed` is added per group, `short` per value below k.
+
+    `solvers` are all exact here; the first that can read the values is used.
+    """
+
+    cost: Cost
+    solvers: dict[str, Solver]
+    k: int
+    least: int
+    fixed: float = 0.0
+    short: float = 0.0
+    max_groups: int | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether groups have fewer than 2k values."""
+        return all(solver.bounded for solver in self.solvers.values())
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing speaks against splitting groups of 2k values or more."""
+        return self.cost.splitting and self.least == self.k and not self.fixed and self.max_groups is None
+
+    def solver_for(self, kernel, values) -> Solver:
+        """The first of the solvers that can read the values: lanes are float64."""
+        real = kernel.lanes and values.dtype == np.float64
+        for solver in self.solvers.values():
+            if real or not solver.lanes:
+                return solver
+        (name,) = self.solvers
+        valid = ", ".join(repr(other) for other, solver in SOLVERS.items() if not solver.lanes)
+        why = "integers whose sums float64 cannot hold exactly"
+        raise ValueError(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
+
+    def penalties(self, fixed, scale):
+        """`fixed` and `short` beside values that were divided by 2**scale."""
+        if not scale:
+            return fixed, self.short
+        degree = int(np.log2(self.cost.pair(2.0) / self.cost.pair(1.0)))
+        parts = (np.frexp(penalty) for penalty in (fixed, self.short))
+        # beside values below 1, no penalty needs to be larger than 2**600
+        return tuple(float(np.ldexp(part, min(int(exponent) - degree * scale, 600))) for part, exponent in parts)
+
+    def cost_of(self, x, weights, starts):
+        """What a grouping of sorted values costs, with what is added per group."""
+        groups = Groups(x, starts, weights)
+        below = float(np.maximum(self.k - groups.sizes, 0).sum())
+        return float(self.cost.losses(groups, x).sum()) + self.short * below + self.fixed * starts.size
+
+
+def prepared(x, weights, problem):
+    """The kernel, the values and weights that it reads, and the power of two that the values were divided by.
+
+    Values are float64 of moderate size, or unsigned integers where float64 would round them.
+    """
+    cost, scale = problem.cost, 0
+    kernel = cost.kernel if weights is None else cost.weighted
+    weights = NO_WEIGHTS if weights is None else np.ldexp(weights, -np.frexp(weights.max())[1])
+    if not cost.built_in:
+        return kernel, x.astype(np.float64, copy=False), NO_WEIGHTS, scale
+    if x.dtype.kind == "f":
+        largest = max(abs(float(x[0])), abs(float(x[-1])))
+        exponent = int(np.frexp(largest)[1])
+        if largest and abs(exponent) > MODERATE:
+            return kernel, np.ldexp(x, -exponent), weights, exponent
+        return kernel, x, weights, scale
+    values = distance(x, x[:1])
+    if int(values[-1]) >= EXACT or (cost.integer and not _fits(values, problem)):
+        return cost.wide if cost.integer else kernel, values, weights, scale
+    return kernel, values.astype(np.float64), weights, scale
+
+
+def _fits(values, problem):
+    """Whether float64 holds every sum of squares of integers that a solver looks at."""
+    reach = min(4 * problem.k if problem.bounded else values.size, values.size)
+    widest = int((values[reach:] - values[:-reach]).max(initial=0)) if reach < values.size else int(values[-1])
+    return 16 * reach * widest**2 < EXACT
+
+
+def unspannable(x, weights, problem, starts, total, scale):
+    """Where to cut: gaps that would cost any group across them more than all of the grouping found.
+
+    Solvers without a bound on the size see all scales of the data at once, and float64 squares underflow: where the
+    cost is tiny beside the widest gap, what lies between such gaps is better solved by itself.
+    """
+    cost = problem.cost
+    if not cost.built_in or cost.integer or (problem.bounded and total >= TINY):
+        return ()
+    first, last = x[starts], x[np.append(starts[1:], x.size) - 1]
+    if (first == last).all():
+        return ()
+    gaps = (distance(x[1:], x[:-1]) if x.dtype.kind != "f" else np.diff(np.ldexp(x, -scale))).astype(np.float64)
+    least_cost = cost.pair(gaps) * (1.0 if weights is None else float(weights.min() / weights.max()) / 2)
+    if total >= TINY and least_cost.max() < 2.0**20 * total:
+        return ()
+    cuts = np.flatnonzero(least_cost > max(2 * total, 2**10 * TINY)) + 1
+    return cuts.tolist() if np.isin(cuts, starts).all() else ()
