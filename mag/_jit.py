@@ -63,9 +63,8 @@ class Kernel:
     """The compiled face of a cost.
 
     `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `lanes` says whether the four
-    functions also take lanes, many columns at once; `exact` that all sums are integers, never rounded.  `group`,
-    given instead of the four functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in
-    costs get bare pointers.
+    functions also take lanes, many columns at once.  `group`, given instead of the four functions, is a user's own
+    compiled function of (x, i, j); it gets arrays, the built-in costs get bare pointers.
     """
 
     def __init__(
@@ -79,10 +78,9 @@ class Kernel:
         *,
         number="real",
         lanes=True,
-        exact=False,
         group=None,
     ):
-        self.name, self.n_terms, self.number, self.exact, self.group = name, n_terms, number, exact, group
+        self.name, self.n_terms, self.number, self.group = name, n_terms, number, group
         self.lanes = lanes and number == "real" and group is None
         if group is not None:
             terms, left, right, join = _functions_of(group)
@@ -94,7 +92,7 @@ class Kernel:
     def wide(self):
         """The same cost summed in wide integers."""
         functions = (f.py_func for f in (self.terms, self.left, self.right, self.join))
-        return Kernel(self.name, self.n_terms, *functions, number="wide", exact=True)
+        return Kernel(self.name, self.n_terms, *functions, number="wide")
 
 
 def _functions_of(group):

@@ -14,7 +14,6 @@ import operator
 
 from llvmlite import ir
 from numba.core import types
-from numba.core.cgutils import get_or_insert_function
 from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, register_model
@@ -343,19 +342,6 @@ class _Halving(AbstractTemplate):
 def _halve(context, builder, sig, args):
     width = sig.args[0].width
     return builder.ashr(_ramp(builder, args[0], width, -1), _spread(builder, args[1], width))
-
-
-@infer_global(abs)
-class _Magnitude(AbstractTemplate):
-    def generic(self, args, kws):
-        return signature(args[0], args[0]) if isinstance(args[0], Lanes) else None
-
-
-@lower_builtin(abs, Lanes)
-def _magnitude(context, builder, sig, args):
-    kind = args[0].type
-    name = f"llvm.fabs.v{sig.args[0].width}f64"
-    return builder.call(get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name), args)
 
 
 @intrinsic

@@ -189,8 +189,8 @@ def test_is_optimal_on_narrow_clusters_far_apart(k, shape, seed):
     assert_optimal("sse", x, k)
 
 
-def test_no_row_is_excluded_for_a_difference_that_is_rounding():
-    # Equal gaps make for ties at the scale of the gaps, which rounding breaks at random.
+def test_is_optimal_where_gaps_are_equal():
+    # Ties at the scale of the gaps are broken by rounding; that must not exclude rows for columns that cost much less.
     for seed in range(30):
         rng = np.random.default_rng(seed)
         k = int(rng.integers(30, 80))

@@ -19,7 +19,7 @@ def loss(groups):
 
 SSE_INT = BuiltIn(
     "sse_int",
-    kernel=Kernel("sse_int", 2, terms, left, right, join, exact=True),
+    kernel=Kernel("sse_int", 2, terms, left, right, join),
     representative="rounded mean",
     integer=True,
     loss=loss,

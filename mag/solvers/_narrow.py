@@ -11,7 +11,7 @@ from mag._jit import INLINE, Frame, Number, inlined, jit, join, left, number, ri
 from mag._lanes import at, lanes_at, part, put, scratch, select, spread, stripe_at
 
 PAD = 32  # copies of the first and of the last value around the values; at least 2·LARGEST_K
-LARGEST_K = 12
+LARGEST_K = 11
 LARGEST_PANEL_K = 3
 WIDTH = 8  # columns at once, for costs that do not wait for F
 PANEL = 128  # columns after which F restarts

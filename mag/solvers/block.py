@@ -35,7 +35,6 @@ from mag.solvers._narrow import PAD
 WIDTH = 4  # columns of one search
 STEP = 4  # values of one step of the running sums
 LONG = 48  # sizes of one search from which on splitting pays
-NEAR = 2.0**-48  # relative difference of sums that rounding may have caused
 DEPTH = 64  # of the stack: every split halves the columns
 
 Block = namedtuple("Block", "cost f G k origin")
@@ -94,7 +93,7 @@ def _solve(cost, x, w, k, sizes, work):
         m = Block(cost, Frame(values, weights, b - origin, at(values, b - 1), sums, inverse), G, k, origin)
         low = max(low - K, origin - 2 * k + 1)
         spent += restart(m, rows, columns, low, K)
-        K = min(k, n + 1 - b)
+        K = min(k - k % WIDTH, n + 1 - b)  # no lanes without a column, except in the last block
         add_columns(m, K)
         low = search_columns(m, columns, sizes, low, K, stack)
         b += K
@@ -118,8 +117,8 @@ def restart(m, rows, columns, low, K):
         restarted = at(rows, i + K) - base
         put(columns, i, restarted)
         put(m.G, i, restarted + left(m.cost, m.f, i))
-    for p in range(low - 2 * WIDTH, low):  # a search reads up to WIDTH + 2 rows below
-        put(m.G, p, np.inf)
+    for p in range(low - 2 * WIDTH, low, WIDTH):  # a search reads up to WIDTH + 2 rows below
+        put(m.G, lanes_at(p, WIDTH), spread(np.inf, WIDTH))
     return base
 
 
@@ -272,34 +271,16 @@ def keep(value, size, best, best_size):
 
 @inlined
 def best_row(m, p, low, high):
-    """The best row of column p among low .. high, more than WIDTH: the last that rounding cannot tell from the best.
-
-    A later row might be better for an earlier column that costs much less: only one that is worse beyond doubt may be
-    excluded there.
-    """
-    best = lowest = spread(np.inf, WIDTH)
+    """The best row of column p among low .. high, more than WIDTH of them; the last of equals."""
+    best = spread(np.inf, WIDTH)
     start = spread(low, WIDTH)
     q = low
     while True:
         i = lanes_at(q, WIDTH)
-        g = at(m.G, i)
-        value = join(m.cost, m.f, g, i, p, falling(p - q, WIDTH))
-        lower = value - doubt(m.cost, value, g)
-        near = lower <= best
-        start, lowest = select(near, spread(q, WIDTH), start), select(near, lower, lowest)
-        best = select(value < best, value, best)
+        value = join(m.cost, m.f, at(m.G, i), i, p, falling(p - q, WIDTH))
+        better = value <= best
+        best, start = select(better, value, best), select(better, spread(q, WIDTH), start)
         if q == high - WIDTH + 1:
             break
         q = min(q + WIDTH, high - WIDTH + 1)  # the last step overlaps
-    return largest_lane(select(lowest <= least_lane(best), lanes_at(0, WIDTH) + start, spread(low, WIDTH)))
-
-
-def doubt(cost, value, g):
-    """What rounding may have added to a value that was computed from g."""
-
-
-@overload(doubt, **INLINE)
-def _doubt(cost, value, g):
-    if cost.kernel.exact:
-        return lambda cost, value, g: 0.0
-    return lambda cost, value, g: (abs(value) + abs(g)) * NEAR
+    return largest_lane(select(best == least_lane(best), lanes_at(0, WIDTH) + start, spread(low, WIDTH)))
