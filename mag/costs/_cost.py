@@ -57,7 +57,7 @@ class Cost:
     ...     representative="max",
     ... )
     >>> mag.univariate([1.0, 2.0, 3.0, 4.0, 50.0, 60.0], k=2, cost=discount).labels
-    array([0, 0, 0, 0, 1, 1], dtype=int32)
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
     integer = False
