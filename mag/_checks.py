@@ -2,6 +2,7 @@
 
 import numbers
 import operator
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,6 +27,17 @@ def integer(option: str, number: Any, low: int, high: int, high_name: str) -> in
     if not low <= number <= high:
         raise ValueError(f"{option} must be {allowed}; got {number}.")
     return number
+
+
+def thread_count(option: str, number: Any) -> int:
+    """A positive integer, or every processor that this process may use."""
+    if number is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Integral):
+        raise TypeError(f"{option} must be None or a positive integer; got {shown(number)}.")
+    if operator.index(number) < 1:
+        raise ValueError(f"{option} must be None or a positive integer; got {number}.")
+    return operator.index(number)
 
 
 def penalty(option: str, number: Any, integers: bool) -> float:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from mag._arrays import view
-from mag._checks import flag, integer, one_of, penalty, real_vector, shown, weights_for
+from mag._checks import flag, integer, one_of, penalty, real_vector, shown, thread_count, weights_for
 from mag.backends import BACKENDS, automatic
+from mag.backends._labels import smallest_group
 from mag.backends._problem import Problem
-from mag.backends.cpu import smallest_group
 from mag.costs import COSTS, Cost
 from mag.costs._groups import Groups
 from mag.grouping import Grouping
@@ -28,6 +28,7 @@ def univariate(
     max_groups: int | None = None,
     soft: float | None = None,
     backend: str = "auto",
+    threads: int | None = None,
 ) -> Grouping:
     """Group numbers into groups of at least k, at the least cost that is possible.
 
@@ -66,6 +67,9 @@ def univariate(
         Allow groups below k, at this cost for each missing record.  The result then says that k is not guaranteed.
     backend : {"auto", "cpu"}
         Where to compute.
+    threads : int, optional
+        How many threads may work on a column of two million values or more; all processors by default, of which two are
+        used.  The result does not depend on it.
 
     Returns
     -------
@@ -118,9 +122,10 @@ def univariate(
         values = values.astype(np.float64, copy=False)
     elif dtype.kind == "b":
         values = values.view(np.uint8)
+    threads = thread_count("threads", threads)
     if flag("assume_sorted", assume_sorted) and not (values[:-1] <= values[1:]).all():
         raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
-    order, starts, labels = BACKENDS[backend].group(values, weights, problem, assume_sorted)
+    order, starts, labels = BACKENDS[backend].group(values, weights, problem, assume_sorted, threads)
     if soft is None and smallest_group(labels, starts.size) < k:
         raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
     return Grouping(labels, k, starts.size, soft is None, values, dtype, starts, order, weights, chosen, Groups)

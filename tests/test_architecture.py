@@ -22,7 +22,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag.solvers"],
     ["mag.costs"],
     ["mag._jit"],
-    ["mag._lanes", "mag._wide"],
+    ["mag._bits", "mag._lanes", "mag._wide"],
     ["mag._arrays", "mag._checks", "mag.grouping", "mag.reference"],  # leaves
     ["mag"],
 ]

@@ -21,9 +21,9 @@ PRECISION = 1e-12
 def by_block(name, x, k, w=None):
     """The cost as block sums it, and where its groups end."""
     n, kernel = x.size, KERNELS[name]
-    sizes, values = block.sizes_for(n, k), block.padded(x)
+    sizes, values = np.empty(n + 1 + block.PAD, block.size_type(k)), block.padded(x)
     weights = values if w is None else block.padded(w)
-    total = block.solve(kernel, values, weights, k, sizes, block.memory(kernel, n, k))
+    total = block.solve(kernel, values, weights, k, sizes, np.empty(block.memory(kernel, n, k)))
     ends, j = [], n
     while j > 0:
         assert k <= sizes[j] < 2 * k
@@ -36,7 +36,7 @@ def by_block(name, x, k, w=None):
 def by_simple(name, x, k, w=None):
     n, kernel = x.size, KERNELS[name]
     return simple.solve(
-        kernel, x, np.empty(0) if w is None else w, k, np.empty(n + 1, np.int32), simple.memory(kernel, n, k)
+        kernel, x, np.empty(0) if w is None else w, k, np.empty(n + 1, np.int32), np.empty(simple.memory(kernel, n, k))
     )
 
 
@@ -204,7 +204,8 @@ def test_takes_no_longer_on_hostile_values(shape):
     k, n = 10_000, 300_000
 
     def seconds(x):
-        values, sizes, work = block.padded(x), block.sizes_for(n, k), block.memory(KERNELS["sse"], n, k)
+        values, sizes = block.padded(x), np.empty(n + 1 + block.PAD, block.size_type(k))
+        work = np.empty(block.memory(KERNELS["sse"], n, k))
         times = []
         for _ in range(4):  # the first may compile
             begin = time.perf_counter()

@@ -92,8 +92,8 @@ def test_table_2_of_hansen_and_mukherjee(k):
     rng = np.random.default_rng(k)
     columns = [rng.normal(500, 150, 1000) for _ in range(1500)]
     ratios = [fixed_size_sse(x, k) / mag.univariate(x, k).cost for x in columns]
-    # The printed means are of 500 runs.  At k = 2 the ratio has a heavy tail (6000 runs: mean 1.353, deviation 0.597), so
-    # that the printed 1.3177 has a standard error of 0.027 itself; from k = 3 on it is below 0.009.
+    # The printed means are of 500 runs.  At k = 2 the ratio has a heavy tail (6000 runs: mean 1.353, deviation 0.597):
+    # the printed 1.3177 has a standard error of 0.027 itself; from k = 3 on it is below 0.009.
     assert np.mean(ratios) == pytest.approx(HANSEN_MUKHERJEE[k], abs=max(0.02, 2 * np.std(ratios) / 500**0.5))
 
 

@@ -8,17 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mag.backends import _sort
-from mag.backends._sort import FEWEST, release, sort
+from mag.backends import _sort, _workspace
+from mag.backends._sort import FEWEST, sort
+from mag.backends._workspace import release
 
 TINY, HUGE = 5e-324, np.finfo(np.float64).max
 INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 SIZES = [1, 2, 3, FEWEST - 1, FEWEST, 1000, 4092, 100_003]
 
 
-def assert_sorts(x, padding=0):
+def assert_sorts(x, padding=0, threads=1):
     before = x.tobytes()
-    values, order = sort(x, padding)
+    values, order = sort(x, padding, threads)
     assert x.tobytes() == before
     expected = np.argsort(x, kind="stable")
     if order is None:
@@ -154,21 +155,30 @@ def test_threads_do_not_share_memory():
         list(pool.map(assert_sorts, arrays))
 
 
-def test_a_later_sort_leaves_results_alone():
-    values, order = sort(hostile(3000)["normal"])
-    copies = values.copy(), order.copy()
+def test_a_later_sort_leaves_an_order_alone():
+    _, order = sort(hostile(3000)["normal"])
+    copy = order.copy()
     sort(hostile(3000)["cauchy"])
-    assert np.array_equal(values, copies[0])
-    assert np.array_equal(order, copies[1])
+    assert np.array_equal(order, copy)
 
 
 def test_memory_can_be_released_and_is_bounded(monkeypatch):
     x = hostile(3000)["normal"]
     release()
     assert_sorts(x)
-    assert _sort._own.memory.size >= 2 * x.size
+    assert _workspace._kept.loans["sort"].nbytes >= 16 * x.size
     release()
-    assert _sort._own.memory.size == 0
-    monkeypatch.setattr(_sort, "KEPT", 1000)
+    assert not _workspace._kept.loans
+    monkeypatch.setattr(_workspace, "KEPT", 1000)
     assert_sorts(x)
-    assert _sort._own.memory.size == 0
+    assert not _workspace._kept.loans
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_halves_that_are_merged_give_the_same_order(monkeypatch, threads):
+    monkeypatch.setattr(_sort, "LONG", 1000)
+    for n in (1000, 1001, 20_000):
+        for x in hostile(n).values():
+            assert_sorts(x, padding=5, threads=threads)
+    for x in (np.arange(5000.0), np.arange(5000.0)[::-1], np.zeros(5000)):
+        assert_sorts(x, threads=threads)

@@ -52,7 +52,7 @@ class Problem:
 
     def penalties(self, fixed, scale):
         """`fixed` and `short` beside values that were divided by 2**scale."""
-        if not scale:
+        if not scale or self.cost.pair is None:
             return fixed, self.short
         degree = int(np.log2(self.cost.pair(2.0) / self.cost.pair(1.0)))
         parts = (np.frexp(penalty) for penalty in (fixed, self.short))
@@ -86,6 +86,25 @@ def prepared(x, weights, problem):
     if int(values[-1]) >= EXACT or (cost.integer and not _fits(values, problem)):
         return cost.wide if cost.integer else kernel, values, weights, scale
     return kernel, values.astype(np.float64), weights, scale
+
+
+def uneven(x, weights, problem, total):
+    """Whether weights are so uneven beside the values that anchors without weight may have cost precision.
+
+    A group's cost is the difference of sums from an anchor inside it.  Where the anchor weighs next to nothing, those
+    sums can be larger than the cost by any factor: the widest window of values over the cost.
+    """
+    if weights.min() >= 2.0**-20 * weights.max():
+        return False
+    reach = min(3 * problem.k, x.size - 1)
+    widest = problem.cost.pair(float((x[reach:] - x[:-reach]).max()))
+    return 6 * problem.k * widest * float(weights.max()) * 2.0**-52 > 1e-13 * total
+
+
+def carried(x, weights):
+    """Sorted values where those without weight, which cost nothing anywhere, repeat the last one that has some."""
+    last = np.maximum.accumulate(np.where(weights > 0, np.arange(x.size), np.argmax(weights > 0)))
+    return x[last]
 
 
 def _fits(values, problem):

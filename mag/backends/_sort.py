@@ -16,14 +16,14 @@ On an AMD Zen 3 (32 MB of third-level cache), numpy 2.4, a million random float6
 inputs in tests/test_sort.py took 21 ns or less.  `python -m benchmarks.sort` compares sizes and distributions.
 """
 
-import threading
-
 import numpy as np
 from numba.core import types
 
 from mag._bits import ahead, recast, width
 from mag._jit import called, inlined, jit
 from mag._lanes import at, part, part_of, put
+from mag.backends._threads import both
+from mag.backends._workspace import borrow
 
 U = np.uint64
 MAX, TOP = np.int64(2**63 - 1), U(2**63)
@@ -215,60 +215,90 @@ def resolve(n_pending, real, memory, words, order):
             n_pending = deal(part(source, 0), part(indexes, 0), n, begin, low, high, bits, work, n_pending, real)
 
 
-# ---- memory, and what callers see
+# ---- two sorted halves into one, from both ends at once
 
 
-class Workspace(threading.local):
-    """The memory that this thread keeps for its next sort: without huge pages, fresh memory costs as much as a sort."""
+@jit
+def merge_first(a, a_order, b, b_order, count, values, order):
+    """The first `count` of both, those of `a` before their equals of `b`, whose indexes follow those of `a`."""
+    i = j = 0
+    shift = len(a_order)
+    for p in range(count):
+        from_a = j == len(b) or (i < len(a) and at(a, i) <= at(b, j))
+        if from_a:
+            values[p], order[p] = at(a, i), at(a_order, i)
+            i += 1
+        else:
+            values[p], order[p] = at(b, j), at(b_order, j) + shift
+            j += 1
 
-    memory = np.empty(0, U)
+
+@jit
+def merge_last(a, a_order, b, b_order, count, values, order):
+    """As `merge_first`, the last `count`, from the end."""
+    i, j = len(a) - 1, len(b) - 1
+    shift = len(a_order)
+    for p in range(len(values) - 1, len(values) - 1 - count, -1):
+        from_b = i < 0 or (j >= 0 and at(a, i) <= at(b, j))
+        if from_b:
+            values[p], order[p] = at(b, j), at(b_order, j) + shift
+            j -= 1
+        else:
+            values[p], order[p] = at(a, i), at(a_order, i)
+            i -= 1
 
 
-KEPT = 2**25  # words of 8 bytes that a thread keeps at most; ten million float64 take 15 to 30 ns each, afresh 80
+# ---- what callers see
+
+LONG = 2**21  # values from which on two threads sort a half each
 OWN = np.dtype(np.float64), np.dtype(np.int64)  # sorted where they are, others from a copy
-_own = Workspace()
 
 
-def workspace(n, extra):
-    """Memory for the `parts` of n values, and `extra` words of their own."""
-    size = 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2
-    memory = _own.memory
-    if memory.size < size + extra:
-        memory = np.empty(size + extra, U)
-        if memory.size <= KEPT:
-            _own.memory = memory
-    return memory, memory[size : size + extra]
-
-
-def release():
-    """Give back the memory that this thread keeps for its next sort."""
-    _own.memory = Workspace.memory
-
-
-def sort(x, padding=0):
+def sort(x, padding=0, threads=1):
     """The sorted values, and their order as np.argsort(x, kind="stable"), or None where x is sorted already.
 
-    Floats come back as float64, integers in their own type, in memory of their own.  Before and behind the values
-    stand `padding` copies of the first and of the last.
+    Floats come back as float64, integers in their own type.  Before and behind the values stand `padding` copies of the
+    first and of the last.  The values are borrowed: this thread's next sort overwrites them; the order is not.
     """
-    dealt = FEWEST <= x.size < 2**31 and x.dtype.itemsize > 2
-    padded, order = (_deal if dealt else _compare)(x, padding)
+    if x.size < FEWEST or x.size >= 2**31 or x.dtype.itemsize <= 2:
+        padded, order = _compare(x, padding)
+    elif threads > 1 and x.size >= LONG and x.dtype == np.float64:
+        padded, order = _halves(x, padding, threads)
+    else:
+        padded, order = _deal(x, padding)
     if padding:
         padded[:padding], padded[-padding:] = padded[padding], padded[-padding - 1]
     return padded, order
 
 
+def _halves(x, padding, threads):
+    n, half = x.size, x.size // 2
+    (a, a_order), (b, b_order) = both(lambda: sort(x[:half]), lambda: sort(x[half:]), threads)
+    padded = borrow("merged", n + 2 * padding, np.float64)
+    values, order = padded[padding : padding + n], np.empty(n, np.int32)
+    a_order, b_order = (np.arange(half, dtype=np.int32) if o is None else o for o in (a_order, b_order))
+    merged = (a, a_order, b, b_order)
+    both(
+        lambda: merge_first(*merged, half, values, order),
+        lambda: merge_last(*merged, n - half, values, order),
+        threads,
+    )
+    return padded, order
+
+
 def _deal(x, padding):
     n, dtype, real = x.size, x.dtype, -1 if x.dtype.kind == "f" else 0
-    padded, order = np.empty(n + 2 * padding, np.int64), np.empty(n, np.int32)
+    padded, order = borrow("values", n + 2 * padding, np.int64), np.empty(n, np.int32)
     words = padded[padding : padding + n]
-    own = dtype in OWN and x.flags.c_contiguous and x.flags.aligned
-    memory, copy = workspace(n, 0 if own else n)
-    source = x.view(np.int64) if own else copy.view(np.int64)
-    if not own:
+    memory = borrow("sort", 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2, U)
+    if dtype in OWN and x.flags.c_contiguous and x.flags.aligned:
+        source = x.view(np.int64)
+    else:
+        copy = borrow("copy", n, U)
         copy.view(np.float64 if real else U if dtype.kind == "u" else np.int64)[:] = x
-    if dtype.kind == "u":
-        copy ^= TOP
+        if dtype.kind == "u":
+            copy ^= TOP
+        source = copy.view(np.int64)
     numbers = source.view(np.float64)
     if not real:
         numbers = words.view(np.float64)  # every number is read before a place is written over it
@@ -290,7 +320,7 @@ def _deal(x, padding):
 
 def _compare(x, padding):
     dtype = np.float64 if x.dtype.kind == "f" else x.dtype.newbyteorder("=")
-    padded, order = np.empty(x.size + 2 * padding, dtype), None
+    padded, order = borrow("values", x.size + 2 * padding, dtype), None
     if (x[1:] < x[:-1]).any():
         order = np.argsort(x, kind="stable").astype(np.int32 if x.size < 2**31 else np.int64)
         x = x[order]

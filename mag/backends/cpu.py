@@ -1,33 +1,51 @@
 """Group one column on the CPU: order, solve, label."""
 
+import itertools
+
 import numpy as np
 
-from mag._jit import called, jit
-from mag._lanes import lanes_at, put, spread
-from mag.backends._problem import prepared, unspannable
+from mag._jit import called
+from mag.backends._labels import label, label_sorted, starts_of
+from mag.backends._problem import carried, prepared, uneven, unspannable
 from mag.backends._sort import sort
+from mag.backends._threads import both
+from mag.backends._workspace import borrow
+from mag.costs import COSTS
+from mag.solvers import block, simple
 from mag.solvers._limit import at_most
 from mag.solvers._narrow import PAD
-from mag.solvers.block import padded
 
-LANES = 8  # labels written at once
+LONG = 2**21  # values from which on a column is solved, and labelled, in two halves
 
 
-def group(x, weights, problem, assume_sorted):
+def group(x, weights, problem, assume_sorted, threads):
     """Order of the values (None if they are sorted), where groups start in it, and the label of every record."""
-    column, order = (padded(x), None) if assume_sorted else sort(x, PAD)
+    column, order = (padded(x), None) if assume_sorted else sort(x, PAD, threads)
     if weights is not None and order is not None:
         weights = weights[order]
-    starts = solve(column, weights, problem)
+    starts = solve(column, weights, problem, threads)
     labels = np.empty(x.size, np.int32 if starts.size < 2**31 else np.int64)
-    if order is None:
-        label_sorted(starts, labels)
-    else:
-        label(starts, order, labels)
+    half = starts.size // 2 if x.size >= LONG else starts.size
+
+    def write(first, last):
+        if order is None:
+            label_sorted(starts, first, last, labels)
+        else:
+            label(starts, first, last, order, labels)
+
+    both(lambda: write(0, half), lambda: write(half, starts.size), threads if half < starts.size else 1)
     return order, starts, labels
 
 
-def solve(column, weights, problem):
+def padded(values):
+    """The values between PAD copies of the first and of the last, in memory that is borrowed."""
+    column = borrow("column", values.size + 2 * PAD, values.dtype)
+    column[PAD:-PAD] = values
+    column[:PAD], column[-PAD:] = values[0], values[-1]
+    return column
+
+
+def solve(column, weights, problem, threads):
     """Where the groups of sorted values start, in an optimal grouping; the column has PAD copies at both ends."""
     x = column[PAD:-PAD]
     n, least = x.size, problem.least
@@ -39,31 +57,45 @@ def solve(column, weights, problem):
         return at_most(
             problem.max_groups,
             n,
-            lambda price: _optimum(column, weights, problem, problem.fixed + price)[0],
+            lambda price: _optimum(column, weights, problem, problem.fixed + price, threads)[0],
             lambda starts: problem.cost_of(x, weights, starts),
         )
-    starts, total, scale = _optimum(column, weights, problem, problem.fixed)
+    starts, total, scale = _optimum(column, weights, problem, problem.fixed, threads)
+    if (
+        weights is not None
+        and problem.bounded
+        and uneven(np.ldexp(x.astype(np.float64), -scale), weights, problem, total)
+    ):
+        return _columnwise(column, weights, problem)
     cuts = unspannable(x, weights, problem, starts, total, scale)
     if not cuts:
         return starts
     # The parts that no optimal group can span are solved by themselves, each at its own scale.
     edges = [0, *cuts, n]
-    parts = [slice(begin, end) for begin, end in zip(edges[:-1], edges[1:], strict=True)]
-    solved = (solve(padded(x[part]), None if weights is None else weights[part], problem) for part in parts)
+    parts = [slice(begin, end) for begin, end in itertools.pairwise(edges)]
+    copies = (block.padded(x[part]) for part in parts)
+    solved = [
+        solve(copy, None if weights is None else weights[part], problem, threads)
+        for copy, part in zip(copies, parts, strict=True)
+    ]
     return np.concatenate([found + part.start for found, part in zip(solved, parts, strict=True)])
 
 
-def _optimum(column, weights, problem, fixed):
+def _optimum(column, weights, problem, fixed, threads):
     """Starts, their cost as the solver summed it, and the power of two that the values were divided by."""
     kernel, values, weights, scale = prepared(column, weights, problem)
     solver = problem.solver_for(kernel, values)
     n, k, module = values.size - 2 * PAD, problem.k, solver.module
-    work = module.memory(kernel, n, k)
     if solver.lanes:
-        sizes = module.sizes_for(n, k)
-        total = module.solve(kernel, values, padded(weights) if weights.size else values, k, sizes, work)
-        return starts_of(sizes[: n + 1], k, problem.plain), total, scale
-    sizes = np.empty(n + 1, np.int32 if n < 2**31 else np.int64)
+        weights = block.padded(weights) if weights.size else values
+        if n >= max(LONG, 8 * k):
+            starts, total = _from_both_ends(kernel, values, weights, problem, threads)
+        else:
+            sizes, total, _ = _run_lanes(kernel, values, weights, k, "")
+            starts = _starts(sizes[: n + 1], problem)
+        return starts, total, scale
+    sizes = borrow("sizes", n + 1, np.int32 if n < 2**31 else np.int64)
+    work = borrow("work", module.memory(kernel, n, k), np.float64)
     values = values[PAD:-PAD]
     run = module.solve
     if not problem.cost.built_in:
@@ -72,7 +104,61 @@ def _optimum(column, weights, problem, fixed):
         total = run(kernel, values, weights, k, sizes, work)
     else:
         total = run(kernel, values, weights, k, problem.least, *problem.penalties(fixed, scale), sizes, work)
-    return starts_of(sizes, k, problem.plain), total, scale
+    return _starts(sizes, problem), total, scale
+
+
+def _columnwise(column, weights, problem):
+    """Starts, by the solver that no weight can mislead."""
+    kernel, values, weights, _ = prepared(column, weights, problem)
+    values = carried(values[PAD:-PAD], weights)
+    sizes = borrow("sizes", values.size + 1, np.int32)
+    work = borrow("work", simple.memory(kernel, values.size, problem.k), np.float64)
+    simple.solve_columnwise(kernel, values, weights, problem.k, sizes, work)
+    return _starts(sizes, problem)
+
+
+def _run_lanes(kernel, values, weights, k, which):
+    """Sizes, their cost, and F of the last 2k-1 columns."""
+    n = values.size - 2 * PAD
+    sizes = borrow("sizes" + which, n + 1 + PAD, block.size_type(k))
+    work = borrow("work" + which, block.memory(kernel, n, k), np.float64)
+    total = block.solve(kernel, values, weights, k, sizes, work)
+    return sizes, total, block.ending(work, k)
+
+
+def _from_both_ends(kernel, values, weights, problem, threads):
+    """The left half forwards, the right half backwards on mirrored values; every grouping has a cut where they overlap.
+
+    The halves depend on n and k alone, so that the result is the same for any number of threads.
+    """
+    n, k = values.size - 2 * PAD, problem.k
+    middle = n // 2
+    ahead = slice(0, middle + 2 * k - 2 + 2 * PAD)
+    back = slice(n + 2 * PAD - 1, middle - 1 if middle else None, -1)
+    mirror = COSTS[problem.cost.mirror]
+    mirrored = mirror.kernel if weights is values else mirror.weighted
+
+    def forwards():
+        return _run_lanes(kernel, values[ahead], weights[ahead], k, " forwards")
+
+    def backwards():
+        negated = np.negative(values[back], out=borrow("mirror", n - middle + 2 * PAD, np.float64))
+        turned = negated if weights is values else np.ascontiguousarray(weights[back])
+        return _run_lanes(mirrored, negated, turned, k, " backwards")
+
+    (left_sizes, left_cost, left_ending), (right_sizes, right_cost, right_ending) = both(forwards, backwards, threads)
+    cut = middle + int(np.argmin(left_ending + right_ending[::-1]))
+    left = _starts(left_sizes[: cut + 1], problem)
+    right = _starts(right_sizes[: n - cut + 1], problem)
+    ends = np.append(right[1:], n - cut)
+    return np.concatenate([left, n - ends[::-1]]), left_cost + right_cost
+
+
+def _starts(sizes, problem):
+    """Follow the last groups back from the end."""
+    room = (sizes.size - 1) // problem.k + 1 if problem.plain else sizes.size - 1
+    starts = borrow("starts", room, np.int64)
+    return starts[starts_of(sizes, problem.k, problem.plain, starts) :].copy()
 
 
 _compiled_for_users: dict = {}
@@ -83,54 +169,3 @@ def _uncached(function):
     if function not in _compiled_for_users:
         _compiled_for_users[function] = called(function.py_func)
     return _compiled_for_users[function]
-
-
-@jit
-def starts_of(sizes, k, plain):
-    """Follow the last groups back from the end; where the problem is plain, groups of 2k values or more are split."""
-    n = len(sizes) - 1
-    room = n // k + 1 if plain else n
-    starts = np.empty(room, np.int64)
-    g, j = room, n
-    while j > 0:
-        i = j - np.int64(sizes[j])
-        while plain and j - i >= 2 * k:
-            j -= k
-            g -= 1
-            starts[g] = j
-        g -= 1
-        starts[g] = i
-        j = i
-    return starts[g:].copy()
-
-
-@jit
-def label(starts, order, labels):
-    """labels[order[l]] = the group of sorted value l."""
-    for g in range(len(starts)):
-        end = starts[g + 1] if g + 1 < len(starts) else len(order)
-        for i in range(starts[g], end):
-            labels[order[i]] = g
-
-
-@jit
-def label_sorted(starts, labels):
-    """As `label`, for values that are sorted already; whole lanes are written, the next group overwrites the rest."""
-    n = len(labels)
-    for g in range(len(starts)):
-        i, end = starts[g], starts[g + 1] if g + 1 < len(starts) else n
-        while i < end and i + LANES <= n:
-            put(labels, lanes_at(i, LANES), spread(g, LANES))
-            i += LANES
-        while i < end:
-            labels[i] = g
-            i += 1
-
-
-@jit
-def smallest_group(labels, n_groups):
-    """The size of the smallest group, counted from the labels alone."""
-    counts = np.zeros(n_groups, np.int32)
-    for i in range(len(labels)):
-        counts[labels[i]] += 1
-    return counts.min()

@@ -115,7 +115,7 @@ class BuiltIn(Cost):
     """A cost of the table: concave, splitting is beneficial, and every kernel in the anchored frame.
 
     `loss(groups)` is the cost of each group from the data themselves; `pair(gap)` the cost of two values that far
-    apart, which is the least that a group across such a gap can cost.
+    apart, which is the least that a group across such a gap can cost; `mirror` names the cost of the negated values.
     """
 
     pair: Callable[[Any], Any]
@@ -130,7 +130,9 @@ class BuiltIn(Cost):
         pair: Callable[[Any], Any],
         weighted: Kernel | None = None,
         integer: bool = False,
+        mirror: str | None = None,
     ) -> None:
+        self.mirror = mirror or name
         self.name, self.kernel, self.weighted, self.integer = name, kernel, weighted, integer
         self.wide = kernel.wide() if integer else None
         self.representative, self.pair, self._loss = representative, pair, loss

@@ -30,4 +30,5 @@ ROUNDDOWN = BuiltIn(
     representative="min",
     loss=loss,
     pair=lambda gap: gap,
+    mirror="roundup",
 )

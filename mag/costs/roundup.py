@@ -30,4 +30,5 @@ ROUNDUP = BuiltIn(
     representative="max",
     loss=loss,
     pair=lambda gap: gap,
+    mirror="rounddown",
 )

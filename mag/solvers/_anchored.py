@@ -8,7 +8,6 @@ costs any precision.  Positions in a block count from b-2k, so that b stands at 
 
 from collections import namedtuple
 
-import numpy as np
 from numba.extending import overload
 
 from mag._jit import INLINE, Frame, centre, inlined, join, left, line, lines, right, source, terms, words, zero
@@ -18,9 +17,9 @@ State = namedtuple("State", "x w n k F G sums inverse")
 
 
 def memory(kernel, n, k):
-    """The float64 memory of a State: F, G, a line per term, and 1/size."""
+    """How many float64 a State takes: F, G, a line per term, and 1/size."""
     window = min(3 * k, n + k) + 1
-    return np.empty((n + 1 + (1 + kernel.n_terms) * window) * words(kernel) + 2 * k)
+    return (n + 1 + (1 + kernel.n_terms) * window) * words(kernel) + 2 * k
 
 
 @inlined

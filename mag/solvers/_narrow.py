@@ -21,8 +21,8 @@ _NUMBERS = {k: Number(k) for k in range(2, LARGEST_K + 1)}
 
 
 def memory(k):
-    """The float64 memory: F with the columns before the panel, the costs of a panel, and 1/size."""
-    return np.empty(2 * PAD + (k + 1) * PANEL)
+    """How many float64 it takes: F with the columns before the panel, the costs of a panel, 1/size, and the ending."""
+    return 2 * PAD + (k + 1) * PANEL + 2 * k - 1
 
 
 def solve(cost, x, w, k, sizes, work):
@@ -51,6 +51,13 @@ def restart(F, k, m):
     for t in range(PAD):
         put(F, t, at(F, t + m) - base)
     return base
+
+
+@inlined
+def end(F, work, k):
+    """The ending: F of the last 2k-1 columns."""
+    for t in range(2 * k - 1):
+        put(work, len(work) - (2 * k - 1) + t, at(F, PAD - (2 * k - 1) + t))
 
 
 @jit
@@ -92,6 +99,7 @@ def _panels(cost, tag, x, w, sizes, work):
         base = restart(F, k, m)
         past = minus(past, base)
         spent += base
+    end(F, work, k)
     return spent + at(F, PAD - 1)
 
 
@@ -120,6 +128,7 @@ def _fused(cost, tag, x, w, sizes, work):
             put(F, now, best)
             put(sizes, now + (b - PAD), size)
         spent += restart(F, k, m)
+    end(F, work, k)
     return spent + at(F, PAD - 1)
 
 

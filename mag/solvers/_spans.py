@@ -35,8 +35,8 @@ def _levels(n):
 
 
 def memory(kernel, n, k):
-    """The float64 memory of Spans: F in two parts, and the table."""
-    return np.empty((2 * (n + 1) + _levels(n) * ((n >> SHIFT) + 1) * kernel.n_terms) * words(kernel))
+    """How many float64 Spans take: F in two parts, and the table."""
+    return (2 * (n + 1) + _levels(n) * ((n >> SHIFT) + 1) * kernel.n_terms) * words(kernel)
 
 
 # ---- tuples of sums

@@ -45,20 +45,25 @@ def padded(values):
     return np.concatenate([np.full(PAD, values[0]), values, np.full(PAD, values[-1])])
 
 
-def sizes_for(n, k):
-    """What `solve` writes sizes to: entry j for the first j values, and room for the lanes behind the last."""
-    return np.empty(n + 1 + PAD, np.uint8 if k <= _narrow.LARGEST_K else np.uint16 if k < 2**15 else np.int32)
+def size_type(k):
+    """The type of the sizes that `solve` writes; there must be room for PAD more than for those of n + 1 columns."""
+    return np.uint8 if k <= _narrow.LARGEST_K else np.uint16 if k < 2**15 else np.int32
 
 
 def memory(kernel, n, k):
-    """The float64 memory: F twice, G, a line per term, and 1/size."""
+    """How many float64 it takes: F twice, G, a line per term, 1/size, and the ending."""
     if k <= _narrow.LARGEST_K:
         return _narrow.memory(k)
-    return np.empty((3 + kernel.n_terms) * line_length(k) + 2 * k + PAD)
+    return (3 + kernel.n_terms) * line_length(k) + 2 * k + PAD + 2 * k - 1
+
+
+def ending(work, k):
+    """F of the last 2k-1 columns, relative to each other, after `solve`."""
+    return work[-(2 * k - 1) :]
 
 
 def solve(cost, x, w, k, sizes, work):
-    """As `simple.solve`, for values and weights from `padded` and sizes from `sizes_for`."""
+    """As `simple.solve`, for values and weights from `padded`, or with any finite values in place of the copies."""
     if k <= _narrow.LARGEST_K:
         return _narrow.solve(cost, x, w, k, sizes, work)
     return _solve(cost, x, w, k, sizes, work)
@@ -82,6 +87,9 @@ def _solve(cost, x, w, k, sizes, work):
         put(work, p, np.inf if p < 3 * length else 0.0)
     for size in range(1, 2 * k + PAD):
         put(inverse, size, 1.0 / size)
+    last, first_of_last = part(work, len(work) - (2 * k - 1)), n - 2 * k + 2
+    for p in range(2 * k - 1):
+        put(last, p, np.inf)
     values, weights = part(x, PAD), part(w, PAD)
     stack = np.empty(4 * DEPTH, np.int64)
     put(columns, origin, 0.0)
@@ -92,10 +100,15 @@ def _solve(cost, x, w, k, sizes, work):
         rows, columns = columns, rows
         m = Block(cost, Frame(values, weights, b - origin, at(values, b - 1), sums, inverse), G, k, origin)
         low = max(low - K, origin - 2 * k + 1)
-        spent += restart(m, rows, columns, low, K)
+        base = restart(m, rows, columns, low, K)
+        spent += base
+        for j in range(first_of_last, b):
+            put(last, j - first_of_last, at(last, j - first_of_last) - base)
         K = min(k - k % WIDTH, n + 1 - b)  # no lanes without a column, except in the last block
         add_columns(m, K)
         low = search_columns(m, columns, sizes, low, K, stack)
+        for j in range(max(b, first_of_last), b + K):
+            put(last, j - first_of_last, at(columns, origin + j - b))
         b += K
     return spent + at(columns, origin + K - 1)
 

@@ -1,0 +1,31 @@
+"""Memory that a thread keeps for its next call: page faults of fresh memory can cost as much as the work itself."""
+
+import threading
+
+import numpy as np
+
+KEPT = 2**28  # bytes of one loan that are kept at most; larger ones are given back at once
+
+
+class _Kept(threading.local):
+    def __init__(self):
+        self.loans = {}
+
+
+_kept = _Kept()
+
+
+def borrow(name, size, dtype):
+    """An array that belongs to this thread until it borrows under the same name again."""
+    dtype = np.dtype(dtype)
+    memory = _kept.loans.get(name)
+    if memory is None or memory.nbytes < size * dtype.itemsize:
+        memory = np.empty(size * dtype.itemsize, np.uint8)
+        if memory.nbytes <= KEPT:
+            _kept.loans[name] = memory
+    return memory[: size * dtype.itemsize].view(dtype)
+
+
+def release():
+    """Give back what this thread keeps."""
+    _kept.loans.clear()
