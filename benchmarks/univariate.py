@@ -1,11 +1,15 @@
 """`python -m benchmarks.univariate`: every solver's time as a ratio to np.argsort, and its excess over the optimum.
 
-The rival, microagg1d, is an optional extra (`pip install mag-sdc[benchmarks]`); it compiles for a minute at import.
+Also start-up, memory, small calls, the other costs, hostile shapes and two threads.  The rival, microagg1d, is an
+optional extra (`pip install mag-sdc[benchmarks]`); it compiles for a minute at import.
 """
 
 import argparse
+import itertools
+import os
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -15,9 +19,9 @@ from benchmarks._measure import best, machine, save, show
 from mag import reference
 from mag.solvers import SOLVERS
 
-SIZES = (2, 5, 20, 100, 1000, 10_000)
-TOO_SLOW = {"quadratic": 0, "simple": 1000}  # largest k at which a solver is timed on a million values
-RIVAL = {"simple": "simple", "wilber": "wilber", "galil_park": "galil_park", "staggered": "staggered"}
+SIZES = (2, 5, 10, 20, 100, 1000, 10_000, 100_000)
+TOO_SLOW = {"quadratic": 0, "simple": 100, "simple_plus": 1000}  # largest k timed on a million values
+RIVAL = ("simple", "wilber", "galil_park", "staggered")
 
 
 def rival():
@@ -41,13 +45,18 @@ def times(n: int, distribution: str, other) -> list[dict]:
     ordered = np.sort(x)
     rows = []
     for k in SIZES:
-        baseline = best(lambda: np.argsort(x), repeats=7)
+        baseline = best(lambda: np.argsort(x), 9)
         for solver in ("auto", *SOLVERS):
             if k > TOO_SLOW.get(solver, n):
                 continue
-            mag.univariate(x[: 4 * k], k, solver=solver)
-            on_sorted = best(lambda k=k, s=solver: mag.univariate(ordered, k, solver=s, assume_sorted=True))
-            end_to_end = best(lambda k=k, s=solver: mag.univariate(x, k, solver=s))
+
+            def call(values, k=k, solver=solver, **options):
+                return mag.univariate(values, k, solver=solver, threads=1, **options)
+
+            call(x[: 8 * k])
+            repeats = 21 if solver in ("auto", "block") else 3
+            on_sorted = best(lambda call=call: call(ordered, assume_sorted=True), repeats)
+            end_to_end = best(lambda call=call: call(x), repeats)
             row = {
                 "k": k,
                 "solver": solver,
@@ -59,9 +68,8 @@ def times(n: int, distribution: str, other) -> list[dict]:
                 "microagg1d / ours": None,
             }
             if other and (solver == "auto" or solver in RIVAL):
-                options = {} if solver == "auto" else {"method": RIVAL[solver], "stable": 1}
-                other(x[: 4 * k], k=k, **options)
-                theirs = best(lambda k=k, options=options: other(x, k=k, **options), repeats=2)
+                options = {} if solver == "auto" else {"method": solver, "stable": 1}
+                theirs = best(lambda k=k, options=options: other(x, k=k, **options), repeats=2, budget=0.1)
                 row |= {"microagg1d, ns/value": theirs / n * 1e9, "microagg1d / ours": theirs / end_to_end}
             rows.append(row)
     return rows
@@ -71,7 +79,7 @@ def excesses(n: int, other) -> list[dict]:
     """How much more than the exact optimum each solver costs, relative."""
     rows = []
     for name, x in (("uniform", data("uniform", n)), ("offset 1e9", 1e9 + data("uniform", n))):
-        for k in (2, 5, 20, 100, 1000):
+        for k in (2, 5, 20, 100):
             optimum = reference.optimum(x.tolist(), k)
 
             def excess(labels, x=x, optimum=optimum):
@@ -87,30 +95,105 @@ def excesses(n: int, other) -> list[dict]:
     return rows
 
 
+def costs(n: int) -> list[dict]:
+    """Labels of sorted values for every cost, as a ratio to sse."""
+    x = np.sort(np.random.default_rng(2).integers(0, 10 * n, n))
+    weights = np.random.default_rng(3).random(n) + 0.5
+    calls = {cost: (x * 1.0, {"cost": cost}) for cost in ("sse", "sae", "maxdist", "roundup", "rounddown")}
+    calls |= {"sse_int": (x, {"cost": "sse_int"}), "weighted sse": (x * 1.0, {"weights": weights})}
+    rows = []
+    for k in SIZES:
+        taken = {}
+        for name, (column, options) in calls.items():
+
+            def call(column=column, options=options, k=k):
+                return mag.univariate(column, k, assume_sorted=True, threads=1, **options)
+
+            call()
+            taken[name] = best(call, 9)
+        sse = taken.pop("sse")
+        rows.append({"k": k, "sse, ns/value": sse / n * 1e9, **{name: t / sse for name, t in taken.items()}})
+    return rows
+
+
+def shapes(n: int) -> list[dict]:
+    """Labels of sorted values of hostile shapes, as a ratio to uniform ones."""
+    rng = np.random.default_rng(4)
+    columns = {
+        "uniform": np.sort(rng.random(n)),
+        "constant": np.ones(n),
+        "arange": np.arange(n) * 1.0,
+        "quadratic": np.arange(n) ** 2.0,
+        "geometric": 1.00001 ** np.arange(n),
+        "poisson": np.sort(rng.poisson(4.0, n)) * 1.0,
+        "clusters": np.sort(1e9 * (np.arange(n) // 50) + 1e-6 * rng.random(n)),
+        "jumps": np.cumsum(rng.random(n) ** 20),
+    }
+    rows = []
+    for k in SIZES:
+        taken = {}
+        for name, x in columns.items():
+
+            def call(x=x, k=k):
+                return mag.univariate(x, k, assume_sorted=True, threads=1)
+
+            call()
+            taken[name] = best(call, 7)
+        uniform = taken.pop("uniform")
+        rows.append({"k": k, "uniform, ns/value": uniform / n * 1e9, **{c: t / uniform for c, t in taken.items()}})
+    return rows
+
+
+def parallel(n: int) -> list[dict]:
+    """One long column on one and on two threads."""
+    x = np.random.default_rng(5).random(n)
+    rows = []
+    for k in (10, 100, 1000):
+        row: dict = {"k": k}
+        for name, values, options in (("sorted", np.sort(x), {"assume_sorted": True}), ("unsorted", x, {})):
+
+            def call(threads, values=values, options=options, k=k):
+                return mag.univariate(values, k, threads=threads, **options)
+
+            call(2)
+            one, two = best(lambda call=call: call(1), 7, 20), best(lambda call=call: call(2), 7, 20)
+            row |= {f"{name}, one thread, ns/value": one / n * 1e9, f"{name}, one / two threads": one / two}
+        rows.append(row)
+    return rows
+
+
+def small_calls() -> list[dict]:
+    """Microseconds per call."""
+    rows = []
+    for n in (100, 1000, 10_000):
+        x = np.random.default_rng(6).random(n)
+        ours, sort = best(lambda x=x: mag.univariate(x, 5), 3000), best(lambda x=x: np.argsort(x), 3000)
+        rows.append({"n": n, "k": 5, "mag.univariate, µs": ours * 1e6, "np.argsort, µs": sort * 1e6})
+    return rows
+
+
 START = """
 import time; began = time.perf_counter()
 import mag; imported = time.perf_counter()
-mag.univariate([3.0, 1.0, 2.0, 9.0] * 10, 3); done = time.perf_counter()
+import random, sys
+mag.univariate([random.random() for _ in range(1000)], int(sys.argv[1])); done = time.perf_counter()
 print(imported - began, done - began)
 """
 
 
 def start_up() -> list[dict]:
     """Import and first call, with an empty and with a warm cache, each in a new process."""
-    import os
-    import tempfile
-
     rows = []
-    with tempfile.TemporaryDirectory() as cache:
-        for state in ("empty cache", "warm cache"):
-            command = [sys.executable, "-c", START]
-            environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-            began = time.perf_counter()
-            out = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.split()
-            process = time.perf_counter() - began
-            rows.append(
-                {"": state, "import mag, s": float(out[0]), "first call, s": float(out[1]), "process, s": process}
-            )
+    for k, state in itertools.product((3, 5, 20), ("empty cache", "warm cache")):
+        if state == "empty cache":
+            cache = tempfile.mkdtemp()
+        command, environment = [sys.executable, "-c", START, str(k)], {**os.environ, "NUMBA_CACHE_DIR": cache}
+        began = time.perf_counter()
+        out = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.split()
+        took = time.perf_counter() - began
+        rows.append(
+            {"k": k, "": state, "import mag, s": float(out[0]), "to labels, s": float(out[1]), "process, s": took}
+        )
     return rows
 
 
@@ -128,14 +211,12 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / n)
 def memory(n: int) -> list[dict]:
     """Peak extra memory of a call in bytes per value, from the largest resident size of a new process."""
     rows = []
-    for k in (5, 1000, 100_000):
+    for k in (5, 100, 10_000):
         row: dict = {"k": k}
         for solver in ("auto", *SOLVERS):
-            if k <= TOO_SLOW.get(solver, n):
-                command = [sys.executable, "-c", MEMORY, solver, str(n), str(k)]
-                row[solver] = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-            else:
-                row[solver] = None
+            command = [sys.executable, "-c", MEMORY, solver, str(n), str(k)]
+            fast = k <= TOO_SLOW.get(solver, n)
+            row[solver] = float(subprocess.run(command, capture_output=True, check=True).stdout) if fast else None
         rows.append(row)
     return rows
 
@@ -147,16 +228,24 @@ def main() -> None:
     parser.add_argument("--no-rival", action="store_true", help="do not import microagg1d")
     options = parser.parse_args()
     other = None if options.no_rival else rival()
+    n, tables = options.n, {}
     print(machine())
-    show("Start-up", started := start_up())
-    show("Peak extra memory, bytes per value, n = 10^6", remembered := memory(1_000_000))
-    show("Excess over the exact optimum, n = 10 000, sse", exact := excesses(10_000, other))
-    timed = []
+
+    def table(name, title, rows):
+        tables[name] = rows
+        show(title, rows)
+
+    table("start", "Start-up, in a new process", start_up())
+    table("memory", f"Peak extra memory, bytes per value, n = {n}", memory(n))
+    table("small", "Small calls", small_calls())
+    table("excess", "Excess over the exact optimum, relative, sse, n = 10 000", excesses(10_000, other))
+    table("costs", f"Other costs, sorted values, ratio to sse, n = {n}", costs(n))
+    table("shapes", f"Hostile shapes, sorted values, ratio to uniform, n = {n}", shapes(n))
+    table("threads", "One column of 10 000 000 values on one and two threads", parallel(10_000_000))
     for distribution in ("uniform", "lognormal"):
-        rows = times(options.n, distribution, other)
-        show(f"Time, n = {options.n}, {distribution}, one thread", rows)
-        timed += [{"data": distribution, **row} for row in rows]
-    save("univariate", [{"start": started, "memory": remembered, "excess": exact, "time": timed}])
+        title = f"Time, sse, n = {n}, {distribution}, one thread"
+        table(distribution, title, times(n, distribution, other))
+    save("univariate", [tables])
 
 
 if __name__ == "__main__":

@@ -3,19 +3,18 @@
 import numbers
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 
-def one_of(option: str, choice: Any, allowed: Iterable[str]) -> str:
+def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
     """A string among the allowed ones."""
-    allowed = sorted(allowed)
-    if not isinstance(choice, str) or choice not in allowed:
-        names = ", ".join(map(repr, allowed))
-        raise ValueError(f"{option} must be one of {names}; got {shown(choice)}.")
-    return choice
+    if isinstance(choice, str) and choice in allowed:
+        return choice
+    names = ", ".join(map(repr, sorted(allowed)))
+    raise ValueError(f"{option} must be one of {names}; got {shown(choice)}.")
 
 
 def integer(option: str, number: Any, low: int, high: int, high_name: str) -> int:

@@ -20,7 +20,7 @@ from collections import namedtuple
 
 import numba
 from numba.core import types
-from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, models, overload, register_model, unbox
 
 from mag._lanes import Part, at, neighbours, part, part_of
 from mag._wide import WORDS, nearest_quotient, to_float, to_wide, wide
@@ -86,8 +86,8 @@ class Kernel:
             terms, left, right, join = _functions_of(group)
         self.terms, self.left, self.right, self.join = (inlined(f) for f in (terms, left, right, join))
         unique = f",{len(_KERNELS)}" if group is not None else ""  # two costs of users may have one name
-        self.type = Tag(f"cost<{name},{number},{DIGEST}{unique}>")
-        _KERNELS[self.type.name] = self
+        self._numba_type_ = Tag(f"cost<{name},{number},{DIGEST}{unique}>")
+        _KERNELS[self._numba_type_.name] = self
 
     def wide(self):
         """The same cost summed in wide integers."""
@@ -125,13 +125,7 @@ class Number:
     """A small integer that the compiler knows, for loops that are to be unrolled."""
 
     def __init__(self, value):
-        self.type = NumberTag(value)
-
-
-@typeof_impl.register(Kernel)
-@typeof_impl.register(Number)
-def _typeof(tag, context):
-    return tag.type
+        self._numba_type_ = NumberTag(value)
 
 
 @unbox(Tag)

@@ -7,7 +7,7 @@ import numpy as np
 from mag._arrays import view
 from mag._checks import flag, integer, one_of, penalty, real_vector, shown, thread_count, weights_for
 from mag.backends import BACKENDS, automatic
-from mag.backends._labels import smallest_group
+from mag.backends._labels import at_least
 from mag.backends._problem import Problem
 from mag.costs import COSTS, Cost
 from mag.costs._groups import Groups
@@ -126,9 +126,20 @@ def univariate(
     if flag("assume_sorted", assume_sorted) and not (values[:-1] <= values[1:]).all():
         raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
     order, starts, labels = BACKENDS[backend].group(values, weights, problem, assume_sorted, threads)
-    if soft is None and smallest_group(labels, starts.size) < k:
+    if soft is None and not at_least(k, labels, starts.size):
         raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
-    return Grouping(labels, k, starts.size, soft is None, values, dtype, starts, order, weights, chosen, Groups)
+    return Grouping(
+        labels,
+        k,
+        soft is None,
+        x=values,
+        dtype=dtype,
+        order=order,
+        starts=starts,
+        weights=weights,
+        cost=chosen,
+        make_groups=Groups,
+    )
 
 
 def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:

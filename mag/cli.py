@@ -17,9 +17,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     demo = commands.add_parser("demo", help="group a generated table of 10 000 people, column by column")
     demo.add_argument("-k", type=int, default=5, help="smallest group size (default: 5)")
+    warmup = commands.add_parser("warmup", help="compile ahead, so that the first call is fast (for container images)")
+    warmup.add_argument("-c", "--cost", action="append", help="a cost to compile; may be repeated (default: sse)")
+    warmup.add_argument("-k", type=int, action="append", help="a group size; may be repeated (default: 2 to 12)")
     options = parser.parse_args(arguments)
     try:
-        return {"demo": _demo}[options.command](options)
+        return {"demo": _demo, "warmup": _warmup}[options.command](options)
     except (TypeError, ValueError) as error:
         print(f"mag: {error}", file=sys.stderr)
         return 2
@@ -34,6 +37,23 @@ def _demo(options: argparse.Namespace) -> int:
     print(f"\nEvery published value stands for at least {options.k} records of its column; the columns are not yet")
     print("protected jointly: a combination of values may still be unique.")
     print(f"({time.perf_counter() - began:.1f} s, most of it compilation on the first run)")
+    return 0
+
+
+def _warmup(options: argparse.Namespace) -> int:
+    import numpy as np
+
+    from mag.api import univariate
+
+    for cost in options.cost or ["sse"]:
+        for k in options.k or range(2, 13):  # each k up to 11 has code of its own, all larger ones share theirs
+            began = time.perf_counter()
+            x = np.arange(max(8 * k, 200))
+            for column in (x, x[::-1], x * 0.5, x[::-1] * 0.5):
+                if cost != "sse_int" or column.dtype.kind == "i":
+                    grouping = univariate(column, k, cost=cost)
+            _ = grouping.masked
+            print(f"{cost:<10} k = {k:<6} {time.perf_counter() - began:5.1f} s", flush=True)
     return 0
 
 

@@ -1,13 +1,11 @@
 """What is returned: labels, and whatever follows from them and the data, computed when asked for."""
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Grouping:
     """Records in groups, as returned by `mag.univariate`.  Groups are numbered by ascending value.
 
@@ -40,13 +38,34 @@ class Grouping:
     k: int
     n_groups: int
     k_guaranteed: bool
-    _x: np.ndarray = field()
-    _dtype: np.dtype = field()
-    _starts: np.ndarray = field()
-    _order: np.ndarray | None = field()
-    _weights: np.ndarray | None = field()
-    _cost: Any = field()
-    _make_groups: Any = field()
+    _x: np.ndarray
+    _dtype: np.dtype
+    _order: np.ndarray | None
+    _starts: np.ndarray
+    _weights: np.ndarray | None
+    _cost: Any
+    _make_groups: Any
+
+    def __init__(
+        self,
+        labels: np.ndarray,
+        k: int,
+        k_guaranteed: bool,
+        *,
+        x: np.ndarray,
+        dtype: np.dtype,
+        order: np.ndarray | None,
+        starts: np.ndarray,
+        weights: np.ndarray | None,
+        cost: Any,
+        make_groups: Any,
+    ) -> None:
+        vars(self).update(labels=labels, k=k, n_groups=starts.size, k_guaranteed=k_guaranteed)
+        vars(self).update(_x=x, _dtype=dtype, _order=order, _starts=starts, _weights=weights)
+        vars(self).update(_cost=cost, _make_groups=make_groups)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Grouping cannot be changed: {name} is read-only.")
 
     def __repr__(self) -> str:
         least, most = int(self.sizes.min()), int(self.sizes.max())

@@ -66,6 +66,9 @@ CASES = [
         {"x": [1, 2, 3, 4], "cost": "sse_int", "group_penalty": 0.5},
         "group_penalty must be an integer in [0, 2**53]; got 0.5.",
     ),
+    ({"threads": 0}, "threads must be None or a positive integer; got 0."),
+    ({"threads": 2.0}, "threads must be None or a positive integer; got 2.0."),
+    ({"threads": True}, "threads must be None or a positive integer; got True."),
     # weights
     ({"weights": [1, 1, 1, -1]}, "weights must not be negative; got 1 negative."),
     ({"weights": [1, 1, 1, np.nan]}, "weights contains 1 NaN value; drop or impute them first."),

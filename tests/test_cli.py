@@ -20,6 +20,14 @@ def test_a_wrong_option_is_one_sentence_and_no_traceback(capsys):
     assert capsys.readouterr().err == "mag: k must be an integer in [1, n=10000]; got 0.\n"
 
 
+def test_warmup_compiles_what_was_asked_for(capsys):
+    assert cli.main(["warmup", "-c", "sse", "-c", "sse_int", "-k", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["sse", "sse_int"]
+    assert cli.main(["warmup", "-c", "mse"]) == 2
+    assert capsys.readouterr().err.startswith("mag: cost must be one of 'maxdist',")
+
+
 def test_an_unknown_command_lists_the_known_ones(capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(["mask"])

@@ -1,6 +1,6 @@
 """What a result offers, and how it follows from labels and data."""
 
-import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -103,9 +103,16 @@ def test_cost_of_integers_is_an_exact_int():
 
 def test_results_are_frozen_and_have_no_equality_of_their_own():
     grouping = mag.univariate(X, 2)
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError, match="k is read-only"):
         grouping.k = 3
     assert repr(grouping).startswith("<Grouping: 7 records in 3 groups of 2 to 3, k=2, sse ")
+
+
+def test_results_survive_pickling():
+    grouping = mag.univariate(X, 2, cost="sae")
+    again = pickle.loads(pickle.dumps(grouping))
+    np.testing.assert_array_equal(again.masked, grouping.masked)
+    assert repr(again) == repr(grouping)
 
 
 @pytest.mark.parametrize("make", [list, tuple, np.asarray, lambda x: x[::-1][::-1], lambda x: np.asfortranarray(x)])

@@ -128,3 +128,14 @@ def test_integers_that_float64_cannot_hold_are_refused_by_lanes_and_solved_by_au
     with pytest.raises(ValueError, match=r"^solver must be one of 'auto', .* for integers whose sums float64 cannot"):
         mag.univariate(x, 2, cost=cost, solver="block")
     check(x, 2, cost, "auto")
+
+
+@pytest.mark.parametrize(("cost", "solver"), [pair for pair in WEIGHTED if SOLVERS[pair[1]].bounded])
+def test_weights_of_zero_beside_clusters_that_are_far_apart(cost, solver):
+    """An anchor without weight says nothing about its group; sums from there would lose all digits."""
+    rng = np.random.default_rng(8)
+    for k in (3, 6, 14):
+        n = 20 * k
+        x = 1e9 * (np.arange(n) // (2 * k + 1)) + 1e-6 * rng.random(n)
+        w = rng.integers(0, 2, n) * rng.random(n) + (np.arange(n) == 0)
+        check(x, k, cost, solver, weights=w)

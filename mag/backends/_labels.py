@@ -3,9 +3,10 @@
 import numpy as np
 
 from mag._jit import jit
-from mag._lanes import lanes_at, put, spread
+from mag._lanes import at, lanes_at, put, spread
 
 LANES = 8  # labels written at once
+CHECKED = 4096  # labels looked at before a short run is noticed
 
 
 @jit
@@ -51,10 +52,36 @@ def label_sorted(starts, first, last, labels):
             i += 1
 
 
-@jit
-def smallest_group(labels, n_groups):
-    """The size of the smallest group, counted from the labels alone."""
+def at_least(k, labels, n_groups):
+    """Whether every group has k records or more, found from the labels alone."""
+    if every_run(k, labels):
+        return True
     counts = np.zeros(n_groups, np.int32)
+    count(labels, counts)
+    return bool(counts.min() >= k)
+
+
+@jit
+def every_run(k, labels):
+    """Whether every run of equal labels is k long or longer; gives up soon after the first that is not."""
+    n = len(labels)
+    if n < k:
+        return False
+    for i in range(1, k):
+        if at(labels, i) != at(labels, 0) or at(labels, n - 1 - i) != at(labels, n - 1):
+            return False
+    for first in range(1, n - k + 1, CHECKED):
+        short = np.int32(0)
+        for i in range(first, min(first + CHECKED, n - k + 1)):
+            begins = np.int32(at(labels, i) != at(labels, i - 1))
+            short |= begins & np.int32(at(labels, i + k - 1) != at(labels, i))
+        if short:
+            return False
+    return True
+
+
+@jit
+def count(labels, counts):
+    """Add the number of records of each group."""
     for i in range(len(labels)):
         counts[labels[i]] += 1
-    return counts.min()

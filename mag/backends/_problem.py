@@ -14,7 +14,7 @@ MODERATE = 300  # binary exponents within ±MODERATE need no scaling: their squa
 TINY = 2.0**-900  # costs below this may have lost bits to underflow
 
 
-@dataclass(frozen=True)
+@dataclass
 class Problem:
     """Groups of `least` values or more, at the least cost; `fixed` is added per group, `short` per value below k.
 

@@ -16,14 +16,13 @@ _kept = _Kept()
 
 
 def borrow(name, size, dtype):
-    """An array that belongs to this thread until it borrows under the same name again."""
-    dtype = np.dtype(dtype)
-    memory = _kept.loans.get(name)
-    if memory is None or memory.nbytes < size * dtype.itemsize:
-        memory = np.empty(size * dtype.itemsize, np.uint8)
+    """An array that belongs to this thread until it borrows that type under the same name again."""
+    memory = _kept.loans.get((name, dtype))
+    if memory is None or memory.size < size:
+        memory = np.empty(size, dtype)
         if memory.nbytes <= KEPT:
-            _kept.loans[name] = memory
-    return memory[: size * dtype.itemsize].view(dtype)
+            _kept.loans[name, dtype] = memory
+    return memory[:size]
 
 
 def release():

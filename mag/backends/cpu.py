@@ -25,7 +25,6 @@ def group(x, weights, problem, assume_sorted, threads):
         weights = weights[order]
     starts = solve(column, weights, problem, threads)
     labels = np.empty(x.size, np.int32 if starts.size < 2**31 else np.int64)
-    half = starts.size // 2 if x.size >= LONG else starts.size
 
     def write(first, last):
         if order is None:
@@ -33,7 +32,11 @@ def group(x, weights, problem, assume_sorted, threads):
         else:
             label(starts, first, last, order, labels)
 
-    both(lambda: write(0, half), lambda: write(half, starts.size), threads if half < starts.size else 1)
+    if x.size < LONG:
+        write(0, starts.size)
+    else:
+        half = starts.size // 2
+        both(lambda: write(0, half), lambda: write(half, starts.size), threads)
     return order, starts, labels
 
 

@@ -138,6 +138,9 @@ class BuiltIn(Cost):
         self.representative, self.pair, self._loss = representative, pair, loss
         self.concave = self.splitting = True
 
+    def __reduce__(self) -> tuple:
+        return _of_the_table, (self.name,)  # results are pickled between processes; a cost of the table is its name
+
     def prepare(self, x: np.ndarray) -> np.ndarray:
         """The sorted values themselves."""
         return x
@@ -146,3 +149,9 @@ class BuiltIn(Cost):
         """The cost of each group."""
         loss = self._loss(groups)
         return loss if (groups.unit == 1).all() else loss * (self.pair(groups.unit) / self.pair(1.0))
+
+
+def _of_the_table(name: str) -> Cost:
+    from mag.costs import COSTS
+
+    return COSTS[name]

@@ -12,6 +12,7 @@ Where k is small, `_narrow` solves.
 from collections import namedtuple
 
 import numpy as np
+from numba.core import types
 from numba.extending import overload
 
 from mag._jit import INLINE, Frame, inlined, jit, join, left, lines, right, terms
@@ -24,6 +25,7 @@ from mag._lanes import (
     last_lane,
     least_lane,
     part,
+    part_of,
     put,
     select,
     spread,
@@ -37,6 +39,7 @@ STEP = 4  # values of one step of the running sums
 LONG = 48  # sizes of one search from which on splitting pays
 DEPTH = 64  # of the stack: every split halves the columns
 
+as_integers = part_of(types.int64)
 Block = namedtuple("Block", "cost f G k origin")
 
 
@@ -51,10 +54,10 @@ def size_type(k):
 
 
 def memory(kernel, n, k):
-    """How many float64 it takes: F twice, G, a line per term, 1/size, and the ending."""
+    """How many float64 it takes: F twice, G, a line per term, 1/size, the stack of searches, and the ending."""
     if k <= _narrow.LARGEST_K:
         return _narrow.memory(k)
-    return (3 + kernel.n_terms) * line_length(k) + 2 * k + PAD + 2 * k - 1
+    return (3 + kernel.n_terms) * (3 * k + 2 * PAD) + 2 * k + PAD + 4 * DEPTH + 2 * k - 1
 
 
 def ending(work, k):
@@ -69,17 +72,11 @@ def solve(cost, x, w, k, sizes, work):
     return _solve(cost, x, w, k, sizes, work)
 
 
-@inlined
-def line_length(k):
-    """Rows and columns of a block, at most 3k, and what loops without a tail read beside them."""
-    return 3 * k + 2 * PAD
-
-
 @jit
 def _solve(cost, x, w, k, sizes, work):
     n = len(x) - 2 * PAD
     origin = 2 * k + PAD
-    length = line_length(k)
+    length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
     # F has two lines: a block reads the rows from one and writes its columns to the other.
     G, rows, columns, inverse = part(work, 0), part(work, length), part(work, 2 * length), part(work, 3 * length)
     sums = lines(cost, work, 3 * length + 2 * k + PAD, length)
@@ -91,7 +88,7 @@ def _solve(cost, x, w, k, sizes, work):
     for p in range(2 * k - 1):
         put(last, p, np.inf)
     values, weights = part(x, PAD), part(w, PAD)
-    stack = np.empty(4 * DEPTH, np.int64)
+    stack = as_integers(work, len(work) - (2 * k - 1) - 4 * DEPTH)
     put(columns, origin, 0.0)
     spent = 0.0
     b, K = k, k  # the first column of the block, the columns of the block before it

@@ -1,0 +1,88 @@
+"""One long column: halves that meet, and the same bytes on any number of threads."""
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import mag
+from mag import reference
+from mag.backends import _sort, cpu
+from mag.costs import COSTS
+from tests.hostile import real_columns
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Columns of a few hundred values are treated like those of millions."""
+    monkeypatch.setattr(cpu, "LONG", 100)
+    monkeypatch.setattr(_sort, "LONG", 100)
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("cost", [name for name, cost in COSTS.items() if not cost.integer])
+def test_halves_meet_at_an_optimal_cut(cost):
+    for n, k in ((400, 2), (401, 5), (777, 12), (500, 31), (999, 100)):
+        for name, x in real_columns(n, seed=n).items():
+            whole = mag.univariate(x, k, cost=cost, solver="simple_plus")
+            halves = mag.univariate(x, k, cost=cost, solver="block")
+            assert halves.sizes.min() >= k
+            assert halves.sizes.max() < 2 * k
+            best = reference.cost_of(x.tolist(), whole.labels, cost)
+            found = reference.cost_of(x.tolist(), halves.labels, cost)
+            assert abs(found - best) <= best * Fraction(1, 10**12), name
+
+
+@pytest.mark.usefixtures("short")
+def test_halves_of_integers_and_with_weights():
+    rng = np.random.default_rng(0)
+    x, w = rng.integers(0, 3000, 701), rng.integers(1, 9, 701)
+    assert mag.univariate(x, 7, cost="sse_int").cost == reference.optimum(x.tolist(), 7, "sse_int")
+    grouping = mag.univariate(x * 0.5, 7, weights=w)
+    assert grouping.cost == pytest.approx(float(reference.optimum((x * 0.5).tolist(), 7, "sse", w.tolist())), rel=1e-12)
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("k", [2, 5, 40])
+def test_the_same_bytes_on_any_number_of_threads(k):
+    for x in real_columns(3000).values():
+        one = mag.univariate(x, k, threads=1)
+        for threads in (2, 5, None):
+            other = mag.univariate(x, k, threads=threads)
+            assert one.labels.tobytes() == other.labels.tobytes()
+            assert one.masked.tobytes() == other.masked.tobytes()
+
+
+@pytest.mark.parametrize("name", ["uniform", "arange", "constant", "geometric", "poisson"])
+def test_millions_of_values_on_one_and_two_threads(name):
+    x = real_columns(2_500_000)[name]
+    one, two = mag.univariate(x, 10, threads=1), mag.univariate(x, 10, threads=2)
+    np.testing.assert_array_equal(one.labels, two.labels)
+    assert one.sizes.min() >= 10
+    assert one.cost == pytest.approx(mag.univariate(x, 10, solver="staggered").cost, rel=1e-12)
+
+
+def test_calls_from_many_threads_do_not_disturb_each_other():
+    columns = [np.random.default_rng(seed).random(20_000) for seed in range(8)]
+    expected = [mag.univariate(x, 5).labels for x in columns]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            found = list(pool.map(lambda x: mag.univariate(x, 5).labels, columns))
+            for a, b in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_can_group_too():
+    x = np.random.default_rng(0).random(5000)
+    expected = mag.univariate(x, 5, threads=2).labels
+    child = os.fork()
+    if child == 0:
+        same = (mag.univariate(x, 5, threads=2).labels == expected).all()
+        os._exit(0 if same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
