@@ -276,8 +276,8 @@ def _halves(x, padding, threads):
     (a, a_order), (b, b_order) = both(lambda: sort(x[:half]), lambda: sort(x[half:]), threads)
     padded = borrow("merged", n + 2 * padding, np.float64)
     values, order = padded[padding : padding + n], np.empty(n, np.int32)
-    a_order, b_order = (np.arange(half, dtype=np.int32) if o is None else o for o in (a_order, b_order))
-    merged = (a, a_order, b, b_order)
+    in_turn = np.arange(n - half, dtype=np.int32)
+    merged = (a, in_turn[:half] if a_order is None else a_order, b, in_turn if b_order is None else b_order)
     both(
         lambda: merge_first(*merged, half, values, order),
         lambda: merge_last(*merged, n - half, values, order),
