@@ -4,6 +4,7 @@ import numbers
 import operator
 import os
 from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
 def integer(option: str, number: Any, low: int, high: int, high_name: str) -> int:
     """An integer in [low, high]; neither a bool nor a float."""
     allowed = f"an integer in [{low}, {high_name}={high}]"
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Integral):
+    if not _whole(number):
         raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
     number = operator.index(number)
     if not low <= number <= high:
@@ -28,11 +29,20 @@ def integer(option: str, number: Any, low: int, high: int, high_name: str) -> in
     return number
 
 
+def _whole(number: Any) -> bool:
+    return type(number) is int or (isinstance(number, numbers.Integral) and not isinstance(number, (bool, np.bool_)))
+
+
+@cache
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def thread_count(option: str, number: Any) -> int:
     """A positive integer, or every processor that this process may use."""
     if number is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Integral):
+        return _processors()
+    if not _whole(number):
         raise TypeError(f"{option} must be None or a positive integer; got {shown(number)}.")
     if operator.index(number) < 1:
         raise ValueError(f"{option} must be None or a positive integer; got {number}.")

@@ -95,7 +95,11 @@ def univariate(
     <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
     """
     chosen = cost if isinstance(cost, Cost) else COSTS[one_of("cost", cost, COSTS)]
-    backend = automatic() if one_of("backend", backend, ["auto", *BACKENDS]) == "auto" else backend
+    backend = (
+        automatic()
+        if isinstance(backend, str) and backend == "auto"
+        else one_of("backend", backend, ["auto", *BACKENDS])
+    )
     values = real_vector("x", view("x", x))
     n, dtype = values.size, values.dtype
     k = integer("k", k, 1, n, "n")
@@ -151,10 +155,10 @@ def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:
 
 
 def _solvers(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -> dict[str, Solver]:
-    if one_of("solver", solver, ["auto", *SOLVERS]) == "auto":
+    if isinstance(solver, str) and solver == "auto":
         names = automatic_solvers(cost, k, bounded=bounded, weighted=weighted)
         return {name: SOLVERS[name] for name in names}
-    if not SOLVERS[solver].valid(cost, bounded=bounded, weighted=weighted):
+    if not SOLVERS[one_of("solver", solver, ["auto", *SOLVERS])].valid(cost, bounded=bounded, weighted=weighted):
         valid = [name for name, entry in SOLVERS.items() if entry.valid(cost, bounded=bounded, weighted=weighted)]
         if not (cost.concave and cost.splitting):
             why = f"cost {cost.name!r}"

@@ -60,9 +60,9 @@ class Grouping:
         cost: Any,
         make_groups: Any,
     ) -> None:
-        vars(self).update(labels=labels, k=k, n_groups=starts.size, k_guaranteed=k_guaranteed)
-        vars(self).update(_x=x, _dtype=dtype, _order=order, _starts=starts, _weights=weights)
-        vars(self).update(_cost=cost, _make_groups=make_groups)
+        public = {"labels": labels, "k": k, "n_groups": starts.size, "k_guaranteed": k_guaranteed}
+        data = {"_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_weights": weights}
+        vars(self).update(public | data, _cost=cost, _make_groups=make_groups)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Grouping cannot be changed: {name} is read-only.")

@@ -56,9 +56,7 @@ def at_least(k, labels, n_groups):
     """Whether every group has k records or more, found from the labels alone."""
     if every_run(k, labels):
         return True
-    counts = np.zeros(n_groups, np.int32)
-    count(labels, counts)
-    return bool(counts.min() >= k)
+    return smallest_count(labels, np.zeros(n_groups, np.int32)) >= k
 
 
 @jit
@@ -81,7 +79,12 @@ def every_run(k, labels):
 
 
 @jit
-def count(labels, counts):
-    """Add the number of records of each group."""
+def smallest_count(labels, counts):
+    """Count the records of each group; the least of the counts."""
     for i in range(len(labels)):
         counts[labels[i]] += 1
+    least = counts[0]
+    for g in range(1, len(counts)):
+        if counts[g] < least:
+            least = counts[g]
+    return least

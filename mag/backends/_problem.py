@@ -1,5 +1,6 @@
 """What is to be solved, and how the data are prepared for it: numbers that the solvers can compute with safely."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,12 +74,11 @@ def prepared(x, weights, problem):
     """
     cost, scale = problem.cost, 0
     kernel = cost.kernel if weights is None else cost.weighted
-    weights = NO_WEIGHTS if weights is None else np.ldexp(weights, -np.frexp(weights.max())[1])
+    weights = NO_WEIGHTS if weights is None else weights / 2.0 ** max(-1000, min(math.frexp(weights.max())[1], 1000))
     if not cost.built_in:
         return kernel, x.astype(np.float64, copy=False), NO_WEIGHTS, scale
     if x.dtype.kind == "f":
-        largest = max(abs(float(x[0])), abs(float(x[-1])))
-        exponent = int(np.frexp(largest)[1])
+        largest, exponent = math.frexp(max(-x[0], x[-1]))
         if largest and abs(exponent) > MODERATE:
             return kernel, np.ldexp(x, -exponent), weights, exponent
         return kernel, x, weights, scale
@@ -123,12 +123,14 @@ def unspannable(x, weights, problem, starts, total, scale):
     cost = problem.cost
     if not cost.built_in or cost.integer or (problem.bounded and total >= TINY):
         return ()
+    with np.errstate(over="ignore"):
+        gaps = np.diff(x) if x.dtype.kind == "f" else distance(x[1:], x[:-1])
+    light = 1.0 if weights is None else float(weights.min() / weights.max()) / 2
+    if total >= TINY and light * cost.pair(np.ldexp(float(gaps.max()), -scale)) < 2.0**20 * total:
+        return ()
     first, last = x[starts], x[np.append(starts[1:], x.size) - 1]
-    if (first == last).all():
+    if (first == last).all():  # no group costs anything
         return ()
-    gaps = (distance(x[1:], x[:-1]) if x.dtype.kind != "f" else np.diff(np.ldexp(x, -scale))).astype(np.float64)
-    least_cost = cost.pair(gaps) * (1.0 if weights is None else float(weights.min() / weights.max()) / 2)
-    if total >= TINY and least_cost.max() < 2.0**20 * total:
-        return ()
+    least_cost = light * cost.pair(np.ldexp(gaps.astype(np.float64), -scale))
     cuts = np.flatnonzero(least_cost > max(2 * total, 2**10 * TINY)) + 1
     return cuts.tolist() if np.isin(cuts, starts).all() else ()

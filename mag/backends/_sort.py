@@ -290,7 +290,8 @@ def _deal(x, padding):
     n, dtype, real = x.size, x.dtype, -1 if x.dtype.kind == "f" else 0
     padded, order = borrow("values", n + 2 * padding, np.int64), np.empty(n, np.int32)
     words = padded[padding : padding + n]
-    memory = borrow("sort", 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2, U)
+    # the same memory as the solver's, which works afterwards
+    memory = borrow("work", 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2, np.float64).view(U)
     if dtype in OWN and x.flags.c_contiguous and x.flags.aligned:
         source = x.view(np.int64)
     else:

@@ -20,6 +20,10 @@ LONG = 2**21  # values from which on a column is solved, and labelled, in two ha
 
 def group(x, weights, problem, assume_sorted, threads):
     """Order of the values (None if they are sorted), where groups start in it, and the label of every record."""
+    solver, *others = problem.solvers.values()
+    if not others and not solver.lanes:  # memory for the sort and for the solver at once
+        kernel = problem.cost.kernel if weights is None else problem.cost.weighted
+        borrow("work", solver.module.memory(kernel, x.size, problem.k), np.float64)
     column, order = (padded(x), None) if assume_sorted else sort(x, PAD, threads)
     if weights is not None and order is not None:
         weights = weights[order]

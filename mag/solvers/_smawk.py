@@ -23,15 +23,15 @@ def _later_wins(m, a, b, c):
 
 
 @inlined
-def notebook(columns):
+def notebook(columns, dtype):
     """What `column_minima` writes on: where levels begin, then the rows that each level keeps."""
-    return np.empty(LEVELS + 2 * columns + 2, np.int64)
+    return np.empty(LEVELS + 2 * columns + 2, dtype)
 
 
 @called
 def keep(m, row, kept, begin, end, count, stride):
     """REDUCE, one row: drop the rows that it makes useless, keep it if a column is left for it; the new end."""
-    while end > begin and later_wins(m, kept[end - 1], row, stride * (end - begin) - 1):
+    while end > begin and later_wins(m, np.int64(kept[end - 1]), row, stride * (end - begin) - 1):
         end -= 1
     if end - begin < count:
         kept[end] = row
@@ -54,20 +54,21 @@ def column_minima(m, first_row, last_row, columns, best, kept):
         previous, begin = begin, end
         kept[level] = begin
         for q in range(previous, begin):
-            end = keep(m, kept[q], kept, begin, end, columns >> level, 1 << level)
+            end = keep(m, np.int64(kept[q]), kept, begin, end, columns >> level, 1 << level)
     best[(1 << level) - 1] = kept[begin]
     # up: the minimum of a column lies between those of its solved neighbours
     while level > 0:
         level -= 1
-        end, begin = begin, kept[level]
+        end, begin = begin, np.int64(kept[level])
         count = columns >> level
         q = begin
         for u in range(0, count, 2):
             c = ((u + 1) << level) - 1
-            last = best[c + (1 << level)] if u + 1 < count else kept[end - 1]
-            row = kept[q]
+            last = np.int64(best[c + (1 << level)]) if u + 1 < count else np.int64(kept[end - 1])
+            row = np.int64(kept[q])
             while kept[q] != last:
                 q += 1
-                if later_wins(m, row, kept[q], c):
-                    row = kept[q]
+                rival = np.int64(kept[q])
+                if later_wins(m, row, rival, c):
+                    row = rival
             best[c] = row

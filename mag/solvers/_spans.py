@@ -314,3 +314,11 @@ def settle(cost, s, c, r, sizes):
     i, j = first_value(s, r), last_value(s, c)
     keep(cost, s, j, i, group_cost(cost, s, i, j))
     sizes[j] = j - i
+
+
+@inlined
+def settled_row(s, c, sizes):
+    """The row that column c was reached from."""
+    j = last_value(s, c)
+    i = j - np.int64(sizes[j])
+    return i - s.least + 1 if i > 0 else np.int64(0)

@@ -34,7 +34,7 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
     last = columns(s)
     tentative = np.full(last + 1, -1, sizes.dtype)
     best = np.empty(last + 1, sizes.dtype)
-    kept = notebook(last)
+    kept = notebook(last, sizes.dtype)
     base = horizon = np.int64(0)
     for c in range(1, last + 1):
         newest = c - 1  # the row that column c is the first to see

@@ -34,8 +34,8 @@ def solve(cost, x, w, k, sizes, work):
     """As `simple.solve`."""
     s = start(cost, x, w, k, sizes, work)
     spent = 0.0
-    best = np.empty(k, np.int64)
-    kept = notebook(k)
+    best = np.empty(k, sizes.dtype)
+    kept = notebook(k, sizes.dtype)
     for b in range(k, s.n + 1, k):
         columns = min(k, s.n + 1 - b)
         f, base = anchor(cost, s, b, columns)
@@ -46,6 +46,6 @@ def solve(cost, x, w, k, sizes, work):
         else:
             column_minima(Block(cost, f, s.G, k), row, k + columns - 1, columns, best, kept)
         for c in range(columns):
-            p = 2 * k + c
-            settle(cost, s, f, p, best[c], join(cost, f, at(s.G, best[c]), best[c], p, p - best[c]), sizes)
+            p, i = 2 * k + c, np.int64(best[c])
+            settle(cost, s, f, p, i, join(cost, f, at(s.G, i), i, p, p - i), sizes)
     return spent + real(at(s.F, s.n))

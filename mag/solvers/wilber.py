@@ -11,7 +11,7 @@ import numpy as np
 from mag._jit import inlined, jit, real
 from mag._lanes import at
 from mag.solvers._smawk import column_minima, notebook
-from mag.solvers._spans import columns, later_is_better, memory, settle, start
+from mag.solvers._spans import columns, later_is_better, memory, settle, settled_row, start
 
 __all__ = ["memory", "solve"]
 
@@ -34,25 +34,25 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
     """As `quadratic.solve`."""
     s = start(cost, x, w, k, least, fixed, short, sizes, work)
     last = columns(s)
-    guess = np.empty(last + 1, sizes.dtype)
-    rival = np.empty(last + 1, sizes.dtype)
-    kept = notebook(last)
+    best = np.empty(last + 1, sizes.dtype)
+    kept = notebook(last, sizes.dtype)
     r = c = np.int64(0)
     while c < last:
         p = min(2 * c - r + 1, last)
-        column_minima(Guess(cost, s, c + 1), r, c, p - c, guess, kept)
+        column_minima(Guess(cost, s, c + 1), r, c, p - c, best, kept)
         for q in range(p - c):
-            settle(cost, s, c + 1 + q, np.int64(guess[q]), sizes)
+            settle(cost, s, c + 1 + q, np.int64(best[q]), sizes)
         wrong = p + 1
         if p > c + 1:
-            column_minima(Guess(cost, s, c + 2), c + 1, p - 1, p - c - 1, rival, kept)
+            column_minima(Guess(cost, s, c + 2), c + 1, p - 1, p - c - 1, best, kept)
             for q in range(p - c - 1):
-                if later_is_better(cost, s, np.int64(guess[q + 1]), np.int64(rival[q]), c + 2 + q):
-                    wrong = c + 2 + q
+                column = c + 2 + q
+                if later_is_better(cost, s, settled_row(s, column, sizes), np.int64(best[q]), column):
+                    wrong = column
                     break
         if wrong <= p:
             # the columns before it stand; from it on, the rows up to c are beaten
             r, c = c + 1, wrong - 1
         else:
-            r, c = max(r, np.int64(guess[p - c - 1])), p
+            r, c = max(r, settled_row(s, p, sizes)), p
     return real(at(s.F, s.n))
