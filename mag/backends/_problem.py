@@ -111,7 +111,7 @@ def _fits(values, problem):
     """Whether float64 holds every sum of squares of integers that a solver looks at."""
     reach = min(4 * problem.k if problem.bounded else values.size, values.size)
     widest = int((values[reach:] - values[:-reach]).max(initial=0)) if reach < values.size else int(values[-1])
-    return 16 * reach * widest**2 < EXACT
+    return 8 * reach * widest**2 < EXACT
 
 
 def unspannable(x, weights, problem, starts, total, scale):

@@ -91,7 +91,7 @@ def _real(values):
 def distance(values, start):
     """values - start of integers, as uint64: wraps around to the right answer."""
     same = np.int64 if values.dtype.kind == "i" else np.uint64
-    return values.astype(same).view(np.uint64) - start.astype(same).view(np.uint64)
+    return values.astype(same, copy=False).view(np.uint64) - start.astype(same, copy=False).view(np.uint64)
 
 
 def _summable(distance, sizes):
