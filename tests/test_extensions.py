@@ -77,6 +77,19 @@ def test_max_groups_with_a_penalty(solver):
     assert close(penalised(x, grouping, "sse", 2), best)
 
 
+def test_max_groups_of_integers_beyond_float64_is_refused():
+    with pytest.raises(ValueError, match=r"^max_groups with cost 'sse_int' needs x with n·range² below"):
+        mag.univariate([-(2**62), 0, 5, 2**62], 1, cost="sse_int", max_groups=2)
+
+
+@pytest.mark.parametrize("solver", FREE)
+def test_penalties_beside_integers_beyond_float64_are_exact(solver):
+    x = np.array([-(2**62), -(2**62) + 9, 5, 8, 2**62, 2**62 + 3, 2**62 + 4])
+    grouping = mag.univariate(x, 2, cost="sse_int", solver=solver, group_penalty=2**53)
+    best = reference.optimum(x.tolist(), 2, "sse_int", group_penalty=2**53)
+    assert penalised(x, grouping, "sse_int", 2**53) == best
+
+
 def test_max_groups_of_a_long_column():
     x = np.random.default_rng(0).lognormal(size=50_000)
     groupings = [mag.univariate(x, 5, max_groups=q) for q in (3, 77, 1234, 10_000)]

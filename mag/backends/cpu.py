@@ -61,6 +61,10 @@ def solve(column, weights, problem, threads):
     if problem.plain and least == 1:
         return np.arange(n)
     if problem.max_groups is not None:
+        if prepared(column, weights, problem)[0].number == "wide":
+            raise ValueError(
+                "max_groups with cost 'sse_int' needs x with n·range² below 2**50; use cost 'sse' instead."
+            )
         return at_most(
             problem.max_groups,
             n,
