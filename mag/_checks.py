@@ -90,9 +90,9 @@ def weights_for(weights: np.ndarray, n: int) -> np.ndarray:
     weights = real_vector("weights", weights)
     if weights.size != n:
         raise ValueError(f"weights must hold one weight per record, n={n}; got {weights.size}.")
-    if weights.dtype.kind in "if" and (negative := int((weights < 0).sum())):
-        raise ValueError(f"weights must not be negative; got {negative} negative.")
-    if not weights.any():
+    if weights.min() < 0:
+        raise ValueError(f"weights must not be negative; got {int((weights < 0).sum())} negative.")
+    if weights.max() == 0:
         raise ValueError("weights must not all be zero; got only zeros.")
     return weights
 

@@ -88,7 +88,7 @@ def prepared(x, weights, problem):
     return kernel, values.astype(np.float64), weights, scale
 
 
-def uneven(x, weights, problem, total):
+def uneven(x, weights, problem, total, scale):
     """Whether weights are so uneven beside the values that anchors without weight may have cost precision.
 
     A group's cost is the difference of sums from an anchor inside it.  Where the anchor weighs next to nothing, those
@@ -97,6 +97,7 @@ def uneven(x, weights, problem, total):
     if weights.min() >= 2.0**-20 * weights.max():
         return False
     reach = min(3 * problem.k, x.size - 1)
+    x = np.ldexp(x.astype(np.float64), -scale)
     widest = problem.cost.pair(float((x[reach:] - x[:-reach]).max()))
     return 6 * problem.k * widest * float(weights.max()) * 2.0**-52 > 1e-13 * total
 

@@ -72,11 +72,7 @@ def solve(column, weights, problem, threads):
             lambda starts: problem.cost_of(x, weights, starts),
         )
     starts, total, scale = _optimum(column, weights, problem, problem.fixed, threads)
-    if (
-        weights is not None
-        and problem.bounded
-        and uneven(np.ldexp(x.astype(np.float64), -scale), weights, problem, total)
-    ):
+    if weights is not None and problem.bounded and uneven(x, weights, problem, total, scale):
         return _columnwise(column, weights, problem)
     cuts = unspannable(x, weights, problem, starts, total, scale)
     if not cuts:
