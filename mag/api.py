@@ -8,7 +8,7 @@ from mag._arrays import view
 from mag._checks import flag, integer, one_of, penalty, real_vector, shown, thread_count, weights_for
 from mag.backends import BACKENDS, automatic
 from mag.backends._labels import at_least
-from mag.backends._problem import Problem
+from mag.backends._problem import Problem, moderate
 from mag.costs import COSTS, Cost
 from mag.costs._groups import Groups
 from mag.grouping import Grouping
@@ -108,6 +108,9 @@ def univariate(
         raise TypeError(f"cost {chosen.name!r} needs integers; got {dtype.name}, round x to integers first.")
     fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, chosen.integer)
     short = 0.0 if soft is None else penalty("soft", soft, chosen.integer)
+    given = weights
+    if weights is not None:
+        weights, fixed, short = moderate(weights, fixed, short)
     if max_groups is not None:
         max_groups = integer("max_groups", max_groups, 1, n, "n")
         if not chosen.concave:
@@ -140,7 +143,7 @@ def univariate(
         dtype=dtype,
         order=order,
         starts=starts,
-        weights=weights,
+        weights=given,
         cost=chosen,
         make_groups=Groups,
     )

@@ -122,5 +122,5 @@ class Grouping:
         scale = float(np.abs(around).max())
         if scale == 0:
             return 0.0
-        weights = self._groups.w
+        weights = self._groups.share
         return float((weights * (within / scale) ** 2).sum() / (weights * (around / scale) ** 2).sum())

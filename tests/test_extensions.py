@@ -41,6 +41,29 @@ def test_group_penalty_is_optimal(cost, solver, group_penalty):
             assert close(penalised(x, grouping, cost, group_penalty), best)
 
 
+@pytest.mark.parametrize("heft", [1e-3, 1.0, 250.0, 1e200, 1e-200])
+@pytest.mark.parametrize("cost", ["sae", "sse"])
+def test_penalties_beside_weights(cost, heft):
+    rng = np.random.default_rng(3)
+    x, w = rng.integers(0, 60, 30), rng.integers(1, 9, 30) * heft
+    for options in ({"group_penalty": 40 * heft}, {"soft": 25 * heft}, {"max_groups": 4}):
+        grouping = mag.univariate(x, 3, cost=cost, weights=w, **options)
+        best = reference.optimum(x.tolist(), 3, cost, w.tolist(), **options)
+        extra = {name: value for name, value in options.items() if name != "max_groups"}
+        below = sum(max(0, 3 - int(size)) for size in grouping.sizes)
+        found = reference.cost_of(x.tolist(), grouping.labels, cost, w.tolist())
+        found += Fraction(extra.get("group_penalty", 0)) * grouping.n_groups + Fraction(extra.get("soft", 0)) * below
+        assert close(found, best), options
+
+
+def test_weights_of_any_magnitude():
+    x, w = np.array([1.0, 2.0, 3.0, 9.0]), np.array([1e308, 1e308, 1e-308, 1.0])
+    grouping = mag.univariate(x, 2, weights=w)
+    assert grouping.labels.tolist() == [0, 0, 1, 1]
+    np.testing.assert_allclose(grouping.representatives, [1.5, 9.0])
+    np.testing.assert_array_equal(mag.univariate(x, 2, weights=w[::-1] * 0 + 5e-324).representatives, [1.5, 6.0])
+
+
 def test_a_large_penalty_leaves_one_group():
     assert mag.univariate(np.arange(100.0), 3, group_penalty=1e9).n_groups == 1
 

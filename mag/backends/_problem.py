@@ -67,6 +67,14 @@ class Problem:
         return float(self.cost.losses(groups, x).sum()) + self.short * below + self.fixed * starts.size
 
 
+def moderate(weights, *penalties):
+    """Weights and penalties, divided by one power of two if the weights are far from 1: products must not overflow."""
+    exponent = math.frexp(weights.max())[1]
+    if abs(exponent) <= MODERATE:
+        return weights, *penalties
+    return np.ldexp(weights, -exponent), *(float(np.ldexp(penalty, -exponent)) for penalty in penalties)
+
+
 def prepared(x, weights, problem):
     """The kernel, the values and weights that it reads, and the power of two that the values were divided by.
 
@@ -74,7 +82,7 @@ def prepared(x, weights, problem):
     """
     cost, scale = problem.cost, 0
     kernel = cost.kernel if weights is None else cost.weighted
-    weights = NO_WEIGHTS if weights is None else weights / 2.0 ** max(-1000, min(math.frexp(weights.max())[1], 1000))
+    weights = NO_WEIGHTS if weights is None else weights
     if not cost.built_in:
         return kernel, x.astype(np.float64, copy=False), NO_WEIGHTS, scale
     if x.dtype.kind == "f":

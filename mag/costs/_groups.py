@@ -17,6 +17,7 @@ class Groups:
         self.starts = starts
         self.sizes = np.diff(np.append(starts, len(values)))
         self.weights, self.w = weights, 1 if weights is None else weights
+        self.share = 1 if weights is None else weights / weights.max()  # sums of these do not overflow
         self.first, self.final = values[starts], values[starts + self.sizes - 1]
         self.unit = np.ones(len(starts))
         if values.dtype.kind == "f":
@@ -39,8 +40,8 @@ class Groups:
         plain = _real(self.add(self.y)) / self.sizes
         if self.weights is None:
             return plain
-        weight = self.add(self.w)
-        heavy = self.add(self.w * self.y)
+        weight = self.add(self.share)
+        heavy = self.add(self.share * self.y)
         return np.where(weight > 0, heavy / np.where(weight > 0, weight, 1), plain)
 
     def median(self):
@@ -48,9 +49,9 @@ class Groups:
         if self.weights is None:
             low, high = self.starts + (self.sizes - 1) // 2, self.starts + self.sizes // 2
             return (_real(self.y[low]) + _real(self.y[high])) / 2
-        before = np.concatenate([[0.0], np.cumsum(self.w)])
+        before = np.concatenate([[0.0], np.cumsum(self.share)])
         reached = before[1:] - self.spread(before[self.starts])
-        below = reached < self.spread(self.add(self.w)) / 2
+        below = reached < self.spread(self.add(self.share)) / 2
         position = self.starts + np.minimum(self.add(below.astype(np.int64)), self.sizes - 1)
         return _real(self.y[position])
 
