@@ -100,6 +100,13 @@ def test_max_groups_with_a_penalty(solver):
     assert close(penalised(x, grouping, "sse", 2), best)
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_max_groups_at_any_magnitude(scale):
+    x = np.array([1.0, 2.0, 4.0, 20.0, 22.0, 23.0, 90.0, 91.0, 150.0, 151.0]) * scale
+    assert mag.univariate(x, 2, max_groups=3).sizes.tolist() == [6, 2, 2]
+    assert mag.univariate(x, 2, max_groups=2, cost="sae", group_penalty=scale).n_groups == 2
+
+
 def test_max_groups_of_integers_beyond_float64_is_refused():
     with pytest.raises(ValueError, match=r"^max_groups with cost 'sse_int' needs x with n·range² below"):
         mag.univariate([-(2**62), 0, 5, 2**62], 1, cost="sse_int", max_groups=2)

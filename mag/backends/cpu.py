@@ -1,6 +1,7 @@
 """Group one column on the CPU: order, solve, label."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
@@ -61,16 +62,7 @@ def solve(column, weights, problem, threads):
     if problem.plain and least == 1:
         return np.arange(n)
     if problem.max_groups is not None:
-        if prepared(column, weights, problem)[0].number == "wide":
-            raise ValueError(
-                "max_groups with cost 'sse_int' needs x with n·range² below 2**50; use cost 'sse' instead."
-            )
-        return at_most(
-            problem.max_groups,
-            n,
-            lambda price: _optimum(column, weights, problem, problem.fixed + price, threads)[0],
-            lambda starts: problem.cost_of(x, weights, starts),
-        )
+        return _at_most(column, weights, problem, threads)
     starts, total, scale = _optimum(column, weights, problem, problem.fixed, threads)
     if weights is not None and problem.bounded and uneven(x, weights, problem, total, scale):
         return _columnwise(column, weights, problem)
@@ -86,6 +78,21 @@ def solve(column, weights, problem, threads):
         for copy, part in zip(copies, parts, strict=True)
     ]
     return np.concatenate([found + part.start for found, part in zip(solved, parts, strict=True)])
+
+
+def _at_most(column, weights, problem, threads):
+    """As `solve`, with a largest number of groups; costs and prices are compared at one scale."""
+    kernel, values, _, scale = prepared(column, weights, problem)
+    if kernel.number == "wide":
+        raise ValueError("max_groups with cost 'sse_int' needs x with n·range² below 2**50; use cost 'sse' instead.")
+    fixed, short = problem.penalties(problem.fixed, scale)
+    scaled, x = replace(problem, fixed=fixed, short=short), values[PAD:-PAD]
+    return at_most(
+        problem.max_groups,
+        x.size,
+        lambda price: _optimum(values, weights, scaled, fixed + price, threads)[0],
+        lambda starts: scaled.cost_of(x, weights, starts),
+    )
 
 
 def _optimum(column, weights, problem, fixed, threads):
