@@ -104,7 +104,7 @@ def uneven(x, weights, problem, total, scale):
     """
     if weights.min() >= 2.0**-20 * weights.max():
         return False
-    reach = min(3 * problem.k, x.size - 1)
+    reach = min(3 * problem.k, x.size - 1) if problem.bounded else x.size - 1  # how far anchors may lie
     x = np.ldexp(x.astype(np.float64), -scale)
     widest = problem.cost.pair(float((x[reach:] - x[:-reach]).max()))
     return 6 * problem.k * widest * float(weights.max()) * 2.0**-52 > 1e-13 * total

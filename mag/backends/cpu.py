@@ -64,7 +64,7 @@ def solve(column, weights, problem, threads):
     if problem.max_groups is not None:
         return _at_most(column, weights, problem, threads)
     starts, total, scale = _optimum(column, weights, problem, problem.fixed, threads)
-    if weights is not None and problem.bounded and uneven(x, weights, problem, total, scale):
+    if weights is not None and problem.plain and uneven(x, weights, problem, total, scale):
         return _columnwise(column, weights, problem)
     cuts = unspannable(x, weights, problem, starts, total, scale)
     if not cuts:
