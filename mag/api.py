@@ -133,7 +133,7 @@ def univariate(
     if flag("assume_sorted", assume_sorted) and not (values[:-1] <= values[1:]).all():
         raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
     order, starts, labels = BACKENDS[backend].group(values, weights, problem, assume_sorted, threads)
-    if soft is None and not at_least(k, labels, starts.size):
+    if soft is None and not at_least(k, labels, starts.size, order is None):
         raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
     return Grouping(
         labels,

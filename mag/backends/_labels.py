@@ -52,9 +52,9 @@ def label_sorted(starts, first, last, labels):
             i += 1
 
 
-def at_least(k, labels, n_groups):
-    """Whether every group has k records or more, found from the labels alone."""
-    if every_run(k, labels):
+def at_least(k, labels, n_groups, in_runs):
+    """Whether every group has k records or more, found from the labels alone; `in_runs` says where to look first."""
+    if in_runs and every_run(k, labels):
         return True
     return smallest_count(labels, np.zeros(n_groups, np.int32)) >= k
 
