@@ -45,6 +45,13 @@ def _exact(numbers: Sequence) -> list[Fraction]:
     return [Fraction(a.item() if hasattr(a, "item") else a) for a in numbers]
 
 
+def _ascending(x: Sequence, weights: Sequence | None) -> tuple[list[Fraction], list[Fraction]]:
+    """Exact values in ascending order, and their weights."""
+    order = sorted(range(len(x)), key=lambda r: x[r])
+    weight = [1] * len(x) if weights is None else [weights[r] for r in order]
+    return _exact([x[r] for r in order]), _exact(weight)
+
+
 def cost_of(x: Sequence, labels: Sequence, cost: str = "sse", weights: Sequence | None = None) -> Fraction:
     """The exact cost of a grouping, from the cost's definition.
 
@@ -82,9 +89,7 @@ def exhaustive(
     n = len(x)
     if n > 12:
         raise ValueError(f"x must hold at most 12 values; got {n}.")
-    order = sorted(range(n), key=lambda r: x[r])
-    values = _exact([x[r] for r in order])
-    weight = [Fraction(1)] * n if weights is None else _exact([weights[r] for r in order])
+    values, weight = _ascending(x, weights)
     fixed, least = Fraction(group_penalty), k if soft is None else 1
 
     @cache
@@ -171,9 +176,7 @@ def optimum(
     >>> optimum([0, 0, 0, 0, 0, 1, 1, 2, 8, 8], 3)
     Fraction(74, 3)
     """
-    order = sorted(range(len(x)), key=lambda r: x[r])
-    values = _exact([x[r] for r in order])
-    weight = [Fraction(1)] * len(values) if weights is None else _exact([weights[r] for r in order])
+    values, weight = _ascending(x, weights)
     group, n = _Sums(values, weight, cost), len(values)
     least = k if soft is None else 1
     bounded = soft is None and not group_penalty and max_groups is None

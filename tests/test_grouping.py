@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import mag
+from mag.backends import cpu
+from mag.backends._labels import at_least
 from mag.costs import COSTS
 
 X = np.array([5.0, 1.0, 2.0, 9.0, 8.0, 1.5, 30.0])
@@ -136,3 +138,23 @@ def test_sorted_values_need_no_sorting():
     expected = mag.univariate(x, 4)
     assert mag.univariate(x, 4, assume_sorted=True).cost == expected.cost
     np.testing.assert_array_equal(mag.univariate(x, 4, assume_sorted=True).masked, expected.masked)
+
+
+def test_a_group_below_k_is_withheld(monkeypatch):
+    """Whatever a backend returns, labels with a group below k never reach the caller."""
+    wrong = np.array([0, 0, 0, 0, 0, 0, 1], np.int32)
+    for order in (None, np.arange(7, dtype=np.int32)):
+        found = (order, np.array([0, 6]), wrong)
+        monkeypatch.setattr(cpu, "group", lambda *arguments, found=found: found)
+        with pytest.raises(RuntimeError, match="fewer than k=2 records was found and withheld"):
+            mag.univariate(X, 2)
+
+
+@pytest.mark.parametrize("in_runs", [False, True])
+def test_sizes_are_counted_from_labels_in_any_order(in_runs):
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        sizes, k = rng.integers(1, 9, rng.integers(1, 12)), int(rng.integers(1, 8))
+        labels = np.repeat(np.arange(sizes.size, dtype=np.int32), sizes)
+        for records in (labels, rng.permutation(labels)):
+            assert at_least(k, records, sizes.size, in_runs) == (sizes.min() >= k)
