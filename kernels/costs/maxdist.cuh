@@ -1,0 +1,8 @@
+// Largest distance to the mid-range, half of the range.  See mag/costs/maxdist.py.
+struct Maxdist {
+    enum { terms = 0 };
+    template <class Frame> static DEVICE void term(const Frame&, int, real*) {}
+    template <class Frame> static DEVICE real left(const Frame& f, int i) { return (real)-0.5 * f.value(i); }
+    template <class Frame> static DEVICE real right(const Frame& f, int j) { return (real)0.5 * f.value(j - 1); }
+    template <class Frame> static DEVICE real join(const Frame&, real g, int, int, int) { return g; }
+};

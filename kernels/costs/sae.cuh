@@ -1,0 +1,12 @@
+// Sum of absolute distances to the median: what lies above it minus what lies below it.  See mag/costs/sae.py.
+struct Sae {
+    enum { terms = 1 };
+    template <class Frame> static DEVICE void term(const Frame& f, int i, real* t) { t[0] = f.value(i); }
+    template <class Frame> static DEVICE real left(const Frame& f, int i) { return f.total(0, i); }
+    template <class Frame> static DEVICE real right(const Frame& f, int j) { return f.total(0, j); }
+    template <class Frame> static DEVICE real join(const Frame& f, real g, int i, int j, int size)
+    {
+        int half = size >> 1;
+        return g - (f.total(0, i + half) + f.total(0, j - half));
+    }
+};

@@ -1,0 +1,17 @@
+// Sum of squared distances to the mean: the sum of y² minus (the sum of y)²/size.  See mag/costs/sse.py.
+struct Sse {
+    enum { terms = 2 };
+    template <class Frame> static DEVICE void term(const Frame& f, int i, real* t)
+    {
+        real y = f.value(i);
+        t[0] = y;
+        t[1] = y * y;
+    }
+    template <class Frame> static DEVICE real left(const Frame& f, int i) { return -f.total(1, i); }
+    template <class Frame> static DEVICE real right(const Frame& f, int j) { return f.total(1, j); }
+    template <class Frame> static DEVICE real join(const Frame& f, real g, int i, int j, int size)
+    {
+        real s = f.total(0, j) - f.total(0, i);
+        return g - s * s * f.reciprocal(size);
+    }
+};
