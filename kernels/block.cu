@@ -252,6 +252,7 @@ DEVICE real restart(const Lines& lines, int slot, int low)
         base = here < base ? here : base;
     }
     base = least_of(base);
+    __syncwarp();
     for (int p = (int)threadIdx.x - 2 * k + 1; p < 0; p += LANES) lines.F[in_ring(slot, p, k)] -= base;
     __syncwarp();
     return base;
@@ -289,7 +290,7 @@ DEVICE void run_blocks(const Run& run, const Lines& lines, int* stack, int first
 //   memory   x [cols][n], scale [cols] and inverse [2k] are read; sizes [cols][stride] and bases [cols][blocks] written;
 //            entry, leave [cols][chunks][2k]: the state of a chunk where it begins and where it ends;
 //            5k + terms·(3k + 16) numbers of shared memory, or of scratch memory per thread block
-extern "C" __global__ void __launch_bounds__(32)
+extern "C" __global__ void __launch_bounds__(32, 1)
 block(const double* __restrict__ x, const int* __restrict__ scale, const real* __restrict__ inverse, int n, int k,
       int cols, int chunks, int length, int warm, size_type* __restrict__ sizes, i64 stride, real* __restrict__ bases,
       real* __restrict__ entry, real* __restrict__ leave, real* __restrict__ scratch, i64 scratch_length)
@@ -315,7 +316,7 @@ block(const double* __restrict__ x, const int* __restrict__ scale, const real* _
 // block_repair: computes again, in order, the chunks that did not begin with what their predecessor ended with.
 //   mapping  one thread block of 32 lanes per column of data
 //   memory   as `block`; redone [cols] counts the chunks
-extern "C" __global__ void __launch_bounds__(32)
+extern "C" __global__ void __launch_bounds__(32, 1)
 block_repair(const double* __restrict__ x, const int* __restrict__ scale, const real* __restrict__ inverse, int n, int k,
              int cols, int chunks, int length, size_type* __restrict__ sizes, i64 stride, real* __restrict__ bases,
              real* __restrict__ entry, real* __restrict__ leave, real* __restrict__ scratch, i64 scratch_length,
@@ -353,7 +354,7 @@ block_repair(const double* __restrict__ x, const int* __restrict__ scale, const 
 // block_ending: F of the last 2k-1 columns and the cost of each column of data.
 //   mapping  one thread per column of data
 //   memory   leave and bases are read; ending [cols][2k-1] and total [cols] written
-extern "C" __global__ void __launch_bounds__(64)
+extern "C" __global__ void __launch_bounds__(64, 1)
 block_ending(int n, int k, int cols, int chunks, const real* __restrict__ bases, const real* __restrict__ leave,
              double* __restrict__ ending, double* __restrict__ total)
 {

@@ -102,7 +102,7 @@ DEVICE void run_panels(const double* __restrict__ data, int scale, int n, int fi
 //   mapping  one thread per (column of data, chunk); neighbouring threads have neighbouring columns
 //   memory   x [cols][n] and scale [cols] are read; sizes [cols][stride] and bases [cols][panels] written;
 //            entry, leave [chunks][2k-1][cols]: the state of a chunk where it begins and where it ends
-extern "C" __global__ void __launch_bounds__(64)
+extern "C" __global__ void __launch_bounds__(64, 1)
 narrow(const double* __restrict__ x, const int* __restrict__ scale, int n, int cols, int chunks, int length, int warm,
        u8* __restrict__ sizes, i64 stride, real* __restrict__ bases, real* __restrict__ entry, real* __restrict__ leave)
 {
@@ -123,7 +123,7 @@ narrow(const double* __restrict__ x, const int* __restrict__ scale, int n, int c
 // narrow_repair: computes again, in order, the chunks that did not begin with what their predecessor ended with.
 //   mapping  one thread per column of data
 //   memory   as `narrow`; redone [cols] counts the chunks
-extern "C" __global__ void __launch_bounds__(64)
+extern "C" __global__ void __launch_bounds__(64, 1)
 narrow_repair(const double* __restrict__ x, const int* __restrict__ scale, int n, int cols, int chunks, int length,
               u8* __restrict__ sizes, i64 stride, real* __restrict__ bases, real* __restrict__ entry,
               real* __restrict__ leave, int* __restrict__ redone)
@@ -154,7 +154,7 @@ narrow_repair(const double* __restrict__ x, const int* __restrict__ scale, int n
 // narrow_ending: F of the last 2k-1 columns and the cost of each column of data.
 //   mapping  one thread per column of data
 //   memory   leave and bases are read; ending [cols][2k-1] and total [cols] written
-extern "C" __global__ void __launch_bounds__(64)
+extern "C" __global__ void __launch_bounds__(64, 1)
 narrow_ending(int n, int cols, int chunks, const real* __restrict__ bases, const real* __restrict__ leave,
               double* __restrict__ ending, double* __restrict__ total)
 {

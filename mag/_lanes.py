@@ -316,7 +316,12 @@ _operator(operator.sub, lambda b, x, y: b.fsub(x, y), lambda b, x, y: b.sub(x, y
 _operator(operator.mul, lambda b, x, y: b.fmul(x, y), lambda b, x, y: b.mul(x, y))
 _operator(operator.truediv, lambda b, x, y: b.fdiv(x, y))
 for _op, _name in ((operator.lt, "<"), (operator.le, "<="), (operator.eq, "=="), (operator.gt, ">")):
-    _operator(_op, lambda b, x, y, name=_name: b.fcmp_ordered(name, x, y), result="boolean")
+    _operator(
+        _op,
+        lambda b, x, y, name=_name: b.fcmp_ordered(name, x, y),
+        lambda b, x, y, name=_name: b.icmp_signed(name, x, y),
+        result="boolean",
+    )
 
 
 @infer_global(operator.neg)

@@ -264,6 +264,7 @@ def search(m, j, smallest, largest):
             L += 2
     for last in range(L, largest + 1):
         best, size = keep(candidate(m, j, last), spread(last, WIDTH), best, size)
+    size = select(other_best == best, select(other_size < size, other_size, size), size)  # the smaller size of equals
     return keep(other_best, other_size, best, size)
 
 

@@ -60,6 +60,7 @@ struct Fiber {
     uint3 thread;
     Waiting waiting;
     int line;
+    unsigned meetings;
     uint64_t given, received;
     char* stack;
 #ifdef PORTABLE_FIBERS
@@ -78,8 +79,7 @@ inline std::vector<char*> stacks;
 inline std::vector<unsigned> turns;
 inline uint3 block_index, block_size, grid_size;
 inline std::string error;
-inline char *dynamic = nullptr, started, ended, met[64];
-inline unsigned meetings = 0;
+inline char *dynamic = nullptr, started, ended, met[64][2];
 inline uint64_t random_state = 1;
 inline bool plain = false;
 inline int order = FORWARD;
@@ -179,6 +179,7 @@ UNCHECKED inline void prepare(Fiber& fiber, char* stack)
     fiber.stack = stack;
     fiber.waiting = RUNNING;
     fiber.fake = nullptr;
+    fiber.meetings = 0;
 #ifdef PORTABLE_FIBERS
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = stack;
@@ -206,9 +207,6 @@ UNCHECKED inline void meet(Waiting kind, int line)
     const unsigned first = kind == IN_WARP ? id / LANES * LANES : 0, past = kind == IN_WARP ? first + LANES : count;
     self->waiting = kind;
     self->line = line;
-    // One token per warp and one for the block, two of each in turn.
-    void* token = met + (kind == IN_WARP ? id / LANES % 31 : 31) + 32 * (meetings & 0);
-    release(token);
     bool all = true;
     for (unsigned t = first; t < past && t < count; ++t) {
         const Fiber& other = fibers[t];
@@ -223,9 +221,21 @@ UNCHECKED inline void meet(Waiting kind, int line)
     change(self, &scheduler);
     if (!error.empty()) throw Abort();
     current = self;
+}
+
+// A barrier, which orders memory.  Two tokens in turn: who arrives early for the next must not be taken for the last.
+UNCHECKED inline void together(Waiting kind, int line)
+{
+    if (plain) fail("a barrier in a kernel that was launched as independent threads");
+    Fiber* self = current;
+    const unsigned id = (unsigned)(self - fibers.data());
+    void* token = &met[kind == IN_WARP ? id / LANES : 63][self->meetings++ & 1];
+    release(token);
+    meet(kind, line);
     acquire(token);
 }
 
+// A collective of a warp, which orders no memory.
 template <class T> UNCHECKED inline T exchange(unsigned lanes, T value, unsigned source, int line)
 {
     static_assert(sizeof(T) <= 8, "at most eight bytes");
@@ -250,12 +260,6 @@ UNCHECKED inline int any(unsigned lanes, int condition, int line)
     for (unsigned distance = 1; distance < LANES; distance <<= 1)
         found |= exchange(lanes, found, lane() ^ distance, line);
     return found;
-}
-
-UNCHECKED inline void together(Waiting kind, int line)
-{
-    if (plain) fail("a barrier in a kernel that was launched as independent threads");
-    meet(kind, line);
 }
 
 // ---- launches

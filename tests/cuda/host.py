@@ -16,7 +16,7 @@ ORDERS = ["forward", "reverse", "random"]
 FLAGS = ["-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]
 FLAGS += ["-Wno-unknown-pragmas", "-Wno-unused-parameter", "-Wno-unused-function"]
 
-_KERNEL = re.compile(r'extern "C" __global__ void\s+(?:__launch_bounds__\(\d+\)\s*)?(\w+)\(')
+_KERNEL = re.compile(r'extern "C" __global__ void\s+(?:__launch_bounds__\([\d, ]+\)\s*)?(\w+)\(')
 _DYNAMIC = re.compile(r"extern __shared__ (\w+) (\w+)\[\];")
 _KINDS = {"i": 1, "u": 1, "f": 2}
 

@@ -1,0 +1,53 @@
+"""CUDA sources: where they are, flattened into one text, specialised by macros and compiled once per device."""
+
+import pathlib
+import re
+from functools import cache
+
+_INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.M)
+OPTIONS = ("--std=c++17", "--fmad=false")  # no fused operations: every backend rounds alike
+
+
+@cache
+def folder() -> pathlib.Path:
+    """mag/kernels in an installed package, kernels/ beside mag/ in a checkout."""
+    package = pathlib.Path(__file__).parents[1]
+    for place in (package / "kernels", package.parent / "kernels"):
+        if (place / "common.cuh").exists():
+            return place
+    raise RuntimeError("The CUDA sources of mag were not found; please reinstall mag-sdc.")
+
+
+@cache
+def source(name: str) -> str:
+    """The text of one .cu file with its includes in place, each once: CuPy's cache does not look into included files."""
+    seen: set[str] = set()
+
+    def flat(path: str) -> str:
+        if path in seen:
+            return ""
+        seen.add(path)
+        return _INCLUDE.sub(lambda found: flat(found[1]), (folder() / path).read_text(encoding="utf-8"))
+
+    return flat(f"{name}.cu")
+
+
+def struct_of(cost: str) -> str:
+    """The name of a cost in CUDA: "sse_int" is SseInt."""
+    return "".join(part.title() for part in cost.split("_"))
+
+
+def macros(name: str, *, cost: str = "sse", k: int = 0, size: str = "u8", shared: bool = True, real: str = "double"):
+    """The macros that a source reads, as compiler options."""
+    read = {
+        "narrow": {"COST": struct_of(cost), "K": k},
+        "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared)},
+        "labels": {"SIZE": size},
+    }.get(name, {})
+    return tuple(f"-DMAG_{macro}={value}" for macro, value in {**read, "REAL": real}.items())
+
+
+@cache
+def compiled(module, device: int, name: str, chosen: tuple[str, ...]):
+    """A module like cupy.RawModule of one source; `device` only tells what is kept apart."""
+    return module(code=source(name), options=(*OPTIONS, *chosen))

@@ -1,0 +1,189 @@
+"""Launches of the CUDA kernels: which, with how many threads, on what memory.
+
+Everything a device is comes in by `Device`, so that the very same code drives CuPy on a GPU and, in tests, NumPy with
+kernels that were compiled for the host.  Nothing here waits for the device.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mag.backends._kernels import compiled, macros
+from mag.costs import COSTS
+from mag.solvers._narrow import LARGEST_K, PANEL
+
+LARGEST = 2**15 - 1  # k up to which sizes fit 16 bits
+SEGMENT = 1024  # values whose groups are followed back by one thread, at least
+STATIC = 1024  # bytes of shared memory that kernels have besides their lines
+REALS = {"double": np.float64, "float": np.float32}
+
+
+@dataclass(frozen=True)
+class Device:
+    """Arrays and kernels of one device.
+
+    `xp` is CuPy or NumPy, `module` compiles like cupy.RawModule, `number` names the device, `shared` is how many bytes
+    of shared memory a thread block may take, `lanes` how many threads keep the device busy.
+    """
+
+    xp: Any
+    module: Any
+    number: int = 0
+    shared: int = 48 << 10
+    lanes: int = 1
+    real: str = "double"
+
+    def launch(self, source, kernel, threads, block, args, dynamic=0, **chosen):
+        """Start one kernel with at least so many threads."""
+        function = compiled(self.module, self.number, source, macros(source, real=self.real, **chosen))
+        function = function.get_function(kernel)
+        if dynamic > 48 << 10:
+            function.max_dynamic_shared_size_bytes = dynamic
+        function((-(-threads // block),), (block,), args, shared_mem=dynamic)
+
+    def empty(self, *shape, dtype=np.int32):
+        """Memory on the device."""
+        return self.xp.empty(shape, dtype)
+
+
+@dataclass
+class Solved:
+    """Sizes of last groups, [cols][stride]; F of the last 2k-1 columns; the cost; how many chunks were repaired."""
+
+    sizes: Any
+    ending: Any
+    total: Any
+    redone: Any
+
+    @property
+    def size(self) -> str:
+        """The name of the sizes' type in the kernels."""
+        return {1: "u8", 2: "u16"}[self.sizes.dtype.itemsize]
+
+
+def size_type(k):
+    """The type that holds sizes below 2k."""
+    return np.uint8 if k <= 128 else np.uint16
+
+
+def chunks_of(units, cols, lanes, warm):
+    """How many chunks of how many units: enough for all lanes, each four times as long as its warm start."""
+    most = max(1, min(-(-lanes // cols), units // (4 * warm)))
+    length = -(-units // most)
+    return -(-units // length), length
+
+
+def solve(device, x, scale, cost, k, chunks=None):
+    """Sizes of the last groups of sorted columns x, float64 [cols][n], n >= 2k >= 4; `scale` int32 [cols].
+
+    `chunks` is (units per chunk, units of the warm start), chosen here if None: panels of small k, else blocks.
+    """
+    return (_narrow if k <= LARGEST_K else _block)(device, x, scale, cost, k, chunks)
+
+
+def _narrow(device, x, scale, cost, k, chunks):
+    cols, n = x.shape
+    panels, window, real = -(-n // PANEL), 2 * k - 1, REALS[device.real]
+    length, warm = chunks or (None, -(-(6 * k * k + 20 * k) // PANEL))
+    count, length = (-(-panels // length), length) if length else chunks_of(panels, cols, device.lanes, warm)
+    stride = -(-n // 4) * 4
+    sizes, bases = device.empty(cols, stride, dtype=np.uint8), device.empty(cols, panels, dtype=real)
+    entry, leave = (device.empty(count, window, cols, dtype=real) for _ in range(2))
+    redone, ending, total = _results(device, cols, k)
+    kind = {"cost": cost, "k": k}
+    shape = np.int32(n), np.int32(cols), np.int32(count)
+    written = sizes, np.int64(stride), bases, entry, leave
+    run = (x, scale, *shape, np.int32(length), np.int32(warm), *written)
+    device.launch("narrow", "narrow", cols * count, 64, run, **kind)
+    again = (x, scale, *shape, np.int32(length), *written, redone)
+    device.launch("narrow", "narrow_repair", cols, 64, again, **kind)
+    device.launch("narrow", "narrow_ending", cols, 64, (*shape, bases, leave, ending, total), **kind)
+    return Solved(sizes, ending, total, redone)
+
+
+def _block(device, x, scale, cost, k, chunks):
+    cols, n = x.shape
+    whole, real = k - k % 4, REALS[device.real]
+    blocks = -(-(n + 1 - k) // whole)
+    length, warm = chunks or (None, 6 * k + 20)
+    count, length = (-(-blocks // length), length) if length else chunks_of(blocks, cols, device.lanes // 32, warm)
+    sizes, bases = device.empty(cols, n, dtype=size_type(k)), device.empty(cols, blocks, dtype=real)
+    entry, leave = (device.empty(cols, count, 2 * k, dtype=real) for _ in range(2))
+    redone, ending, total = _results(device, cols, k)
+    inverse = device.xp.asarray(1.0 / np.maximum(1, np.arange(2 * k)), dtype=real)
+    lines = 5 * k + COSTS[cost].kernel.n_terms * (3 * k + 16)
+    in_shared = lines * np.dtype(real).itemsize <= device.shared - STATIC
+    scratch = device.empty(1 if in_shared else cols * count * lines, dtype=real)
+    kind = {"cost": cost, "size": Solved(sizes, *[None] * 3).size, "shared": in_shared}
+    dynamic = lines * np.dtype(real).itemsize if in_shared else 0
+    shape = np.int32(n), np.int32(k), np.int32(cols), np.int32(count)
+    written = sizes, np.int64(n), bases, entry, leave, scratch, np.int64(lines)
+    run = (x, scale, inverse, *shape, np.int32(length), np.int32(warm), *written)
+    device.launch("block", "block", 32 * cols * count, 32, run, dynamic, **kind)
+    again = (x, scale, inverse, *shape, np.int32(length), *written, redone)
+    device.launch("block", "block_repair", 32 * cols, 32, again, dynamic, **kind)
+    device.launch("block", "block_ending", cols, 64, (*shape, bases, leave, ending, total), **kind)
+    return Solved(sizes, ending, total, redone)
+
+
+def _results(device, cols, k):
+    ending, total = device.empty(cols, 2 * k - 1, dtype=np.float64), device.empty(cols, dtype=np.float64)
+    return device.empty(cols), ending, total
+
+
+@dataclass
+class Traced:
+    """How a column is cut: what `cut` needs, and how many groups there are."""
+
+    solved: Solved
+    ends: Any
+    enter: Any
+    before: Any
+    groups: Any
+    length: int
+
+
+def trace(device, solved, ends, k):
+    """Follow the groups back from `ends`, int32 [cols], in every segment at once."""
+    cols, stride = solved.sizes.shape
+    length = max(SEGMENT, 8 * k)
+    segments, window = -(-stride // length), 2 * k - 1
+    to, count = (device.empty(cols, segments, window) for _ in range(2))
+    enter, before = (device.empty(cols, segments) for _ in range(2))
+    groups = device.empty(cols)
+    shape = np.int32(k), np.int32(cols), np.int32(segments), np.int32(length)
+    walked = (solved.sizes, np.int64(stride), ends, *shape, to, count)
+    device.launch("labels", "walk", cols * segments * window, 128, walked, size=solved.size)
+    device.launch("labels", "link", cols, 64, (to, count, ends, *shape, enter, before, groups), size=solved.size)
+    return Traced(solved, ends, enter, before, groups, length)
+
+
+def cut(device, traced, starts, mirrored=0, others=None):
+    """Write where groups start, int32 [cols][most]; values that were `mirrored` (how many in all) follow `others`."""
+    cols, segments = traced.enter.shape
+    sizes = traced.solved.sizes
+    shape = np.int32(cols), np.int32(segments), np.int32(traced.length), np.int32(mirrored)
+    given = (sizes, np.int64(sizes.shape[1]), traced.ends, traced.enter, traced.before, *shape, traced.groups)
+    others = traced.groups if others is None else others
+    written = (*given, others, starts, np.int64(starts.shape[1]))
+    device.launch("labels", "cut", cols * segments, 128, written, size=traced.solved.size)
+
+
+def label(device, starts, groups, order, x, total, tiny, labels, flags):
+    """Write the label of every record; flag 1 marks columns whose cost is tiny beside groups that are not constant."""
+    cols, n = labels.shape
+    most, lanes = starts.shape[1], 32 if n // starts.shape[1] >= 32 else 1
+    given = starts, np.int64(most), groups, order, x, total, np.float64(tiny)
+    shape = np.int32(n), np.int32(cols), np.int32(lanes)
+    device.launch("labels", "label", cols * most * lanes, 128, (*given, *shape, labels, flags))
+
+
+def verify(device, labels, groups, k, most, flags):
+    """Count the records of every group from the labels alone; flag 2 marks columns with a group of fewer than k."""
+    cols, n = labels.shape
+    counts = device.xp.zeros((cols, most), np.int32)
+    given = labels, np.int32(n), np.int32(cols), np.int64(most), counts, flags
+    device.launch("labels", "tally", cols * n, 256, given)
+    shape = np.int32(k), np.int32(cols), np.int64(most)
+    device.launch("labels", "check", cols * most, 256, (counts, groups, *shape, flags))
