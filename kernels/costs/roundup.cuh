@@ -8,4 +8,11 @@ struct Roundup {
     {
         return g + f.value(j - 1) * (real)size;
     }
+
+    static DEVICE double centre(const Group& g) { return g.at(g.size - 1); }
+    static DEVICE double loss(const Group& g, double c)
+    {
+        return g.sum([&](int i) { return c - g.at(i); });
+    }
+    enum { degree = 1 };
 };

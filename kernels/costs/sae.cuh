@@ -9,4 +9,11 @@ struct Sae {
         int half = size >> 1;
         return g - (f.total(0, i + half) + f.total(0, j - half));
     }
+
+    static DEVICE double centre(const Group& g) { return (g.at((g.size - 1) / 2) + g.at(g.size / 2)) / 2; }
+    static DEVICE double loss(const Group& g, double c)
+    {
+        return g.sum([&](int i) { return fabs(g.at(i) - c); });
+    }
+    enum { degree = 1 };
 };

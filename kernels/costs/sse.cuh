@@ -14,4 +14,11 @@ struct Sse {
         real s = f.total(0, j) - f.total(0, i);
         return g - s * s * f.reciprocal(size);
     }
+
+    static DEVICE double centre(const Group& g) { return g.sum([&](int i) { return g.at(i); }) / g.size; }
+    static DEVICE double loss(const Group& g, double c)
+    {
+        return g.sum([&](int i) { return (g.at(i) - c) * (g.at(i) - c); });
+    }
+    enum { degree = 2 };  // of the loss, where values are counted in another unit
 };

@@ -16,4 +16,17 @@ struct SseInt {
         real c = (s * f.reciprocal(size) + to_integer) - to_integer;
         return g + c * (c * (real)size - (s + s));
     }
+
+    static DEVICE double centre(const Group& g)  // half away from zero, exactly
+    {
+        const i64 total = (i64)g.sum([&](int i) { return g.at(i); }), quotient = total / g.size;
+        const i64 rest = total - quotient * g.size;
+        const bool up = 2 * rest > g.size || (2 * rest == g.size && g.origin + (i64)g.first + quotient >= 0);
+        return (double)(quotient + up);
+    }
+    static DEVICE double loss(const Group& g, double c)
+    {
+        return g.sum([&](int i) { return (g.at(i) - c) * (g.at(i) - c); });
+    }
+    enum { degree = 2 };
 };

@@ -42,6 +42,7 @@ def macros(name: str, *, cost: str = "sse", k: int = 0, size: str = "u8", shared
     read = {
         "narrow": {"COST": struct_of(cost), "K": k},
         "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared)},
+        "groups": {"COST": struct_of(cost)},
         "labels": {"SIZE": size},
     }.get(name, {})
     return tuple(f"-DMAG_{macro}={value}" for macro, value in {**read, "REAL": real}.items())

@@ -1,0 +1,52 @@
+// What groups are replaced by and what that loses, from the data themselves: mag/costs/_groups.py on the device.
+
+#include "common.cuh"
+#include "costs.cuh"
+
+// represent: the representative and the loss of every group.
+//   mapping  one thread per (column, group)
+//   memory   x [cols][n] sorted, starts, groups and origins [cols] are read; centres, losses [cols][most] written.
+//            Of integers (`relative`), x are distances from origins, and centres those from the group's smallest value
+extern "C" __global__ void __launch_bounds__(128, 1)
+represent(const double* __restrict__ x, const int* __restrict__ starts, i64 most, const int* __restrict__ groups,
+          const i64* __restrict__ origins, int relative, int n, int cols, double* __restrict__ centres,
+          double* __restrict__ losses)
+{
+    const i64 id = flat_thread(), col = id / most, g = id % most;
+    if (col >= cols) return;
+    if (g >= groups[col]) {
+        centres[id] = losses[id] = 0;
+        return;
+    }
+    const int begin = starts[id], end = g + 1 < groups[col] ? starts[id + 1] : n;
+    const double *values = x + col * n + begin, first = values[0], last = values[end - begin - 1];
+    const double huge = ldexp(1.0, 960), unit = last / 2 - first / 2 > huge ? ldexp(1.0, 64) : 1.0;
+    const Group group = {values, end - begin, first, unit, origins[col]};
+    const double centre = Cost::centre(group), loss = Cost::loss(group, centre);
+    const double placed = unit == 1 ? first + centre : (first / unit + centre) * unit;
+    centres[id] = relative ? centre : min(max(placed, first), last);
+    losses[id] = unit == 1 ? loss : loss * (Cost::degree == 2 ? unit * unit : unit);
+}
+
+// mask: every record replaced by its group's representative.
+//   mapping  one thread per record
+//   memory   labels [cols][n] and centres [cols][most] are read; masked [cols][n] written
+extern "C" __global__ void __launch_bounds__(256)
+mask(const int* __restrict__ labels, const double* __restrict__ centres, i64 most, int n, int cols,
+     double* __restrict__ masked)
+{
+    const i64 id = flat_thread();
+    if (id < (i64)n * cols) masked[id] = centres[id / n * most + labels[id]];
+}
+
+// price: the cost of every column, the sum of its losses in NumPy's order.
+//   mapping  one thread per column
+//   memory   losses [cols][most] and groups are read; costs [cols] written
+extern "C" __global__ void __launch_bounds__(64, 1)
+price(const double* __restrict__ losses, i64 most, const int* __restrict__ groups, int cols, double* __restrict__ costs)
+{
+    const int col = (int)flat_thread();
+    if (col >= cols) return;
+    const double* mine = losses + col * most;
+    costs[col] = pairwise_sum([&](int g) { return mine[g]; }, 0, groups[col]);
+}
