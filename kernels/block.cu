@@ -173,7 +173,9 @@ DEVICE Found search(const Block& f, const real* G, int c, int smallest, int larg
             mine.size = size;
         }
     }
-    return best_of(mine, WIDTH);
+    Found found = best_of(mine, WIDTH);
+    if (found.size >= 2 * k) found.size = k;  // only NaN compares like that; whoever launched refuses it in the end
+    return found;
 }
 
 // F and sizes of the block's columns, whose best rows are at `low` or later; returns the best row of the last column.

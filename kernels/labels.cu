@@ -93,7 +93,7 @@ cut(const size_type* __restrict__ sizes, i64 stride, const int* __restrict__ end
         if (mirrored)
             starts[col * most + others[col] + groups[col] - 1 - g] = (int)(mirrored - e);
         else
-            starts[col * most + g] = (int)i;
+            starts[col * most + g] = (int)max(i, (i64)0);
         e = i;
     }
 }

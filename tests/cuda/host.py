@@ -15,6 +15,7 @@ CACHE = pathlib.Path(tempfile.gettempdir()) / f"mag-host-kernels-{os.getuid()}"
 ORDERS = ["forward", "reverse", "random"]
 FLAGS = ["-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]
 FLAGS += ["-Wno-unknown-pragmas", "-Wno-unused-parameter", "-Wno-unused-function"]
+FLAGS += ["-Wl,-Bsymbolic"]  # a kernel may be called like a function of the C library
 
 _KERNEL = re.compile(r'extern "C" __global__ void\s+(?:__launch_bounds__\([\d, ]+\)\s*)?(\w+)\(')
 _DYNAMIC = re.compile(r"extern __shared__ (\w+) (\w+)\[\];")

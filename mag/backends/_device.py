@@ -1,0 +1,234 @@
+"""Columns grouped on a device: order, prepare, solve, label, count; the same steps as on the CPU, all columns at once.
+
+Steps follow each other on the device without waiting.  What the host has to know is collected in one flag per column,
+and looked at when a result is asked for: `Columns.finish`.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mag.backends import cpu
+from mag.backends._labels import at_least
+from mag.backends._launch import COSTS, Device, Solved, cut, label, size_type, solve, trace, verify
+from mag.backends._problem import EXACT, MODERATE, TINY, Problem
+from mag.costs._groups import Groups
+
+FOR_THE_CPU, TOO_SMALL, NOT_FINITE = 1, 2, 4  # flags of a column
+SPARE = 0.8  # of the free memory that a batch may take
+
+
+class Columns:
+    """The rows of X, [cols][n] on the device, each grouped by itself.
+
+    `order` is each row's stable order, `starts` [cols][n // k] and `n_groups` say how it is cut, `labels` are int32.
+    All are on the device, and final after `finish`.
+    """
+
+    def __init__(self, device: Device, X: Any, problem: Problem, free: int | None = None):
+        self._dtype, self._final, self._redone = X.dtype, False, []
+        self.device, self.X, self.problem = device, X.view(np.uint8) if X.dtype.kind == "b" else X, problem
+        (cols, n), k = X.shape, problem.k
+        most = max(1, n // k)
+        self.labels, self.order = device.empty(cols, n), device.empty(cols, n, dtype=np.int64)
+        self.starts, self.n_groups = device.empty(cols, most), device.empty(cols)
+        self.flags, self.counts = device.xp.zeros(cols, np.int32), device.xp.zeros((cols, most), np.int32)
+        rows = cols if free is None else max(1, int(SPARE * free) // bytes_per_column(n, k))
+        for first in range(0, cols, rows):
+            _group(self, slice(first, first + rows))
+
+    def finish(self) -> bool:
+        """Wait, redo what is for the CPU, withhold groups below k; False if there are values that are not finite."""
+        if self._final:
+            return True
+        flags = self.device.host(self.flags)
+        if (flags & NOT_FINITE).any():
+            return False
+        k = self.problem.k
+        self._redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
+        if (np.delete(flags, self._redone) & TOO_SMALL).any():
+            raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+        for col in self._redone:
+            x = np.ascontiguousarray(self.device.host(self.X[col]))
+            x = x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
+            order, starts, labels = cpu.group(x, None, self.problem, False, 1)
+            if not at_least(k, labels, starts.size, order is None):
+                raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+            xp = self.device.xp
+            self.labels[col] = xp.asarray(labels)
+            self.order[col] = xp.asarray(np.arange(x.size) if order is None else order)
+            self.starts[col, : starts.size] = xp.asarray(starts)
+            self.n_groups[col] = starts.size
+            self.counts[col] = 0
+            self.counts[col, : starts.size] = xp.asarray(np.bincount(labels))
+        self._final = True
+        return True
+
+    @property
+    def least(self) -> Any:
+        """The size of each column's smallest group, counted from the labels."""
+        xp = self.device.xp
+        real = xp.arange(self.counts.shape[1])[None, :] < self.n_groups[:, None]
+        return xp.where(real, self.counts, self.X.shape[1]).min(axis=1)
+
+    @cached_property
+    def _described(self) -> tuple[Any, Any]:
+        """Representatives of all groups, [cols][n // k], what lies behind the last one is unused; cost per column."""
+        device, cost = self.device, self.problem.cost
+        xp, (cols, n), most = device.xp, self.X.shape, self.starts.shape[1]
+        ordered = xp.take_along_axis(self.X, self.order, axis=1)
+        integers = ordered.dtype.kind != "f"
+        values = distances(xp, ordered).astype(np.float64) if integers else ordered.astype(np.float64, copy=False)
+        values[self._redone] = 0  # described by the CPU below
+        # they decide which way a half is rounded, so only of signed integers they matter
+        origins = ordered[:, 0].astype(np.int64) if ordered.dtype.kind == "i" else xp.zeros(cols, np.int64)
+        centres, losses = (device.empty(cols, most, dtype=np.float64) for _ in range(2))
+        shape = np.int32(integers), np.int32(n), np.int32(cols)
+        given = values, self.starts, np.int64(most), self.n_groups, origins, *shape
+        device.launch("groups", "represent", cols * most, 128, (*given, centres, losses), cost=cost.name)
+        if integers:
+            first = xp.take_along_axis(ordered, xp.clip(self.starts, 0, n - 1).astype(np.int64), axis=1)
+            whole = cost.representative in ("max", "min", "rounded mean")
+            centres = shifted(first, centres.astype(np.uint64)) if whole else first.astype(np.float64) + centres
+        centres = centres.astype(self._published, copy=False)
+        costs = device.empty(cols, dtype=np.float64)
+        given = losses, np.int64(most), self.n_groups, np.int32(cols), costs
+        device.launch("groups", "price", cols, 64, given, cost=cost.name)
+        if cost.integer:  # every loss is exact; their sum may need more than float64
+            costs = losses.astype(np.int64).sum(axis=1)
+            costs = device.host(costs).astype(object) if self._redone else costs
+        for col in self._redone:
+            centre, loss = self._on_the_cpu(col)
+            centres[col, : centre.size] = xp.asarray(centre)
+            costs[col] = loss
+        return centres, costs
+
+    @property
+    def _published(self) -> np.dtype:
+        """The dtype of masked values: that of the data, except that means and the like of integers are float64."""
+        whole = self.problem.cost.representative in ("max", "min", "rounded mean")
+        return self._dtype if whole or self._dtype.kind == "f" else np.dtype(np.float64)
+
+    def _on_the_cpu(self, col):
+        """Representatives of a column's groups, and its cost, by the CPU."""
+        host, cost = self.device.host, self.problem.cost
+        x = host(self.X[col])[host(self.order[col])]
+        x = x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
+        groups = Groups(x, host(self.starts[col])[: int(self.n_groups[col])])
+        with np.errstate(over="ignore"):
+            total = cost.losses(groups, x).sum()
+        centres = groups.placed(cost.centres(groups)).astype(self._published)
+        return centres, int(total) if cost.integer else float(total)
+
+    @property
+    def representatives(self) -> Any:
+        """What the records of each group are replaced by, [cols][n // k]."""
+        return self._described[0]
+
+    @property
+    def masked(self) -> Any:
+        """The data with each record replaced."""
+        device, centres = self.device, self.representatives
+        if centres.dtype != np.float64:
+            return device.xp.take_along_axis(centres, self.labels.astype(np.int64), axis=1)
+        cols, n = self.X.shape
+        masked = device.empty(cols, n, dtype=np.float64)
+        given = self.labels, centres, np.int64(centres.shape[1]), np.int32(n), np.int32(cols), masked
+        device.launch("groups", "mask", cols * n, 256, given, cost=self.problem.cost.name)
+        return masked
+
+    @property
+    def cost(self) -> Any:
+        """What each column loses, recomputed from the data; Python's integers for "sse_int" where 64 bits may not do."""
+        return self._described[1]
+
+
+def bytes_per_column(n, k):
+    """Device memory that one column takes while it is grouped, beside its input and what is returned.
+
+    Keys, sorted values and the sort's own two buffers; sizes; what is known of segments and chunks.
+    """
+    return 48 * n + np.dtype(size_type(k)).itemsize * n + 16 * (2 * k) * (n // max(1024, 8 * k) + 64)
+
+
+def distances(xp, ordered):
+    """Sorted integers as distances from the smallest, uint64: wraps around to the right answer."""
+    same = np.int64 if ordered.dtype.kind == "i" else np.uint64
+    wide = ordered.astype(same, copy=False).view(np.uint64)
+    return wide - wide[:, :1]
+
+
+def shifted(integers, offset):
+    """Integers plus uint64 offsets; both wrap around to the right answer."""
+    same = np.dtype(np.int64 if integers.dtype.kind == "i" else np.uint64)
+    return (integers.astype(same, copy=False).view(np.uint64) + offset).view(same)
+
+
+def _group(columns, rows):
+    """Everything from order to count for some rows of X."""
+    device, problem, xp = columns.device, columns.problem, columns.device.xp
+    x, cost, k = columns.X[rows], problem.cost, problem.k
+    cols, n = x.shape
+    # -0.0 + 0.0 is 0.0: the two zeros are equals for the sort
+    keys = x + 0.0 if x.dtype.kind == "f" else x
+    columns.order[rows] = xp.argsort(keys, axis=1, kind="stable")
+    order = columns.order[rows]
+    values, scale, flags = prepared(xp, xp.take_along_axis(x, order, axis=1), cost, k)
+    columns.flags[rows] = flags
+    flags, groups, starts = columns.flags[rows], columns.n_groups[rows], columns.starts[rows]
+    if n < 2 * k or k == 1:
+        sizes = xp.full((cols, n), n if n < 2 * k else 1, size_type(k))
+        solved = Solved(sizes, None, xp.full(cols, np.inf), None)
+        _cut_whole(device, solved, n, k, starts, groups)
+    elif n >= max(cpu.LONG, 8 * k):
+        solved = _from_both_ends(device, values, scale, cost, k, starts, groups)
+    else:
+        solved = solve(device, values, scale, cost.name, k)
+        _cut_whole(device, solved, n, k, starts, groups)
+    tiny = 0.0 if cost.integer else TINY
+    label(device, starts, groups, order, values, solved.total, tiny, columns.labels[rows], flags)
+    verify(device, columns.labels[rows], groups, k, columns.counts[rows], flags)
+
+
+def prepared(xp, ordered, cost, k):
+    """The sorted values as float64, the power of two to divide them by, and flags: see `_problem.prepared`."""
+    first, last = ordered[:, 0], ordered[:, -1]
+    if ordered.dtype.kind == "f":
+        finite = xp.isfinite(first) & xp.isfinite(last)  # NaN and infinity are sorted to the ends
+        values = ordered.astype(np.float64, copy=False)
+        largest, exponent = xp.frexp(xp.where(finite, xp.maximum(-values[:, 0], values[:, -1]), 0.0))
+        scale = xp.where((largest != 0) & (abs(exponent) > MODERATE), exponent, 0).astype(np.int32)
+        return values, scale, xp.where(finite, 0, NOT_FINITE).astype(np.int32)
+    n, values = ordered.shape[1], distances(xp, ordered)
+    real = values.astype(np.float64)
+    inexact = values[:, -1] >= EXACT
+    if cost.integer:
+        reach = min(4 * k, n)
+        widest = (real[:, reach:] - real[:, :-reach]).max(axis=1) if reach < n else real[:, -1]
+        inexact |= 8.0 * reach * widest * widest >= EXACT  # products below EXACT are exact
+    scale = xp.zeros(ordered.shape[0], np.int32)
+    return real, scale, xp.where(inexact, FOR_THE_CPU, 0).astype(np.int32)
+
+
+def _cut_whole(device, solved, n, k, starts, groups):
+    ends = device.xp.full(starts.shape[0], n, np.int32)
+    traced = trace(device, solved, ends, k)
+    cut(device, traced, starts)
+    groups[:] = traced.groups
+
+
+def _from_both_ends(device, values, scale, cost, k, starts, groups):
+    """Long columns as the CPU solves them: the left half forwards, the right half backwards, joined at the best cut."""
+    xp, n = device.xp, values.shape[1]
+    middle = n // 2
+    left = solve(device, xp.ascontiguousarray(values[:, : middle + 2 * k - 2]), scale, cost.name, k)
+    mirrored = xp.ascontiguousarray(-values[:, middle:][:, ::-1])
+    right = solve(device, mirrored, scale, COSTS[cost.name].mirror, k)
+    at = middle + xp.argmin(left.ending + right.ending[:, ::-1], axis=1).astype(np.int32)
+    ahead, back = trace(device, left, at, k), trace(device, right, n - at, k)
+    cut(device, ahead, starts)
+    cut(device, back, starts, n, ahead.groups)
+    groups[:] = ahead.groups + back.groups
+    return replace(left, total=left.total + right.total)
