@@ -48,5 +48,6 @@ price(const double* __restrict__ losses, i64 most, const int* __restrict__ group
     const int col = (int)flat_thread();
     if (col >= cols) return;
     const double* mine = losses + col * most;
-    costs[col] = pairwise_sum([&](int g) { return mine[g]; }, 0, groups[col]);
+    const int rest = groups[col] - 1;
+    costs[col] = rest ? mine[0] + pairwise_sum([&](int g) { return mine[g]; }, 1, rest) : mine[0];
 }

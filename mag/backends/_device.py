@@ -118,7 +118,7 @@ class Columns:
         x = x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
         groups = Groups(x, host(self.starts[col])[: int(self.n_groups[col])])
         with np.errstate(over="ignore"):
-            total = cost.losses(groups, x).sum()
+            (total,) = np.add.reduceat(cost.losses(groups, x), [0])  # as `Grouping` sums
         centres = groups.placed(cost.centres(groups)).astype(self._published)
         return centres, int(total) if cost.integer else float(total)
 

@@ -90,7 +90,8 @@ def solve(device, x, scale, cost, k, chunks=None):
 def _narrow(device, x, scale, cost, k, chunks):
     cols, n = x.shape
     panels, window, real = -(-n // PANEL), 2 * k - 1, REALS[device.real]
-    length, warm = chunks or (None, -(-(6 * k * k + 20 * k) // PANEL))
+    # random values meet after about 6k² + 20k columns, and forget within four panels how they were rounded before
+    length, warm = chunks or (None, -(-(6 * k * k + 20 * k) // PANEL) + 4)
     count, length = (-(-panels // length), length) if length else chunks_of(panels, cols, device.lanes, warm)
     stride = -(-n // 4) * 4
     sizes, bases = device.empty(cols, stride, dtype=np.uint8), device.empty(cols, panels, dtype=real)

@@ -1,11 +1,16 @@
-"""NVRTC by ctypes: CUDA C++ to machine code without a driver or a device."""
+"""NVRTC by ctypes: CUDA C++ to machine code without a driver or a device.  `python -m tests.cuda.nvrtc` prints a table."""
 
 import ctypes
 import importlib.util
 import pathlib
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+
+from mag.backends._kernels import OPTIONS, macros, source
+from mag.costs import COSTS
+from mag.solvers._narrow import LARGEST_K
 
 ARCHITECTURES = [75, 80, 90, 100, 120]
 _USE = re.compile(
@@ -67,3 +72,43 @@ def compiled(source, options, architecture):
         return _text(program, "PTX").rstrip(b"\0").decode(), uses
     finally:
         library().nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def variants(every_k=False):
+    """What is compiled on each architecture: every source for every cost, and where it matters for every type."""
+    chosen = [("narrow", {"cost": cost, "k": k}) for cost in COSTS for k in (range(2, 12) if every_k else [LARGEST_K])]
+    chosen += [("block", {"cost": cost}) for cost in COSTS]
+    chosen += [("groups", {"cost": cost}) for cost in COSTS]
+    chosen += [("block", {"size": "u16"}), ("block", {"size": "u16", "shared": False})]
+    chosen += [("narrow", {"k": 3}), ("narrow", {"k": 3, "real": "float"}), ("block", {"real": "float"})]
+    return chosen + [("labels", {"size": size}) for size in ("u8", "u16")]
+
+
+def matrix(architectures, every_k=False):
+    """(architecture, source, options) -> PTX and what each kernel takes; two compilers at a time."""
+    cases = [(number, name, options) for name, options in variants(every_k) for number in architectures]
+
+    def run(case):
+        number, name, options = case
+        return compiled(source(name), (*OPTIONS, *macros(name, **options)), number)
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(zip(cases, pool.map(run, cases), strict=True))
+
+
+def main():
+    """Print the table of docs/gpu.md: registers by architecture; shared memory, stack, spills."""
+    rows = {}
+    for (number, name, options), (_, uses) in matrix(ARCHITECTURES, every_k=True):
+        for kernel, use in uses.items():
+            about = ", ".join(f"{option}={value}" for option, value in options.items())
+            rows.setdefault((kernel, f"{name}: {about}"), {})[number] = use
+    print("| kernel | compiled for |", *(f"sm_{number} |" for number in ARCHITECTURES), "shared | stack | spilled |")
+    print("|---|---|" + "---|" * (len(ARCHITECTURES) + 3))
+    for (kernel, about), uses in rows.items():
+        worst = [max(getattr(use, what) for use in uses.values()) for what in ("shared", "stack", "spilled")]
+        print(f"| `{kernel}` | {about} |", *(f"{uses[n].registers} |" for n in ARCHITECTURES), *(f"{w} |" for w in worst))
+
+
+if __name__ == "__main__":
+    main()

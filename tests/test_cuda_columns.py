@@ -1,0 +1,112 @@
+"""The device's pipeline on the host: labels, cost, representatives and masked values equal those of the CPU."""
+
+import numpy as np
+import pytest
+
+import mag
+from mag.backends import _device, cpu
+from mag.backends._device import Columns
+from mag.costs import COSTS
+from tests.cuda.host import HostModule
+from tests.cuda.runs import HOST, on, problem
+from tests.hostile import integer_columns, real_columns
+
+
+def tables(cost, n):
+    """Hostile columns of one dtype each, with their names."""
+    columns = integer_columns(n) | ({} if COSTS[cost].integer else {f"real {k}": v for k, v in real_columns(n).items()})
+    by_type = {}
+    for name, column in columns.items():
+        by_type.setdefault(column.dtype, {})[name] = column
+    return by_type.values()
+
+
+def assert_equal_to_the_cpu(X, cost, k, device=HOST, names=None, **options):
+    columns = Columns(device, np.ascontiguousarray(X), problem(cost, k), **options)
+    assert columns.finish()
+    masked, costs, representatives = columns.masked, columns.cost, columns.representatives
+    for row, x in enumerate(X):
+        expected, about = mag.univariate(x, k, cost=cost, backend="cpu"), (names and names[row], k, x.size)
+        assert np.array_equal(expected.labels, columns.labels[row]), about
+        assert expected.n_groups == columns.n_groups[row], about
+        assert expected.cost == costs[row], about
+        assert expected.sizes.min() == columns.least[row], about
+        assert np.array_equal(expected.representatives, representatives[row, : expected.n_groups]), about
+        assert np.array_equal(expected.masked, masked[row]), about
+        assert expected.masked.dtype == masked.dtype
+    return columns
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("k", [1, 2, 3, 7, 13, 40])
+def test_hostile_columns_equal_those_of_the_cpu(cost, k):
+    for n in (k, 2 * k - 1, 2 * k, 2 * k + 1, 200, 801):
+        for table in tables(cost, n) if n > 1 else []:
+            assert_equal_to_the_cpu(np.stack(list(table.values())), cost, k, names=list(table))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint16, np.bool_])
+@pytest.mark.parametrize("cost", ["sse", "roundup"])
+def test_every_dtype_keeps_what_it_keeps_on_the_cpu(dtype, cost):
+    X = np.random.default_rng(1).integers(0, 2 if dtype == np.bool_ else 100, (3, 90)).astype(dtype)
+    assert_equal_to_the_cpu(X, cost, 4)
+
+
+@pytest.mark.parametrize("k", [3, 12])
+@pytest.mark.parametrize("cost", ["sse", "roundup"])
+def test_long_columns_are_solved_from_both_ends(monkeypatch, cost, k):
+    monkeypatch.setattr(cpu, "LONG", 600)
+    X = np.stack([real_columns(1000)[name] for name in ("uniform", "duplicates", "cauchy", "clusters", "arange")])
+    assert_equal_to_the_cpu(X, cost, k)
+    assert_equal_to_the_cpu(X.round(2), cost, k)
+
+
+def test_a_really_long_column():
+    x = np.random.default_rng(3).normal(size=(1, 2**21 + 77)).round(4)
+    assert_equal_to_the_cpu(x, "sse", 5, on("forward", lanes=64))
+
+
+def test_segments_are_joined():
+    X = np.random.default_rng(0).random((3, 5000))
+    for k in (2, 30):
+        assert_equal_to_the_cpu(X, "sse", k)
+
+
+def test_batches_are_cut_to_the_memory(monkeypatch):
+    X, parts = np.random.default_rng(0).random((7, 300)), []
+    run = _device._group
+    monkeypatch.setattr(_device, "_group", lambda columns, rows: parts.append(rows) or run(columns, rows))
+    assert_equal_to_the_cpu(X, "sse", 3, free=3 * int(_device.bytes_per_column(300, 3) / _device.SPARE + 1))
+    assert [(part.start, part.stop) for part in parts] == [(0, 3), (3, 6), (6, 9)]
+
+
+def test_what_the_kernels_cannot_do_is_done_by_the_cpu():
+    integers = np.stack([np.arange(100) * 2**54, np.arange(100)])
+    assert assert_equal_to_the_cpu(integers, "sse", 3)._redone == [0]
+    squares = np.stack([np.arange(100), np.arange(100) * 2**40])
+    assert assert_equal_to_the_cpu(squares, "sse_int", 3)._redone == [1]
+    tiny = np.stack([np.repeat([0.0, 1.0], 50), np.append(np.random.default_rng(0).random(99) * 1e-200, 1.0)])
+    tiny[1, -3:] = 1.0
+    assert assert_equal_to_the_cpu(tiny, "sse", 3)._redone == [1]
+
+
+@pytest.mark.parametrize("k", [3, 13])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_are_noticed(bad, k):
+    X = np.random.default_rng(0).random((3, 200))
+    X[1, 17] = bad
+    assert not Columns(HOST, X, problem("sse", k)).finish()
+
+
+@pytest.mark.parametrize("k", [3, 13])
+def test_a_group_below_k_is_withheld(k):
+    class Wrong(HostModule):
+        def __init__(self, *, code, options=()):
+            code = code.replace("*(unsigned*)(sizes + l) = found;", "*(unsigned*)(sizes + l) = found - 0x01010101u;")
+            code = code.replace("(size_type)found.size;", "(size_type)(found.size - k / 2);")
+            super().__init__(code=code, options=options)
+
+    device = type(HOST)(np, Wrong, shared=100 << 10)
+    columns = Columns(device, np.random.default_rng(0).random((2, 203)), problem("sse", k))
+    with pytest.raises(RuntimeError, match=f"fewer than k={k} records was found and withheld"):
+        columns.finish()
