@@ -56,6 +56,46 @@ def _numpy(option: str, x: Any) -> np.ndarray:
         ) from error
 
 
+# ---- on a device
+
+
+def resident(x: Any) -> tuple[Any, Any] | None:
+    """An array on an NVIDIA GPU as CuPy's, and how to make its library's of CuPy's; by DLPack, without a copy.
+
+    None for arrays elsewhere, and where CuPy is not there to look at them.
+    """
+    cupy, torch, jax = (sys.modules.get(library) for library in ("cupy", "torch", "jax"))
+    if cupy is not None and isinstance(x, cupy.ndarray):
+        return x, lambda array: array
+    if torch is not None and isinstance(x, torch.Tensor) and x.is_cuda and _has_cupy():
+        values, narrow = x.detach(), None
+        if values.is_floating_point() and values.dtype not in (torch.float64, torch.float32, torch.float16):
+            values, narrow = values.to(torch.float32), x.dtype
+        return _cupy().from_dlpack(values.contiguous()), lambda array: _narrowed(torch.from_dlpack(array), narrow)
+    if jax is not None and isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer) and _has_cupy():
+        if len(x.devices()) == 1 and next(iter(x.devices())).platform in ("gpu", "cuda"):
+            return _cupy().from_dlpack(x), lambda array: jax.dlpack.from_dlpack(_cupy().ascontiguousarray(array))
+    return None
+
+
+def _narrowed(tensor: Any, dtype: Any) -> Any:
+    """float32 stood in for what NumPy does not have."""
+    return tensor if dtype is None or str(tensor.dtype) != "torch.float32" else tensor.to(dtype)
+
+
+def _has_cupy() -> bool:
+    try:
+        return _cupy() is not None
+    except Exception:
+        return False
+
+
+def _cupy() -> Any:
+    from importlib import import_module
+
+    return import_module("cupy")
+
+
 # ---- in
 
 

@@ -66,14 +66,15 @@ def flag(option: str, choice: Any) -> bool:
     return bool(choice)
 
 
-def real_vector(option: str, x: np.ndarray) -> np.ndarray:
-    """One dimension of finite real numbers, at least one of them."""
+def real_vector(option: str, x: np.ndarray, look: bool = True) -> np.ndarray:
+    """One dimension of finite real numbers, at least one of them; `look` says whether to check that they are finite."""
     _real(option, x)
     if x.ndim != 1:
         raise ValueError(f"{option} must have one dimension; got an array of shape {x.shape}.")
     if x.size == 0:
         raise ValueError(f"{option} must hold at least one value; got none.")
-    finite(option, x)
+    if look:
+        finite(option, x)
     return x
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._arrays import read
+from mag._arrays import read, resident
 from mag._checks import (
     finite,
     flag,
@@ -20,7 +20,7 @@ from mag._checks import (
     thread_count,
     weights_for,
 )
-from mag.backends import BACKENDS, automatic
+from mag.backends import BACKENDS, automatic, cuda
 from mag.backends._labels import at_least
 from mag.backends._problem import Problem, moderate
 from mag.backends._sort import sort
@@ -81,8 +81,8 @@ def univariate(
         The largest number of groups.
     soft : float, optional
         Allow groups below k, at this cost for each missing record.  The result then says that k is not guaranteed.
-    backend : {"auto", "cpu"}
-        Where to compute.
+    backend : {"auto", "cpu", "cuda"}
+        Where to compute; "auto" is where the data are, see `mag.backends`.
     threads : int, optional
         How many threads may work on a column of two million values or more; all processors by default, of which two are
         used.  The result does not depend on it.
@@ -111,6 +111,10 @@ def univariate(
     <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
     """
     chosen, engine = _cost("cost", cost), _backend(backend)
+    if weights is None and group_penalty is None and max_groups is None and soft is None:
+        staying = _staying(x, backend, solver, chosen)
+        if staying is not None:
+            return _on_device(*staying, k, chosen, solver, flag("assume_sorted", assume_sorted), threads)
     x, home = read("x", x)
     values = real_vector("x", x)
     n, dtype = values.size, values.dtype
@@ -173,8 +177,8 @@ def columns(
         What grouping loses, see `univariate`: one for all columns, or one for each.
     solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
-    backend : {"auto", "cpu"}
-        Where to compute.
+    backend : {"auto", "cpu", "cuda"}
+        Where to compute; "auto" is where the data are, see `mag.backends`.
     threads : int, optional
         How many threads work on columns side by side; all processors by default.  The result does not depend on it.
 
@@ -208,41 +212,34 @@ def columns(
     <Grouping: 4 records in 2 groups of 2 to 2, k=2, sse 1>
     """
     engine = _backend(backend)
-    X, home = read("X", X)
+    staying = _staying(X, backend, solver, *(cost if isinstance(cost, (list, tuple)) else [cost]))
+    X, home = read("X", X) if staying is None else staying
     values = real_table("X", X)
     (n, m), dtype = values.shape, values.dtype
     costs = [_cost(name, one) for name, one in _named("cost", per_column("cost", cost, m), cost)]
     sizes = k if isinstance(k, (list, tuple, int)) or np.ndim(k) == 0 else read("k", k)[0].tolist()
     ks = [integer(name, one, 1, n, "n") for name, one in _named("k", per_column("k", sizes, m), sizes)]
-    jobs: dict[tuple[Cost, int], list[int]] = {}
+    asked = tuple(ks) if isinstance(sizes, (list, tuple)) else ks[0]
+    pairs: dict[tuple[Cost, int], list[int]] = {}
     for j, pair in enumerate(zip(costs, ks, strict=True)):
-        jobs.setdefault(pair, []).append(j)
+        pairs.setdefault(pair, []).append(j)
     for chosen in dict.fromkeys(costs):
         values = _numbers("X", values, chosen)
-    solved = engine.group_columns(
-        values,
-        [
-            (Problem(chosen, _solvers(solver, chosen, size, chosen.splitting, False), size, size), np.array(group))
-            for (chosen, size), group in jobs.items()
-        ],
-        thread_count("threads", threads),
-    )
+    jobs = [
+        (Problem(chosen, _solvers(solver, chosen, size, chosen.splitting, False), size, size), np.array(group))
+        for (chosen, size), group in pairs.items()
+    ]
+    threads = thread_count("threads", threads)
+    described = {"costs": costs, "make_groups": Groups, "order_of": _order_of, "home": home}
+    if staying is not None:
+        return cuda.stay_columns(values, jobs, asked, dtype=dtype, **described)
+    solved = engine.group_columns(values, jobs, threads)
     if solved is None:
         finite("X", values)
     labels, n_groups, least = solved
     if (least < ks).any():
         raise RuntimeError(WITHHELD.format(k=ks[int(np.argmin(least - ks))]))
-    return ColumnGroupings(
-        labels,
-        tuple(ks) if isinstance(sizes, (list, tuple)) else ks[0],
-        n_groups,
-        x=values,
-        dtype=dtype,
-        costs=costs,
-        make_groups=Groups,
-        order_of=_order_of,
-        home=home,
-    )
+    return ColumnGroupings(labels, asked, n_groups, x=values, dtype=dtype, **described)
 
 
 WITHHELD = "A group of fewer than k={k} records was found and withheld; please report this."
@@ -261,7 +258,31 @@ def _order_of(x: np.ndarray) -> np.ndarray | None:
 
 def _backend(backend: str) -> ModuleType:
     auto = isinstance(backend, str) and backend == "auto"
-    return BACKENDS[automatic() if auto else one_of("backend", backend, ["auto", *BACKENDS])]
+    engine = BACKENDS[automatic() if auto else one_of("backend", backend, ["auto", *BACKENDS])]
+    if (reason := engine.status()) is not None:
+        raise ValueError(f"backend must be one that mag.backends() finds usable; got {backend!r}. {reason}")
+    return engine
+
+
+def _staying(x: Any, backend: str, solver: str, *costs: Any) -> tuple[Any, Any] | None:
+    """Data on a device and their way home, where the whole work can be done there; None where the host is needed."""
+    fast = solver in ("auto", "block") and not any(isinstance(cost, Cost) and not cost.built_in for cost in costs)
+    arrived = resident(x) if fast and backend != "cpu" else None
+    return arrived if arrived is not None and automatic(on_device=True) == "cuda" else None
+
+
+def _on_device(
+    x: Any, home: Any, k: int, cost: Cost, solver: str, assume_sorted: bool, threads: int | None
+) -> Grouping:
+    """As `univariate`, for data on a device; they are looked at when the result is."""
+    values = real_vector("x", x, look=False)
+    k = integer("k", k, 1, values.size, "n")
+    dtype, values = values.dtype, _numbers("x", values, cost)
+    thread_count("threads", threads)
+    if assume_sorted and not (values[:-1] <= values[1:]).all():
+        raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
+    problem = Problem(cost, _solvers(solver, cost, k, cost.splitting, False), k, k)
+    return cuda.stay(values, problem, dtype=dtype, make_groups=Groups, home=home)
 
 
 def _cost(option: str, cost: str | Cost) -> Cost:

@@ -3,14 +3,14 @@
 import sys
 from types import ModuleType
 
-from mag.backends import cpu
+from mag.backends import cpu, cuda
 
-BACKENDS = {"cpu": cpu}
+BACKENDS = {"cpu": cpu, "cuda": cuda}
 
 
-def automatic() -> str:
-    """The backend of "auto"."""
-    return "cpu"
+def automatic(on_device: bool = False) -> str:
+    """The backend of "auto": where the data are, if that can be used."""
+    return "cuda" if on_device and cuda.status() is None else "cpu"
 
 
 class _Backends(ModuleType):

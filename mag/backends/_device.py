@@ -24,11 +24,13 @@ class Columns:
     """The rows of X, [cols][n] on the device, each grouped by itself.
 
     `order` is each row's stable order, `starts` [cols][n // k] and `n_groups` say how it is cut, `labels` are int32.
-    All are on the device, and final after `finish`.
+    All are on the device, and final after `finish`.  `dtype` is that of masked values where X stands for another.
     """
 
-    def __init__(self, device: Device, X: Any, problem: Problem, free: int | None = None):
-        self._dtype, self._final, self._redone = X.dtype, False, []
+    def __init__(
+        self, device: Device, X: Any, problem: Problem, *, dtype: Any = None, free: int | None = None
+    ) -> None:
+        self.dtype, self._final, self._redone = np.dtype(dtype or X.dtype), False, []
         self.device, self.X, self.problem = device, X.view(np.uint8) if X.dtype.kind == "b" else X, problem
         (cols, n), k = X.shape, problem.k
         most = max(1, n // k)
@@ -67,11 +69,19 @@ class Columns:
         return True
 
     @property
+    def _real(self) -> Any:
+        """Where groups are in arrays that have room for n // k of them."""
+        return self.device.xp.arange(self.counts.shape[1])[None, :] < self.n_groups[:, None]
+
+    @property
+    def sizes(self) -> Any:
+        """The number of records in each group, [cols][n // k], counted from the labels; 0 behind the last group."""
+        return self.device.xp.where(self._real, self.counts, 0)
+
+    @property
     def least(self) -> Any:
-        """The size of each column's smallest group, counted from the labels."""
-        xp = self.device.xp
-        real = xp.arange(self.counts.shape[1])[None, :] < self.n_groups[:, None]
-        return xp.where(real, self.counts, self.X.shape[1]).min(axis=1)
+        """The size of each column's smallest group."""
+        return self.device.xp.where(self._real, self.counts, self.X.shape[1]).min(axis=1)
 
     @cached_property
     def _described(self) -> tuple[Any, Any]:
@@ -92,7 +102,7 @@ class Columns:
             first = xp.take_along_axis(ordered, xp.clip(self.starts, 0, n - 1).astype(np.int64), axis=1)
             whole = cost.representative in ("max", "min", "rounded mean")
             centres = shifted(first, centres.astype(np.uint64)) if whole else first.astype(np.float64) + centres
-        centres = centres.astype(self._published, copy=False)
+        centres = centres.astype(self.published, copy=False)
         costs = device.empty(cols, dtype=np.float64)
         given = losses, np.int64(most), self.n_groups, np.int32(cols), costs
         device.launch("groups", "price", cols, 64, given, cost=cost.name)
@@ -106,10 +116,10 @@ class Columns:
         return centres, costs
 
     @property
-    def _published(self) -> np.dtype:
+    def published(self) -> np.dtype:
         """The dtype of masked values: that of the data, except that means and the like of integers are float64."""
         whole = self.problem.cost.representative in ("max", "min", "rounded mean")
-        return self._dtype if whole or self._dtype.kind == "f" else np.dtype(np.float64)
+        return self.dtype if whole or self.dtype.kind == "f" else np.dtype(np.float64)
 
     def _on_the_cpu(self, col):
         """Representatives of a column's groups, and its cost, by the CPU."""
@@ -119,13 +129,13 @@ class Columns:
         groups = Groups(x, host(self.starts[col])[: int(self.n_groups[col])])
         with np.errstate(over="ignore"):
             (total,) = np.add.reduceat(cost.losses(groups, x), [0])  # as `Grouping` sums
-        centres = groups.placed(cost.centres(groups)).astype(self._published)
+        centres = groups.placed(cost.centres(groups)).astype(self.published)
         return centres, int(total) if cost.integer else float(total)
 
     @property
     def representatives(self) -> Any:
-        """What the records of each group are replaced by, [cols][n // k]."""
-        return self._described[0]
+        """What the records of each group are replaced by, [cols][n // k]; 0 behind the last group."""
+        return self.device.xp.where(self._real, self._described[0], self._described[0].dtype.type(0))
 
     @property
     def masked(self) -> Any:

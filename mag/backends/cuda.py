@@ -7,6 +7,7 @@ import numpy as np
 from mag.backends import cpu
 from mag.backends._device import Columns
 from mag.backends._launch import LARGEST, Device
+from mag.backends._results import DeviceColumnGroupings, DeviceGrouping
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
 THREADS = 256  # per multiprocessor, which keep it busy
@@ -65,20 +66,13 @@ def free(device: Device) -> int | None:
     return device.xp.cuda.runtime.memGetInfo()[0] + device.xp.get_default_memory_pool().free_bytes()
 
 
-def grouped(X, problem, device=None) -> Columns:
-    """The rows of X, on the device, each grouped by itself; nothing waits for the device before `finish`."""
-    device = current() if device is None else device
-    return Columns(device, X, problem, free(device))
-
-
 def group(x, weights, problem, assume_sorted, threads):
     """As `cpu.group`; the values are moved to the device and the result is brought back."""
-    if (reason := refusal(problem, weights)) is not None:
-        raise ValueError(reason)
+    refuse(problem, weights)
     if not takes(x.size, problem):
         return cpu.group(x, weights, problem, assume_sorted, threads)
     device = current()
-    columns = grouped(device.xp.asarray(x)[None, :], problem, device)
+    columns = Columns(device, device.xp.asarray(x)[None, :], problem, free=free(device))
     columns.finish()
     starts = device.host(columns.starts[0])[: int(columns.n_groups[0])].astype(np.int64)
     order = None if assume_sorted else device.host(columns.order[0])
@@ -92,15 +86,14 @@ def group_columns(X, jobs, threads):
     labels = np.empty((m, n), np.int32)
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     for problem, which in jobs:
-        if (reason := refusal(problem, None)) is not None:
-            raise ValueError(reason)
+        refuse(problem, None)
         if not takes(n, problem):
             found = cpu.group_columns(X[:, which], [(problem, np.arange(which.size))], threads)
             if found is None:
                 return None
             labels[which], n_groups[which], least[which] = found
             continue
-        columns = grouped(device.xp.asarray(np.ascontiguousarray(X[:, which].T)), problem, device)
+        columns = Columns(device, device.xp.asarray(np.ascontiguousarray(X[:, which].T)), problem, free=free(device))
         if not columns.finish():
             return None
         labels[which], n_groups[which] = device.host(columns.labels), device.host(columns.n_groups)
@@ -108,18 +101,37 @@ def group_columns(X, jobs, threads):
     return labels, n_groups, least
 
 
+def stay(x, problem, dtype, **others):
+    """The Grouping of values that live on the device, and stay there."""
+    device = current()
+    row = device.xp.ascontiguousarray(x)[None, :]
+    columns = Columns(device, row, problem, dtype=dtype, free=free(device))
+    return DeviceGrouping(columns, x=x, dtype=dtype, **others)
+
+
+def stay_columns(X, jobs, k, dtype, **others):
+    """The ColumnGroupings of a table that lives on the device, and stays there."""
+    device, parts = current(), []
+    for problem, which in jobs:
+        rows = device.xp.ascontiguousarray(X.T if which.size == X.shape[1] else X.T[device.xp.asarray(which)])
+        parts.append((Columns(device, rows, problem, dtype=dtype, free=free(device)), which))
+    return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, **others)
+
+
 def takes(n: int, problem) -> bool:
     """Whether the kernels can do it; else the CPU does."""
-    return n < 2**31 - 2**20 and problem.k <= LARGEST
+    plain = problem.plain and problem.cost.built_in and "block" in problem.solvers
+    return plain and problem.k <= LARGEST and n < 2**31 - 2**20
 
 
-def refusal(problem, weights) -> str | None:
-    """Why the problem is for the CPU alone, in one sentence."""
+def refuse(problem, weights):
+    """Raise one sentence where the problem is for the CPU alone."""
     if weights is not None or not problem.plain:
-        return "backend 'cuda' takes neither weights nor group_penalty, max_groups or soft; use backend 'cpu'."
+        raise ValueError(
+            "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."
+        )
     if not problem.cost.built_in:
-        return f"backend 'cuda' takes the costs of the table only; got cost {problem.cost.name!r}, use backend 'cpu'."
+        raise ValueError(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
     if "block" not in problem.solvers:
         (name,) = problem.solvers
-        return f"solver must be 'auto' or 'block' with backend 'cuda'; got {name!r}."
-    return None
+        raise ValueError(f"solver must be 'auto' or 'block' with backend 'cuda'; got {name!r}.")

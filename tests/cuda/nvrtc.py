@@ -76,11 +76,11 @@ def compiled(source, options, architecture):
 
 def variants(every_k=False):
     """What is compiled on each architecture: every source for every cost, and where it matters for every type."""
-    chosen = [("narrow", {"cost": cost, "k": k}) for cost in COSTS for k in (range(2, 12) if every_k else [LARGEST_K])]
-    chosen += [("block", {"cost": cost}) for cost in COSTS]
-    chosen += [("groups", {"cost": cost}) for cost in COSTS]
-    chosen += [("block", {"size": "u16"}), ("block", {"size": "u16", "shared": False})]
-    chosen += [("narrow", {"k": 3}), ("narrow", {"k": 3, "real": "float"}), ("block", {"real": "float"})]
+    small = range(2, LARGEST_K + 1) if every_k else [3]
+    chosen = [("narrow", {"cost": cost, "k": k}) for cost in COSTS for k in small]
+    chosen += [(name, {"cost": cost}) for name in ("block", "groups") for cost in COSTS]
+    chosen += [("narrow", {"k": LARGEST_K}), ("narrow", {"k": 3, "real": "float"})]
+    chosen += [("block", {"size": "u16", "shared": False}), ("block", {"real": "float"})]
     return chosen + [("labels", {"size": size}) for size in ("u8", "u16")]
 
 

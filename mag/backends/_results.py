@@ -1,0 +1,195 @@
+"""What is returned for arrays that live on a device: the same results, computed and kept there.
+
+Nothing is waited for, checked or copied before a result is looked at.  What is seldom asked for (information loss, single
+columns) is computed from copies on the host, by the classes that these derive from.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mag._checks import finite
+from mag.backends._device import Columns
+from mag.grouping import ColumnGroupings, Grouping
+
+
+class DeviceGrouping(Grouping):
+    """A `Grouping` of values on a device."""
+
+    _columns: Columns
+
+    def __init__(self, columns: Columns, *, x: Any, dtype: np.dtype, make_groups: Any, home: Any) -> None:
+        problem = columns.problem
+        public = {"k": problem.k, "k_guaranteed": True}
+        data = {"_columns": columns, "_device_x": x, "_dtype": dtype, "_weights": None}
+        vars(self).update(public | data, _cost=problem.cost, _make_groups=make_groups, _home=home)
+
+    @cached_property
+    def _final(self) -> Columns:
+        if not self._columns.finish():
+            finite("x", self._device_x)
+        return self._columns
+
+    def _host(self, array: Any) -> np.ndarray:
+        return self._final.device.host(array)
+
+    @cached_property
+    def n_groups(self) -> int:  # type: ignore[override]
+        """The number of groups."""
+        return int(self._final.n_groups[0])
+
+    @cached_property
+    def _labels(self) -> np.ndarray:  # type: ignore[override]
+        return self._host(self._final.labels[0])
+
+    @cached_property
+    def _x(self) -> np.ndarray:  # type: ignore[override]
+        x = self._host(self._device_x)
+        return x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
+
+    @cached_property
+    def _order(self) -> np.ndarray:  # type: ignore[override]
+        return self._host(self._final.order[0])
+
+    @cached_property
+    def _starts(self) -> np.ndarray:  # type: ignore[override]
+        return self._host(self._final.starts[0, : self.n_groups]).astype(np.int64)
+
+    @cached_property
+    def labels(self) -> Any:
+        """The group of every record."""
+        return self._out(self._final.labels[0])
+
+    @cached_property
+    def sizes(self) -> Any:
+        """The number of records in each group."""
+        return self._out(self._final.counts[0, : self.n_groups].astype(np.int64))
+
+    @cached_property
+    def small_groups(self) -> Any:
+        """The groups that have fewer than k records: none."""
+        return self._out(self._final.device.empty(0, dtype=np.int64))
+
+    @cached_property
+    def cost(self) -> float | int:
+        """What the grouping loses, from the data themselves."""
+        total = self._final.cost[0]
+        return int(total) if self._cost.integer else float(total)
+
+    @cached_property
+    def representatives(self) -> Any:
+        """What the records of each group are replaced by."""
+        return self._out(self._final.representatives[0, : self.n_groups])
+
+    @cached_property
+    def masked(self) -> Any:
+        """The data with each record replaced."""
+        return self._out(self._final.masked[0])
+
+
+class DeviceColumnGroupings(ColumnGroupings):
+    """The `ColumnGroupings` of a table on a device; `parts` are pairs of Columns and which columns of the table they are."""
+
+    def __init__(self, parts: list[tuple[Columns, np.ndarray]], k: Any, *, x: Any, **others: Any) -> None:
+        data = {"k": k, "_parts": parts, "_device_x": x}
+        vars(self).update(data, **{f"_{name}": value for name, value in others.items()})
+
+    @cached_property
+    def _final(self) -> list[tuple[Columns, np.ndarray]]:
+        if not all([columns.finish() for columns, _ in self._parts]):
+            finite("X", self._device_x)
+        return self._parts
+
+    def _gathered(self, per_part: Any, *shape: int, dtype: Any) -> Any:
+        """One array on the device, of a row per column of the table, from what each part gives; 0 where that is short."""
+        device = self._parts[0][0].device
+        whole = device.xp.zeros((sum(which.size for _, which in self._final), *shape), dtype)
+        for columns, which in self._final:
+            rows = per_part(columns)
+            rows = rows[:, : shape[0]] if shape else rows
+            whole[(device.xp.asarray(which), *(slice(0, size) for size in rows.shape[1:]))] = rows
+        return whole
+
+    def _host(self, array: Any) -> np.ndarray:
+        return self._parts[0][0].device.host(array)
+
+    def __len__(self) -> int:
+        return self._device_x.shape[1]
+
+    @cached_property
+    def _device_labels(self) -> Any:
+        return self._gathered(lambda columns: columns.labels, self._device_x.shape[0], dtype=np.int32)
+
+    @cached_property
+    def _labels(self) -> np.ndarray:  # type: ignore[override]
+        return self._host(self._device_labels)
+
+    @cached_property
+    def _n_groups(self) -> np.ndarray:  # type: ignore[override]
+        return self._host(self._gathered(lambda columns: columns.n_groups, dtype=np.int64))
+
+    @cached_property
+    def _x(self) -> np.ndarray:  # type: ignore[override]
+        return self._host(self._device_x)
+
+    @property
+    def _most(self) -> int:
+        return int(self._n_groups.max())
+
+    def __getitem__(self, j: int) -> Grouping:
+        # of host arrays, whose home is the device: copy them there
+        single, move = super().__getitem__(j), self._parts[0][0].device.xp.asarray
+        home = self._home
+        vars(single)["_home"] = lambda array: home(move(array))
+        return single
+
+    @cached_property
+    def labels(self) -> Any:
+        """The group of every record in every column."""
+        return self._out(self._device_labels.T)
+
+    @cached_property
+    def n_groups(self) -> Any:
+        """The number of groups of each column."""
+        return self._out(self._gathered(lambda columns: columns.n_groups, dtype=np.int64))
+
+    @cached_property
+    def sizes(self) -> Any:
+        """The number of records in each group."""
+        return self._out(self._gathered(lambda columns: columns.sizes, self._most, dtype=np.int64).T)
+
+    @cached_property
+    def cost(self) -> Any:
+        """What each column loses, from the data themselves."""
+        xp = self._parts[0][0].device.xp
+        totals = [columns.cost for columns, _ in self._final]
+        whole = all(total.dtype == np.int64 for total in totals)
+        moved = {id(columns): xp.asarray(total.astype(np.int64 if whole else np.float64))
+                 for (columns, _), total in zip(self._final, totals, strict=True)}
+        return self._out(self._gathered(lambda columns: moved[id(columns)], dtype=np.int64 if whole else np.float64))
+
+    @cached_property
+    def representatives(self) -> Any:
+        """What the records of each group are replaced by."""
+        return self._out(self._gathered(lambda columns: columns.representatives, self._most, dtype=self._type).T)
+
+    @property
+    def _type(self) -> np.dtype:
+        return np.result_type(*(columns.published for columns, _ in self._parts))
+
+    @cached_property
+    def masked(self) -> Any:
+        """The data with each value replaced."""
+        return self._out(self._gathered(lambda columns: columns.masked, self._device_x.shape[0], dtype=self._type).T)
+
+    @cached_property
+    def information_loss(self) -> Any:
+        """SSE / SST of each column."""
+        home = self._home
+        vars(self)["_home"] = None
+        try:
+            loss = ColumnGroupings.information_loss.func(self)
+        finally:
+            vars(self)["_home"] = home
+        return self._out(self._parts[0][0].device.xp.asarray(loss))

@@ -1,0 +1,235 @@
+"""backend="cuda": what can be asked of it, what it refuses, and arrays that stay on the device.
+
+Where there is no GPU, NumPy arrays and kernels compiled for the host stand for a device; the tests marked `gpu` need one.
+"""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mag
+from mag import _arrays, api
+from mag.backends import cuda
+from mag.costs import COSTS
+from tests.cuda.runs import HOST
+from tests.hostile import integer_columns, real_columns
+
+
+class Resident(np.ndarray):
+    """An array that lives on the make-believe device."""
+
+
+def live(array):
+    return np.ascontiguousarray(array).view(Resident)
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """The host stands for a device: Resident arrays live there."""
+    monkeypatch.setattr(cuda, "status", lambda: None)
+    monkeypatch.setattr(cuda, "current", lambda: HOST)
+
+    def resident(x):
+        return (x.view(np.ndarray), live) if isinstance(x, Resident) else None
+
+    monkeypatch.setattr(api, "resident", resident)
+
+
+def test_the_reason_is_one_sentence():
+    reason = cuda.status()
+    assert mag.backends()["cuda"] == (reason or "ok")
+    assert reason is None or (reason.endswith(".") and reason.count(". ") == 0)
+
+
+@pytest.mark.skipif(cuda.status() is None, reason="there is a usable GPU")
+@pytest.mark.parametrize("call", [lambda **o: mag.univariate([1.0, 2.0], 1, **o), lambda **o: mag.columns([[1.0]], 1, **o)])
+def test_without_a_gpu_it_says_why(call):
+    with pytest.raises(ValueError, match=r"^backend must be one that mag.backends\(\) finds usable; got 'cuda'\. CuPy is"):
+        call(backend="cuda")
+    assert call(backend="auto").k == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("sys.modules['cupy'] = None", "CuPy is not installed: pip install"),
+        ("sys.modules['cupy'] = type('Cupy', (), {})", "CuPy is installed, but AttributeError: "),
+    ],
+)
+def test_detection_never_raises(code, reason):
+    code = f"import sys; {code}; import mag.backends.cuda as cuda; print(cuda.status())"
+    assert reason in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_numpy_arrays_are_moved_and_brought_back(device, cost):
+    X = np.stack([integer_columns(150)[name] for name in ("small", "degrees", "constant")], axis=1)
+    found = mag.columns(X, 3, cost=cost, backend="cuda")
+    assert type(found.labels) is np.ndarray
+    for j in range(3):
+        expected, single = (mag.univariate(X[:, j], 3, cost=cost, backend=backend) for backend in ("cpu", "cuda"))
+        assert np.array_equal(found.labels[:, j], expected.labels)
+        assert np.array_equal(found.masked[:, j], expected.masked)
+        assert np.array_equal(single.labels, expected.labels)
+        assert single.cost == expected.cost == found.cost[j]
+
+
+def assert_same(found, expected, kind=Resident):
+    for name in ("labels", "n_groups", "sizes", "cost", "representatives", "masked", "information_loss"):
+        one, other = getattr(found, name), getattr(expected, name)
+        assert np.array_equal(one, other), name
+        if isinstance(other, np.ndarray):
+            assert type(one) is kind, name
+            assert one.dtype == other.dtype, name
+    assert found.k == expected.k
+    assert repr(found).partition(":")[2] == repr(expected).partition(":")[2]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "cost", "backend"),
+    [
+        (np.float64, "sse", "auto"),
+        (np.float32, "sse", "cuda"),
+        (np.int64, "sse", "auto"),
+        (np.uint8, "roundup", "cuda"),
+        (np.bool_, "roundup", "auto"),
+    ],
+)
+def test_arrays_on_the_device_stay_there(device, backend, dtype, cost):
+    X = (np.random.default_rng(0).random((130, 4)) * (2 if dtype == np.bool_ else 90)).astype(dtype)
+    expected = mag.columns(X, 3, cost=cost, backend="cpu")
+    found = mag.columns(live(X), 3, cost=cost, backend=backend)
+    assert_same(found, expected)
+    assert_same(found[1], expected[1])
+    assert len(found) == 4
+    assert_same(mag.univariate(live(X[:, 2]), 3, cost=cost, backend=backend), expected[2])
+
+
+def test_every_column_may_have_its_own_cost_and_k(device):
+    X = np.random.default_rng(0).integers(0, 90, (130, 4))
+    options = {"k": [3, 20, 3, 13], "cost": ["sse", "sae", "roundup", "sse"]}
+    assert_same(mag.columns(live(X), **options), mag.columns(X, **options))
+
+
+def test_integers_beyond_float64_are_redone_by_the_cpu(device):
+    X = np.stack([integer_columns(90)[name] for name in ("whole_range", "small", "ends")], axis=1)
+    for cost in ("sse", "sse_int"):
+        found = mag.columns(live(X), 3, cost=cost)
+        for j in range(3):
+            expected = mag.univariate(X[:, j], 3, cost=cost)
+            assert np.array_equal(found.labels[:, j], expected.labels)
+            assert np.array_equal(found.masked[:, j], expected.masked)
+            assert found.cost[j] == float(expected.cost)
+            assert_same(mag.univariate(live(X[:, j]), 3, cost=cost), expected)
+
+
+def test_nothing_waits_before_the_result_is_asked_for(device, monkeypatch):
+    looked = []
+    monkeypatch.setattr(type(HOST), "host", staticmethod(lambda array: looked.append(1) or np.asarray(array)))
+    found = mag.columns(live(np.random.default_rng(0).random((130, 4))), 3)
+    single = mag.univariate(live(np.random.default_rng(0).random(130)), 3)
+    assert not looked
+    assert found.labels.shape == (130, 4)
+    assert single.labels.shape == (130,)
+    assert looked
+
+
+def test_values_that_are_not_finite_are_refused_when_the_result_is_asked_for(device):
+    X = live(np.ones((20, 2)))
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"^X contains 1 NaN value in column 1; drop"):
+        _ = mag.columns(X, 3).labels
+    with pytest.raises(ValueError, match=r"^x contains 1 NaN value; drop"):
+        _ = mag.univariate(X[:, 1], 3).cost
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"weights": np.ones(9)}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
+        ({"group_penalty": 1.0}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
+        ({"max_groups": 2}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
+        ({"soft": 1.0}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
+        ({"solver": "wilber"}, "solver must be 'auto' or 'block' with backend 'cuda'; got 'wilber'."),
+        (
+            {"cost": mag.Cost("mine", group=lambda x, i, j: 1.0 * (j - i), concave=True, splitting=True)},
+            "backend must be 'cpu' with cost 'mine', which is your own; got 'cuda'.",
+        ),
+    ],
+)
+def test_what_is_for_the_cpu_alone_is_refused_in_one_sentence(device, options, sentence):
+    with pytest.raises(ValueError, match="^" + sentence.replace(".", r"\.") + "$"):
+        mag.univariate(np.arange(9.0), 2, backend="cuda", **options)
+
+
+def test_a_k_that_the_kernels_do_not_take_is_for_the_cpu(device):
+    x = np.random.default_rng(0).random(70_000)
+    assert np.array_equal(mag.univariate(x, 33_000, backend="cuda").labels, mag.univariate(x, 33_000).labels)
+    assert np.array_equal(mag.univariate(live(x), 33_000).labels, mag.univariate(x, 33_000).labels)
+
+
+def test_arrays_elsewhere_are_not_resident():
+    assert _arrays.resident(np.ones(3)) is None
+    assert _arrays.resident([1.0]) is None
+
+
+# ---- on a real device
+
+
+@pytest.fixture
+def cupy():
+    if (reason := cuda.status()) is not None:
+        pytest.skip(reason)
+    import cupy
+
+    return cupy
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("k", [1, 2, 3, 7, 11, 12, 40, 200, 1000])
+def test_a_device_finds_the_labels_of_the_cpu(cupy, cost, k):
+    columns = integer_columns(5000) if COSTS[cost].integer else real_columns(5000)
+    for name, x in columns.items():
+        expected, found = mag.univariate(x, k, cost=cost, backend="cpu"), mag.univariate(cupy.asarray(x), k, cost=cost)
+        assert isinstance(found.labels, cupy.ndarray)
+        assert np.array_equal(found.labels.get(), expected.labels), name
+        assert found.cost == expected.cost, name
+        assert np.array_equal(found.masked.get(), expected.masked), name
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("k", [3, 11, 50])
+def test_a_device_solves_batches_and_long_columns(cupy, k):
+    X = np.random.default_rng(0).normal(size=(100_000, 64)).round(6)
+    assert np.array_equal(mag.columns(cupy.asarray(X), k).labels.get(), mag.columns(X, k).labels)
+    x = np.random.default_rng(0).normal(size=2**22)
+    assert np.array_equal(mag.univariate(cupy.asarray(x), k).labels.get(), mag.univariate(x, k).labels)
+
+
+@pytest.mark.gpu
+def test_the_stream_of_the_caller_is_used(cupy):
+    x = np.random.default_rng(0).random((20_000, 3))
+    with cupy.cuda.Stream(non_blocking=True):
+        found = mag.columns(cupy.asarray(x), 5).labels.get()
+    assert np.array_equal(found, mag.columns(x, 5).labels)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_arrays_of_other_libraries_stay_on_the_device(cupy, library):
+    module = pytest.importorskip(library)
+    x = np.random.default_rng(0).random(3000).astype(np.float32)
+    if library == "torch":
+        if not module.cuda.is_available():
+            pytest.skip("torch has no CUDA here")
+        given = module.asarray(x, device="cuda")
+    else:
+        if module.default_backend() != "gpu":
+            pytest.skip("jax has no GPU here")
+        given = module.numpy.asarray(x)
+    found = mag.univariate(given, 5)
+    assert isinstance(found.masked, type(given))
+    assert np.array_equal(np.asarray(found.labels.cpu() if library == "torch" else found.labels), mag.univariate(x, 5).labels)

@@ -1,0 +1,111 @@
+"""Edits to the kernels, each of which some comparison must notice.  `pytest -m mutation`."""
+
+import numpy as np
+import pytest
+
+import mag
+from mag.backends import _kernels
+from mag.backends._device import Columns
+from mag.backends._launch import Device
+from tests.cuda.host import HostModule
+from tests.cuda.runs import differences, problem, table
+from tests.hostile import real_columns
+
+pytestmark = pytest.mark.mutation
+
+# (file, what stands there, what an error would put there)
+EDITS = [
+    # a removed barrier
+    ("block.cu", "+ Cost::left(f, p);\n        __syncwarp();", "+ Cost::left(f, p);"),
+    ("block.cu", "    __syncwarp();\n    if (lane < 2 * Cost::terms)", "    if (lane < 2 * Cost::terms)"),
+    # an off-by-one in the window, or in a loop
+    ("narrow.cu", "for (int L = 1; L <= WINDOW; ++L)", "for (int L = 1; L < WINDOW; ++L)"),
+    ("narrow.cu", "if (L >= K) {", "if (L > K) {"),
+    ("narrow.cu", "for (int m = 1; m < WINDOW; ++m) base", "for (int m = 1; m < WINDOW - 1; ++m) base"),
+    ("narrow.cu", "PANEL = 128", "PANEL = 124"),
+    ("block.cu", "min(2 * k - 1, c + WIDTH - 1 - low)", "min(2 * k - 2, c + WIDTH - 1 - low)"),
+    ("block.cu", "max(k, c - high)", "max(k + 1, c - high)"),
+    ("block.cu", "last = max(largest, smallest + 4 * rounds - 1)", "last = largest - 1"),
+    ("block.cu", "LONG = 48", "LONG = 12"),
+    ("block.cu", "low = max(low - columns, 1 - 2 * k);", "low = max(low - columns + 1, 1 - 2 * k);"),
+    ("labels.cu", "i64 e = s.high - distance;", "i64 e = s.high - distance - 1;"),
+    ("labels.cu", "distance = to[place];", "distance = to[place] + 1;"),
+    ("groups.cu", ": n;", ": n - 1;"),
+    # a wrong stride
+    ("narrow.cu", "entry[m * stride] = F[m];", "entry[m] = F[m];"),
+    ("narrow.cu", "sizes + col * stride, bases + (i64)col * panels,\n               entry", "sizes + col * n, bases + (i64)col * panels,\n               entry"),
+    ("block.cu", "3 * k + 16};", "3 * k};"),
+    ("labels.cu", "labels[col * n + order[col * n + i]]", "labels[col * n + order[i]]"),
+    ("labels.cu", "starts[col * most + g] = ", "starts[col + g] = "),
+    ("groups.cu", "id / n * most + labels[id]", "id / n + labels[id]"),
+    # a swapped side of the anchor, a wrong anchor, a wrong sign
+    ("block.cu", "left ? carry - line[q] : carry + line[q]", "left ? carry + line[q] : carry - line[q]"),
+    ("block.cu", "scaled(run.x[b - 1], run.scale)", "scaled(run.x[b], run.scale)"),
+    ("narrow.cu", "sums[s][L - 1] - t[s]", "sums[s][L - 1] + t[s]"),
+    ("costs/sse.cuh", "return -f.total(1, i);", "return f.total(1, i);"),
+    ("costs/sse.cuh", "f.total(0, j) - f.total(0, i)", "f.total(0, j) + f.total(0, i)"),
+    # a tie broken otherwise, another order of additions, a missing restart, a certificate that is not checked
+    ("narrow.cu", "candidate < best", "candidate <= best"),
+    ("block.cu", "value == mine.value && size < mine.size", "value == mine.value && size > mine.size"),
+    ("block.cu", "(t[0][s] + t[1][s]) + (t[2][s] + t[3][s])", "t[0][s] + (t[1][s] + (t[2][s] + t[3][s]))"),
+    ("group.cuh", "((r[0] + r[1]) + (r[2] + r[3]))", "(((r[0] + r[1]) + r[2]) + r[3])"),
+    ("narrow.cu", "F[m] -= base;", "F[m] -= 0 * base;"),
+    ("narrow.cu", "if (same) continue;", "continue;"),
+    ("block.cu", "if (!__any_sync(ALL_LANES, differs)) continue;", "if (__any_sync(ALL_LANES, true)) continue;"),
+    ("narrow.cu", "bool same = true;", "bool same = true, ignored = true;\n        (void)ignored, same = F[0] == F[0] || same;"),
+    ("labels.cu", "here < least", "here < least - 1"),
+]
+
+
+def notices(module):
+    """Whether some comparison fails, or the runtime reports an error."""
+    device = Device(np, module, shared=100 << 10)
+    try:
+        for k, chunks in ((3, None), (3, (2, 1)), (13, None), (13, (4, 2)), (100, None)):
+            if differences(device, table("sse", 900, k), "sse", k, chunks)[0]:
+                return True
+        X = np.stack([real_columns(2500)[name] for name in ("uniform", "duplicates", "cauchy", "offset")])
+        for k in (3, 13, 200):
+            columns = Columns(device, X, problem("sse", k))
+            columns.finish()
+            masked, costs = columns.masked, columns.cost
+            for row, x in enumerate(X):
+                expected = mag.univariate(x, k)
+                same = np.array_equal(expected.labels, columns.labels[row]) and expected.cost == costs[row]
+                if not (same and np.array_equal(expected.masked, masked[row])):
+                    return True
+        return not withheld(module)
+    except RuntimeError:
+        return True
+
+
+def withheld(module):
+    """Whether a group of k-1 records is noticed where labels are wrong."""
+
+    class Wrong(module):
+        def __init__(self, *, code, options=()):
+            shifted = "*(unsigned*)(sizes + l) = found - (l == 300 ? 0x00000100u : 0);"
+            super().__init__(code=code.replace("*(unsigned*)(sizes + l) = found;", shifted), options=options)
+
+    columns = Columns(Device(np, Wrong), np.repeat(np.arange(304.0), 1)[None, :] // 4, problem("sse", 4))
+    try:
+        columns.finish()
+    except RuntimeError:
+        return True
+    return bool((np.bincount(columns.labels[0]) >= 4).all())
+
+
+def test_without_an_edit_nothing_is_noticed():
+    assert not notices(HostModule)
+
+
+@pytest.mark.parametrize(("file", "old", "new"), EDITS, ids=range(len(EDITS)))
+def test_an_edit_is_noticed(file, old, new):
+    text = (_kernels.folder() / file).read_text()
+    assert text.count(old) >= 1, "the edit no longer applies"
+
+    class Edited(HostModule):
+        def __init__(self, *, code, options=()):
+            super().__init__(code=code.replace(old, new), options=options)
+
+    assert notices(Edited)
