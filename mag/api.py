@@ -114,7 +114,9 @@ def univariate(
     if weights is None and group_penalty is None and max_groups is None and soft is None:
         staying = _staying(x, backend, solver, chosen)
         if staying is not None:
-            return _on_device(*staying, k, chosen, solver, flag("assume_sorted", assume_sorted), threads)
+            found = _on_device(*staying, k, chosen, solver, flag("assume_sorted", assume_sorted), threads)
+            if found is not None:
+                return found
     x, home = read("x", x)
     values = real_vector("x", x)
     n, dtype = values.size, values.dtype
@@ -212,7 +214,7 @@ def columns(
     <Grouping: 4 records in 2 groups of 2 to 2, k=2, sse 1>
     """
     engine = _backend(backend)
-    staying = _staying(X, backend, solver, *(cost if isinstance(cost, (list, tuple)) else [cost]))
+    given, staying = X, _staying(X, backend, solver, *(cost if isinstance(cost, (list, tuple)) else [cost]))
     X, home = read("X", X) if staying is None else staying
     values = real_table("X", X)
     (n, m), dtype = values.shape, values.dtype
@@ -232,6 +234,8 @@ def columns(
     threads = thread_count("threads", threads)
     described = {"costs": costs, "make_groups": Groups, "order_of": _order_of, "home": home}
     if staying is not None:
+        if not all(cuda.takes(n, problem) for problem, _ in jobs):
+            return columns(given, k, cost=cost, solver=solver, backend="cpu", threads=threads)
         return cuda.stay_columns(values, jobs, asked, dtype=dtype, **described)
     solved = engine.group_columns(values, jobs, threads)
     if solved is None:
@@ -273,8 +277,8 @@ def _staying(x: Any, backend: str, solver: str, *costs: Any) -> tuple[Any, Any] 
 
 def _on_device(
     x: Any, home: Any, k: int, cost: Cost, solver: str, assume_sorted: bool, threads: int | None
-) -> Grouping:
-    """As `univariate`, for data on a device; they are looked at when the result is."""
+) -> Grouping | None:
+    """As `univariate`, for data on a device; they are looked at when the result is.  None where k is too large."""
     values = real_vector("x", x, look=False)
     k = integer("k", k, 1, values.size, "n")
     dtype, values = values.dtype, _numbers("x", values, cost)
@@ -282,6 +286,8 @@ def _on_device(
     if assume_sorted and not (values[:-1] <= values[1:]).all():
         raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
     problem = Problem(cost, _solvers(solver, cost, k, cost.splitting, False), k, k)
+    if not cuda.takes(values.size, problem):
+        return None
     return cuda.stay(values, problem, dtype=dtype, make_groups=Groups, home=home)
 
 
