@@ -72,8 +72,9 @@ def resident(x: Any) -> tuple[Any, Any] | None:
         if values.is_floating_point() and values.dtype not in (torch.float64, torch.float32, torch.float16):
             values, narrow = values.to(torch.float32), x.dtype
         return _cupy().from_dlpack(values.contiguous()), lambda array: _narrowed(torch.from_dlpack(array), narrow)
-    if jax is not None and isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer) and _has_cupy():
-        if len(x.devices()) == 1 and next(iter(x.devices())).platform in ("gpu", "cuda"):
+    if jax is not None and isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer):
+        platforms = [one.platform for one in x.devices()]
+        if platforms in (["gpu"], ["cuda"]) and _has_cupy():
             return _cupy().from_dlpack(x), lambda array: jax.dlpack.from_dlpack(_cupy().ascontiguousarray(array))
     return None
 

@@ -232,7 +232,7 @@ def columns(
         for (chosen, size), group in pairs.items()
     ]
     threads = thread_count("threads", threads)
-    described = {"costs": costs, "make_groups": Groups, "order_of": _order_of, "home": home}
+    described: dict[str, Any] = {"costs": costs, "make_groups": Groups, "order_of": _order_of, "home": home}
     if staying is not None:
         if not all(cuda.takes(n, problem) for problem, _ in jobs):
             return columns(given, k, cost=cost, solver=solver, backend="cpu", threads=threads)

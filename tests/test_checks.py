@@ -52,7 +52,7 @@ CASES = [
     ({"cost": "mse"}, "cost must be one of 'maxdist', 'rounddown', 'roundup', 'sae', 'sse', 'sse_int'; got 'mse'."),
     ({"cost": 3}, "cost must be one of 'maxdist', 'rounddown', 'roundup', 'sae', 'sse', 'sse_int'; got 3."),
     ({"cost": "sse_int"}, "cost 'sse_int' needs integers; got float64, round x to integers first."),
-    ({"backend": "gpu"}, "backend must be one of 'auto', 'cpu'; got 'gpu'."),
+    ({"backend": "gpu"}, "backend must be one of 'auto', 'cpu', 'cuda'; got 'gpu'."),
     ({"assume_sorted": "yes"}, "assume_sorted must be True or False; got 'yes'."),
     ({"assume_sorted": True}, "assume_sorted must be False; got True, but x is not in ascending order."),
     ({"group_penalty": -1}, "group_penalty must be a finite number that is not negative; got -1."),

@@ -1,6 +1,6 @@
 """backend="cuda": what can be asked of it, what it refuses, and arrays that stay on the device.
 
-Where there is no GPU, NumPy arrays and kernels compiled for the host stand for a device; the tests marked `gpu` need one.
+NumPy arrays and kernels compiled for the host stand for a device; the tests marked `gpu` need a real one.
 """
 
 import subprocess
@@ -44,9 +44,13 @@ def test_the_reason_is_one_sentence():
 
 
 @pytest.mark.skipif(cuda.status() is None, reason="there is a usable GPU")
-@pytest.mark.parametrize("call", [lambda **o: mag.univariate([1.0, 2.0], 1, **o), lambda **o: mag.columns([[1.0]], 1, **o)])
+@pytest.mark.parametrize(
+    "call", [lambda **o: mag.univariate([1.0, 2.0], 1, **o), lambda **o: mag.columns([[1.0]], 1, **o)]
+)
 def test_without_a_gpu_it_says_why(call):
-    with pytest.raises(ValueError, match=r"^backend must be one that mag.backends\(\) finds usable; got 'cuda'\. CuPy is"):
+    with pytest.raises(
+        ValueError, match=r"^backend must be one that mag.backends\(\) finds usable; got 'cuda'\. CuPy is"
+    ):
         call(backend="cuda")
     assert call(backend="auto").k == 1
 
@@ -232,4 +236,6 @@ def test_arrays_of_other_libraries_stay_on_the_device(cupy, library):
         given = module.numpy.asarray(x)
     found = mag.univariate(given, 5)
     assert isinstance(found.masked, type(given))
-    assert np.array_equal(np.asarray(found.labels.cpu() if library == "torch" else found.labels), mag.univariate(x, 5).labels)
+    assert np.array_equal(
+        np.asarray(found.labels.cpu() if library == "torch" else found.labels), mag.univariate(x, 5).labels
+    )

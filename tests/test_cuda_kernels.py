@@ -50,7 +50,14 @@ def test_the_order_of_threads_does_not_matter(order, cost, k):
 
 @pytest.mark.parametrize(
     ("k", "n", "chunks"),
-    [(2, 3000, (4, 1)), (3, 3000, (2, 1)), (3, 3000, (5, 3)), (11, 4000, (6, 4)), (13, 1500, (20, 20)), (40, 3000, (9, 7))],
+    [
+        (2, 3000, (4, 1)),
+        (3, 3000, (2, 1)),
+        (3, 3000, (5, 3)),
+        (11, 4000, (6, 4)),
+        (13, 1500, (20, 20)),
+        (40, 3000, (9, 7)),
+    ],
 )
 @pytest.mark.parametrize("cost", ["sse", "sae"])
 def test_chunks_are_what_a_run_from_the_start_computes(cost, k, n, chunks):

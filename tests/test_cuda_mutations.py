@@ -33,7 +33,11 @@ EDITS = [
     ("groups.cu", ": n;", ": n - 1;"),
     # a wrong stride
     ("narrow.cu", "entry[m * stride] = F[m];", "entry[m] = F[m];"),
-    ("narrow.cu", "sizes + col * stride, bases + (i64)col * panels,\n               entry", "sizes + col * n, bases + (i64)col * panels,\n               entry"),
+    (
+        "narrow.cu",
+        "sizes + col * stride, bases + (i64)col * panels,\n               entry",
+        "sizes + col * n, bases + (i64)col * panels,\n               entry",
+    ),
     ("block.cu", "3 * k + 16};", "3 * k};"),
     ("labels.cu", "labels[col * n + order[col * n + i]]", "labels[col * n + order[i]]"),
     ("labels.cu", "starts[col * most + g] = ", "starts[col + g] = "),
@@ -52,7 +56,11 @@ EDITS = [
     ("narrow.cu", "F[m] -= base;", "F[m] -= 0 * base;"),
     ("narrow.cu", "if (same) continue;", "continue;"),
     ("block.cu", "if (!__any_sync(ALL_LANES, differs)) continue;", "if (__any_sync(ALL_LANES, true)) continue;"),
-    ("narrow.cu", "bool same = true;", "bool same = true, ignored = true;\n        (void)ignored, same = F[0] == F[0] || same;"),
+    (
+        "narrow.cu",
+        "bool same = true;",
+        "bool same = true, ignored = true;\n        (void)ignored, same = F[0] == F[0] || same;",
+    ),
     ("labels.cu", "here < least", "here < least - 1"),
 ]
 

@@ -43,7 +43,7 @@ def run(sanitizer, order="forward", edit=("", "")):
     environment |= {"TSAN_OPTIONS": "report_bugs=1:exitcode=66", "UBSAN_OPTIONS": "halt_on_error=1"}
     code = RUN
     if edit[0]:
-        start = f"import tests.cuda.host as h\nold = h.HostModule.__init__\ndef changed(self, *, code, options=()):\n"
+        start = "import tests.cuda.host as h\nold = h.HostModule.__init__\ndef changed(self, *, code, options=()):\n"
         start += f"    old(self, code=code.replace({edit[0]!r}, {edit[1]!r}), options=options)\n"
         code = start + "h.HostModule.__init__ = changed\n" + RUN
     return subprocess.run(

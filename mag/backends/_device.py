@@ -27,10 +27,9 @@ class Columns:
     All are on the device, and final after `finish`.  `dtype` is that of masked values where X stands for another.
     """
 
-    def __init__(
-        self, device: Device, X: Any, problem: Problem, *, dtype: Any = None, free: int | None = None
-    ) -> None:
-        self.dtype, self._final, self._redone = np.dtype(dtype or X.dtype), False, []
+    def __init__(self, device: Device, X: Any, problem: Problem, *, dtype: Any = None, free: int | None = None) -> None:
+        self.dtype, self._final = np.dtype(dtype or X.dtype), False
+        self._redone: list[int] = []
         self.device, self.X, self.problem = device, X.view(np.uint8) if X.dtype.kind == "b" else X, problem
         (cols, n), k = X.shape, problem.k
         most = max(1, n // k)
@@ -104,8 +103,8 @@ class Columns:
             centres = shifted(first, centres.astype(np.uint64)) if whole else first.astype(np.float64) + centres
         centres = centres.astype(self.published, copy=False)
         costs = device.empty(cols, dtype=np.float64)
-        given = losses, np.int64(most), self.n_groups, np.int32(cols), costs
-        device.launch("groups", "price", cols, 64, given, cost=cost.name)
+        summed = losses, np.int64(most), self.n_groups, np.int32(cols), costs
+        device.launch("groups", "price", cols, 64, summed, cost=cost.name)
         if cost.integer:  # every loss is exact; their sum may need more than float64
             costs = losses.astype(np.int64).sum(axis=1)
             costs = device.host(costs).astype(object) if self._redone else costs
@@ -151,7 +150,7 @@ class Columns:
 
     @property
     def cost(self) -> Any:
-        """What each column loses, recomputed from the data; Python's integers for "sse_int" where 64 bits may not do."""
+        """What each column loses, from the data themselves; Python's integers where 64 bits may not do."""
         return self._described[1]
 
 

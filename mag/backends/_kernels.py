@@ -20,7 +20,7 @@ def folder() -> pathlib.Path:
 
 @cache
 def source(name: str) -> str:
-    """The text of one .cu file with its includes in place, each once: CuPy's cache does not look into included files."""
+    """The text of one .cu file with its includes in place, each once: CuPy's cache does not look into those."""
     seen: set[str] = set()
 
     def flat(path: str) -> str:
@@ -39,13 +39,13 @@ def struct_of(cost: str) -> str:
 
 def macros(name: str, *, cost: str = "sse", k: int = 0, size: str = "u8", shared: bool = True, real: str = "double"):
     """The macros that a source reads, as compiler options."""
-    read = {
+    known: dict[str, dict[str, object]] = {
         "narrow": {"COST": struct_of(cost), "K": k},
         "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared)},
         "groups": {"COST": struct_of(cost)},
         "labels": {"SIZE": size},
-    }.get(name, {})
-    return tuple(f"-DMAG_{macro}={value}" for macro, value in {**read, "REAL": real}.items())
+    }
+    return tuple(f"-DMAG_{macro}={value}" for macro, value in {**known[name], "REAL": real}.items())
 
 
 @cache

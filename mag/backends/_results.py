@@ -1,7 +1,7 @@
 """What is returned for arrays that live on a device: the same results, computed and kept there.
 
-Nothing is waited for, checked or copied before a result is looked at.  What is seldom asked for (information loss, single
-columns) is computed from copies on the host, by the classes that these derive from.
+Nothing is waited for, checked or copied before a result is looked at.  What is seldom asked for (information loss,
+single columns) is computed from copies on the host, by the classes that these derive from, and moved to the device.
 """
 
 from functools import cached_property
@@ -11,6 +11,7 @@ import numpy as np
 
 from mag._checks import finite
 from mag.backends._device import Columns
+from mag.backends._launch import Device
 from mag.grouping import ColumnGroupings, Grouping
 
 
@@ -18,6 +19,7 @@ class DeviceGrouping(Grouping):
     """A `Grouping` of values on a device."""
 
     _columns: Columns
+    _device_x: Any
 
     def __init__(self, columns: Columns, *, x: Any, dtype: np.dtype, make_groups: Any, home: Any) -> None:
         problem = columns.problem
@@ -33,6 +35,9 @@ class DeviceGrouping(Grouping):
 
     def _host(self, array: Any) -> np.ndarray:
         return self._final.device.host(array)
+
+    def _out(self, array: Any) -> Any:
+        return self._home(self._final.device.xp.asarray(array))
 
     @cached_property
     def n_groups(self) -> int:  # type: ignore[override]
@@ -89,7 +94,10 @@ class DeviceGrouping(Grouping):
 
 
 class DeviceColumnGroupings(ColumnGroupings):
-    """The `ColumnGroupings` of a table on a device; `parts` are pairs of Columns and which columns of the table they are."""
+    """The `ColumnGroupings` of a table on a device; `parts` are pairs of Columns and which of the table's they are."""
+
+    _parts: list[tuple[Columns, np.ndarray]]
+    _device_x: Any
 
     def __init__(self, parts: list[tuple[Columns, np.ndarray]], k: Any, *, x: Any, **others: Any) -> None:
         data = {"k": k, "_parts": parts, "_device_x": x}
@@ -97,13 +105,13 @@ class DeviceColumnGroupings(ColumnGroupings):
 
     @cached_property
     def _final(self) -> list[tuple[Columns, np.ndarray]]:
-        if not all([columns.finish() for columns, _ in self._parts]):
+        if not all(columns.finish() for columns, _ in self._parts):
             finite("X", self._device_x)
         return self._parts
 
     def _gathered(self, per_part: Any, *shape: int, dtype: Any) -> Any:
-        """One array on the device, of a row per column of the table, from what each part gives; 0 where that is short."""
-        device = self._parts[0][0].device
+        """A row per column of the table, on the device, from what each part gives; 0 where that is short."""
+        device = self._device
         whole = device.xp.zeros((sum(which.size for _, which in self._final), *shape), dtype)
         for columns, which in self._final:
             rows = per_part(columns)
@@ -111,8 +119,15 @@ class DeviceColumnGroupings(ColumnGroupings):
             whole[(device.xp.asarray(which), *(slice(0, size) for size in rows.shape[1:]))] = rows
         return whole
 
+    @property
+    def _device(self) -> Device:
+        return self._parts[0][0].device
+
     def _host(self, array: Any) -> np.ndarray:
-        return self._parts[0][0].device.host(array)
+        return self._device.host(array)
+
+    def _out(self, array: Any) -> Any:
+        return self._home(self._device.xp.asarray(array))
 
     def __len__(self) -> int:
         return self._device_x.shape[1]
@@ -138,10 +153,8 @@ class DeviceColumnGroupings(ColumnGroupings):
         return int(self._n_groups.max())
 
     def __getitem__(self, j: int) -> Grouping:
-        # of host arrays, whose home is the device: copy them there
-        single, move = super().__getitem__(j), self._parts[0][0].device.xp.asarray
-        home = self._home
-        vars(single)["_home"] = lambda array: home(move(array))
+        single = super().__getitem__(j)
+        vars(single)["_home"] = self._out
         return single
 
     @cached_property
@@ -162,12 +175,10 @@ class DeviceColumnGroupings(ColumnGroupings):
     @cached_property
     def cost(self) -> Any:
         """What each column loses, from the data themselves."""
-        xp = self._parts[0][0].device.xp
-        totals = [columns.cost for columns, _ in self._final]
-        whole = all(total.dtype == np.int64 for total in totals)
-        moved = {id(columns): xp.asarray(total.astype(np.int64 if whole else np.float64))
-                 for (columns, _), total in zip(self._final, totals, strict=True)}
-        return self._out(self._gathered(lambda columns: moved[id(columns)], dtype=np.int64 if whole else np.float64))
+        totals = {id(columns): columns.cost for columns, _ in self._final}
+        dtype = np.int64 if all(total.dtype == np.int64 for total in totals.values()) else np.float64
+        moved = {key: self._device.xp.asarray(total.astype(dtype)) for key, total in totals.items()}
+        return self._out(self._gathered(lambda columns: moved[id(columns)], dtype=dtype))
 
     @cached_property
     def representatives(self) -> Any:
@@ -182,14 +193,3 @@ class DeviceColumnGroupings(ColumnGroupings):
     def masked(self) -> Any:
         """The data with each value replaced."""
         return self._out(self._gathered(lambda columns: columns.masked, self._device_x.shape[0], dtype=self._type).T)
-
-    @cached_property
-    def information_loss(self) -> Any:
-        """SSE / SST of each column."""
-        home = self._home
-        vars(self)["_home"] = None
-        try:
-            loss = ColumnGroupings.information_loss.func(self)
-        finally:
-            vars(self)["_home"] = home
-        return self._out(self._parts[0][0].device.xp.asarray(loss))

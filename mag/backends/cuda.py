@@ -127,9 +127,7 @@ def takes(n: int, problem) -> bool:
 def refuse(problem, weights):
     """Raise one sentence where the problem is for the CPU alone."""
     if weights is not None or not problem.plain:
-        raise ValueError(
-            "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."
-        )
+        raise ValueError("backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'.")
     if not problem.cost.built_in:
         raise ValueError(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
     if "block" not in problem.solvers:

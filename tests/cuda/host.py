@@ -23,7 +23,7 @@ _KINDS = {"i": 1, "u": 1, "f": 2}
 
 
 class HostModule:
-    """Takes what cupy.RawModule takes; `order` and `seed` say in which order threads run, `sanitize` what is checked."""
+    """Takes what cupy.RawModule takes; `order` and `seed` say how threads take turns, `sanitize` what is checked."""
 
     order, seed, sanitize = "forward", 1, None
 

@@ -1,4 +1,4 @@
-"""NVRTC by ctypes: CUDA C++ to machine code without a driver or a device.  `python -m tests.cuda.nvrtc` prints a table."""
+"""NVRTC by ctypes: machine code without a driver or a device.  `python -m tests.cuda.nvrtc` prints a table."""
 
 import ctypes
 import importlib.util
@@ -107,7 +107,9 @@ def main():
     print("|---|---|" + "---|" * (len(ARCHITECTURES) + 3))
     for (kernel, about), uses in rows.items():
         worst = [max(getattr(use, what) for use in uses.values()) for what in ("shared", "stack", "spilled")]
-        print(f"| `{kernel}` | {about} |", *(f"{uses[n].registers} |" for n in ARCHITECTURES), *(f"{w} |" for w in worst))
+        print(
+            f"| `{kernel}` | {about} |", *(f"{uses[n].registers} |" for n in ARCHITECTURES), *(f"{w} |" for w in worst)
+        )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,128 @@
+"""`python -m benchmarks.gpu`: the CUDA backend on a real device; `--model` prints the model of cost, without one.
+
+Kernels are timed with CUDA events.  Bandwidth counts what a kernel must read and write (docs/gpu.md), against the peak
+of the device.  The CPU backend runs on the same table.
+"""
+
+import argparse
+
+import numpy as np
+
+import mag
+from benchmarks._measure import best, machine, save, show
+from mag.backends import cuda
+from mag.backends._launch import SEGMENT, size_type
+from mag.solvers._narrow import LARGEST_K, PANEL
+
+# memory in bytes/s; additions or multiplications in float64 per second, which are not fused; multiprocessors; clock
+DEVICES = {
+    "A100 40 GB": {"memory": 1.555e12, "float64": 9.7e12 / 2, "processors": 108, "clock": 1.41e9},
+    "RTX 4090": {"memory": 1.008e12, "float64": 1.29e12 / 2, "processors": 128, "clock": 2.52e9},
+}
+CYCLES = 400  # of one search of four columns by one warp: loads, a join, six shuffles that wait for each other
+
+
+def bytes_per_value(k: int) -> dict[str, float]:
+    """What every step must read and write per value, float64 in, int32 labels out; the sort is CuPy's own."""
+    size, segment, group = size_type(k)().itemsize, max(SEGMENT, 8 * k), 1.2 * k  # groups of 1.2 k on average
+    restart = 8 / PANEL if k <= LARGEST_K else 8 / k
+    return {
+        "solve": 8 + size + restart,
+        "walk, link": size + 2 * 8 * (2 * k - 1) / segment,
+        "cut": size + 4 / group,
+        "label": 8 + 4 + 4 / group,
+        "count": 4 + 8 / group,
+        "represent": 8 + 20 / group,
+        "mask": 4 + 8 + 8 / group,
+    }
+
+
+def operations_per_value(k: int) -> float:
+    """Additions, multiplications and comparisons in float64 per value, cost "sse"."""
+    if k <= LARGEST_K:  # per size up to 2k-1: y, its square, two sums; per size from k on: a cost, a sum, a comparison
+        return 4 * (2 * k - 1) + 6 * k
+    return 3 * 8 + 20 * 6  # sums of rows and columns, then about twenty sizes per column
+
+
+def model(cols: int, n: int) -> list[dict]:
+    """Milliseconds for a table: memory, arithmetic, and waiting where one warp searches four columns at a time."""
+    rows = []
+    for name, device in DEVICES.items():
+        for k in (3, 5, 10, 20, 100, 1000):
+            moved = bytes_per_value(k)
+            needed = sum(moved[step] for step in ("solve", "walk, link", "cut", "label", "count"))
+            waves = max(1, cols / (device["processors"] * 16))
+            waiting = 0.0 if k <= LARGEST_K else n / 4 * CYCLES / device["clock"] * waves * 1e3
+            rows.append(
+                {
+                    "device": name,
+                    "k": k,
+                    "bytes/value": needed,
+                    "… with masked": sum(moved.values()),
+                    "× input": sum(moved.values()) / 8,
+                    "memory ms": cols * n * needed / device["memory"] * 1e3,
+                    "float64 ms": cols * n * operations_per_value(k) / device["float64"] * 1e3,
+                    "waiting ms": waiting,
+                }
+            )
+    return rows
+
+
+def measured(cols: int, n: int, k: int) -> list[dict]:
+    """Every kernel's time by events, and its share of the peak bandwidth."""
+    import cupy
+
+    device, spent = cuda.current(), {}
+    launch = type(device).launch
+
+    def timed(self, source, kernel, *args, **options):
+        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+        begin.record()
+        launch(self, source, kernel, *args, **options)
+        end.record()
+        end.synchronize()
+        spent[kernel] = spent.get(kernel, 0.0) + cupy.cuda.get_elapsed_time(begin, end)
+
+    X = np.random.default_rng(7).random((n, cols))
+    given = cupy.asarray(X)
+    assert np.array_equal(mag.columns(given, k).labels.get(), mag.columns(X, k).labels)
+    type(device).launch = timed
+    try:
+        _ = mag.columns(given, k).masked
+        spent.clear()
+        _ = mag.columns(given, k).masked
+    finally:
+        type(device).launch = launch
+    properties = cupy.cuda.runtime.getDeviceProperties(device.number)
+    peak = 2e3 * properties["memoryClockRate"] * properties["memoryBusWidth"] / 8
+    steps = {"narrow": "solve", "block": "solve", "walk": "walk, link", "tally": "count"}
+    rows = []
+    for kernel, milliseconds in spent.items():
+        moved = bytes_per_value(k).get(steps.get(kernel, kernel))
+        rate = None if moved is None else moved * n * cols / (milliseconds / 1e3)
+        rows.append({"k": k, "kernel": kernel, "ms": milliseconds, "GB/s": rate and rate / 1e9, "of peak": rate and rate / peak})
+    whole = best(lambda: mag.columns(given, k).labels.get())
+    on_cpu = best(lambda: mag.columns(X, k, backend="cpu").labels)
+    return [*rows, {"k": k, "kernel": f"whole call; CPU {1e3 * on_cpu:.0f} ms", "ms": 1e3 * whole, "GB/s": None, "of peak": None}]
+
+
+def main() -> None:
+    """Print the tables and save them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-n", type=int, default=100_000, help="records (default: 100 000)")
+    parser.add_argument("-m", type=int, default=500, help="columns (default: 500)")
+    parser.add_argument("--model", action="store_true", help="the model of cost only")
+    options = parser.parse_args()
+    show(f"Model: {options.m} columns of {options.n} values, sse", model(options.m, options.n))
+    if options.model:
+        return
+    if (reason := cuda.status()) is not None:
+        raise SystemExit(reason)
+    print(machine())
+    rows = [row for k in (3, 10, 20, 100, 1000) for row in measured(options.m, options.n, k)]
+    show(f"Measured: {options.m} columns of {options.n} values, sse, uniform", rows)
+    save("gpu", rows)
+
+
+if __name__ == "__main__":
+    main()
