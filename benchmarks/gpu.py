@@ -11,7 +11,8 @@ import numpy as np
 import mag
 from benchmarks._measure import best, machine, save, show
 from mag.backends import cuda
-from mag.backends._launch import SEGMENT, size_type
+from mag.backends._launch import SEGMENT, chunks_of, size_type
+from mag.backends.cuda import THREADS
 from mag.solvers._narrow import LARGEST_K, PANEL
 
 # memory in bytes/s; additions or multiplications in float64 per second, which are not fused; multiprocessors; clock
@@ -19,7 +20,9 @@ DEVICES = {
     "A100 40 GB": {"memory": 1.555e12, "float64": 9.7e12 / 2, "processors": 108, "clock": 1.41e9},
     "RTX 4090": {"memory": 1.008e12, "float64": 1.29e12 / 2, "processors": 128, "clock": 2.52e9},
 }
-CYCLES = 400  # of one search of four columns by one warp: loads, a join, six shuffles that wait for each other
+SEARCH = 400  # cycles of one search of four columns by one warp: loads, a join, six shuffles that wait for each other
+STEP = 6  # cycles per float64 operation of a thread that hardly shares its scheduler: half of them wait, with moves
+WARM = 1.25  # chunks start early, by a quarter of their length at most
 
 
 def bytes_per_value(k: int) -> dict[str, float]:
@@ -27,7 +30,7 @@ def bytes_per_value(k: int) -> dict[str, float]:
     size, segment, group = size_type(k)().itemsize, max(SEGMENT, 8 * k), 1.2 * k  # groups of 1.2 k on average
     restart = 8 / PANEL if k <= LARGEST_K else 8 / k
     return {
-        "solve": 8 + size + restart,
+        "solve": 8 * (WARM if k <= LARGEST_K else 1) + size + restart,
         "walk, link": size + 2 * 8 * (2 * k - 1) / segment,
         "cut": size + 4 / group,
         "label": 8 + 4 + 4 / group,
@@ -45,24 +48,29 @@ def operations_per_value(k: int) -> float:
 
 
 def model(cols: int, n: int) -> list[dict]:
-    """Milliseconds for a table: memory, arithmetic, and waiting where one warp searches four columns at a time."""
+    """Milliseconds for a table: of memory, of arithmetic, and of one thread or warp that waits for itself."""
     rows = []
     for name, device in DEVICES.items():
         for k in (3, 5, 10, 20, 100, 1000):
             moved = bytes_per_value(k)
             needed = sum(moved[step] for step in ("solve", "walk, link", "cut", "label", "count"))
-            waves = max(1, cols / (device["processors"] * 16))
-            waiting = 0.0 if k <= LARGEST_K else n / 4 * CYCLES / device["clock"] * waves * 1e3
+            operations = operations_per_value(k) * (WARM if k <= LARGEST_K else 1)
+            if k <= LARGEST_K:
+                panels, warm = -(-n // PANEL), -(-(6 * k * k + 20 * k) // PANEL) + 4
+                chunks = chunks_of(panels, cols, THREADS * device["processors"], warm)[0]
+                cycles = n / chunks * operations * STEP * max(1, cols * chunks / (THREADS * device["processors"]))
+            else:
+                cycles = n / 4 * SEARCH * max(1, cols / (device["processors"] * 16))
             rows.append(
                 {
                     "device": name,
                     "k": k,
                     "bytes/value": needed,
-                    "… with masked": sum(moved.values()),
-                    "× input": sum(moved.values()) / 8,
+                    "× input": needed / 8,
+                    "with masked": sum(moved.values()),
                     "memory ms": cols * n * needed / device["memory"] * 1e3,
-                    "float64 ms": cols * n * operations_per_value(k) / device["float64"] * 1e3,
-                    "waiting ms": waiting,
+                    "float64 ms": cols * n * operations / device["float64"] * 1e3,
+                    "latency ms": cycles / device["clock"] * 1e3,
                 }
             )
     return rows
@@ -100,10 +108,15 @@ def measured(cols: int, n: int, k: int) -> list[dict]:
     for kernel, milliseconds in spent.items():
         moved = bytes_per_value(k).get(steps.get(kernel, kernel))
         rate = None if moved is None else moved * n * cols / (milliseconds / 1e3)
-        rows.append({"k": k, "kernel": kernel, "ms": milliseconds, "GB/s": rate and rate / 1e9, "of peak": rate and rate / peak})
+        rows.append(
+            {"k": k, "kernel": kernel, "ms": milliseconds, "GB/s": rate and rate / 1e9, "of peak": rate and rate / peak}
+        )
     whole = best(lambda: mag.columns(given, k).labels.get())
     on_cpu = best(lambda: mag.columns(X, k, backend="cpu").labels)
-    return [*rows, {"k": k, "kernel": f"whole call; CPU {1e3 * on_cpu:.0f} ms", "ms": 1e3 * whole, "GB/s": None, "of peak": None}]
+    return [
+        *rows,
+        {"k": k, "kernel": f"whole call; CPU {1e3 * on_cpu:.0f} ms", "ms": 1e3 * whole, "GB/s": None, "of peak": None},
+    ]
 
 
 def main() -> None:
