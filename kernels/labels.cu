@@ -90,10 +90,9 @@ cut(const size_type* __restrict__ sizes, i64 stride, const int* __restrict__ end
     while (e > s.low) {
         const i64 i = e - mine[e - 1];
         --g;
-        if (mirrored)
-            starts[col * most + others[col] + groups[col] - 1 - g] = (int)(mirrored - e);
-        else
-            starts[col * most + g] = (int)max(i, (i64)0);
+        const i64 place = mirrored ? others[col] + groups[col] - 1 - g : g;
+        if (place >= 0 && place < most)  // more groups than there can be are for `check` to find
+            starts[col * most + place] = (int)(mirrored ? mirrored - e : max(i, (i64)0));
         e = i;
     }
 }
@@ -133,7 +132,7 @@ tally(const int* __restrict__ labels, int n, int cols, i64 most, int* __restrict
         atomicOr(flags + col, 2);
 }
 
-// check: marks columns with a group of fewer than k records, or a number of records that is not n.
+// check: marks columns with a group of fewer than k records, or with records or groups that cannot be.
 //   mapping  one thread per (column, group)
 //   memory   counts and groups are read; flags [cols] are marked
 extern "C" __global__ void __launch_bounds__(256)
@@ -143,5 +142,5 @@ check(const int* __restrict__ counts, const int* __restrict__ groups, int k, int
     if (id >= (i64)cols * most) return;
     const i64 col = id / most;
     const int least = id % most < groups[col] ? k : 0, here = counts[id];
-    if (here < least || (!least && here)) atomicOr(flags + col, 2);
+    if (here < least || (!least && here) || groups[col] > most) atomicOr(flags + col, 2);
 }

@@ -6,6 +6,7 @@ import pytest
 import mag
 from mag.backends import _device, cpu
 from mag.backends._device import Columns
+from mag.backends._launch import host_is_sooner
 from mag.costs import COSTS
 from tests.cuda.host import HostModule
 from tests.cuda.runs import HOST, on, problem
@@ -110,3 +111,27 @@ def test_a_group_below_k_is_withheld(k):
     columns = Columns(device, np.random.default_rng(0).random((2, 203)), problem("sse", k))
     with pytest.raises(RuntimeError, match=f"fewer than k={k} records was found and withheld"):
         columns.finish()
+
+
+@pytest.mark.parametrize("k", [3, 13])
+def test_the_hybrid_way_finds_the_same(k):
+    device = on("forward", hybrid=True)
+    X = np.stack([real_columns(300)[name] for name in ("uniform", "duplicates", "all_scales", "tiny")])
+    assert host_is_sooner(device, 1, 300, k)
+    assert not host_is_sooner(HOST, 1, 300, k)
+    for row in range(4):
+        assert_equal_to_the_cpu(X[row : row + 1], "sse", k, device)
+    assert_equal_to_the_cpu(integer_columns(300)["whole_range"][None, :], "sse_int", k, device)
+
+
+def test_the_rule_of_the_hybrid_way():
+    device = on("forward", hybrid=True, lanes=28_000)
+    assert host_is_sooner(device, 1, 10_000, 100)  # one warp would search column by column
+    assert not host_is_sooner(device, 500, 100_000, 100)  # many columns keep the device busy
+    assert not host_is_sooner(device, 1, 10_000_000, 3)  # one long column is cut into chunks
+
+
+def test_the_hybrid_way_withholds_a_group_below_k(monkeypatch):
+    monkeypatch.setattr(cpu, "solve", lambda column, weights, problem, threads: np.array([0, 2, 100]))
+    with pytest.raises(RuntimeError, match="fewer than k=3 records was found and withheld"):
+        Columns(on("forward", hybrid=True), np.random.default_rng(0).random((1, 300)), problem("sse", 3)).finish()

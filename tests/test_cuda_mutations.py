@@ -1,5 +1,9 @@
 """Edits to the kernels, each of which some comparison must notice.  `pytest -m mutation`."""
 
+import pathlib
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -40,7 +44,7 @@ EDITS = [
     ),
     ("block.cu", "3 * k + 16};", "3 * k};"),
     ("labels.cu", "labels[col * n + order[col * n + i]]", "labels[col * n + order[i]]"),
-    ("labels.cu", "starts[col * most + g] = ", "starts[col + g] = "),
+    ("labels.cu", "starts[col * most + place] = ", "starts[col + place] = "),
     ("groups.cu", "id / n * most + labels[id]", "id / n + labels[id]"),
     # a swapped side of the anchor, a wrong anchor, a wrong sign
     ("block.cu", "left ? carry - line[q] : carry + line[q]", "left ? carry + line[q] : carry - line[q]"),
@@ -103,17 +107,27 @@ def withheld(module):
     return bool((np.bincount(columns.labels[0]) >= 4).all())
 
 
+def in_a_process(file, old, new):
+    """`notices`, where an edit may crash without harm."""
+    code = (
+        "import sys; from tests.test_cuda_mutations import HostModule, notices\n"
+        "class Edited(HostModule):\n"
+        "    def __init__(self, *, code, options=()):\n"
+        "        super().__init__(code=code.replace(*sys.argv[1:]), options=options)\n"
+        "sys.exit(7 if notices(Edited) else 0)\n"
+    )
+    command = [sys.executable, "-c", code, old, new]
+    project = pathlib.Path(__file__).parents[1]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+
+
 def test_without_an_edit_nothing_is_noticed():
-    assert not notices(HostModule)
+    done = in_a_process("", "nothing like this", "")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(("file", "old", "new"), EDITS, ids=range(len(EDITS)))
 def test_an_edit_is_noticed(file, old, new):
-    text = (_kernels.folder() / file).read_text()
-    assert text.count(old) >= 1, "the edit no longer applies"
-
-    class Edited(HostModule):
-        def __init__(self, *, code, options=()):
-            super().__init__(code=code.replace(old, new), options=options)
-
-    assert notices(Edited)
+    assert (_kernels.folder() / file).read_text().count(old) >= 1, "the edit no longer applies"
+    done = in_a_process(file, old, new)
+    assert done.returncode == 7 or done.returncode < 0, done.stderr  # noticed, or crashed

@@ -1,7 +1,8 @@
 """Columns grouped on a device: order, prepare, solve, label, count; the same steps as on the CPU, all columns at once.
 
 Steps follow each other on the device without waiting.  What the host has to know is collected in one flag per column,
-and looked at when a result is asked for: `Columns.finish`.
+and looked at when a result is asked for: `Columns.finish`.  Columns that are few and hard to cut into chunks take the
+hybrid way: sorted values go to the host when the result is asked for, and where groups start comes back.
 """
 
 from dataclasses import replace
@@ -11,12 +12,22 @@ from typing import Any
 import numpy as np
 
 from mag.backends import cpu
-from mag.backends._labels import at_least
-from mag.backends._launch import COSTS, Device, Solved, cut, label, size_type, solve, trace, verify
+from mag.backends._launch import (
+    COSTS,
+    Device,
+    Solved,
+    cut,
+    host_is_sooner,
+    label,
+    size_type,
+    solve,
+    trace,
+    verify,
+)
 from mag.backends._problem import EXACT, MODERATE, TINY, Problem
 from mag.costs._groups import Groups
 
-FOR_THE_CPU, TOO_SMALL, NOT_FINITE = 1, 2, 4  # flags of a column
+FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST = 1, 2, 4, 8  # flags of a column
 SPARE = 0.8  # of the free memory that a batch may take
 
 
@@ -47,25 +58,28 @@ class Columns:
         flags = self.device.host(self.flags)
         if (flags & NOT_FINITE).any():
             return False
-        k = self.problem.k
         self._redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
-        if (np.delete(flags, self._redone) & TOO_SMALL).any():
+        by_host = np.flatnonzero(flags & (FOR_THE_CPU | ON_THE_HOST)).tolist()
+        for col in by_host:
+            self._solve_on_the_host(slice(col, col + 1))
+        if ((self.device.host(self.flags) if by_host else flags) & TOO_SMALL).any():
+            k = self.problem.k
             raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
-        for col in self._redone:
-            x = np.ascontiguousarray(self.device.host(self.X[col]))
-            x = x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
-            order, starts, labels = cpu.group(x, None, self.problem, False, 1)
-            if not at_least(k, labels, starts.size, order is None):
-                raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
-            xp = self.device.xp
-            self.labels[col] = xp.asarray(labels)
-            self.order[col] = xp.asarray(np.arange(x.size) if order is None else order)
-            self.starts[col, : starts.size] = xp.asarray(starts)
-            self.n_groups[col] = starts.size
-            self.counts[col] = 0
-            self.counts[col, : starts.size] = xp.asarray(np.bincount(labels))
         self._final = True
         return True
+
+    def _solve_on_the_host(self, row):
+        """The hybrid way of one column: it is sorted, labelled and counted by the device, and solved by the CPU."""
+        device, xp = self.device, self.device.xp
+        x = device.host(xp.take_along_axis(self.X[row], self.order[row], axis=1))[0]
+        x = x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
+        found = cpu.solve(cpu.padded(x), None, self.problem, 1)
+        self.starts[row, : found.size] = xp.asarray(found)
+        self.n_groups[row], self.flags[row], self.counts[row] = found.size, 0, 0
+        starts, groups, flags, labels = self.starts[row], self.n_groups[row], self.flags[row], self.labels[row]
+        unknown = xp.zeros(1, np.float64)  # nothing is flagged for the CPU again
+        label(device, starts, groups, self.order[row], unknown, unknown, 0.0, labels, flags)
+        verify(device, labels, groups, self.problem.k, self.counts[row], flags)
 
     @property
     def _real(self) -> Any:
@@ -187,6 +201,9 @@ def _group(columns, rows):
     values, scale, flags = prepared(xp, xp.take_along_axis(x, order, axis=1), cost, k)
     columns.flags[rows] = flags
     flags, groups, starts = columns.flags[rows], columns.n_groups[rows], columns.starts[rows]
+    if n >= 2 * k > 2 and host_is_sooner(device, cols, n, k):
+        flags |= ON_THE_HOST
+        return
     if n < 2 * k or k == 1:
         sizes = xp.full((cols, n), n if n < 2 * k else 1, size_type(k))
         solved = Solved(sizes, None, xp.full(cols, np.inf), None)

@@ -16,6 +16,8 @@ from mag.solvers._narrow import LARGEST_K, PANEL
 LARGEST = 2**15 - 1  # k up to which sizes fit 16 bits
 SEGMENT = 1024  # values whose groups are followed back by one thread, at least
 STATIC = 1024  # bytes of shared memory that kernels have besides their lines
+CLOCK = 1.5  # of a device, in cycles per nanosecond
+ON_HOST = 10.0  # nanoseconds per value that is solved by the host, with its way there and back
 REALS = {"double": np.float64, "float": np.float32}
 
 
@@ -24,7 +26,8 @@ class Device:
     """Arrays and kernels of one device.
 
     `xp` is CuPy or NumPy, `module` compiles like cupy.RawModule, `number` names the device, `shared` is how many bytes
-    of shared memory a thread block may take, `lanes` how many threads keep the device busy.
+    of shared memory a thread block may take, `lanes` how many threads keep the device busy; `hybrid` says whether the
+    host may solve where that is sooner.
     """
 
     xp: Any
@@ -33,6 +36,7 @@ class Device:
     shared: int = 48 << 10
     lanes: int = 1
     real: str = "double"
+    hybrid: bool = False
 
     def launch(self, source, kernel, threads, block, args, dynamic=0, **chosen):
         """Start one kernel with at least so many threads."""
@@ -79,6 +83,22 @@ def chunks_of(units, cols, lanes, warm):
     return -(-units // length), length
 
 
+def _warm(k):
+    """Panels, or blocks, of a warm start: random values meet after about 6k² + 20k columns.
+
+    In panels they need four more to forget how they were rounded before.
+    """
+    return -(-(6 * k * k + 20 * k) // PANEL) + 4 if k <= LARGEST_K else 6 * k + 20
+
+
+def host_is_sooner(device, cols, n, k):
+    """Whether the host solves these columns one by one sooner than the device does all: see docs/gpu.md."""
+    units, lanes = (-(-n // PANEL), device.lanes) if k <= LARGEST_K else (-(-n // k), device.lanes // 32)
+    chunks = chunks_of(units, cols, max(1, lanes), _warm(k))[0]
+    cycles = 6 * (4 * (2 * k - 1) + 6 * k) if k <= LARGEST_K else 100  # per value, of a thread or warp
+    return device.hybrid and cycles / CLOCK / chunks > cols * ON_HOST
+
+
 def solve(device, x, scale, cost, k, chunks=None):
     """Sizes of the last groups of sorted columns x, float64 [cols][n], n >= 2k >= 4; `scale` int32 [cols].
 
@@ -90,8 +110,7 @@ def solve(device, x, scale, cost, k, chunks=None):
 def _narrow(device, x, scale, cost, k, chunks):
     cols, n = x.shape
     panels, window, real = -(-n // PANEL), 2 * k - 1, REALS[device.real]
-    # random values meet after about 6k² + 20k columns, and forget within four panels how they were rounded before
-    length, warm = chunks or (None, -(-(6 * k * k + 20 * k) // PANEL) + 4)
+    length, warm = chunks or (None, _warm(k))
     count, length = (-(-panels // length), length) if length else chunks_of(panels, cols, device.lanes, warm)
     stride = -(-n // 4) * 4
     sizes, bases = device.empty(cols, stride, dtype=np.uint8), device.empty(cols, panels, dtype=real)
@@ -112,7 +131,7 @@ def _block(device, x, scale, cost, k, chunks):
     cols, n = x.shape
     whole, real = k - k % 4, REALS[device.real]
     blocks = -(-(n + 1 - k) // whole)
-    length, warm = chunks or (None, 6 * k + 20)
+    length, warm = chunks or (None, _warm(k))
     count, length = (-(-blocks // length), length) if length else chunks_of(blocks, cols, device.lanes // 32, warm)
     sizes, bases = device.empty(cols, n, dtype=size_type(k)), device.empty(cols, blocks, dtype=real)
     entry, leave = (device.empty(cols, count, 2 * k, dtype=real) for _ in range(2))

@@ -49,7 +49,8 @@ def _on(number: int) -> Device:
 
     properties = cupy.cuda.runtime.getDeviceProperties(number)
     lanes = THREADS * properties["multiProcessorCount"]
-    return Device(cupy, cupy.RawModule, number, properties["sharedMemPerBlockOptin"], lanes)
+    shared = properties["sharedMemPerBlockOptin"]
+    return Device(cupy, cupy.RawModule, number, shared, lanes, hybrid=True)
 
 
 def current() -> Device:
