@@ -109,9 +109,11 @@ label(const int* __restrict__ starts, i64 most, const int* __restrict__ groups, 
     const i64 id = flat_thread();
     const int lane = (int)(id % lanes);
     const i64 g = id / lanes % most, col = id / lanes / most;
-    if (col >= cols || g >= groups[col]) return;
+    if (col >= cols) return;
+    const i64 count = min((i64)groups[col], most);
+    if (g >= count) return;
     const int* mine = starts + col * most;
-    const int begin = mine[g], end = g + 1 < groups[col] ? mine[g + 1] : n;
+    const int begin = mine[g], end = g + 1 < count ? mine[g + 1] : n;
     for (int i = begin + lane; i < end; i += lanes) labels[col * n + order[col * n + i]] = (int)g;
     if (lane == 0 && total[col] < tiny && x[col * n + begin] != x[col * n + end - 1]) atomicOr(flags + col, 1);
 }

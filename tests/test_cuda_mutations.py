@@ -11,7 +11,6 @@ import mag
 from mag.backends import _kernels
 from mag.backends._device import Columns
 from mag.backends._launch import Device
-from tests.cuda.host import HostModule
 from tests.cuda.runs import differences, problem, table
 from tests.hostile import real_columns
 
@@ -110,7 +109,7 @@ def withheld(module):
 def in_a_process(file, old, new):
     """`notices`, where an edit may crash without harm."""
     code = (
-        "import sys; from tests.test_cuda_mutations import HostModule, notices\n"
+        "import sys; from tests.test_cuda_mutations import notices; from tests.cuda.host import HostModule\n"
         "class Edited(HostModule):\n"
         "    def __init__(self, *, code, options=()):\n"
         "        super().__init__(code=code.replace(*sys.argv[1:]), options=options)\n"
