@@ -4,6 +4,7 @@ import ctypes
 import importlib.util
 import pathlib
 import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -97,9 +98,9 @@ def matrix(architectures, every_k=False):
 
 
 def main():
-    """Print the table of docs/gpu.md: registers by architecture; shared memory, stack, spills."""
+    """Print the table of docs/gpu.md: registers by architecture; shared memory, stack, spills.  `every_k` for all k."""
     rows = {}
-    for (number, name, options), (_, uses) in matrix(ARCHITECTURES, every_k=True):
+    for (number, name, options), (_, uses) in matrix(ARCHITECTURES, every_k="every_k" in sys.argv):
         for kernel, use in uses.items():
             about = ", ".join(f"{option}={value}" for option, value in options.items())
             rows.setdefault((kernel, f"{name}: {about}"), {})[number] = use
