@@ -11,7 +11,7 @@ import numpy as np
 import mag
 from benchmarks._measure import best, machine, save, show
 from mag.backends import cuda
-from mag.backends._launch import SEGMENT, chunks_of, size_type
+from mag.backends._launch import ON_HOST, SEGMENT, Device, chunks_of, device_time, host_is_sooner, size_type, warm_start
 from mag.backends.cuda import THREADS
 from mag.solvers._narrow import LARGEST_K, PANEL
 
@@ -56,8 +56,7 @@ def model(cols: int, n: int) -> list[dict]:
             needed = sum(moved[step] for step in ("solve", "walk, link", "cut", "label", "count"))
             operations = operations_per_value(k) * (WARM if k <= LARGEST_K else 1)
             if k <= LARGEST_K:
-                panels, warm = -(-n // PANEL), -(-(6 * k * k + 20 * k) // PANEL) + 4
-                chunks = chunks_of(panels, cols, THREADS * device["processors"], warm)[0]
+                chunks = chunks_of(-(-n // PANEL), cols, THREADS * device["processors"], warm_start(k))[0]
                 cycles = n / chunks * operations * STEP * max(1, cols * chunks / (THREADS * device["processors"]))
             else:
                 cycles = n / 4 * SEARCH * max(1, cols / (device["processors"] * 16))
@@ -73,6 +72,17 @@ def model(cols: int, n: int) -> list[dict]:
                     "latency ms": cycles / device["clock"] * 1e3,
                 }
             )
+    return rows
+
+
+def one_column() -> list[dict]:
+    """The rule that chooses the hybrid way for one column on an A100: nanoseconds per value, bytes over the bus."""
+    rows, lanes = [], THREADS * DEVICES["A100 40 GB"]["processors"]
+    for n, k in ((10_000, 3), (1_000_000, 3), (1_000_000, 10), (100_000, 100), (2_000_000, 20), (2_000_000, 100)):
+        device = Device(np, None, lanes=lanes, hybrid=True)
+        chosen = "hybrid" if host_is_sooner(device, 1, n, k) else "device"
+        times = {"device, ns": device_time(device, 1, n, k), "hybrid, ns": ON_HOST}
+        rows.append({"n": n, "k": k, **times, "chosen": chosen, "bus, bytes": 8 + 4 / k if chosen == "hybrid" else 0.0})
     return rows
 
 
@@ -127,6 +137,7 @@ def main() -> None:
     parser.add_argument("--model", action="store_true", help="the model of cost only")
     options = parser.parse_args()
     show(f"Model: {options.m} columns of {options.n} values, sse", model(options.m, options.n))
+    show("Model: one column on an A100, per value", one_column())
     if options.model:
         return
     if (reason := cuda.status()) is not None:

@@ -83,7 +83,7 @@ def chunks_of(units, cols, lanes, warm):
     return -(-units // length), length
 
 
-def _warm(k):
+def warm_start(k):
     """Panels, or blocks, of a warm start: random values meet after about 6k² + 20k columns.
 
     In panels they need four more to forget how they were rounded before.
@@ -91,12 +91,17 @@ def _warm(k):
     return -(-(6 * k * k + 20 * k) // PANEL) + 4 if k <= LARGEST_K else 6 * k + 20
 
 
+def device_time(device, cols, n, k):
+    """Nanoseconds per value of a thread or warp that waits for itself, over how many chunks there are."""
+    units, lanes = (-(-n // PANEL), device.lanes) if k <= LARGEST_K else (-(-n // k), device.lanes // 32)
+    chunks = chunks_of(units, cols, max(1, lanes), warm_start(k))[0]
+    cycles = 6 * (4 * (2 * k - 1) + 6 * k) if k <= LARGEST_K else 100
+    return cycles / CLOCK / chunks
+
+
 def host_is_sooner(device, cols, n, k):
     """Whether the host solves these columns one by one sooner than the device does all: see docs/gpu.md."""
-    units, lanes = (-(-n // PANEL), device.lanes) if k <= LARGEST_K else (-(-n // k), device.lanes // 32)
-    chunks = chunks_of(units, cols, max(1, lanes), _warm(k))[0]
-    cycles = 6 * (4 * (2 * k - 1) + 6 * k) if k <= LARGEST_K else 100  # per value, of a thread or warp
-    return device.hybrid and cycles / CLOCK / chunks > cols * ON_HOST
+    return device.hybrid and device_time(device, cols, n, k) > cols * ON_HOST
 
 
 def solve(device, x, scale, cost, k, chunks=None):
@@ -110,7 +115,7 @@ def solve(device, x, scale, cost, k, chunks=None):
 def _narrow(device, x, scale, cost, k, chunks):
     cols, n = x.shape
     panels, window, real = -(-n // PANEL), 2 * k - 1, REALS[device.real]
-    length, warm = chunks or (None, _warm(k))
+    length, warm = chunks or (None, warm_start(k))
     count, length = (-(-panels // length), length) if length else chunks_of(panels, cols, device.lanes, warm)
     stride = -(-n // 4) * 4
     sizes, bases = device.empty(cols, stride, dtype=np.uint8), device.empty(cols, panels, dtype=real)
@@ -131,7 +136,7 @@ def _block(device, x, scale, cost, k, chunks):
     cols, n = x.shape
     whole, real = k - k % 4, REALS[device.real]
     blocks = -(-(n + 1 - k) // whole)
-    length, warm = chunks or (None, _warm(k))
+    length, warm = chunks or (None, warm_start(k))
     count, length = (-(-blocks // length), length) if length else chunks_of(blocks, cols, device.lanes // 32, warm)
     sizes, bases = device.empty(cols, n, dtype=size_type(k)), device.empty(cols, blocks, dtype=real)
     entry, leave = (device.empty(cols, count, 2 * k, dtype=real) for _ in range(2))
