@@ -6,14 +6,22 @@ Names are imported when they are first used, so that ``import mag`` is instant.
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Cost", "Grouping", "univariate"]
+__all__ = ["Cost", "Grouping", "RecordGrouping", "multivariate", "univariate"]
 
 if TYPE_CHECKING:
     from mag.api import univariate
     from mag.costs import Cost
     from mag.grouping import Grouping
+    from mag.joint import multivariate
+    from mag.records import RecordGrouping
 
-_HOMES = {"Cost": "mag.costs", "Grouping": "mag.grouping", "univariate": "mag.api"}
+_HOMES = {
+    "Cost": "mag.costs",
+    "Grouping": "mag.grouping",
+    "RecordGrouping": "mag.records",
+    "multivariate": "mag.joint",
+    "univariate": "mag.api",
+}
 
 
 def __getattr__(name: str) -> Any:

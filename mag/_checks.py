@@ -85,6 +85,25 @@ def real_vector(option: str, x: np.ndarray) -> np.ndarray:
     return x
 
 
+def real_matrix(option: str, X: np.ndarray) -> np.ndarray:
+    """Two dimensions of finite real numbers, at least one record and one column."""
+    if X.ndim != 2:
+        raise ValueError(f"{option} must have two dimensions, records and columns; got an array of shape {X.shape}.")
+    real_vector(option, X.ravel(order="K"))
+    return X
+
+
+def seconds(option: str, number: Any) -> float | None:
+    """None or a positive number."""
+    if number is None:
+        return None
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
+        raise TypeError(f"{option} must be None or a positive number of seconds; got {shown(number)}.")
+    if not float(number) > 0:
+        raise ValueError(f"{option} must be None or a positive number of seconds; got {number}.")
+    return float(number)
+
+
 def weights_for(weights: np.ndarray, n: int) -> np.ndarray:
     """One weight per record, not negative, not all zero."""
     weights = real_vector("weights", weights)

@@ -11,13 +11,16 @@ import pytest
 import mag
 from mag.backends import BACKENDS
 from mag.costs import COSTS
+from mag.methods import METHODS
 from mag.solvers import SOLVERS
 
 ROOT = pathlib.Path(mag.__file__).parent
 LAYERS = [  # a file may import from its own layer's package and from those after it
     ["mag.cli"],
     ["mag.demo"],
+    ["mag.joint"],
     ["mag.api"],
+    ["mag.methods", "mag.records"],
     ["mag.backends"],
     ["mag.solvers"],
     ["mag.costs"],
@@ -66,6 +69,12 @@ def test_tables_equal_files(folder, table):
     assert list(table) == files
 
 
+def test_every_file_of_methods_holds_a_method_of_the_table():
+    files = {path.stem for path in (ROOT / "methods").glob("*.py") if not path.stem.startswith("_")}
+    assert {method.group.__module__.rpartition(".")[2] for method in METHODS.values()} == files
+    assert list(METHODS) == sorted(METHODS)
+
+
 def test_costs_are_called_like_their_key():
     assert all(cost.name == name for name, cost in COSTS.items())
 
@@ -75,6 +84,11 @@ def test_the_documentation_of_univariate_lists_the_tables():
     for option, table in (("cost", COSTS), ("solver", {"auto": 0, **SOLVERS}), ("backend", {"auto": 0, **BACKENDS})):
         listed = re.search(rf"^    {option} : \{{(.*?)\}}", text, re.M | re.S).group(1)
         assert re.findall(r'"(\w+)"', listed) == sorted(table)
+
+
+def test_the_documentation_of_multivariate_lists_the_methods():
+    listed = re.search(r"^    method : \{(.*?)\}", mag.multivariate.__doc__, re.M | re.S).group(1)
+    assert re.findall(r'"(\w+)"', listed) == sorted({"auto", *METHODS})
 
 
 def run(code):

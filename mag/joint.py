@@ -1,0 +1,167 @@
+"""Records of several columns, grouped jointly: check, standardise, run the method, count, wrap."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mag._arrays import view
+from mag._checks import flag, integer, one_of, real_matrix, seconds, shown, thread_count
+from mag.api import univariate
+from mag.backends import BACKENDS
+from mag.backends._labels import at_least
+from mag.costs._groups import distance
+from mag.methods import METHODS, automatic
+from mag.methods._ordered import Whole
+from mag.methods._standard import Standard, standardised
+from mag.methods._watch import Watch
+from mag.records import RecordGrouping
+
+
+def multivariate(
+    X: Any,
+    k: int,
+    *,
+    method: str = "auto",
+    standardize: bool = True,
+    backend: str = "auto",
+    threads: int | None = None,
+    random_state: Any = None,
+    progress: bool | Callable[[float], Any] | None = None,
+    time_limit: float | None = None,
+    **options: Any,
+) -> RecordGrouping:
+    """Group records of several columns into groups of at least k that lose little.
+
+    Finding the least loss is NP-hard for two columns or more; the methods differ in what they lose and how long they
+    take.  With one column, all of them give the optimum of `mag.univariate`.
+
+    Parameters
+    ----------
+    X : array-like of real numbers, shape (n, d)
+        The records; integers, booleans and floats up to float64.  NaN and infinity are refused.
+    k : int
+        The smallest group size, from 1 to n.
+    method : {"auto", "zscore"}
+        How to group.
+    standardize : bool
+        Measure each column in its standard deviations (those of the n records, ddof = 0), so that no column counts
+        more for its unit.  Representatives and masked values are in the units of the data anyway.
+    backend : {"auto", "cpu"}
+        Where to compute.
+    threads : int, optional
+        How many threads may work; all processors by default.  The result does not depend on it.
+    random_state : int, numpy.random.Generator, optional
+        Seeds the methods that draw random numbers; the same seed gives the same groups, None gives seed 0.
+    progress : bool or callable, optional
+        True draws a bar on the standard error stream; a function is called with fractions from 0 to 1.
+    time_limit : float, optional
+        Seconds after which the best grouping so far is returned; its `complete` is then False.
+    **options
+        Options of the method.  One that it does not use is an error.
+
+    Returns
+    -------
+    RecordGrouping
+        Labels, sizes, cost, representatives and masked records.
+
+    Examples
+    --------
+    >>> import mag
+    >>> people = [[31.5, 170], [52.0, 181], [30.9, 168], [33.2, 173], [29.8, 165], [55.1, 185], [50.1, 179]]
+    >>> grouping = mag.multivariate(people, k=3, method="zscore")
+    >>> grouping.labels
+    array([0, 1, 0, 0, 0, 1, 1], dtype=int32)
+    >>> grouping.masked[0]
+    array([ 31.35, 169.  ])
+    """
+    one_of("backend", backend, ["auto", *BACKENDS])
+    values = real_matrix("X", view("X", X))
+    dtype, (n, d) = values.dtype, values.shape
+    k = integer("k", k, 1, n, "n")
+    name = one_of("method", method, ["auto", *METHODS])
+    name = automatic(n, d, k) if name == "auto" else name
+    chosen = METHODS[name]
+    if dtype.kind == "f":
+        values = values.astype(np.float64, copy=False)
+    elif dtype.kind == "b":
+        values = values.view(np.uint8)
+    asked = options | {"random_state": random_state, "time_limit": time_limit}
+    for option, wanted in asked.items():
+        if option not in chosen.options and (option in options or wanted is not None):
+            listed = ", ".join(chosen.options) or "none"
+            raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
+    whole = _integer(options.pop("integer", False), values, dtype)
+    threads = thread_count("threads", threads)
+    watch = Watch(_progress(progress), seconds("time_limit", time_limit))
+    given = {"threads": threads, "random_state": _generator(random_state), "watch": watch}
+    standard = standardised(values, flag("standardize", standardize))
+    details: dict[str, Any] = {}
+    if n < 2 * k:
+        labels, name = np.zeros(n, np.int32), "one group"
+    elif d == 1:
+        cost = "sse_int" if whole else "sse"
+        labels, name = univariate(values[:, 0], k, cost=cost, threads=threads).labels, "univariate"
+    else:
+        given["whole"] = _whole(values, standard) if whole else None
+        found = chosen.group(standard.z, k, **{a: b for a, b in given.items() if chosen.takes(a)}, **options)
+        labels, details = found if isinstance(found, tuple) else (found, details)
+    watch.done()
+    labels, n_groups = _numbered(labels, n)
+    if not at_least(k, labels, n_groups, False):
+        raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+    return RecordGrouping(
+        labels,
+        k,
+        n_groups,
+        x=values,
+        dtype=dtype,
+        standard=standard,
+        integer=whole,
+        method=name,
+        complete=not watch.stopped,
+        details=details,
+    )
+
+
+def _numbered(labels: Any, n: int) -> tuple[np.ndarray, int]:
+    """Labels 0, 1, … in the order of the groups' first records."""
+    labels = np.asarray(labels)
+    if labels.shape != (n,):
+        raise RuntimeError(f"A method gave labels of shape {labels.shape} to n={n} records; please report this.")
+    _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(first.size, np.int32)
+    number[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
+    return number[group], first.size
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng(0)
+    return np.random.default_rng(integer("random_state", random_state, 0, 2**64 - 1, "2**64-1"))
+
+
+def _progress(progress: Any) -> Any:
+    if progress is None or isinstance(progress, bool) or callable(progress):
+        return progress
+    raise TypeError(f"progress must be True, False or a function; got {shown(progress)}.")
+
+
+def _integer(asked: Any, values: np.ndarray, dtype: np.dtype) -> bool:
+    """Whether integers are to be published."""
+    if not flag("integer", asked):
+        return False
+    if dtype.kind == "f":
+        raise TypeError(f"integer=True needs integers; got {dtype.name}, round X to integers first.")
+    widest = max(int(column.max()) - int(column.min()) for column in values.T)
+    if widest * len(values) >= 2**52:
+        raise ValueError("integer=True needs columns whose range times n is below 2**52; use integer=False instead.")
+    return True
+
+
+def _whole(values: np.ndarray, standard: Standard) -> Whole:
+    """The integers around 0."""
+    y = distance(values, values.min(axis=0)).astype(np.float64)
+    return Whole(y - np.rint(y.mean(axis=0)), standard.unit)
