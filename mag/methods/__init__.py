@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mag.methods import zscore
+from mag.methods import npn, zscore
 
 GIVEN = ("threads", "random_state", "watch", "whole")  # handed over by mag.multivariate
 
@@ -44,6 +44,7 @@ class Method:
 
 
 METHODS = {
+    "npn": Method(npn.group),
     "zscore": Method(zscore.group),
 }
 
