@@ -97,8 +97,8 @@ def multivariate(
     given = {"threads": threads, "random_state": _generator(random_state), "watch": watch}
     standard = standardised(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
-    if n < 2 * k:
-        labels, name = np.zeros(n, np.int32), "one group"
+    if n < 2 * k or k == 1:
+        labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
     elif d == 1:
         cost = "sse_int" if whole else "sse"
         labels, name = univariate(values[:, 0], k, cost=cost, threads=threads).labels, "univariate"

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mag.methods import npn, zscore
+from mag.methods import npn, tsp, zscore
 
 GIVEN = ("threads", "random_state", "watch", "whole")  # handed over by mag.multivariate
 
@@ -45,6 +45,7 @@ class Method:
 
 METHODS = {
     "npn": Method(npn.group),
+    "tsp": Method(tsp.group),
     "zscore": Method(zscore.group),
 }
 

@@ -24,18 +24,26 @@ class Whole:
     unit: np.ndarray
 
 
-def labels_in_order(X, order, k, whole=None):
+def labels_in_order(X, order, k, whole):
     """The label of every record, in the best grouping of records that are consecutive in the order."""
+    return best_in_orders(X, [order], k, whole)
+
+
+def best_in_orders(X, orders, k, whole):
+    """The labels of the best grouping in any of the orders; of equally good ones, in the first of these."""
     n, d = X.shape
     values, weight = (X, np.ones(d)) if whole is None else (whole.x, np.square(whole.unit))
     wide = -(-d // LANES) * LANES
     x, weights = np.zeros((n, wide)), np.zeros(wide)
-    np.take(values, order, axis=0, out=x[:, :d])
     weights[:d] = weight
-    sizes = np.zeros(n + 1, np.int64)
-    solve(x, weights, whole is not None, k, sizes)
-    labels = np.empty(n, np.int64)
-    write_labels(sizes, order, labels)
+    sizes, labels = np.zeros(n + 1, np.int64), np.empty(n, np.int64)
+    least = np.inf
+    for order in orders:
+        np.take(values, order, axis=0, out=x[:, :d])
+        cost = solve(x, weights, whole is not None, k, sizes)
+        if cost < least:
+            least = cost
+            write_labels(sizes, order, labels)
     return labels
 
 
