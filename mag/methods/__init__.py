@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mag.methods import npn, tsp, zscore
+from mag.methods import cbfs_order, mdav_order, npn, projection, tsp, zscore
 
 GIVEN = ("threads", "random_state", "watch", "whole")  # handed over by mag.multivariate
 
@@ -44,7 +44,10 @@ class Method:
 
 
 METHODS = {
+    "cbfs_order": Method(cbfs_order.group),
+    "mdav_order": Method(mdav_order.group),
     "npn": Method(npn.group),
+    "projection": Method(projection.group),
     "tsp": Method(tsp.group),
     "zscore": Method(zscore.group),
 }

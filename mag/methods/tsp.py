@@ -84,6 +84,7 @@ def _cuts(s):
 
 @inlined
 def length(s, a, b):
+    """The distance of two records."""
     total = 0.0
     for c in range(s.X.shape[1]):
         y = s.X[a, c] - s.X[b, c]
@@ -93,12 +94,14 @@ def length(s, a, b):
 
 @inlined
 def after(s, a):
+    """The next record of the tour."""
     p = s.position[a] + 1
     return s.tour[p if p < len(s.tour) else 0]
 
 
 @inlined
 def before(s, a):
+    """The record before on the tour."""
     return s.tour[s.position[a] - 1]
 
 
@@ -168,7 +171,7 @@ def shorten(s, a):
                     break
                 freed = gain + length(s, e, q) - length(s, b, q)
                 for other in (after(s, c), before(s, c)):
-                    if freed <= 0.0 or other == a or other == e:
+                    if freed <= 0.0 or other in (a, e):
                         continue
                     more = freed + length(s, c, other) - length(s, other, e)
                     if more > TINY:
@@ -182,9 +185,9 @@ def shorten(s, a):
 @jit
 def insert(s, b, a, e, q, c, other):
     """b-[a .. e]-q … c-other … becomes b-q … c-[a .. e]-other: two or three reversals."""
-    # Seen from b across the segment and on from q, either c or `other` comes first.
+    # From b across the segment and on from q, either c or `other` is reached first.
     along = after(s, b) == a
-    near, far = (c, other) if (after(s, c) == other) == along else (other, c)
+    near = c if (after(s, c) == other) == along else other
     turn(s, b, a, near)  # b-near … q-e … a-far
     if near != q:
         turn(s, b, near, q)  # b-q … near-e … a-far
