@@ -93,6 +93,15 @@ def real_matrix(option: str, X: np.ndarray) -> np.ndarray:
     return X
 
 
+def positive(option: str, number: Any) -> float:
+    """A finite positive number."""
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
+        raise TypeError(f"{option} must be a positive number; got {shown(number)}.")
+    if not 0 < float(number) < np.inf:
+        raise ValueError(f"{option} must be a positive number; got {number}.")
+    return float(number)
+
+
 def seconds(option: str, number: Any) -> float | None:
     """None or a positive number."""
     if number is None:

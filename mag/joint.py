@@ -42,8 +42,27 @@ def multivariate(
         The records; integers, booleans and floats up to float64.  NaN and infinity are refused.
     k : int
         The smallest group size, from 1 to n.
-    method : {"auto", "zscore"}
-        How to group.
+    method : {"auto", "cbfs_order", "kmeans_cleanup", "mdav_order", "nearest_neighbor", "npn", "projection", "tsp", \
+"zscore"}
+        How to group; "auto" is "tsp" unless that would take too long, and then "projection".
+
+        ==================== ==================================================== ====================================
+        method               groups                                               options
+        ==================== ==================================================== ====================================
+        ``zscore``           consecutive in the order of the sum of the columns   integer
+        ``npn``              … of a walk that always goes on to the nearest       integer, time_limit
+        ``tsp``              … of a short tour                                    exchanges=10, integer, random_state,
+                                                                                  time_limit
+        ``mdav_order``       … in which MDAV takes records                        integer, time_limit
+        ``cbfs_order``       … in which CBFS takes records                        integer, time_limit
+        ``projection``       … of the best of many projections on a line          directions, n_projections, ordered,
+                                                                                  refine, return_scores, integer,
+                                                                                  random_state, time_limit
+        ``kmeans_cleanup``   clusters of k-means, small ones merged               factor=1.0, random_state, time_limit
+        ``nearest_neighbor`` trees of near records, cut                           random_state
+        ==================== ==================================================== ====================================
+
+        The first six find the best groups of records that are consecutive in their order.
     standardize : bool
         Measure each column in its standard deviations (those of the n records, ddof = 0), so that no column counts
         more for its unit.  Representatives and masked values are in the units of the data anyway.
@@ -57,13 +76,37 @@ def multivariate(
         True draws a bar on the standard error stream; a function is called with fractions from 0 to 1.
     time_limit : float, optional
         Seconds after which the best grouping so far is returned; its `complete` is then False.
+    integer : bool
+        Publish the integers nearest to the means, half away from zero, and find the groups that lose least then.
+    exchanges : float
+        Random exchanges of stretches of the tour that are tried, per record ("tsp").
+    directions : {"gaussian", "pca", "uniform"} or array, shape (d, m)
+        Lines to project on ("projection"): the first principal component and then random directions, entries uniform in
+        [0, 1] (the default) or Gaussian; the principal component alone; or the given columns alone.
+    n_projections : int
+        How many random directions; 500 by default.
+    ordered : bool
+        Whether the best directions are only taken as an order of the records, for the best groups by all columns (the
+        default), or the groups are those that are optimal on the line.
+    refine : int
+        Rounds in which 64 directions around the best one are tried; none by default.
+    return_scores : bool
+        Whether ``details["directions"]`` of the result, (d, m), and ``details["scores"]``, the information loss of the
+        optimal groups on each line, are kept.
+    factor : float
+        The number of clusters, relative to n/k ("kmeans_cleanup").
     **options
-        Options of the method.  One that it does not use is an error.
+        An option that the method does not use is an error.
 
     Returns
     -------
     RecordGrouping
         Labels, sizes, cost, representatives and masked records.
+
+    Notes
+    -----
+    Groups have k records or more: k to 2k-1 from the six orders, any number from the others.  Fewer than 2k records are
+    one group.
 
     Examples
     --------

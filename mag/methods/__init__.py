@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mag.methods import cbfs_order, mdav_order, npn, projection, tsp, zscore
+from mag.methods import cbfs_order, kmeans_cleanup, mdav_order, nearest_neighbor, npn, projection, tsp, zscore
 
 GIVEN = ("threads", "random_state", "watch", "whole")  # handed over by mag.multivariate
 
@@ -45,7 +45,9 @@ class Method:
 
 METHODS = {
     "cbfs_order": Method(cbfs_order.group),
+    "kmeans_cleanup": Method(kmeans_cleanup.group),
     "mdav_order": Method(mdav_order.group),
+    "nearest_neighbor": Method(nearest_neighbor.group),
     "npn": Method(npn.group),
     "projection": Method(projection.group),
     "tsp": Method(tsp.group),
@@ -53,6 +55,9 @@ METHODS = {
 }
 
 
+PATIENCE = 2**36  # coordinates of pairs of records that "auto" looks at: some ten seconds
+
+
 def automatic(n: int, d: int, k: int) -> str:
-    """The method of "auto"."""
-    return "zscore"
+    """The method of "auto": the tour, which loses least, while n·n·d is affordable; beyond that, projections."""
+    return "tsp" if n * n * d <= PATIENCE else "projection"

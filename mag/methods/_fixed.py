@@ -3,8 +3,7 @@
 import numpy as np
 
 from mag._jit import jit
-from mag.methods import zscore
-from mag.methods._remaining import measure, nearest, remaining, sweep, take
+from mag.methods._remaining import measure, nearest, remaining, sweep, take, the_rest
 
 
 def order_of(X, k, gather, watch):
@@ -19,9 +18,7 @@ def order_of(X, k, gather, watch):
     while after > done and not watch.step(1.0 - (1.0 - after / n) ** 2):
         done = after
         after = gather(left, k, found, done)
-    rest = np.ones(n, bool)
-    rest[found[:after]] = False
-    found[after:] = [record for record in zscore.order(X) if rest[record]]
+    found[after:] = the_rest(X, found[:after])
     return found
 
 

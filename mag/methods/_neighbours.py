@@ -8,7 +8,7 @@ from mag.methods._remaining import measure, remaining
 
 
 def neighbours(X, count, threads=1):
-    """The `count` nearest other records of every record, (n, count), nearest first; equally near ones in their order."""
+    """The `count` nearest other records of every record, nearest first, equally near ones in their order."""
     n = len(X)
     found = np.empty((n, count), np.int64)
     half = n // 2

@@ -22,6 +22,14 @@ def remaining(X):
     return Remaining(np.ascontiguousarray(X.T), np.arange(n), np.empty(n), np.array([n, n]))
 
 
+def the_rest(X, taken):
+    """The records that were not taken, in the order of the sum of their columns."""
+    left = np.ones(len(X), bool)
+    left[taken] = False
+    order = np.argsort(X.sum(axis=1), kind="stable")
+    return order[left[order]]
+
+
 @jit
 def measure(r, point):
     """Squared distances of all records to a point; infinite for those that were taken."""

@@ -6,9 +6,8 @@ Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006.
 import numpy as np
 
 from mag._jit import jit
-from mag.methods import zscore
 from mag.methods._ordered import labels_in_order
-from mag.methods._remaining import farthest, measure, nearest, remaining, sweep, take
+from mag.methods._remaining import farthest, measure, nearest, remaining, sweep, take, the_rest
 from mag.methods._watch import Watch
 
 WORK = 2**24  # coordinates looked at between two looks at the clock
@@ -30,9 +29,7 @@ def order(X, watch=None):
         stop = min(n, done + 1 + WORK // (left.count[1] * X.shape[1]))
         walk(X, left, walked, done, stop)
         done = stop
-    rest = np.ones(n, bool)
-    rest[walked[:done]] = False
-    walked[done:] = [record for record in zscore.order(X) if rest[record]]
+    walked[done:] = the_rest(X, walked[:done])
     return walked
 
 
