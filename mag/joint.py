@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from mag._arrays import view
-from mag._checks import flag, integer, one_of, real_matrix, seconds, shown, thread_count
+from mag._arrays import read
+from mag._checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
 from mag.api import univariate
 from mag.backends import BACKENDS
+from mag.backends import automatic as automatic_backend
 from mag.backends._labels import at_least
 from mag.costs._groups import distance
 from mag.methods import METHODS, automatic
@@ -40,6 +41,7 @@ def multivariate(
     ----------
     X : array-like of real numbers, shape (n, d)
         The records; integers, booleans and floats up to float64.  NaN and infinity are refused.
+        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
     k : int
         The smallest group size, from 1 to n.
     method : {"auto", "cbfs_order", "kmeans_cleanup", "mdav_order", "nearest_neighbor", "npn", "projection", "tsp", \
@@ -101,7 +103,7 @@ def multivariate(
     Returns
     -------
     RecordGrouping
-        Labels, sizes, cost, representatives and masked records.
+        Labels, sizes, cost, representatives and masked records, in the library and on the device of `X`.
 
     Notes
     -----
@@ -118,8 +120,10 @@ def multivariate(
     >>> grouping.masked[0]
     array([ 31.35, 169.  ])
     """
-    one_of("backend", backend, ["auto", *BACKENDS])
-    values = real_matrix("X", view("X", X))
+    where = one_of("backend", backend, ["auto", *BACKENDS])
+    X, home = read("X", X)
+    values = real_table("X", X)
+    finite("X", values)
     dtype, (n, d) = values.dtype, values.shape
     k = integer("k", k, 1, n, "n")
     name = one_of("method", method, ["auto", *METHODS])
@@ -134,10 +138,13 @@ def multivariate(
         if option not in chosen.options and (option in options or wanted is not None):
             listed = ", ".join(chosen.options) or "none"
             raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
+    if where not in ("auto", "cpu") and not chosen.takes("engine"):
+        raise TypeError(f"backend {where!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     watch = Watch(_progress(progress), seconds("time_limit", time_limit))
-    given = {"threads": threads, "random_state": _generator(random_state), "watch": watch}
+    engine = BACKENDS[automatic_backend() if where == "auto" else where]
+    given = {"engine": engine, "threads": threads, "random_state": _generator(random_state), "watch": watch}
     standard = standardised(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
     if n < 2 * k or k == 1:
@@ -164,6 +171,7 @@ def multivariate(
         method=name,
         complete=not watch.stopped,
         details=details,
+        home=home,
     )
 
 

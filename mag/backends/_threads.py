@@ -15,7 +15,8 @@ def each(function, tasks, threads):
     come from many threads at once.  The first error ends the work and is raised.
     """
     tasks = list(tasks)
-    results, turns, failed = [None] * len(tasks), iter(range(len(tasks))), []
+    results, turns = [None] * len(tasks), iter(range(len(tasks)))
+    failed: list[BaseException] = []
 
     def work():
         for i in turns:  # one iterator for all: every task is taken once

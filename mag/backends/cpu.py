@@ -20,6 +20,10 @@ from mag.solvers._narrow import PAD
 LONG = 2**21  # values from which on a column is solved, and labelled, in two halves
 
 
+def status():
+    """Why this cannot be used: it always can."""
+
+
 def group(x, weights, problem, assume_sorted, threads):
     """Order of the values (None if they are sorted), where groups start in it, and the label of every record."""
     solver, *others = problem.solvers.values()
@@ -70,11 +74,11 @@ def group_columns(X, jobs, threads):
             x = np.ascontiguousarray(X[:, j], np.float64 if X.dtype.kind == "f" else None)
             if x.dtype.kind == "f" and not np.isfinite(x).all():
                 return False
-            _, starts, labels[j] = group(x, None, problem, False, 1)
+            # a column alone has all threads
+            _, starts, labels[j] = group(x, None, problem, False, threads if m == 1 else 1)
             n_groups[j], least[j] = starts.size, smallest_count(labels[j], np.zeros(starts.size, np.int64))
         return True
 
-    # every column on one thread, except that a column alone has them all
     finite = each(run, tasks, threads)
     return (labels, n_groups, least) if all(finite) else None
 

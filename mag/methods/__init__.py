@@ -6,8 +6,9 @@ The functions get standardised records and return a label per record:
 
 `X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centred; it must not be written to.  `labels` are integers
 of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `watch` (a
-`mag.methods._watch.Watch`) and `whole` (see `mag.methods._ordered`) are handed to the functions that name them, without
-a default; every other keyword is an option of the method, with its default.
+`mag.methods._watch.Watch`), `engine` (the backend for columns) and `whole` (integers, see `mag.methods._ordered`) are
+handed to the functions that name them, without a default; every other keyword is an option of the method, with its
+default.
 """
 
 import inspect
@@ -17,7 +18,7 @@ from typing import Any
 
 from mag.methods import cbfs_order, kmeans_cleanup, mdav_order, nearest_neighbor, npn, projection, tsp, zscore
 
-GIVEN = ("threads", "random_state", "watch", "whole")  # handed over by mag.multivariate
+GIVEN = ("engine", "random_state", "threads", "watch", "whole")  # handed over by mag.multivariate
 
 
 @dataclass(frozen=True)

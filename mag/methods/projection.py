@@ -8,7 +8,6 @@ import numpy as np
 from mag._checks import flag, integer, one_of
 from mag._jit import jit
 from mag._lanes import at, lanes_at, put
-from mag.backends import cpu
 from mag.backends._problem import Problem
 from mag.backends._threads import each
 from mag.backends._workspace import borrow
@@ -33,6 +32,7 @@ def group(
     ordered=True,
     refine=0,
     return_scores=False,
+    engine,
     whole,
     random_state,
     threads,
@@ -45,7 +45,7 @@ def group(
     """
     if whole is not None and not flag("ordered", ordered):
         raise ValueError("ordered must be True with integer=True; got False.")
-    search = Search(X, k, threads, watch.part(0.0, 0.5 if refine else 1.0))
+    search = Search(X, k, engine, threads, watch.part(0.0, 0.5 if refine else 1.0))
     search.look(_directions(X, directions, n_projections, random_state))
     _refine(search, integer("refine", refine, 0, 10**9, "most"), random_state, watch.part(0.5, 1.0))
     if flag("ordered", ordered):
@@ -103,10 +103,11 @@ def _refine(search, rounds, random_state, watch):
 class Search:
     """Directions looked at so far, what they lose, and those that were better than all before them."""
 
-    def __init__(self, X, k, threads, watch):
+    def __init__(self, X, k, engine, threads, watch):
         cost = COSTS["sse"]
         solvers = {name: SOLVERS[name] for name in automatic_solvers(cost, k, bounded=True, weighted=False)}
         self.problem, self.threads, self.watch = Problem(cost, solvers, k, k), threads, watch
+        self.engine = engine
         n, d = X.shape
         self.XT = np.ascontiguousarray(X.T)
         self.rows = np.zeros((n, -(-d // LANES) * LANES))
@@ -136,7 +137,7 @@ class Search:
         lines = borrow("lines", len(directions) * len(self.rows), np.float64).reshape(len(directions), -1)
         for line, direction in zip(lines, directions, strict=True):
             project(self.XT, direction, line)
-        return cpu.group_columns(lines.T, [(self.problem, np.arange(len(directions)))], 1)[:2]
+        return self.engine.group_columns(lines.T, [(self.problem, np.arange(len(directions)))], 1)[:2]
 
     def _score(self, directions):
         labels, n_groups = self._group(directions)
