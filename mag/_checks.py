@@ -121,21 +121,26 @@ def per_column(option: str, given: Any, m: int) -> list[Any]:
 
 def positive(option: str, number: Any) -> float:
     """A finite positive number."""
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
-        raise TypeError(f"{option} must be a positive number; got {shown(number)}.")
-    if not 0 < float(number) < np.inf:
-        raise ValueError(f"{option} must be a positive number; got {number}.")
-    return float(number)
+    return _number(option, number, "a positive number", low=np.nextafter(0, 1))
+
+
+def not_negative(option: str, number: Any) -> float:
+    """Zero or a finite positive number."""
+    return _number(option, number, "a number that is not negative", low=0)
 
 
 def seconds(option: str, number: Any) -> float | None:
     """None or a positive number."""
-    if number is None:
-        return None
+    return (
+        None if number is None else _number(option, number, "None or a positive number of seconds", np.nextafter(0, 1))
+    )
+
+
+def _number(option: str, number: Any, allowed: str, low: float) -> float:
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
-        raise TypeError(f"{option} must be None or a positive number of seconds; got {shown(number)}.")
-    if not float(number) > 0:
-        raise ValueError(f"{option} must be None or a positive number of seconds; got {number}.")
+        raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
+    if not low <= float(number) < np.inf:
+        raise ValueError(f"{option} must be {allowed}; got {number}.")
     return float(number)
 
 

@@ -8,6 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from mag._checks import not_negative
 from mag._jit import inlined, jit
 from mag.methods import npn
 from mag.methods._neighbours import neighbours
@@ -19,7 +20,7 @@ STRETCH = 50  # records in a stretch that is exchanged, at most
 CHUNK = 10_000  # exchanges between two looks at the clock
 CUTS = 4  # longest steps at which a tour is opened
 STATIONS = 4  # tours on the way that are looked at
-TINY = 1e-12  # gains below this may be rounding
+SHORTER = 1 - 1e-12  # of what was there: less may be rounding
 
 # Records, their near neighbours, the tour and each record's position in it, records whose surroundings changed and
 # whether they wait already, reversals since the last exchange, [waiting from, waiting to, reversals, random state].
@@ -28,7 +29,8 @@ Tour = namedtuple("Tour", "X near tour position waiting waits done count")
 
 def group(X, k, *, exchanges=10, whole, random_state, threads, watch):
     """The best groups of consecutive records in any of the tours on the way; `exchanges` are tried per record."""
-    return best_in_orders(X, orders(X, exchanges, random_state, threads, watch), k, whole)
+    tried = not_negative("exchanges", exchanges)
+    return best_in_orders(X, orders(X, tried, random_state, threads, watch), k, whole)
 
 
 def orders(X, exchanges, random_state, threads, watch):
@@ -148,17 +150,17 @@ def shorten(s, a):
         old = length(s, a, b)
         for t in range(s.near.shape[1]):
             c = s.near[a, t]
-            gain = old - length(s, a, c)
-            if gain <= TINY:
+            new = length(s, a, c)
+            if new >= old:
                 break
             # 2-opt: a-b and c-d become a-c and b-d
             d = after(s, c) if forward else before(s, c)
-            more = gain + length(s, c, d) - length(s, b, d)
-            if more > TINY and c != b and d != a:
+            removed, added = old + length(s, c, d), new + length(s, b, d)
+            if added < SHORTER * removed and c != b and d != a:
                 turn(s, a, b, c)
                 for record in (a, b, c, d):
                     wait(s, record)
-                return more
+                return removed - added
             # Or-opt: b-[a .. e]-q becomes b-q, and the segment goes between c and a neighbour of c
             e = a
             for size in range(SEGMENT):
@@ -169,16 +171,16 @@ def shorten(s, a):
                 q = before(s, e) if forward else after(s, e)
                 if q == b:
                     break
-                freed = gain + length(s, e, q) - length(s, b, q)
+                freed, closed = old + length(s, e, q), new + length(s, b, q)
                 for other in (after(s, c), before(s, c)):
-                    if freed <= 0.0 or other in (a, e):
+                    if closed >= freed or other in (a, e):
                         continue
-                    more = freed + length(s, c, other) - length(s, other, e)
-                    if more > TINY:
+                    removed, added = freed + length(s, c, other), closed + length(s, other, e)
+                    if added < SHORTER * removed:
                         insert(s, b, a, e, q, c, other)
                         for record in (a, b, c, e, q, other):
                             wait(s, record)
-                        return more
+                        return removed - added
     return 0.0
 
 
@@ -240,7 +242,7 @@ def explore(s, tries):
         for record in (a, b, c, d, e, f):
             wait(s, record)
         gain += settle(s)
-        if gain < 0.0 and s.count[2] <= len(s.done):
+        if gain <= 0.0 and s.count[2] <= len(s.done):
             for step in range(s.count[2] - 1, -1, -1):
                 i, j = s.done[step]
                 kept = s.count[2]
