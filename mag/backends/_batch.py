@@ -60,8 +60,10 @@ def group(X, columns, problem, labels, n_groups, least):
 
 def _gather(X, columns, source, fits):
     """The columns as float64, one after the other, integers as distances from the smallest; whether all are finite."""
-    if not (X.flags.c_contiguous or X.flags.f_contiguous):
-        X, columns = np.ascontiguousarray(X[:, columns]), np.arange(columns.size)
+    known = X.dtype.isnative and X.dtype.itemsize >= 4 and X.flags.aligned  # to numba, in few types
+    if not (known and (X.flags.c_contiguous or X.flags.f_contiguous)):
+        dtype = X.dtype.newbyteorder("=") if X.dtype.itemsize >= 4 else np.float64 if X.dtype.kind == "f" else np.int64
+        X, columns = X[:, columns].astype(dtype, order="C"), np.arange(columns.size)
     n, m = X.shape
     flat, row, column = (X.reshape(-1), m, 1) if X.flags.c_contiguous else (X.T.reshape(-1), 1, n)
     flat.flags.writeable = False  # of this view: one type for numba, whoever owns the memory
