@@ -1,4 +1,4 @@
-"""Public data sets and published tables.  They are not part of the project: they lie beside it or where MAG_DATA says."""
+"""Public data sets and published tables, not part of the project: they lie beside it or where MAG_DATA says."""
 
 import json
 import os
