@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mag._jit import inlined, jit
+from mag._lanes import at, cumulative, lanes_at, last_lane, put, spread
 
 LANES = 4  # columns are padded to a multiple of this many, and summed in as many parts
 
@@ -63,10 +64,10 @@ def solve(x, weights, integer, k, sizes):
         for size in range(2, k):
             extend(x, j, size, total, squares)
         for size in range(k, min(2 * k, j + 1)):
-            extend(x, j, size, total, squares)
+            apart = extend(x, j, size, total, squares)
             i = j - size
             if F[i] < np.inf:
-                cost = F[i] + (rounded(total, squares, weights, size) if integer else spread(total, squares, size))
+                cost = F[i] + (rounded(total, squares, weights, size) if integer else apart)
                 if cost <= F[j]:  # of equally good groupings, that with the larger last group (as in Mortazavi 2020)
                     F[j] = cost
                     sizes[j] = size
@@ -75,27 +76,22 @@ def solve(x, weights, integer, k, sizes):
 
 @inlined
 def extend(x, j, size, total, squares):
-    """Add the first record of the group of this size that ends before j."""
-    for c in range(x.shape[1]):
-        y = x[j - size, c] - x[j - 1, c]
-        total[c] += y
-        squares[c] += y * y
+    """Add the first record of the group of this size that ends before j; Σ|y|² - |Σy|²/size of the group.
 
-
-@inlined
-def spread(total, squares, size):
-    """Σ|y - mean|² = Σ|y|² - |Σy|²/size; the sums of integers are exact, so that equal costs compare equal."""
-    a = b = c = d = e = f = g = h = 0.0
-    for lane in range(0, len(total), LANES):
-        a += squares[lane]
-        b += squares[lane + 1]
-        c += squares[lane + 2]
-        d += squares[lane + 3]
-        e += total[lane] * total[lane]
-        f += total[lane + 1] * total[lane + 1]
-        g += total[lane + 2] * total[lane + 2]
-        h += total[lane + 3] * total[lane + 3]
-    return ((a + b) + (c + d)) - ((e + f) + (g + h)) / size
+    The sums of integers are exact, so that equal costs compare equal.
+    """
+    d = x.shape[1]
+    first, last = (j - size) * d, (j - 1) * d
+    all_squares = square_of_total = spread(0.0, LANES)
+    for c in range(0, d, LANES):
+        here = lanes_at(c, LANES)
+        y = at(x, lanes_at(first + c, LANES)) - at(x, lanes_at(last + c, LANES))
+        t, q = at(total, here) + y, at(squares, here) + y * y
+        put(total, here, t)
+        put(squares, here, q)
+        square_of_total = square_of_total + t * t
+        all_squares = all_squares + q
+    return last_lane(cumulative(all_squares, 1)) - last_lane(cumulative(square_of_total, 1)) / size
 
 
 @inlined
