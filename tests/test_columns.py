@@ -21,7 +21,7 @@ from tests.hostile import integer_columns, real_columns
 
 def assert_same_as_univariate(X, k, cost="sse", **options):
     groupings = mag.columns(X, k, cost=cost, **options)
-    n, m = X.shape
+    m = X.shape[1]
     assert groupings.labels.shape == groupings.masked.shape == X.shape
     ks = k if isinstance(k, list) else [k] * m
     costs = cost if isinstance(cost, list) else [cost] * m
@@ -81,8 +81,8 @@ def test_k_and_cost_per_column():
     assert groupings.k == tuple(ks)
     assert groupings.masked.dtype == np.float64
     assert groupings[2].masked.dtype == np.int64
-    for given in (np.array(ks), np.array(ks, np.uint8), tuple(ks)):
-        np.testing.assert_array_equal(mag.columns(X, given, cost=costs).labels, groupings.labels)
+    for same in (np.array(ks), np.array(ks, np.uint8), tuple(ks)):
+        np.testing.assert_array_equal(mag.columns(X, same, cost=costs).labels, groupings.labels)
     assert mag.columns(X, np.int64(3)).k == 3
 
 
@@ -103,7 +103,10 @@ def test_a_cost_of_the_user():
 
 
 @settings(max_examples=60, deadline=None)
-@given(arrays(np.float64, (23, 4), elements=st.floats(-1e6, 1e6) | st.integers(0, 3).map(float)), st.integers(1, 23))
+@given(
+    arrays(np.float64, (23, 4), elements=st.floats(-1e6, 1e6) | st.integers(0, 3).map(float)),
+    st.sampled_from([1, 2, 5, 11, 23]),
+)
 def test_any_table(X, k):
     assert_same_as_univariate(X, k)
 
@@ -274,7 +277,7 @@ def test_the_count_is_that_of_the_labels(monkeypatch):
 
     def broken(*arguments):
         honest(*arguments)
-        labels, least = arguments[8], arguments[10]
+        labels, least = arguments[7], arguments[9]
         labels[0, :] = np.arange(4) // 3
         least[0] = np.bincount(labels[0]).min()
 
