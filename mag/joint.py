@@ -53,7 +53,7 @@ def multivariate(
         ==================== ==================================================== ====================================
         ``zscore``           consecutive in the order of the sum of the columns   integer
         ``npn``              … of a walk that always goes on to the nearest       integer, time_limit
-        ``tsp``              … of a short tour                                    exchanges=10, integer, random_state,
+        ``tsp``              … of a short tour                                    exchanges, integer, random_state,
                                                                                   time_limit
         ``mdav_order``       … in which MDAV takes records                        integer, time_limit
         ``cbfs_order``       … in which CBFS takes records                        integer, time_limit
@@ -81,7 +81,8 @@ def multivariate(
     integer : bool
         Publish the integers nearest to the means, half away from zero, and find the groups that lose least then.
     exchanges : float
-        Random exchanges of stretches of the tour that are tried, per record ("tsp").
+        Random exchanges of stretches of the tour that are tried, per record ("tsp"); 10 by default, fewer above 5000
+        records.
     directions : {"gaussian", "pca", "uniform"} or array, shape (d, m)
         Lines to project on ("projection"): the first principal component and then random directions, entries uniform in
         [0, 1] (the default) or Gaussian; the principal component alone; or the given columns alone.
