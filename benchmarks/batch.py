@@ -1,8 +1,8 @@
 """Whole tables column by column: `python -m benchmarks.batch`.
 
-The time of `mag.columns` up to its labels as a ratio to `np.argsort(X, axis=0)`, on one and on two threads, beside a loop
-over microagg1d, and from arrays of PyTorch and JAX.  The ways are measured in turns, so that what disturbs one disturbs
-all; every figure is the least of several.
+The time of `mag.columns` up to its labels as a ratio to `np.argsort(X, axis=0)`, on one and on two threads, beside a
+loop over microagg1d, and from arrays of PyTorch and JAX.  The ways are measured in turns, so that what disturbs one
+disturbs all; every figure is the least of several.
 """
 
 import sys
@@ -15,7 +15,7 @@ from benchmarks._measure import save, show
 
 SHAPES = [(4092, 500), (100_000, 64)]
 SIZES = [3, 5, 10, 100]
-TURNS = 9
+TURNS = 7
 RIVALS = 8  # columns of microagg1d's loop that are measured, for the sake of time
 
 

@@ -1,6 +1,5 @@
 """Whole tables: every column is what `univariate` makes of it, on any number of threads, in bounded memory."""
 
-import os
 import subprocess
 import sys
 import tracemalloc
@@ -114,6 +113,11 @@ def test_any_table(X, k):
 # ---- threads
 
 
+@pytest.fixture(autouse=True)
+def _threads_for_little(monkeypatch):
+    monkeypatch.setattr(cpu, "WORTH", 50)
+
+
 @pytest.mark.parametrize("k", [3, 40])
 def test_the_same_bytes_on_any_number_of_threads(k):
     X = np.column_stack(list(real_columns(700).values()))
@@ -145,17 +149,6 @@ def test_calls_inside_workers_of_mag_itself():
     found = _threads.each(lambda X: mag.columns(X, 5, threads=2).labels, tables, 2)
     for labels, X in zip(found, tables, strict=True):
         np.testing.assert_array_equal(labels, mag.columns(X, 5, threads=1).labels)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="needs fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*")
-def test_a_forked_process_can_group_too():
-    X = np.random.default_rng(0).normal(size=(500, 9))
-    expected = mag.columns(X, 5, threads=2).labels
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if (mag.columns(X, 5, threads=2).labels == expected).all() else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 @pytest.mark.parametrize("library", ["dask", "joblib"])
