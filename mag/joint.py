@@ -7,9 +7,8 @@ import numpy as np
 
 from mag._arrays import read
 from mag._checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
-from mag.api import univariate
-from mag.backends import BACKENDS
-from mag.backends import automatic as automatic_backend
+from mag.api import _backend, univariate
+from mag.backends import cpu
 from mag.backends._labels import at_least
 from mag.costs._groups import distance
 from mag.methods import METHODS, automatic
@@ -121,7 +120,7 @@ def multivariate(
     >>> grouping.masked[0]
     array([ 31.35, 169.  ])
     """
-    where = one_of("backend", backend, ["auto", *BACKENDS])
+    engine = _backend(backend)
     X, home = read("X", X)
     values = real_table("X", X)
     finite("X", values)
@@ -139,12 +138,11 @@ def multivariate(
         if option not in chosen.options and (option in options or wanted is not None):
             listed = ", ".join(chosen.options) or "none"
             raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
-    if where not in ("auto", "cpu") and not chosen.takes("engine"):
-        raise TypeError(f"backend {where!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
+    if engine is not cpu and not chosen.takes("engine"):
+        raise TypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     watch = Watch(_progress(progress), seconds("time_limit", time_limit))
-    engine = BACKENDS[automatic_backend() if where == "auto" else where]
     given = {"engine": engine, "threads": threads, "random_state": _generator(random_state), "watch": watch}
     standard = standardised(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
