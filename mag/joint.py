@@ -169,7 +169,7 @@ def multivariate(
         integer=whole,
         method=name,
         complete=not watch.stopped,
-        details=details,
+        details=details if home is None else {what: home(array) for what, array in details.items()},
         home=home,
     )
 
