@@ -6,7 +6,7 @@ Names are imported when they are first used, so that ``import mag`` is instant.
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["ColumnGroupings", "Cost", "Grouping", "backends", "columns", "univariate"]
+__all__ = ["ColumnGroupings", "Cost", "Grouping", "backends", "columns", "metrics", "privacy", "univariate"]
 
 if TYPE_CHECKING:
     from mag.api import columns, univariate
@@ -19,6 +19,8 @@ _HOMES = {
     "Grouping": "mag.grouping",
     "backends": "mag.backends",
     "columns": "mag.api",
+    "metrics": "mag.metrics",
+    "privacy": "mag.privacy",
     "univariate": "mag.api",
 }
 
