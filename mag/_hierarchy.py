@@ -36,7 +36,9 @@ class Hierarchy:
                 self.height[path[-1]] = max(self.height[path[-1]], len(path) - 1)
                 self.size[path[-1]] += 1
             self.paths[leaf] = path[::-1]
-        if max(map(len, self.paths.values()), default=0) > len(nodes) or (self.size + self.height == 0).sum() > len(self.leaves):
+        if max(map(len, self.paths.values()), default=0) > len(nodes) or (self.size + self.height == 0).sum() > len(
+            self.leaves
+        ):
             raise ValueError(f"{option} must be a tree; got a cycle.")
         self.root = self.number[roots[0]]
 

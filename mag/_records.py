@@ -98,4 +98,5 @@ def standardized(*tables: np.ndarray) -> list[np.ndarray]:
     first, *_ = small = scaled(*tables)
     deviation = deviations(first)
     unit = np.where(deviation > 0, deviation, np.ldexp(1.0, -exponents(tables, True)))
-    return [(table - first[0]) / unit for table in small]
+    with np.errstate(over="ignore"):
+        return [(table - first[0]) / unit for table in small]

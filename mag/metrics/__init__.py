@@ -29,4 +29,4 @@ METRICS = {
     "sst": sst,
     "total_il": total_il,
 }
-__all__ = [*METRICS]  # noqa: PLE0604
+__all__ = [*METRICS]

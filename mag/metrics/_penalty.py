@@ -1,11 +1,13 @@
 """How much wider than a point groups are, column by column."""
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from mag import _checks
+from mag._arrays import read
 from mag._hierarchy import Hierarchy, read_hierarchies
 from mag._records import classes_of, comparable, numeric, scaled
 
@@ -42,12 +44,13 @@ def _numbers(j: int, column: np.ndarray) -> np.ndarray:
     """A column of a mixed table."""
     if column.dtype.kind != "O":
         return column
-    try:
-        return column.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"column {j} of original must hold real numbers, or have a tree in hierarchies.") from error
+    if not all(isinstance(value, Real) for value in column.tolist()):
+        raise TypeError(
+            f"column {j} of original must hold real numbers or have a tree in hierarchies; got other values."
+        )
+    return column.astype(np.float64)
 
 
 def column_weights(weights: Any, d: int) -> np.ndarray:
     """One weight for each column; 1 unless told otherwise."""
-    return np.ones(d) if weights is None else _checks.weights_for(np.asarray(weights), d, "column, d")
+    return np.ones(d) if weights is None else _checks.weights_for(read("weights", weights)[0], d, "column, d")

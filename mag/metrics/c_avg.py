@@ -25,7 +25,7 @@ def c_avg(table: Any, k: int) -> float:
     References
     ----------
     K. LeFevre, D. J. DeWitt & R. Ramakrishnan, *Mondrian multidimensional k-anonymity*, ICDE 2006; F. Thaeter,
-    *Advancing microaggregation*, thesis, definition 3.7.
+    *k-anonymous microaggregation*, thesis, Lübeck 2021, definition 3.7.
 
     Examples
     --------

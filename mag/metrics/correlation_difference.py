@@ -1,5 +1,6 @@
 """Change of the correlations."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,18 @@ from mag._checks import one_of
 from mag._records import pair
 from mag.metrics._correlations import correlations
 
-NORMS = {"absolute": np.mean, "maximum": np.max, "squared": lambda change: np.mean(change**2)}
+NORMS: dict[str, Callable[[np.ndarray], Any]] = {
+    "absolute": np.mean,
+    "maximum": np.max,
+    "squared": lambda change: np.mean(change**2),
+}
 
 
 def correlation_difference(original: Any, masked: Any, *, norm: str = "absolute") -> float:
     """Mean change of the correlation of two columns.
 
-    ``2/(d(d − 1)) · Σ_{i<j} |r_ij − r'_ij|``, or its squares, or the largest.  A constant column correlates with nothing
-    (0).  One column alone has no correlations: the result is 0.0.
+    ``2/(d(d − 1)) · Σ_{i<j} |r_ij − r'_ij|``, or its squares, or the largest.  A constant column correlates with
+    nothing (0).  One column alone has no correlations: the result is 0.0.
 
     Parameters
     ----------

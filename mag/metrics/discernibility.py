@@ -26,8 +26,8 @@ def discernibility(table: Any, *, k: int = 1) -> int:
 
     References
     ----------
-    R. J. Bayardo & R. Agrawal, *Data privacy through optimal k-anonymization*, ICDE 2005; F. Thaeter, *Advancing
-    microaggregation*, thesis, definition 3.7.
+    R. J. Bayardo & R. Agrawal, *Data privacy through optimal k-anonymization*, ICDE 2005; F. Thaeter, *k-anonymous
+    microaggregation*, thesis, Lübeck 2021, definition 3.7.
 
     Examples
     --------

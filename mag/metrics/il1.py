@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._checks import flag
-from mag._records import pair, scaled
+from mag._records import pair
 
 
 def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:
@@ -40,7 +40,7 @@ def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:
     >>> mag.metrics.il1([1.0, 4.0], [2.0, 2.0], normalized=False)
     150.0
     """
-    X, Y = scaled(*pair(original, masked))
+    X, Y = pair(original, masked)
     defined = (X != 0) | (Y == 0)
     if not defined.any():
         raise ValueError("original must hold a value other than zero where masked differs; got only zeros.")

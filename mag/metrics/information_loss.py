@@ -28,7 +28,7 @@ def information_loss(original: Any, masked: Any, *, standardize: bool = True) ->
 
     References
     ----------
-    F. Thaeter, *Advancing microaggregation*, thesis, definition 2.23.
+    F. Thaeter, *k-anonymous microaggregation*, thesis, Lübeck 2021, definition 2.23.
 
     Examples
     --------

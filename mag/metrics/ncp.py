@@ -9,9 +9,9 @@ from mag.metrics._penalty import column_weights, penalties
 def ncp(original: Any, groups: Any, *, weights: Any = None, hierarchies: Any = None, normalized: bool = False) -> float:
     """Width of the groups, relative to the width of the whole table.
 
-    ``NCP = Σ_i Σ_j w_j · (max_j C(x_i) − min_j C(x_i)) / (max_j X − min_j X)``; for a column with a tree the fraction is
-    the number of leaves below the closest common ancestor of the group by the number of all leaves, and 0 for a group of
-    one category.
+    ``NCP = Σ_i Σ_j w_j · (max_j C(x_i) − min_j C(x_i)) / (max_j X − min_j X)``; for a column with a tree the fraction
+    is the number of leaves below the closest common ancestor of the group by the number of all leaves, and 0 for a
+    group of one category.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def ncp(original: Any, groups: Any, *, weights: Any = None, hierarchies: Any = N
 
     References
     ----------
-    J. Xu et al., *Utility-based anonymization using local recoding*, KDD 2006; F. Thaeter, *Advancing
-    microaggregation*, thesis, definition 3.8.
+    J. Xu et al., *Utility-based anonymization using local recoding*, KDD 2006; F. Thaeter, *k-anonymous
+    microaggregation*, thesis, Lübeck 2021, definition 3.8.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from mag._records import centred, deviations, pair, standardized
 STEPS = 200
 
 
-def propensity_mse(original: Any, masked: Any, *, degree: int = 2, ridge: float = 1e-3) -> float:
+def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge: float = 1e-3) -> float:
     """How well a logistic regression tells masked records from original ones: 0 not at all, 1/4 perfectly.
 
     ``pMSE = 1/(2n) · Σ_i (p_i − 1/2)²`` over the 2n records of both tables together, where ``p_i`` is the estimated
@@ -19,9 +19,9 @@ def propensity_mse(original: Any, masked: Any, *, degree: int = 2, ridge: float 
     Parameters
     ----------
     original, masked : array of numbers, shape (n, d) or (n,)
-    degree : {1, 2}
-        1 for the columns alone, 2 for their squares and products as well.  Group means leave the columns' means as they
-        are, so that degree 1 finds no difference whatever the groups.
+    quadratic : bool
+        Let the regression use squares and products of the columns beside the columns themselves.  Group means leave the
+        means of the columns as they are, so that the columns alone tell nothing, whatever the groups.
     ridge : float
         The coefficients of standardised terms pay ``ridge/2 · ‖β‖²`` beside the negative log-likelihood, so that they
         stay finite where the tables can be separated.
@@ -32,8 +32,8 @@ def propensity_mse(original: Any, masked: Any, *, degree: int = 2, ridge: float 
 
     References
     ----------
-    M.-J. Woo, J. P. Reiter, A. Oganian & A. F. Karr, *Global measures of data utility for microdata masked for disclosure
-    limitation*, Journal of Privacy and Confidentiality 1(1), 2009.
+    M.-J. Woo, J. P. Reiter, A. Oganian & A. F. Karr, *Global measures of data utility for microdata masked for
+    disclosure limitation*, Journal of Privacy and Confidentiality 1(1), 2009.
 
     Examples
     --------
@@ -44,18 +44,17 @@ def propensity_mse(original: Any, masked: Any, *, degree: int = 2, ridge: float 
     0.25
     """
     X, Y = pair(original, masked)
-    degree = _checks.integer("degree", degree, 1, 2, "degree")
     ridge = _checks.positive("ridge", ridge)
-    terms = _terms(np.concatenate((X, Y)), degree)
+    terms = _terms(np.concatenate((X, Y)), _checks.flag("quadratic", quadratic))
     is_masked = np.repeat([0.0, 1.0], X.shape[0])
     return float(np.mean((_probabilities(terms, is_masked, ridge) - 0.5) ** 2))
 
 
-def _terms(Z: np.ndarray, degree: int) -> np.ndarray:
+def _terms(Z: np.ndarray, quadratic: bool) -> np.ndarray:
     """Standardised columns, with their squares and products if asked for, those that vary, behind a constant."""
     (Z,) = standardized(Z)
     Z = centred(Z)
-    if degree == 2:
+    if quadratic:
         i, j = np.triu_indices(Z.shape[1])
         Z = np.concatenate((Z, Z[:, i] * Z[:, j]), axis=1)
     deviation = deviations(Z)

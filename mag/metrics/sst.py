@@ -26,7 +26,7 @@ def sst(original: Any, *, standardize: bool = False) -> float:
 
     References
     ----------
-    F. Thaeter, *Advancing microaggregation*, thesis, definition 2.23 ("diversity").
+    F. Thaeter, *k-anonymous microaggregation*, thesis, Lübeck 2021, definition 2.23 ("diversity").
 
     Examples
     --------
