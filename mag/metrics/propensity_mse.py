@@ -72,16 +72,19 @@ def _probabilities(Z: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
         eta = Z @ beta
         return float(np.logaddexp(0.0, eta).sum() - y @ eta + penalty @ beta**2 / 2)
 
+    def probabilities(beta: np.ndarray) -> np.ndarray:
+        return 1 / (1 + np.exp(-np.clip(Z @ beta, -700, 700)))
+
     here = loss(beta)
     for _ in range(STEPS):
-        p = 1 / (1 + np.exp(-np.clip(Z @ beta, -700, 700)))
+        p = probabilities(beta)
         gradient = Z.T @ (p - y) + penalty * beta
         curvature = Z.T @ (Z * (p * (1 - p))[:, None]) + np.diag(penalty)
         curvature[0, 0] += 1e-12  # where every p is 0 or 1
         step = np.linalg.solve(curvature, gradient)
         promised = gradient @ step
-        if promised <= 1e-12 * (1 + here):
-            return p
+        if promised <= 1e-9 * (1 + here):  # the next step squares what is left of the error
+            return probabilities(beta - step)
         size = 1.0
         while (there := loss(beta - size * step)) > here - size * promised / 4 and size > 1e-10:
             size /= 2

@@ -24,6 +24,6 @@ def count(table: Any, sensitive: Any) -> Counts:
 
 
 def entropies(counts: Counts) -> np.ndarray:
-    """Of the sensitive values of each class, in nats: H = log n − Σ c log c / n."""
-    inside = np.bincount(counts.home, counts.number * np.log(counts.number))
-    return np.maximum(np.log(counts.sizes) - inside / counts.sizes, 0.0)
+    """Of the sensitive values of each class, in bits: H = log n − Σ c log c / n."""
+    inside = np.bincount(counts.home, counts.number * np.log2(counts.number))
+    return np.maximum(np.log2(counts.sizes) - inside / counts.sizes, 0.0)

@@ -39,4 +39,4 @@ def closeness_utility(table: Any, sensitive: Any) -> float:
     """
     inside = count(table, sensitive)
     whole = entropies(count(np.zeros(inside.sizes.sum()), sensitive))[0]
-    return max(float((whole - inside.sizes @ entropies(inside) / inside.sizes.sum()) / np.log(2)), 0.0)
+    return max(float(whole - inside.sizes @ entropies(inside) / inside.sizes.sum()), 0.0)

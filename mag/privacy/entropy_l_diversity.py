@@ -35,6 +35,6 @@ def entropy_l_diversity(table: Any, sensitive: Any) -> float:
     >>> mag.privacy.entropy_l_diversity([1, 1, 2, 2], ["flu", "ulcer", "flu", "cough"])
     2.0
     """
-    diversity = float(np.exp(entropies(count(table, sensitive)).min()))
-    # exp(log ℓ) may fall short of a whole ℓ by its rounding
+    diversity = float(np.exp2(entropies(count(table, sensitive)).min()))
+    # 2^(log ℓ) may fall short of a whole ℓ by its rounding
     return float(round(diversity)) if np.isclose(diversity, round(diversity), rtol=1e-12, atol=0) else diversity
