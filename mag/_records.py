@@ -74,12 +74,14 @@ def _key(value: Any) -> Any:
 
 def scaled(*tables: np.ndarray, each: bool = True) -> list[np.ndarray]:
     """Tables divided by a power of two, for each column or for all, so that squares neither overflow nor vanish."""
-    return [np.ldexp(table, -exponents(tables, each)) for table in tables]
+    power = exponents(tables, each)
+    return [np.ldexp(table, -power) for table in tables] if power.any() else list(tables)
 
 
 def exponents(tables: Sequence[np.ndarray], each: bool) -> np.ndarray:
-    """The powers of two that `scaled` divides by."""
-    return np.frexp(np.max([np.abs(table).max(axis=0 if each else None) for table in tables], axis=0))[1]
+    """The powers of two that `scaled` divides by; 0 where squares are safe as they are."""
+    power = np.frexp(np.max([np.abs(table).max(axis=0 if each else None) for table in tables], axis=0))[1]
+    return np.where(np.abs(power) < 400, 0, power)
 
 
 def centred(X: np.ndarray) -> np.ndarray:

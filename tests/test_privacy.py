@@ -1,6 +1,5 @@
 """Every measure of risk: a calculation by hand, and what must hold for any table."""
 
-import importlib
 import itertools
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 import mag
 from mag import privacy
-from mag.privacy import MEASURES, IntervalDisclosure, Linkage, _linkage, t_closeness
+from mag.privacy import MEASURES, IntervalDisclosure, Linkage, _emd, _linkage
 
 # The example of Li, Li & Venkatasubramanian 2007: salaries in thousands, three classes of three records
 CLASSES = np.repeat([1, 2, 3], 3)
@@ -208,12 +207,17 @@ def test_earth_movers_distance_is_that_of_linear_programming(ground, seed):
     assert found == pytest.approx(max(emd(P, Q, D) for P in shares))
 
 
-def test_t_closeness_does_not_depend_on_its_blocks(monkeypatch):
-    rng = np.random.default_rng(0)
-    table, values = rng.integers(0, 40, 200), rng.integers(0, 9, 200)
-    whole = privacy.t_closeness(table, values)
-    monkeypatch.setattr(importlib.import_module("mag.privacy.t_closeness"), "CELLS", 1)
-    assert privacy.t_closeness(table, values) == whole
+@pytest.mark.parametrize("ground", ["equal", "ordered"])
+@pytest.mark.parametrize("m", [1, 2, 9, 500])
+@pytest.mark.parametrize("cells", [1, 100, 2**20])
+def test_distances_from_everybody_are_those_of_the_matrix(ground, m, cells, monkeypatch):
+    rng = np.random.default_rng(m)
+    classes = np.concatenate((np.arange(40), rng.integers(0, 40, 160)))
+    values = np.unique(rng.integers(0, m, 200), return_inverse=True)[1]
+    m = values.max() + 1
+    monkeypatch.setattr(_emd, "CELLS", cells)
+    matrix = _emd.in_blocks(getattr(_emd, ground))(classes, values, m)
+    np.testing.assert_allclose(getattr(_emd, f"{ground}_from_all")(classes, values, m), matrix, rtol=1e-12, atol=1e-14)
 
 
 def test_mt_closeness_by_hand():
@@ -452,4 +456,4 @@ def test_wrong_arguments_are_refused_in_one_sentence(call, error, sentence):
 def test_every_array_library_is_read(xp):
     table = xp.make([[1.0, 2.0], [1.0, 2.0], [5.0, 4.0]])
     assert privacy.class_sizes(table).tolist() == [2, 2, 1]
-    assert privacy.t_closeness(table, xp.make([1, 2, 3])) == t_closeness(np.array([0, 0, 1]), [1, 2, 3])
+    assert privacy.t_closeness(table, xp.make([1, 2, 3])) == privacy.t_closeness([0, 0, 1], [1, 2, 3])

@@ -6,7 +6,7 @@ import numpy as np
 
 from mag._checks import integer
 from mag._records import classes, classes_of, numeric, standardized
-from mag.privacy._emd import Distance, distributions, read_sensitive
+from mag.privacy._emd import Distance, counts, read_sensitive, shares
 
 
 def mt_closeness(
@@ -59,33 +59,29 @@ def mt_closeness(
     """
     labels = classes("table", table)
     m = integer("m", m, 1, labels.size, "n")
-    values, n_values, distance = read_sensitive(sensitive, labels.size, ground, hierarchy)
-    counts = distributions(labels, values, n_values)
+    values, n_values, found = read_sensitive(sensitive, labels.size, ground, hierarchy)
+    inside, distance = counts(labels, values, n_values), found.between
     if supersets is None:
         first = np.unique(labels, return_index=True)[1]
         (places,) = standardized(numeric("table", table))
-        return max(_nearest(c, places[first], counts, m, distance) for c in range(len(counts)))
+        return max(_nearest(c, places[first], inside, m, distance) for c in range(len(inside)))
     outer = classes_of("supersets", supersets, "table", labels.size)
     homes = np.unique(labels * (int(outer.max()) + 1) + outer)
-    if homes.size != len(counts):
-        raise ValueError(f"supersets must hold each class as a whole; got {homes.size - len(counts)} splits.")
-    around = distributions(outer, values, n_values)
+    if homes.size != len(inside):
+        raise ValueError(f"supersets must hold each class as a whole; got {homes.size - len(inside)} splits.")
+    around = counts(outer, values, n_values)
     if around.sum(axis=1).min() < m:
         raise ValueError(f"supersets must hold m={m} records each; the smallest holds {around.sum(axis=1).min()}.")
-    return float(distance(_shares(counts), _shares(around[homes % (int(outer.max()) + 1)])).max())
+    return float(distance(shares(inside), shares(around[homes % (int(outer.max()) + 1)])).max())
 
 
-def _nearest(c: int, places: np.ndarray, counts: np.ndarray, m: int, distance: Distance) -> float:
+def _nearest(c: int, places: np.ndarray, inside: np.ndarray, m: int, distance: Distance) -> float:
     """The least distance of a class from a ball around it."""
     far = np.square(places - places[c]).sum(axis=1)
     order = np.argsort(far, kind="stable")
     far = far[order]
-    balls = np.cumsum(counts[order], axis=0)
+    balls = np.cumsum(inside[order], axis=0)
     # equally far classes are in or out together
     whole = np.append(far[1:] > far[:-1] * (1 + 1e-12), True)
     balls = balls[whole & (balls.sum(axis=1) >= m)]
-    return float(distance(_shares(counts[c : c + 1]), _shares(balls)).min())
-
-
-def _shares(counts: np.ndarray) -> np.ndarray:
-    return counts / counts.sum(axis=1, keepdims=True)
+    return float(distance(shares(inside[c : c + 1]), shares(balls)).min())

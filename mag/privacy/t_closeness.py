@@ -2,12 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from mag._records import classes
-from mag.privacy._emd import distributions, read_sensitive
-
-CELLS = 2**20  # of a block of distributions
+from mag.privacy._emd import read_sensitive
 
 
 def t_closeness(table: Any, sensitive: Any, *, ground: str = "auto", hierarchy: Any = None) -> float:
@@ -47,12 +43,4 @@ def t_closeness(table: Any, sensitive: Any, *, ground: str = "auto", hierarchy: 
     """
     labels = classes("table", table)
     values, m, distance = read_sensitive(sensitive, labels.size, ground, hierarchy)
-    everybody = np.bincount(values, minlength=m)[None] / labels.size
-    order = np.argsort(labels, kind="stable")
-    labels, values = labels[order], values[order]
-    block, largest = max(1, CELLS // m), 0.0
-    for first in range(0, int(labels[-1]) + 1, block):
-        here = slice(*np.searchsorted(labels, [first, first + block]))
-        P = distributions(labels[here] - first, values[here], m)
-        largest = max(largest, float(distance(P / P.sum(axis=1, keepdims=True), everybody).max()))
-    return largest
+    return float(distance.from_all(labels, values, m).max())
