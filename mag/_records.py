@@ -1,6 +1,6 @@
 """Tables in, and which of their records are equal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,19 +27,32 @@ def pair(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray]:
     return X, Y
 
 
-def comparable(option: str, x: Any) -> np.ndarray:
-    """A table of anything that can be equal; one dimension is one column."""
-    return _checks.comparable(option, read(option, x)[0])
+def columns(option: str, x: Any) -> list[np.ndarray]:
+    """The columns of a table of anything that can be equal; one dimension is one column.
+
+    Frames and dictionaries are read column by column: one array for all would round integers beside floats.
+    """
+    parts = next((list(getattr(x, way)()) for way in ("iter_columns", "itercolumns") if hasattr(x, way)), None)
+    if parts is None and (isinstance(x, Mapping) or (getattr(x, "ndim", 0) == 2 and hasattr(x, "items"))):
+        parts = [column for _, column in x.items()]
+    if parts is None:
+        return list(_checks.comparable(option, read(option, x)[0]).T)
+    found = [_checks.comparable(option, read(option, part)[0])[:, 0] for part in parts]
+    if not found:
+        raise ValueError(f"{option} must hold at least one row and one column; got no column.")
+    for column in found:
+        _checks.same_rows(f"every column of {option}", column.size, "the first", found[0].size)
+    return found
 
 
 def classes(option: str, x: Any) -> np.ndarray:
     """The class of every record: equal records share a number, from 0 on.  −0.0 equals 0.0, and missing is a value."""
-    X = comparable(option, x)
-    labels = codes(option, X[:, 0])
-    for j in range(1, X.shape[1]):
+    first, *others = columns(option, x)
+    labels = codes(option, first)
+    for values in others:
         if labels.max() == labels.size - 1:  # all records differ already
             break
-        column = codes(option, X[:, j])
+        column = codes(option, values)
         labels = np.unique(labels * (column.max() + 1) + column, return_inverse=True)[1]
     return labels
 
@@ -67,7 +80,7 @@ def _key(value: Any) -> Any:
     try:
         if value == value:
             return value
-    except TypeError:  # pandas.NA equals nothing, not even in part; it is one object
+    except (TypeError, ValueError):  # pandas.NA, one object, does not say; an array cannot be hashed
         return value
     return _NAN if isinstance(value, float) else type(value)
 

@@ -6,6 +6,7 @@ import pytest
 import mag
 from mag import metrics
 from mag.metrics import METRICS
+from tests.people import in_groups_of, people
 
 # Thaeter, table 2.1, and the two groupings of table 3.1
 TEST_DATA = np.array([[3, 6], [6, 3], [9, 3], [9, 3], [12, 6], [12, 9]])
@@ -22,23 +23,6 @@ PAIRS = [  # measures of an original and a masked table that are 0 where nothing
     "propensity_mse",
     "sse",
 ]
-
-
-def people(n=60, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 5
-
-
-def neighbours(x, k):
-    """Groups of k in the order of x; the last one takes the rest."""
-    return np.minimum(np.argsort(np.argsort(x)) // k, x.size // k - 1)
-
-
-def grouped(X, labels):
-    """Group means."""
-    sums = np.zeros((labels.max() + 1, X.shape[1]))
-    np.add.at(sums, labels, X)
-    return (sums / np.bincount(labels)[:, None])[labels]
 
 
 # ---- by hand
@@ -156,7 +140,7 @@ def test_propensity_mse_by_hand():
 
 def test_propensity_mse_of_group_means_needs_squares():
     X = people(200)
-    Y = grouped(X, neighbours(X[:, 0], 10))
+    Y = in_groups_of(10, X)
     assert metrics.propensity_mse(X, Y, quadratic=False) == pytest.approx(0, abs=1e-20)
     assert metrics.propensity_mse(X, Y) > 1e-3
 
@@ -192,13 +176,13 @@ def test_a_release_that_changes_nothing_loses_nothing(name):
 def test_a_coarser_release_loses_more_than_nothing(name):
     X = people()
     # records that are near in one column only: means and correlations of the others suffer
-    assert METRICS[name](X, grouped(X, neighbours(X[:, 0], 8))) > 1e-4
+    assert METRICS[name](X, in_groups_of(8, X)) > 1e-4
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_order_of_records_does_not_matter(name):
     X = people()
-    Y = grouped(X, neighbours(X[:, 0], 8))
+    Y = in_groups_of(8, X)
     order = np.random.default_rng(1).permutation(len(X))
     assert METRICS[name](X[order], Y[order]) == pytest.approx(METRICS[name](X, Y), rel=1e-9)
 
@@ -206,7 +190,7 @@ def test_the_order_of_records_does_not_matter(name):
 @pytest.mark.parametrize("name", sorted({*PAIRS} - {"il1", "sse"}))
 def test_the_unit_and_the_origin_of_a_column_do_not_matter(name):
     X = people()
-    Y = grouped(X, neighbours(X[:, 0], 8))
+    Y = in_groups_of(8, X)
     unit, origin = np.array([1e6, 1e-3, -7]), np.array([1e3, 5, 0])
     assert METRICS[name](X * unit + origin, Y * unit + origin) == pytest.approx(METRICS[name](X, Y), rel=1e-6)
 
@@ -242,7 +226,7 @@ def test_separated_tables_have_the_largest_propensity_mse():
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_scale_free_measures_survive_any_magnitude(scale):
     X = people()
-    Y = grouped(X, neighbours(X[:, 0], 8))
+    Y = in_groups_of(8, X)
     for name in sorted({*PAIRS} - {"sse"}):
         assert METRICS[name](X * scale, Y * scale) == pytest.approx(METRICS[name](X, Y), rel=1e-6), name
 

@@ -8,6 +8,7 @@ import pytest
 import mag
 from mag import privacy
 from mag.privacy import MEASURES, IntervalDisclosure, Linkage, _emd, _linkage
+from tests.people import in_groups_of, people
 
 # The example of Li, Li & Venkatasubramanian 2007: salaries in thousands, three classes of three records
 CLASSES = np.repeat([1, 2, 3], 3)
@@ -30,19 +31,6 @@ DISEASES = {  # their tree, of three levels
     "digestive system": "both",
 }
 SENSITIVE = ["closeness_utility", "distinct_l_diversity", "entropy_l_diversity", "t_closeness"]
-
-
-def people(n=60, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 5
-
-
-def in_groups_of(k, X):
-    """Means of k neighbours in the first column; the last group takes the rest."""
-    labels = np.minimum(np.argsort(np.argsort(X[:, 0])) // k, len(X) // k - 1)
-    sums = np.zeros((labels.max() + 1, X.shape[1]))
-    np.add.at(sums, labels, X)
-    return (sums / np.bincount(labels)[:, None])[labels]
 
 
 # ---- equal records
@@ -98,6 +86,20 @@ def test_missing_values_of_frames_are_equal():
     assert privacy.class_sizes(frame).tolist() == [2, 2, 2, 2]
     pl = pytest.importorskip("polars")
     assert privacy.k_anonymity(pl.DataFrame({"a": [1, None, None, 1], "b": ["x", None, None, "x"]})) == 2
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", None])
+def test_frames_and_dictionaries_are_read_column_by_column(library):
+    table = {"id": np.array([2**53, 2**53 + 1]), "x": np.array([0.5, 0.5]), "name": np.array(["a", "a"])}
+    frame = pytest.importorskip(library).DataFrame(table) if library else table
+    assert privacy.k_anonymity(frame) == 1  # as one array of floats, both records would be equal
+    tree = {"a": "any", "b": "any"}
+    assert mag.metrics.ncp(frame, [0, 0], hierarchies={2: tree}) == 2 * 0
+
+
+def test_columns_of_one_name_all_count():
+    pd = pytest.importorskip("pandas")
+    assert privacy.k_anonymity(pd.DataFrame([[1, 2], [1, 3]], columns=["a", "a"])) == 1
 
 
 def test_class_sizes_are_those_of_a_dictionary():
@@ -414,6 +416,8 @@ def test_nothing_is_refused(name):
         (lambda: privacy.k_anonymity(np.array([[], []])), ValueError, "table must hold at least one row"),
         (lambda: privacy.k_anonymity([1j]), TypeError, "table must hold numbers, strings, dates or objects; got"),
         (lambda: privacy.k_anonymity(np.array([[1], {}], dtype=object)), TypeError, "values that can be hashed"),
+        (lambda: privacy.k_anonymity({}), ValueError, "table must hold at least one row and one column; got no column"),
+        (lambda: privacy.k_anonymity({"a": [1], "b": [1, 2]}), ValueError, "every column of table must have as many"),
         (lambda: privacy.k_anonymity(np.ma.array([1])), TypeError, "table must not be a masked array"),
         (lambda: privacy.uniques([1, 2], k=4), ValueError, r"k must be an integer in \[1, n\+1=3\]; got 4"),
         (lambda: privacy.uniques([1, 2], k=2.0), TypeError, "k must be an integer"),

@@ -9,7 +9,7 @@ import numpy as np
 from mag import _checks
 from mag._arrays import read
 from mag._hierarchy import Hierarchy, read_hierarchies
-from mag._records import classes_of, comparable, numeric, scaled
+from mag._records import classes_of, columns, numeric, scaled
 
 
 def penalties(
@@ -20,8 +20,8 @@ def penalties(
     The share of a group is its range by the range of all for numbers, and what `category` says of the closest common
     ancestor for a column with a tree.
     """
-    table = comparable("original", original)
-    n, d = table.shape
+    table = columns("original", original)
+    n, d = table[0].size, len(table)
     labels = classes_of("groups", groups, "original", n)
     trees = read_hierarchies(hierarchies, d)
     sizes = np.bincount(labels)
@@ -30,9 +30,9 @@ def penalties(
     shares = np.zeros((sizes.size, d))
     for j in range(d):
         if j in trees:
-            shares[:, j] = category(trees[j], trees[j].common_ancestors(trees[j].leaf_of(table[:, j]), labels))
+            shares[:, j] = category(trees[j], trees[j].common_ancestors(trees[j].leaf_of(table[j]), labels))
             continue
-        (values,) = scaled(numeric(f"column {j} of original", _numbers(j, table[:, j])))
+        (values,) = scaled(numeric(f"column {j} of original", _numbers(j, table[j])))
         whole = values.max() - values.min()
         values = values[order, 0]
         if whole > 0:

@@ -14,10 +14,8 @@ def closeness_utility(table: Any, sensitive: Any) -> float:
 
     Parameters
     ----------
-    table : array, shape (n, d) or (n,)
-        The published quasi-identifiers, whose equal records are a class; or the group of every record.
-    sensitive : array, shape (n,) or (n, ·)
-        Numbers or strings; of several columns, the combinations count.  Missing is a value.
+    table, sensitive : array
+        Published quasi-identifiers or groups, and sensitive values, as for `distinct_l_diversity`.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def rank_interval_disclosure(
     width : float
         w, above 0; the literature takes 0.01 to 0.1.
     outside : int
-        How many values of a record may lie outside of their intervals while the record counts as disclosed.
+        As for `sd_interval_disclosure`.
 
     Returns
     -------
