@@ -378,9 +378,9 @@ def test_the_order_of_records_and_the_unit_do_not_matter(measure):
 @pytest.mark.parametrize("seed", range(3))
 def test_pycanon_agrees(seed):
     """On clean data: no missing values, more than one sensitive value."""
-    anonymity = pytest.importorskip("pycanon.anonymity", reason="pycanon pins exact versions of NumPy and pandas")
-    from pycanon import metrics as utility
-
+    reason = "pycanon pins exact versions of its dependencies; pip install --no-deps pycanon"
+    anonymity = pytest.importorskip("pycanon.anonymity", reason=reason)
+    utility = pytest.importorskip("pycanon.metrics", reason=reason)
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 3, (150, 3)), columns=["a", "b", "c"])
@@ -432,8 +432,17 @@ def test_nothing_is_refused(name):
             ValueError,
             "sensitive must have as many columns as one attribute",
         ),
-        (lambda: privacy.t_closeness([1], ["a"], ground="ordered"), TypeError, "numbers that follow the order"),
+        (
+            lambda: privacy.t_closeness([1], ["a"], ground="ordered"),
+            TypeError,
+            "numbers or dates that follow the order",
+        ),
         (lambda: privacy.t_closeness([1], [np.nan]), ValueError, "sensitive contains 1 NaN value"),
+        (
+            lambda: privacy.t_closeness([1], np.array(["NaT"], "M8[D]")),
+            ValueError,
+            "sensitive contains 1 missing dates",
+        ),
         (lambda: privacy.t_closeness([1], [1], ground="l1"), ValueError, "ground must be one of 'auto', 'equal'"),
         (lambda: privacy.t_closeness([1], [1], ground="hierarchical"), TypeError, "hierarchy must map every category"),
         (

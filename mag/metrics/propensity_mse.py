@@ -58,7 +58,8 @@ def _terms(Z: np.ndarray, quadratic: bool) -> np.ndarray:
         i, j = np.triu_indices(Z.shape[1])
         Z = np.concatenate((Z, Z[:, i] * Z[:, j]), axis=1)
     deviation = deviations(Z)
-    Z, deviation = Z[:, deviation > 0], deviation[deviation > 0]
+    varies = deviation > 1e-9  # below is rounding: of the square of ±1, say
+    Z, deviation = Z[:, varies], deviation[varies]
     return np.concatenate((np.ones((Z.shape[0], 1)), centred(Z) / deviation), axis=1)
 
 

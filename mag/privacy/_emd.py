@@ -113,7 +113,7 @@ def read_sensitive(sensitive: Any, n: int, ground: str, hierarchy: Any) -> tuple
     values = values[:, 0]
     ground = _checks.one_of("ground", ground, GROUNDS)
     if ground == "auto":
-        ground = "hierarchical" if hierarchy is not None else "ordered" if values.dtype.kind in "iuf" else "equal"
+        ground = "hierarchical" if hierarchy is not None else "ordered" if values.dtype.kind in "iufMm" else "equal"
     if ground == "hierarchical":
         tree = Hierarchy("hierarchy", hierarchy)
         leaves, labels = np.unique(tree.leaf_of(values), return_inverse=True)
@@ -123,9 +123,11 @@ def read_sensitive(sensitive: Any, n: int, ground: str, hierarchy: Any) -> tuple
     if ground == "ordered":
         if values.dtype.kind not in "biufMm":
             raise TypeError(
-                "sensitive must hold numbers that follow the order with ground 'ordered'; got other values."
+                "sensitive must hold numbers or dates that follow the order with ground 'ordered'; got other values."
             )
         _checks.finite("sensitive", values)
+        if values.dtype.kind in "Mm" and (missing := int(np.isnat(values).sum())):
+            raise ValueError(f"sensitive contains {missing} missing dates; drop them, or choose ground 'equal'.")
     labels = codes("sensitive", values)
     found = Ground(ordered, ordered_from_all) if ground == "ordered" else Ground(equal, equal_from_all)
     return labels, int(labels.max()) + 1, found
