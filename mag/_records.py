@@ -76,7 +76,9 @@ def codes(option: str, column: np.ndarray) -> np.ndarray:
 
 
 def _key(value: Any) -> Any:
-    """What a missing value is looked up by, because NaN differs from itself."""
+    """What a value is looked up by: NaN differs from itself, and True is published otherwise than 1."""
+    if isinstance(value, bool):
+        return bool, value
     try:
         if value == value:
             return value

@@ -60,6 +60,8 @@ nan = np.nan
         (np.array([nan, nan, None, None], dtype=object), 2),
         (np.array([nan, np.float64(nan), "nan"], dtype=object), 1),
         (np.array([0.0, -0.0, 0], dtype=object), 3),
+        (np.array([True, 1], dtype=object), 1),
+        (np.array([[1, "x"], [1, "x"]], dtype=object), 2),
         (np.array(["NaT", "NaT", "2020-01-01", "2020-01-01"], dtype="datetime64[D]"), 2),
         (np.array([2**53, 2**53 + 1]), 1),  # equal as floats, not as integers
         (np.array([2**63, 2**63 + 1], dtype=np.uint64), 1),
