@@ -13,7 +13,9 @@ __all__ = [
     "RecordGrouping",
     "backends",
     "columns",
+    "metrics",
     "multivariate",
+    "privacy",
     "univariate",
 ]
 
@@ -31,7 +33,9 @@ _HOMES = {
     "RecordGrouping": "mag.records",
     "backends": "mag.backends",
     "columns": "mag.api",
+    "metrics": "mag.metrics",
     "multivariate": "mag.joint",
+    "privacy": "mag.privacy",
     "univariate": "mag.api",
 }
 
