@@ -156,16 +156,6 @@ def weights_for(weights: np.ndarray, n: int, per: str = "record, n") -> np.ndarr
     return weights
 
 
-def positive(option: str, number: Any) -> float:
-    """A finite number above zero."""
-    allowed = "a finite number above zero"
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
-        raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
-    if not 0 < float(number) < np.inf:
-        raise ValueError(f"{option} must be {allowed}; got {number}.")
-    return float(number)
-
-
 def comparable(option: str, X: np.ndarray) -> np.ndarray:
     """Rows of values that are equal or not, at least one; one dimension is one column."""
     if X.dtype.kind not in "biufUSTMmO":

@@ -300,9 +300,9 @@ def test_wrong_tables_are_refused_in_one_sentence(name, original, masked, error,
         (
             lambda: metrics.propensity_mse([1], [1], ridge=0),
             ValueError,
-            "ridge must be a finite number above zero; got 0",
+            "ridge must be a positive number; got 0",
         ),
-        (lambda: metrics.propensity_mse([1], [1], ridge="1"), TypeError, "ridge must be a finite number above zero"),
+        (lambda: metrics.propensity_mse([1], [1], ridge="1"), TypeError, "ridge must be a positive number"),
         (lambda: metrics.correlation_difference([1], [1], norm="l2"), ValueError, "norm must be one of 'absolute'"),
     ],
 )
