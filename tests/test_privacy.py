@@ -459,7 +459,7 @@ def test_nothing_is_refused(name):
         (lambda: privacy.mt_closeness([1, 2], [1, 2], 2, supersets=[1, 2]), ValueError, "hold m=2 records each; the"),
         (lambda: privacy.distance_linkage([1.0], [np.nan]), ValueError, "masked contains 1 NaN value"),
         (lambda: privacy.rank_linkage([1.0, 2.0], [1.0]), ValueError, "masked must have as many records as original"),
-        (lambda: privacy.sd_interval_disclosure([1], [1], width=-1), ValueError, "width must be a finite number above"),
+        (lambda: privacy.sd_interval_disclosure([1], [1], width=-1), ValueError, "width must be a positive number"),
         (lambda: privacy.rank_interval_disclosure([1], [1], outside=2), ValueError, r"outside must be .*\[0, d=1\]"),
     ],
 )
