@@ -1,8 +1,8 @@
 """Whole tables column by column: `python -m benchmarks.batch`.
 
-The time of `mag.columns` up to its labels as a ratio to `np.argsort(X, axis=0)`, on one and on two threads, beside a loop
-over microagg1d, and from arrays of PyTorch and JAX.  The ways are measured in turns, so that what disturbs one disturbs
-all; every figure is the least of several.
+The time of `mag.columns` up to its labels as a ratio to `np.argsort(X, axis=0)`, on one and on two threads, beside a
+loop over microagg1d, and from arrays of PyTorch and JAX.  The ways are measured in turns, so that what disturbs one
+disturbs all; every figure is the least of several.
 """
 
 import sys

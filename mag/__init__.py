@@ -6,19 +6,36 @@ Names are imported when they are first used, so that ``import mag`` is instant.
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["ColumnGroupings", "Cost", "Grouping", "backends", "columns", "univariate"]
+__all__ = [
+    "ColumnGroupings",
+    "Cost",
+    "Grouping",
+    "RecordGrouping",
+    "backends",
+    "columns",
+    "metrics",
+    "multivariate",
+    "privacy",
+    "univariate",
+]
 
 if TYPE_CHECKING:
     from mag.api import columns, univariate
     from mag.costs import Cost
     from mag.grouping import ColumnGroupings, Grouping
+    from mag.joint import multivariate
+    from mag.records import RecordGrouping
 
 _HOMES = {
     "ColumnGroupings": "mag.grouping",
     "Cost": "mag.costs",
     "Grouping": "mag.grouping",
+    "RecordGrouping": "mag.records",
     "backends": "mag.backends",
     "columns": "mag.api",
+    "metrics": "mag.metrics",
+    "multivariate": "mag.joint",
+    "privacy": "mag.privacy",
     "univariate": "mag.api",
 }
 

@@ -120,16 +120,70 @@ def per_column(option: str, given: Any, m: int) -> list[Any]:
     return [given] * m
 
 
-def weights_for(weights: np.ndarray, n: int) -> np.ndarray:
-    """One weight per record, not negative, not all zero."""
+def positive(option: str, number: Any) -> float:
+    """A finite positive number."""
+    return _number(option, number, "a positive number", low=np.nextafter(0, 1))
+
+
+def not_negative(option: str, number: Any) -> float:
+    """Zero or a finite positive number."""
+    return _number(option, number, "a number that is not negative", low=0)
+
+
+def seconds(option: str, number: Any) -> float | None:
+    """None or a positive number."""
+    return (
+        None if number is None else _number(option, number, "None or a positive number of seconds", np.nextafter(0, 1))
+    )
+
+
+def _number(option: str, number: Any, allowed: str, low: float) -> float:
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
+        raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
+    if not low <= float(number) < np.inf:
+        raise ValueError(f"{option} must be {allowed}; got {number}.")
+    return float(number)
+
+
+def weights_for(weights: np.ndarray, n: int, per: str = "record, n") -> np.ndarray:
+    """One weight per record, or per column, not negative, not all zero."""
     weights = real_vector("weights", weights)
     if weights.size != n:
-        raise ValueError(f"weights must hold one weight per record, n={n}; got {weights.size}.")
+        raise ValueError(f"weights must hold one weight per {per}={n}; got {weights.size}.")
     if weights.min() < 0:
         raise ValueError(f"weights must not be negative; got {int((weights < 0).sum())} negative.")
     if weights.max() == 0:
         raise ValueError("weights must not all be zero; got only zeros.")
     return weights
+
+
+def comparable(option: str, X: np.ndarray) -> np.ndarray:
+    """Rows of values that are equal or not, at least one; one dimension is one column."""
+    if X.dtype.kind not in "biufUSTMmO":
+        raise TypeError(f"{option} must hold numbers, strings, dates or objects; got dtype {X.dtype.name}.")
+    if X.ndim not in (1, 2):
+        raise ValueError(f"{option} must have one or two dimensions; got an array of shape {X.shape}.")
+    if X.size == 0:
+        raise ValueError(f"{option} must hold at least one row and one column; got an array of shape {X.shape}.")
+    return X[:, None] if X.ndim == 1 else X
+
+
+def same_rows(option: str, rows: int, other: str, n: int) -> None:
+    """As many records as another argument has."""
+    if rows != n:
+        raise ValueError(f"{option} must have as many records as {other}, n={n}; got {rows}.")
+
+
+def same_columns(option: str, columns: int, other: str, d: int) -> None:
+    """As many columns as another argument has."""
+    if columns != d:
+        raise ValueError(f"{option} must have as many columns as {other}, d={d}; got {columns}.")
+
+
+def unused(option: str, given: Any, by: str) -> None:
+    """An option that would have no effect is a mistake."""
+    if given is not None:
+        raise ValueError(f"{option} is not used by {by}; leave it out.")
 
 
 def shown(choice: Any) -> str:

@@ -11,18 +11,25 @@ import pytest
 import mag
 from mag.backends import BACKENDS
 from mag.costs import COSTS
+from mag.methods import METHODS
+from mag.metrics import METRICS
+from mag.privacy import MEASURES
 from mag.solvers import SOLVERS
 
 ROOT = pathlib.Path(mag.__file__).parent
 LAYERS = [  # a file may import from its own layer's package and from those after it
     ["mag.cli"],
     ["mag.demo", "mag.info"],
+    ["mag.joint"],
     ["mag.api"],
+    ["mag.methods", "mag.records"],
+    ["mag.metrics", "mag.privacy"],
     ["mag.backends"],
     ["mag.solvers"],
     ["mag.costs"],
     ["mag._jit"],
     ["mag._bits", "mag._lanes", "mag._wide"],
+    ["mag._hierarchy", "mag._records"],
     ["mag._arrays", "mag._checks", "mag.grouping", "mag.reference"],  # leaves
     ["mag"],
 ]
@@ -60,10 +67,19 @@ def test_imports_point_down(path):
             assert there == here or HEIGHT[there] > HEIGHT[here], f"{module_name(path)} imports {name}"
 
 
-@pytest.mark.parametrize(("folder", "table"), [("costs", COSTS), ("solvers", SOLVERS), ("backends", BACKENDS)])
+TABLES = {"backends": BACKENDS, "costs": COSTS, "metrics": METRICS, "privacy": MEASURES, "solvers": SOLVERS}
+
+
+@pytest.mark.parametrize(("folder", "table"), TABLES.items(), ids=TABLES)
 def test_tables_equal_files(folder, table):
     files = sorted(path.stem for path in (ROOT / folder).glob("*.py") if not path.stem.startswith("_"))
     assert list(table) == files
+
+
+def test_every_file_of_methods_holds_a_method_of_the_table():
+    files = {path.stem for path in (ROOT / "methods").glob("*.py") if not path.stem.startswith("_")}
+    assert {method.group.__module__.rpartition(".")[2] for method in METHODS.values()} == files
+    assert list(METHODS) == sorted(METHODS)
 
 
 def test_costs_are_called_like_their_key():
@@ -75,6 +91,11 @@ def test_the_documentation_of_univariate_lists_the_tables():
     for option, table in (("cost", COSTS), ("solver", {"auto": 0, **SOLVERS}), ("backend", {"auto": 0, **BACKENDS})):
         listed = re.search(rf"^    {option} : \{{(.*?)\}}", text, re.M | re.S).group(1)
         assert re.findall(r'"(\w+)"', listed) == sorted(table)
+
+
+def test_the_documentation_of_multivariate_lists_the_methods():
+    listed = re.search(r"^    method : \{(.*?)\}", mag.multivariate.__doc__, re.M | re.S).group(1)
+    assert re.findall(r'"(\w+)"', listed) == sorted({"auto", *METHODS})
 
 
 def run(code):

@@ -113,6 +113,11 @@ def test_any_table(X, k):
 # ---- threads
 
 
+@pytest.fixture(autouse=True)
+def _threads_for_little(monkeypatch):
+    monkeypatch.setattr(cpu, "WORTH", 50)
+
+
 @pytest.mark.parametrize("k", [3, 40])
 def test_the_same_bytes_on_any_number_of_threads(k):
     X = np.column_stack(list(real_columns(700).values()))

@@ -4,6 +4,8 @@ Columns that need more thought than this are left to `cpu.group`: values whose s
 whose sums it would round, costs so small that bits may be lost (see `_problem`).
 """
 
+from functools import cache
+
 import numpy as np
 from numba.core import types
 
@@ -55,10 +57,16 @@ def group(X, columns, problem, labels, n_groups, least):
     reach = min(4 * k, n)  # how far sums of squares of integers reach, see `_problem`
     widest = EXACT / (8 * reach) if cost.integer else np.inf
     memory = values, values.view(np.float64), work.view(np.uint64), work[:solving], sizes, starts, order, counts
-    run, size = block.compiled_for(k)
-    solver = address_of(run, cost.kernel, size, memory[1], memory[1], sizes, work)
-    _group(solver, k, reach, widest, source, memory, columns, labels, n_groups, least, done)
+    _group(_solver(cost.kernel, k), k, reach, widest, source, memory, columns, labels, n_groups, least, done)
     return columns[~done]
+
+
+@cache
+def _solver(kernel, k):
+    """The address of the solver of this cost and k."""
+    run, size = block.compiled_for(k)
+    reals, sizes = np.empty(0), np.empty(0, block.size_type(k))
+    return address_of(run, kernel, size, reals, reals, sizes, reals)
 
 
 def _gather(X, columns, source, fits):

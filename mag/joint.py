@@ -1,0 +1,217 @@
+"""Records of several columns, grouped jointly: check, standardise, run the method, count, wrap."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mag._arrays import read
+from mag._checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
+from mag.api import _backend, univariate
+from mag.backends import cpu
+from mag.backends._labels import at_least
+from mag.costs._groups import distance
+from mag.methods import METHODS, automatic
+from mag.methods._ordered import Whole
+from mag.methods._standard import Standard, standardised
+from mag.methods._watch import Watch
+from mag.records import RecordGrouping
+
+
+def multivariate(
+    X: Any,
+    k: int,
+    *,
+    method: str = "auto",
+    standardize: bool = True,
+    backend: str = "auto",
+    threads: int | None = None,
+    random_state: Any = None,
+    progress: bool | Callable[[float], Any] | None = None,
+    time_limit: float | None = None,
+    **options: Any,
+) -> RecordGrouping:
+    """Group records of several columns into groups of at least k that lose little.
+
+    Finding the least loss is NP-hard for two columns or more; the methods differ in what they lose and how long they
+    take.  With one column, all of them give the optimum of `mag.univariate`.
+
+    Parameters
+    ----------
+    X : array-like of real numbers, shape (n, d)
+        The records; integers, booleans and floats up to float64.  NaN and infinity are refused.
+        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
+    k : int
+        The smallest group size, from 1 to n.
+    method : {"auto", "cbfs_order", "kmeans_cleanup", "mdav_order", "nearest_neighbor", "npn", "projection", "tsp", \
+"zscore"}
+        How to group; "auto" is "tsp" unless that would take too long, and then "projection".
+
+        ==================== ==================================================== ====================================
+        method               groups                                               options
+        ==================== ==================================================== ====================================
+        ``zscore``           consecutive in the order of the sum of the columns   integer
+        ``npn``              … of a walk that always goes on to the nearest       integer, time_limit
+        ``tsp``              … of a short tour                                    exchanges, integer, random_state,
+                                                                                  time_limit
+        ``mdav_order``       … in which MDAV takes records                        integer, time_limit
+        ``cbfs_order``       … in which CBFS takes records                        integer, time_limit
+        ``projection``       … of the best of many projections on a line          directions, n_projections, ordered,
+                                                                                  refine, return_scores, integer,
+                                                                                  random_state, time_limit
+        ``kmeans_cleanup``   clusters of k-means, small ones merged               factor=1.0, random_state, time_limit
+        ``nearest_neighbor`` trees of near records, cut                           random_state
+        ==================== ==================================================== ====================================
+
+        The first six find the best groups of records that are consecutive in their order.
+    standardize : bool
+        Measure each column in its standard deviations (those of the n records, ddof = 0), so that no column counts
+        more for its unit.  Representatives and masked values are in the units of the data anyway.
+    backend : {"auto", "cpu"}
+        Where to compute.
+    threads : int, optional
+        How many threads may work; all processors by default.  The result does not depend on it.
+    random_state : int, numpy.random.Generator, optional
+        Seeds the methods that draw random numbers; the same seed gives the same groups, None gives seed 0.
+    progress : bool or callable, optional
+        True draws a bar on the standard error stream; a function is called with fractions from 0 to 1.
+    time_limit : float, optional
+        Seconds after which the best grouping so far is returned; its `complete` is then False.
+    integer : bool
+        Publish the integers nearest to the means, half away from zero, and find the groups that lose least then.
+    exchanges : float
+        Random exchanges of stretches of the tour that are tried, per record ("tsp"); 10 by default, fewer above 5000
+        records.
+    directions : {"gaussian", "pca", "uniform"} or array, shape (d, m)
+        Lines to project on ("projection"): the first principal component and then random directions, entries uniform in
+        [0, 1] (the default) or Gaussian; the principal component alone; or the given columns alone.
+    n_projections : int
+        How many random directions; 500 by default.
+    ordered : bool
+        Whether the best directions are only taken as an order of the records, for the best groups by all columns (the
+        default), or the groups are those that are optimal on the line.
+    refine : int
+        Rounds in which 64 directions around the best one are tried; none by default.
+    return_scores : bool
+        Whether ``details["directions"]`` of the result, (d, m), and ``details["scores"]``, the information loss of the
+        optimal groups on each line, are kept.
+    factor : float
+        The number of clusters, relative to n/k ("kmeans_cleanup").
+    **options
+        An option that the method does not use is an error.
+
+    Returns
+    -------
+    RecordGrouping
+        Labels, sizes, cost, representatives and masked records, in the library and on the device of `X`.
+
+    Notes
+    -----
+    Groups have k records or more: k to 2k-1 from the six orders, any number from the others.  Fewer than 2k records are
+    one group.
+
+    Examples
+    --------
+    >>> import mag
+    >>> people = [[31.5, 170], [52.0, 181], [30.9, 168], [33.2, 173], [29.8, 165], [55.1, 185], [50.1, 179]]
+    >>> grouping = mag.multivariate(people, k=3, method="zscore")
+    >>> grouping.labels
+    array([0, 1, 0, 0, 0, 1, 1], dtype=int32)
+    >>> grouping.masked[0]
+    array([ 31.35, 169.  ])
+    """
+    engine = _backend(backend)
+    X, home = read("X", X)
+    values = real_table("X", X)
+    finite("X", values)
+    dtype, (n, d) = values.dtype, values.shape
+    k = integer("k", k, 1, n, "n")
+    name = one_of("method", method, ["auto", *METHODS])
+    name = automatic(n, d, k) if name == "auto" else name
+    chosen = METHODS[name]
+    if dtype.kind == "f":
+        values = values.astype(np.float64, copy=False)
+    elif dtype.kind == "b":
+        values = values.view(np.uint8)
+    asked = options | {"random_state": random_state, "time_limit": time_limit}
+    for option, wanted in asked.items():
+        if option not in chosen.options and (option in options or wanted is not None):
+            listed = ", ".join(chosen.options) or "none"
+            raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
+    if engine is not cpu and not chosen.takes("engine"):
+        raise TypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
+    whole = _integer(options.pop("integer", False), values, dtype)
+    threads = thread_count("threads", threads)
+    watch = Watch(_progress(progress), seconds("time_limit", time_limit))
+    given = {"engine": engine, "threads": threads, "random_state": _generator(random_state), "watch": watch}
+    standard = standardised(values, flag("standardize", standardize))
+    details: dict[str, Any] = {}
+    if n < 2 * k or k == 1:
+        labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
+    elif d == 1:
+        cost = "sse_int" if whole else "sse"
+        labels, name = univariate(values[:, 0], k, cost=cost, threads=threads).labels, "univariate"
+    else:
+        given["whole"] = _whole(values, standard) if whole else None
+        found = chosen.group(standard.z, k, **{a: b for a, b in given.items() if chosen.takes(a)}, **options)
+        labels, details = found if isinstance(found, tuple) else (found, details)
+    watch.done()
+    labels, n_groups = _numbered(labels, n)
+    if not at_least(k, labels, n_groups, False):
+        raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+    return RecordGrouping(
+        labels,
+        k,
+        n_groups,
+        x=values,
+        dtype=dtype,
+        standard=standard,
+        integer=whole,
+        method=name,
+        complete=not watch.stopped,
+        details=details if home is None else {what: home(array) for what, array in details.items()},
+        home=home,
+    )
+
+
+def _numbered(labels: Any, n: int) -> tuple[np.ndarray, int]:
+    """Labels 0, 1, … in the order of the groups' first records."""
+    labels = np.asarray(labels)
+    if labels.shape != (n,):
+        raise RuntimeError(f"A method gave labels of shape {labels.shape} to n={n} records; please report this.")
+    _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(first.size, np.int32)
+    number[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
+    return number[group], first.size
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng(0)
+    return np.random.default_rng(integer("random_state", random_state, 0, 2**64 - 1, "2**64-1"))
+
+
+def _progress(progress: Any) -> Any:
+    if progress is None or isinstance(progress, bool) or callable(progress):
+        return progress
+    raise TypeError(f"progress must be True, False or a function; got {shown(progress)}.")
+
+
+def _integer(asked: Any, values: np.ndarray, dtype: np.dtype) -> bool:
+    """Whether integers are to be published."""
+    if not flag("integer", asked):
+        return False
+    if dtype.kind == "f":
+        raise TypeError(f"integer=True needs integers; got {dtype.name}, round X to integers first.")
+    widest = max(int(column.max()) - int(column.min()) for column in values.T)
+    if widest * len(values) >= 2**52:
+        raise ValueError("integer=True needs columns whose range times n is below 2**52; use integer=False instead.")
+    return True
+
+
+def _whole(values: np.ndarray, standard: Standard) -> Whole:
+    """The integers around 0."""
+    y = distance(values, values.min(axis=0)).astype(np.float64)
+    return Whole(y - np.rint(y.mean(axis=0)), standard.unit)

@@ -1,0 +1,64 @@
+"""Ways to group records of several columns.  One method, one function of a file named like it (or like its family).
+
+The functions get standardised records and return a label per record:
+
+    def group(X, k, *, gamma=0.2, threads, random_state, watch) -> labels
+
+`X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centred; it must not be written to.  `labels` are integers
+of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `watch` (a
+`mag.methods._watch.Watch`), `engine` (the backend for columns) and `whole` (integers, see `mag.methods._ordered`) are
+handed to the functions that name them, without a default; every other keyword is an option of the method, with its
+default.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mag.methods import cbfs_order, kmeans_cleanup, mdav_order, nearest_neighbor, npn, projection, tsp, zscore
+
+GIVEN = ("engine", "random_state", "threads", "watch", "whole")  # handed over by mag.multivariate
+
+
+@dataclass(frozen=True)
+class Method:
+    """The function that groups; what it can be asked for follows from its signature."""
+
+    group: Callable[..., Any]
+
+    @property
+    def _keywords(self) -> dict[str, Any]:
+        parameters = inspect.signature(self.group).parameters.values()
+        return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the method can be asked for and the defaults: its own options, and those behind what it is handed."""
+        own = {name: default for name, default in self._keywords.items() if name not in GIVEN}
+        behind = {"random_state": ("random_state", None), "watch": ("time_limit", None), "whole": ("integer", False)}
+        return own | dict(option for name, option in behind.items() if self.takes(name))
+
+    def takes(self, name: str) -> bool:
+        """Whether the function wants something of `GIVEN`."""
+        return name in self._keywords
+
+
+METHODS = {
+    "cbfs_order": Method(cbfs_order.group),
+    "kmeans_cleanup": Method(kmeans_cleanup.group),
+    "mdav_order": Method(mdav_order.group),
+    "nearest_neighbor": Method(nearest_neighbor.group),
+    "npn": Method(npn.group),
+    "projection": Method(projection.group),
+    "tsp": Method(tsp.group),
+    "zscore": Method(zscore.group),
+}
+
+
+PATIENCE = 2**32  # coordinates of pairs of records that "auto" looks at: some ten seconds
+
+
+def automatic(n: int, d: int, k: int) -> str:
+    """The method of "auto": the tour, which loses least, while n·n·d is affordable; beyond that, projections."""
+    return "tsp" if n * n * d <= PATIENCE else "projection"

@@ -1,0 +1,59 @@
+"""Columns around 0 in comparable units, whatever their magnitude and offset."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mag.costs._groups import distance
+
+MODERATE = 300  # binary exponents within ±MODERATE need no scaling: squares are far from both ends of float64
+
+
+@dataclass(frozen=True)
+class Standard:
+    """Centred columns.
+
+    `z` : what the methods see, (n, d) float64; `unit` : what a unit of each column of the data is worth in `z`;
+    `scale` : squared distances in `z` times 4**scale are those that were asked for.
+    """
+
+    z: np.ndarray
+    unit: np.ndarray
+    scale: int
+
+
+def standardised(X, standardize):
+    """(x - mean) / std with ddof = 0, constant columns 0; or the centred columns, if not `standardize`."""
+    columns = [_centred(X[:, c]) for c in range(X.shape[1])]
+    z = np.empty(X.shape)
+    if standardize:
+        unit = np.zeros(X.shape[1])
+        for c, (y, exponent) in enumerate(columns):
+            deviation = float(np.sqrt(np.square(y).mean()))
+            z[:, c] = y / deviation if deviation else 0.0
+            with np.errstate(over="ignore"):  # of floats below 1e-308, whose unit nobody needs
+                unit[c] = np.ldexp(1.0 / deviation, -exponent) if deviation else 0.0
+        return Standard(z, unit, 0)
+    largest = [np.frexp(np.abs(y).max())[1] + exponent for y, exponent in columns if y.any()]
+    scale = int(max(largest, default=0))
+    scale = scale if abs(scale) > MODERATE else 0
+    for c, (y, exponent) in enumerate(columns):
+        z[:, c] = np.ldexp(y, exponent - scale)
+    with np.errstate(over="ignore"):
+        return Standard(z, np.full(X.shape[1], np.ldexp(1.0, -scale)), scale)
+
+
+def _centred(x):
+    """y, e with x - mean = y · 2**e and |y| below 2; all y are 0 where all x are equal."""
+    low, high = x.min(), x.max()
+    if low == high:
+        return np.zeros(x.size), 0
+    if x.dtype.kind == "f":
+        exponent = int(np.frexp(max(abs(low), abs(high)))[1])
+        y = np.ldexp(x, -exponent)
+    else:  # exact differences first: 64-bit integers do not fit into float64
+        y = distance(x, low.reshape(1)).astype(np.float64)
+        exponent = int(np.frexp(y.max())[1])
+        y = np.ldexp(y, -exponent)
+    y = y - y.mean()
+    return y - y.mean(), exponent  # the second mean is what rounding left of a large offset

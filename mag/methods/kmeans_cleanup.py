@@ -1,0 +1,147 @@
+"""k-means with factor·n/k clusters; those that are too small join the closest one  (Stamm & Schaub 2024)."""
+
+import numpy as np
+
+from mag._checks import positive
+from mag._jit import inlined, jit
+from mag.backends._threads import each
+
+ROUNDS = 100  # of Lloyd's algorithm, at most
+PART = 256  # records that one task assigns
+
+
+def group(X, k, *, factor=1.0, random_state, threads, watch):
+    """Labels of clusters of k records or more."""
+    n = len(X)
+    count = min(max(round(positive("factor", factor) * n / k), 1), n)
+    centres, labels, changed = seeds(X, random_state.random(count)), np.full(n, -1), np.arange(count)
+    parts = [slice(i, i + PART) for i in range(0, n, PART)]
+    distance = np.full(n, np.inf)
+    for round_ in range(ROUNDS):
+        moved = np.zeros(count, np.bool_)
+        moved[changed] = True
+        before = labels.copy()
+        task = np.ascontiguousarray(centres[changed].T), changed, moved, np.ascontiguousarray(centres.T)
+        each(lambda part, task=task: assign(X[part], *task, labels[part], distance[part]), parts, threads)
+        changed = np.unique(np.concatenate([before[before != labels], labels[before != labels]]))
+        changed = changed[changed >= 0]
+        if not changed.size or watch.step(round_ / ROUNDS):
+            break
+        update(X, labels, changed, centres)
+    return merge(X, labels, k, count, random_state.permutation(count))
+
+
+@jit
+def seeds(X, picks):
+    """Records that are far apart: each next one with a chance in proportion to its squared distance (k-means++)."""
+    n, d = X.shape
+    centres, distance = np.empty((len(picks), d)), np.full(n, np.inf)
+    total = float(n)
+    for step in range(len(picks)):
+        # the record at which the sum of what the records count exceeds the share that was drawn
+        left, chosen = picks[step] * total, 0
+        while chosen < n - 1:
+            left -= 1.0 if step == 0 else distance[chosen]
+            if left < 0.0:
+                break
+            chosen += 1
+        for c in range(d):
+            centres[step, c] = X[chosen, c]
+        total = 0.0
+        for i in range(n):
+            y = squared(X, i, X, chosen)
+            if y < distance[i]:
+                distance[i] = y
+            total += distance[i]
+    return centres
+
+
+@inlined
+def squared(X, i, Y, j):
+    """The squared distance of two rows."""
+    total = 0.0
+    for c in range(X.shape[1]):
+        y = X[i, c] - Y[j, c]
+        total += y * y
+    return total
+
+
+@jit
+def assign(X, some, changed, moved, everyone, labels, distance):
+    """The nearest centre of each record, the first of equally near ones; centres that stayed need no second look."""
+    room = np.empty(everyone.shape[1])
+    for i in range(len(X)):
+        own = labels[i]
+        whole = own < 0 or moved[own]
+        centres = everyone if whole else some
+        m = centres.shape[1]
+        room[:m] = 0.0
+        for c in range(X.shape[1]):
+            x = X[i, c]
+            for j in range(m):
+                y = centres[c, j] - x
+                room[j] += y * y
+        best, least = (-1, np.inf) if whole else (own, distance[i])
+        for j in range(m):
+            if room[j] <= least:
+                name = j if whole else changed[j]
+                if room[j] < least or name < best:
+                    best, least = name, room[j]
+        labels[i], distance[i] = best, least
+
+
+@jit
+def update(X, labels, changed, centres):
+    """Means of the clusters that changed; one without records stays where it was."""
+    sums, sizes = add_up(X, labels, len(centres))
+    for g in changed:
+        if sizes[g] > 0:
+            for c in range(X.shape[1]):
+                centres[g, c] = sums[g, c] / sizes[g]
+
+
+@jit
+def add_up(X, labels, count):
+    """The sum and the number of the records of each cluster."""
+    sums, sizes = np.zeros((count, X.shape[1])), np.zeros(count, np.int64)
+    for i in range(len(X)):
+        sizes[labels[i]] += 1
+        for c in range(X.shape[1]):
+            sums[labels[i], c] += X[i, c]
+    return sums, sizes
+
+
+@jit
+def merge(X, labels, k, count, turns):
+    """In turn, clusters of fewer than k records join the one whose mean is closest, until there is none."""
+    d = X.shape[1]
+    sums, sizes = add_up(X, labels, count)
+    # clusters that are left stand side by side: which one, its mean; and the place of each, or what it went into
+    names, means, left = np.empty(count, np.int64), np.empty((count, d)), 0
+    place, into = np.empty(count, np.int64), np.arange(count)
+    for g in range(count):
+        if sizes[g] > 0:
+            names[left], place[g] = g, left
+            for c in range(d):
+                means[left, c] = sums[g, c] / sizes[g]
+            left += 1
+    for g in turns:
+        while 0 < sizes[g] < k:
+            here, best, least = place[g], -1, np.inf
+            for a in range(left):
+                y = squared(means, a, means, here)
+                if y < least and a != here:
+                    best, least = a, y
+            other, left = names[best], left - 1
+            into[other] = g
+            sizes[g], sizes[other] = sizes[g] + sizes[other], 0
+            for c in range(d):
+                sums[g, c] += sums[other, c]
+                means[here, c] = sums[g, c] / sizes[g]
+            names[best], place[names[left]] = names[left], best  # the last one moves up
+            for c in range(d):
+                means[best, c] = means[left, c]
+    for i in range(len(X)):
+        while into[labels[i]] != labels[i]:
+            labels[i] = into[labels[i]]
+    return labels

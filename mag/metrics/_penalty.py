@@ -1,0 +1,56 @@
+"""How much wider than a point groups are, column by column."""
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mag import _checks
+from mag._arrays import read
+from mag._hierarchy import Hierarchy, read_hierarchies
+from mag._records import classes_of, columns, numeric, scaled
+
+
+def penalties(
+    original: Any, groups: Any, hierarchies: Any, category: Callable[[Hierarchy, np.ndarray], np.ndarray]
+) -> tuple[int, np.ndarray]:
+    """The number of records, and of every column: Σ over groups of size · share, in [0, n].
+
+    The share of a group is its range by the range of all for numbers, and what `category` says of the closest common
+    ancestor for a column with a tree.
+    """
+    table = columns("original", original)
+    n, d = table[0].size, len(table)
+    labels = classes_of("groups", groups, "original", n)
+    trees = read_hierarchies(hierarchies, d)
+    sizes = np.bincount(labels)
+    order = np.argsort(labels, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+    shares = np.zeros((sizes.size, d))
+    for j in range(d):
+        if j in trees:
+            shares[:, j] = category(trees[j], trees[j].common_ancestors(trees[j].leaf_of(table[j]), labels))
+            continue
+        (values,) = scaled(numeric(f"column {j} of original", _numbers(j, table[j])))
+        whole = values.max() - values.min()
+        values = values[order, 0]
+        if whole > 0:
+            shares[:, j] = (np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)) / whole
+    return n, sizes @ shares
+
+
+def _numbers(j: int, column: np.ndarray) -> np.ndarray:
+    """A column of a mixed table."""
+    if column.dtype.kind != "O":
+        return column
+    if not all(isinstance(value, Real) for value in column.tolist()):
+        raise TypeError(
+            f"column {j} of original must hold real numbers or have a tree in hierarchies; got other values."
+        )
+    return column.astype(np.float64)
+
+
+def column_weights(weights: Any, d: int) -> np.ndarray:
+    """One weight for each column; 1 unless told otherwise."""
+    return np.ones(d) if weights is None else _checks.weights_for(read("weights", weights)[0], d, "column, d")

@@ -1,0 +1,31 @@
+"""Original values inside of intervals around the masked ones."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mag import _checks
+
+
+@dataclass(frozen=True)
+class IntervalDisclosure:
+    """What intervals around the masked values give away.
+
+    Attributes
+    ----------
+    values : float
+        The share of original values that lie in the interval around their masked value.
+    records : float
+        The share of records of which all values do, or all but as many as were allowed.
+    """
+
+    values: float
+    records: float
+
+
+def disclosed(X: np.ndarray, low: np.ndarray, high: np.ndarray, outside: Any) -> IntervalDisclosure:
+    """Ends belong to an interval."""
+    allowed = _checks.integer("outside", outside, 0, X.shape[1], "d")
+    inside = (low <= X) & (high >= X)
+    return IntervalDisclosure(float(inside.mean()), float(((~inside).sum(axis=1) <= allowed).mean()))
