@@ -1,14 +1,5 @@
 // Sum of squared distances to the rounded mean, for integers that float64 sums exactly.  See mag/costs/sse_int.py.
-struct SseInt {
-    enum { terms = 2 };
-    template <class Frame> static DEVICE void term(const Frame& f, int i, real* t)
-    {
-        real y = f.value(i);
-        t[0] = y;
-        t[1] = y * y;
-    }
-    template <class Frame> static DEVICE real left(const Frame& f, int i) { return -f.total(1, i); }
-    template <class Frame> static DEVICE real right(const Frame& f, int j) { return f.total(1, j); }
+struct SseInt : Sse {
     template <class Frame> static DEVICE real join(const Frame& f, real g, int i, int j, int size)
     {
         const real to_integer = sizeof(real) == 8 ? (real)6755399441055744.0 : (real)12582912.0;  // rounds to an integer
@@ -24,9 +15,4 @@ struct SseInt {
         const bool up = 2 * rest > g.size || (2 * rest == g.size && g.origin + (i64)g.first + quotient >= 0);
         return (double)(quotient + up);
     }
-    static DEVICE double loss(const Group& g, double c)
-    {
-        return g.sum([&](int i) { return (g.at(i) - c) * (g.at(i) - c); });
-    }
-    enum { degree = 2 };
 };
