@@ -91,6 +91,13 @@ def test_integer_costs_are_integers():
     assert mag.columns(X * 10**12, 3, cost="sse_int").cost.dtype == np.float64  # beyond 64 bits
 
 
+def test_a_column_costs_the_same_beside_integers_of_all_sizes():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 1000, 500), rng.integers(-(2**63), 2**63 - 1, 500)])
+    for cost in ("sse", "sae", "roundup", "maxdist"):
+        assert_same_as_univariate(X, 3, cost)
+
+
 def test_a_cost_of_the_user():
     cost = mag.Cost("range", group=lambda x, i, j: x[j - 1] - x[i], concave=True, splitting=True)
     X = np.random.default_rng(0).normal(size=(40, 3))

@@ -94,9 +94,13 @@ class Groups:
         sse, sst = wholes.add(self.share * (within / unit) ** 2), wholes.add(self.share * (around / unit) ** 2)
         return np.where(sst > 0, sse / np.where(sst > 0, sst, 1), 0.0)
 
+    def gaps(self, offset):
+        """Of every record to its group's smallest value plus `offset`."""
+        return _real(self.y - self.spread(offset))
+
     def distances(self, offset, unit):
-        """Of every record to its group's smallest value plus `offset`, in the given unit."""
-        return _real(self.y - self.spread(offset)) * self.spread(self.unit / unit)
+        """As `gaps`, in the given unit."""
+        return self.gaps(offset) * self.spread(self.unit / unit)
 
 
 def _real(values):
