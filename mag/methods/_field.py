@@ -165,7 +165,7 @@ def take(field, i):
 
 
 @inlined
-def _distances(x, first, d, point):
+def distances(x, first, d, point):
     """The squared distances of STEP lanes from the point; x and point are parts, columns are added in order."""
     total = lanes_of(0.0, STEP)
     for j in range(d):
@@ -228,7 +228,7 @@ def _visit(field, b, start, stop, point, sign, skip, keys, ids, found):
     x, p, names, buffer = part(field.x, b * d * LANES), part(point, 0), part(field.ids, b * LANES), scratch(STEP)
     worst = keys[m - 1] if found == m else np.inf
     for first in range(start // STEP * STEP, stop, STEP):
-        key = _distances(x, first, d, p) * sign
+        key = distances(x, first, d, p) * sign
         if least_lane(key) <= worst:
             put(buffer, lanes_at(0, STEP), key)
             for lane in range(max(start, first), min(stop, first + STEP)):
@@ -270,7 +270,7 @@ def nearest_lane(x, weight, count, point):
     p, w, buffer = part(point, 0), part(weight, 0), scratch(STEP)
     for first in range(0, count, STEP):
         b = first // LANES
-        key = _distances(part(x, b * d * LANES), first % LANES, d, p) * at(w, lanes_at(first, STEP))
+        key = distances(part(x, b * d * LANES), first % LANES, d, p) * at(w, lanes_at(first, STEP))
         if best < 0 or least_lane(key) < least:
             put(buffer, lanes_at(0, STEP), key)
             for lane in range(first, min(count, first + STEP)):

@@ -79,9 +79,10 @@ def _sort_again(state, ends, centre):
 
 @called
 def _most_distant(state, ends, wanted, counts):
-    """The free record whose farthest free record is farthest; -1 if lists are missing.
+    """The later one of the two free records that are farthest from each other; -1 if lists are missing.
 
-    A record's list of farthest ones bounds what is beyond it, so only records with large bounds are looked at.
+    A record's list of farthest ones bounds what is beyond it, so only records with large bounds are looked at.  That
+    the later one is x_r is not in the thesis, but its tables say so.
     """
     far, bound = ends.far, ends.bound
     best, most, out = -1, -1.0, np.empty(1, np.int64)
@@ -91,7 +92,7 @@ def _most_distant(state, ends, wanted, counts):
             if first_free(state.field, far, i, -1, 1, out):
                 bound[i] = distance(state.rows[i], state.rows[out[0]])
                 if bound[i] > most:
-                    best, most = i, bound[i]
+                    best, most = out[0], bound[i]
             else:
                 if far.slot[i] >= 0:
                     bound[i] = -far.keys[far.slot[i], far.found[far.slot[i]] - 1]

@@ -8,6 +8,8 @@ from mag.methods._centres import centres_for, closest, cost_of
 from mag.methods._field import small_field
 from mag.methods._lists import BATCH, fill, first_free, foresee, lists_for, request, room
 
+SPARE = 6  # what neighbours will have taken from a list
+
 
 @called
 def _advance(state, k, gamma, second):
@@ -48,12 +50,6 @@ def _both(state, c, a, b):
     return (apart / 2 + 2.0 * size / (size + 2) * away) / 2
 
 
-@called
-def length(k):
-    """How long the lists are: two groups, and what neighbours will have taken."""
-    return 2 * k + 6
-
-
 @jit
 def star(state, k, gamma, second, wanted, counts):
     """Assign records until lists are wanted; 0 if none are."""
@@ -74,7 +70,7 @@ def small_star(rows, k, gamma, second, rule, code):
     state = State(
         rows,
         small_field(rows, code),
-        lists_for(n, length(k)),
+        lists_for(n, 2 * k + SPARE),
         farthest_first(rows),
         np.array([0, n, 0]),
         np.full(n, -1),

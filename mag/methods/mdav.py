@@ -12,17 +12,17 @@ from mag.methods._assign import LEFT, run, state_of
 from mag.methods._centres import CLOSEST
 from mag.methods._lists import make_lists
 from mag.methods._pairs import ends_of, pairs
-from mag.methods._star import length, star
+from mag.methods._star import SPARE, star
 from mag.methods._vmdav import grow
 
 
 def md(X, k, *, closest="centroid", threads, watch):
-    state = state_of(X, k, length(k), CLOSEST[closest])
+    state = state_of(X, k, 2 * k + SPARE, CLOSEST[closest])
     return _pairs(state, False, k, threads, watch)
 
 
 def mdav(X, k, *, threads, watch):
-    state = state_of(X, k, length(k), 0)
+    state = state_of(X, k, 2 * k + SPARE, 0)
     return _pairs(state, True, k, threads, watch)
 
 
@@ -47,13 +47,13 @@ def mdav_star_gamma(X, k, *, gamma="search", closest="centroid", threads, watch)
 
 
 def _star(X, k, gamma, second, closest, threads, watch):
-    state = state_of(X, k, length(k), CLOSEST[closest])
+    state = state_of(X, k, 2 * k + SPARE, CLOSEST[closest])
     run(functools.partial(star, state, k, gamma, second), state, [(state.near, 1.0)], threads, watch)
     return state.labels
 
 
 def v_mdav(X, k, *, gamma="search", closest="centroid", threads, watch):
-    state = state_of(X, k, length(k), CLOSEST[closest])
+    state = state_of(X, k, 2 * k + SPARE, CLOSEST[closest])
     step = functools.partial(grow, state, np.empty(2 * k, np.int64), k, float(gamma))
     run(step, state, [(state.near, 1.0)], threads, watch)
     return state.labels
