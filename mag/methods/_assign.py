@@ -4,109 +4,120 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._jit import called, jit
-from mag.methods._centres import Centres, centres_for, closest, join
-from mag.methods._field import CODE, field_of, is_free, take
-from mag.methods._lists import BATCH, fill, make_lists, room
-from mag.methods._pool import side_by_side
+from mag._jit import called
+from mag._lanes import at, part, put
+from mag.methods._centres import centres_at, clear, closest, join
+from mag.methods._field import field_at, fill_field, is_free, take
+from mag.methods._lists import forget, lists_at
+from mag.methods._memory import NOBODY, fill, sort_falling
 
-CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, members of the growing group
+SPARE = 6  # entries of a list for what neighbours will have taken
+CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
 
-# field: the records; near: lists of their nearest; order: farthest from the centroid first; at: the three counters.
-State = namedtuple("State", "rows field near order at labels centres")
+# rows: the records; field, near: their blocks and lists of nearest; order: farthest from the centroid first; label;
+# status: the three numbers above; centres: of the groups; scratch, real: memory for 4k + 3 and 1
+# numbers; away[record] = squared distance from the centroid; rule: which group is closest
+State = namedtuple("State", "rows field near centres away real order label status scratch rule k")
 
 
 @called
-def from_centre(rows, order):
-    """The squared distance of every record in `order` from the centroid of these records."""
-    n, d = order.size, rows.shape[1]
-    centre, out = np.zeros(d), np.zeros(n)
-    for p in range(n):
+def state_at(work, r, w, rows, n, d, k, rule):
+    """For n records."""
+    field, r, w = field_at(work, r, w, n, d)
+    near, r, w = lists_at(work, r, w, n, 2 * k + SPARE)
+    centres, r, w = centres_at(work, r, w, n // k, d)
+    label, status = w + n, w + 2 * n
+    state = State(
+        rows,
+        field,
+        near,
+        centres,
+        part(work.reals, r),
+        part(work.reals, r + n),
+        part(work.wholes, w),
+        part(work.wholes, label),
+        part(work.wholes, status),
+        part(work.wholes, status + 3),
+        rule,
+        k,
+    )
+    return state, r + n + 1, status + 6 + 4 * k
+
+
+@called
+def begin(state):
+    """All records free, no groups."""
+    n, order = state.field.n, state.order
+    fill_field(state.field, state.rows, order)
+    forget(state.near)
+    clear(state.centres)
+    centre = np.zeros(state.field.d)
+    from_centre(state, centre)
+    for i in range(n):
+        put(order, i, i)
+    sort_falling(order, n, state.away)
+    fill(state.label, n, NOBODY)
+    put(state.status, CURSOR, 0)
+    put(state.status, LEFT, n)
+    put(state.status, GROWN, 0)
+
+
+@called
+def from_centre(state, centre):
+    """The centroid of all records, and how far each is from it."""
+    n, d, rows = state.field.n, state.field.d, state.rows
+    for i in range(n):
         for j in range(d):
-            centre[j] += rows[order[p], j]
+            put(centre, j, at(centre, j) + at(rows, i * d + j))
     for j in range(d):
-        centre[j] /= n
-    for p in range(n):
+        put(centre, j, at(centre, j) / n)
+    for i in range(n):
+        total = 0.0
         for j in range(d):
-            t = rows[order[p], j] - centre[j]
-            out[p] += t * t
-    return out
-
-
-@jit
-def farthest_first(rows):
-    """Record numbers by falling distance from the centroid; equally far ones in the order of the data."""
-    n = rows.shape[0]
-    return np.argsort(-from_centre(rows, np.arange(n)), kind="mergesort")
+            t = at(rows, i * d + j) - at(centre, j)
+            total += t * t
+        put(state.away, i, total)
 
 
 @called
-def assign(state, i, c):
-    """Record i joins group c."""
+def assign(state, i, g):
+    """Record i joins group g."""
     take(state.field, i)
-    state.labels[i] = c
-    join(state.centres, c, state.rows[i])
-    state.at[LEFT] -= 1
+    put(state.label, i, g)
+    join(state.centres, g, part(state.rows, i * state.field.d), state.rule)
+    put(state.status, LEFT, at(state.status, LEFT) - 1)
 
 
 @called
 def found_group(state, i, others, count):
     """A new group of record i and others."""
-    c = state.centres.used[0]
-    state.centres.used[0] = c + 1
-    assign(state, i, c)
+    g = at(state.centres.used, 0)
+    put(state.centres.used, 0, g + 1)
+    assign(state, i, g)
     for p in range(count):
-        assign(state, others[p], c)
+        assign(state, at(others, p), g)
 
 
 @called
 def next_free(state):
     """The free record that is farthest from the centroid."""
-    while not is_free(state.field, state.order[state.at[CURSOR]]):
-        state.at[CURSOR] += 1
-    return state.order[state.at[CURSOR]]
+    p = at(state.status, CURSOR)
+    while not is_free(state.field, at(state.order, p)):
+        p += 1
+    put(state.status, CURSOR, p)
+    return at(state.order, p)
 
 
 @called
 def place_rest(state):
     """Every record that is left, fewer than k of them, joins its closest group."""
-    for i in range(state.labels.size):
+    for i in range(state.field.n):
         if is_free(state.field, i):
-            c, _ = closest(state.centres, state.field, state.labels, state.rows[i])
-            assign(state, i, c)
+            assign(state, i, closest_group(state, i))
 
 
-@jit
-def _no_centres(capacity, d, rule):
-    return centres_for(capacity, d, rule)
-
-
-def state_of(X, k, length, rule):
-    """All records free, no groups."""
-    n, d = X.shape
-    centres = Centres(*_no_centres(n // k, d, rule))
-    near = make_lists(n, length)
-    return State(X, field_of(X), near, farthest_first(X), np.array([0, n, 0]), np.full(n, -1), centres)
-
-
-def run(step, state, tables, threads, watch):
-    """Call step(wanted, counts) until it wants no more lists; False if the time was up before.
-
-    `tables` are the kinds of lists, (lists, sign): it writes which records of each kind it wants.
-    """
-    wanted, counts = np.empty((len(tables), BATCH), np.int64), np.zeros(len(tables), np.int64)
-    while step(wanted, counts):
-        jobs = []
-        for (lists, sign), ids, count in zip(tables, wanted, counts.tolist(), strict=True):
-            first, share = reserve(lists, ids, count), max(1, -(-count // threads))
-            jobs += [(lists, ids, sign, first, a, min(a + share, count)) for a in range(0, count, share)]
-        side_by_side(lambda job: fill(state.rows, state.field, *job), jobs, threads)
-        if watch.step(1.0 - state.at[LEFT] / state.labels.size):
-            return False
-    return True
-
-
-@jit
-def reserve(lists, wanted, count):
-    """`room` from Python."""
-    return room(lists, wanted, count)
+@called
+def closest_group(state, i):
+    """The group that record i would join."""
+    found = part(state.scratch, 4 * state.k)
+    return closest(state.centres, state.field, state.label, state.rows, i, state.rule, state.real, found)

@@ -5,59 +5,84 @@ from collections import namedtuple
 import numpy as np
 
 from mag._jit import called
+from mag._lanes import at, part, put
 from mag.methods._field import LANES, nearest_lane, scan
+from mag.methods._memory import NEAREST, NO, ONE, add, fill
 
-CENTROID, MEMBER, COST = 0, 1, 2
+CENTROID, MEMBER, COST = np.int64(0), np.int64(1), np.int64(2)
 CLOSEST = {"centroid": CENTROID, "member": MEMBER, "cost": COST}  # clos, clos' and clos'' of section 5.1
 
-# sums[c, column], size[c], x[block, column, lane] = centroids, weight[c] = what a squared distance counts, used[0]
-Centres = namedtuple("Centres", "sums size x weight used rule")
+# sums[g, column]; x[block, column, lane] = centroids; weight[g] = what a squared distance counts; size[g]; used[0]
+Centres = namedtuple("Centres", "sums x weight size used capacity d")
 
 
 @called
-def centres_for(capacity, d, rule):
-    """No groups yet; `rule` is one of CLOSEST."""
-    blocks = (capacity + LANES - 1) // LANES
-    x, weight = np.zeros((blocks, d, LANES)), np.ones(blocks * LANES)
-    return Centres(np.zeros((capacity, d)), np.zeros(capacity, np.int64), x, weight, np.zeros(1, np.int64), rule)
+def centres_at(work, r, w, capacity, d):
+    """At most `capacity` groups."""
+    lanes = (capacity + LANES - 1) // LANES * LANES
+    x = r + capacity * d
+    weight = x + lanes * d
+    centres = Centres(
+        part(work.reals, r),
+        part(work.reals, x),
+        part(work.reals, weight),
+        part(work.wholes, w),
+        part(work.wholes, w + capacity),
+        capacity,
+        d,
+    )
+    return centres, weight + lanes, w + capacity + 1
 
 
 @called
-def join(centres, c, row):
-    """The record joins group c."""
-    centres.size[c] += 1
-    size = centres.size[c]
-    for j in range(row.size):
-        centres.sums[c, j] += row[j]
-        centres.x[c // LANES, j, c % LANES] = centres.sums[c, j] / size
-    if centres.rule == COST:  # adding a record costs |C| / (|C|+1) times its squared distance
-        centres.weight[c] = size / (size + 1)
+def clear(centres):
+    """No groups."""
+    fill(centres.sums, centres.capacity * centres.d, 0.0)
+    fill(centres.weight, (centres.capacity + LANES - 1) // LANES * LANES, 1.0)
+    fill(centres.size, centres.capacity, 0)
+    put(centres.used, 0, 0)
 
 
 @called
-def closest(centres, field, labels, row):
-    """The group closest to a record, and the squared distance of its centroid.  There must be one."""
-    if centres.rule == MEMBER:
-        keys, ids, found = np.empty((1, 1)), np.empty((1, 1), np.int64), np.zeros(1, np.int64)
-        scan(field, row.reshape(1, -1), np.full(1, -1), 1.0, False, keys, ids, found)
-        c = labels[ids[0, 0]]
-    else:
-        c = nearest_lane(centres.x, centres.weight, centres.used[0], row)
-    total = 0.0
-    for j in range(row.size):
-        t = centres.x[c // LANES, j, c % LANES] - row[j]
+def join(centres, g, row, rule):
+    """The record joins group g."""
+    size, d = at(centres.size, g) + 1, centres.d
+    put(centres.size, g, size)
+    for j in range(d):
+        add(centres.sums, g * d + j, at(row, j))
+        put(centres.x, (g // LANES * d + j) * LANES + g % LANES, at(centres.sums, g * d + j) / size)
+    if rule == COST:  # adding a record costs |C| / (|C|+1) times its squared distance
+        put(centres.weight, g, size / (size + 1))
+
+
+@called
+def closest(centres, field, labels, rows, i, rule, key, found):
+    """The group closest to record i by the rule; there must be one.  `key` and `found` are memory for 1 and 3 numbers."""
+    if rule != MEMBER:
+        return nearest_lane(centres.x, centres.d, centres.weight, at(centres.used, 0), part(rows, i * centres.d))
+    put(found, 0, i)
+    scan(field, rows, found, ONE, NO, NEAREST, NO, key, part(found, 1), ONE, part(found, 2))
+    return at(labels, at(found, 1))
+
+
+@called
+def off_centre(centres, g, row):
+    """The squared distance of a record from the centroid of group g."""
+    total, size = 0.0, at(centres.size, g)
+    for j in range(centres.d):
+        t = at(row, j) - at(centres.sums, g * centres.d + j) / size
         total += t * t
-    return c, total
+    return total
 
 
 @called
-def cost_of(rows, i, others, count):
+def cost_of(rows, d, i, others, count):
     """The sum of squares of record i and `count` others; sums start at i, so that no offset costs precision."""
     total = 0.0
-    for j in range(rows.shape[1]):
+    for j in range(d):
         s = q = 0.0
         for p in range(count):
-            t = rows[others[p], j] - rows[i, j]
+            t = at(rows, at(others, p) * d + j) - at(rows, i * d + j)
             s += t
             q += t * t
         total += q - s * s / (count + 1)

@@ -10,104 +10,120 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._jit import called, jit
+from mag._jit import called
+from mag._lanes import at, part, put
 from mag.methods._field import is_free, scan
-from mag.methods._pool import side_by_side
+from mag.methods._memory import NO, NOBODY, YES, fill
 
 BATCH = 64  # records whose lists are made at once
 MEMORY = 1 << 22  # entries of all lists
+MISSING, WANTED = np.int64(-1), np.int64(-2)
 
-# slot[record] or -1; keys, ids[slot, rank]; found[slot] entries; used[0] slots
-Lists = namedtuple("Lists", "slot keys ids found used")
+# keys, ids[slot, rank]; found[slot]; slot[record], or MISSING or WANTED; wanted[q]; used = [slots, wanted records]
+Lists = namedtuple("Lists", "keys ids found slot wanted used length slots n")
 
 
 @called
-def lists_for(n, length):
-    """No lists yet, with room for as many as memory allows."""
+def lists_at(work, r, w, n, length):
+    """Lists for some of n records."""
     length = min(length, n)
     slots = min(n, max(2 * BATCH, MEMORY // length)) + BATCH
-    keys, ids = np.empty((slots, length)), np.empty((slots, length), np.int64)
-    return Lists(np.full(n, -1), keys, ids, np.zeros(slots, np.int64), np.zeros(1, np.int64))
+    found = w + slots * length
+    slot = found + slots
+    wanted = slot + n
+    lists = Lists(
+        part(work.reals, r),
+        part(work.wholes, w),
+        part(work.wholes, found),
+        part(work.wholes, slot),
+        part(work.wholes, wanted),
+        part(work.wholes, wanted + BATCH),
+        length,
+        slots,
+        n,
+    )
+    return lists, r + slots * length, wanted + BATCH + 2
 
 
-@jit
-def make_lists(n, length):
-    """`lists_for` from Python."""
-    return lists_for(n, length)
+@called
+def forget(lists):
+    """No lists."""
+    fill(lists.slot, lists.n, MISSING)
+    fill(lists.used, 2, 0)
 
 
 @called
 def first_free(field, lists, i, skip, wanted, out):
     """The first free records in the list of i, into out; False if the list is missing or used up."""
-    slot = lists.slot[i]
+    slot = at(lists.slot, i)
     if slot < 0:
         return False
-    count, rank = 0, 0
-    while count < wanted and rank < lists.found[slot]:
-        other = lists.ids[slot, rank]
+    ids, found, count, rank = part(lists.ids, slot * lists.length), at(lists.found, slot), 0, 0
+    while count < wanted and rank < found:
+        other = at(ids, rank)
         if other != skip and is_free(field, other):
-            out[count] = other
+            put(out, count, other)
             count += 1
         rank += 1
-    if count == wanted:
-        return True
-    return lists.found[slot] < lists.keys.shape[1]  # a list that is not full had everybody
+    return count == wanted or found < lists.length  # a list that is not full had everybody
 
 
 @called
-def request(lists, wanted, count, i):
-    """Put record i on the list of wanted ones, once."""
-    if lists.slot[i] != -2 and count < wanted.size:
-        lists.slot[i] = -2
-        wanted[count] = i
-        count += 1
-    return count
+def request(lists, i):
+    """Record i wants a list."""
+    count = at(lists.used, 1)
+    if at(lists.slot, i) != WANTED and count < BATCH:
+        put(lists.slot, i, WANTED)
+        put(lists.wanted, count, i)
+        put(lists.used, 1, count + 1)
 
 
 @called
-def foresee(field, lists, order, cursor, size, breadth, depth, wanted, count):
-    """Add to the wanted records those that come next in `order` and their `breadth` nearest; returns how many there are.
+def foresee(field, lists, order, cursor, size, breadth, depth, out):
+    """Request lists for those that come next in `order`, and for their `breadth` nearest.
 
-    Of the former `size` neighbours will be needed, of the latter `depth`.
+    Of the former `size` neighbours will be needed, of the latter `depth`; `out` is memory for that.
     """
-    out, nearest = np.empty(max(size, depth), np.int64), np.empty(breadth, np.int64)
-    seen = 0
-    for p in range(cursor, order.size):
-        if seen == wanted.size or count == wanted.size:
+    nearest, seen = part(out, max(size, depth)), 0
+    for p in range(cursor, field.n):
+        i = at(order, p)
+        if seen == BATCH or at(lists.used, 1) == BATCH:
             break
-        i = order[p]
         if not is_free(field, i):
             continue
         seen += 1
-        if lists.slot[i] == -2:
+        if at(lists.slot, i) == WANTED:
             continue
-        if not first_free(field, lists, i, -1, size, out):
-            count = request(lists, wanted, count, i)
+        if not first_free(field, lists, i, NOBODY, size, out):
+            request(lists, i)
             continue
-        nearest[:] = -1
-        first_free(field, lists, i, -1, breadth, nearest)
-        for other in nearest:
-            if other >= 0 and lists.slot[other] != -2 and not first_free(field, lists, other, i, depth, out):
-                count = request(lists, wanted, count, other)
+        fill(nearest, breadth, -1)
+        first_free(field, lists, i, NOBODY, breadth, nearest)
+        for q in range(breadth):
+            other = at(nearest, q)
+            if other >= 0 and at(lists.slot, other) != WANTED:
+                if not first_free(field, lists, other, i, depth, out):
+                    request(lists, other)
+
+
+@called
+def reserve(lists):
+    """Slots for the wanted records; returns how many there are.  When memory is used up, older lists are forgotten."""
+    count = at(lists.used, 1)
+    if at(lists.used, 0) + count > lists.slots:
+        fill(lists.slot, lists.n, MISSING)
+        put(lists.used, 0, 0)
+    first = at(lists.used, 0)
+    for q in range(count):
+        put(lists.slot, at(lists.wanted, q), first + q)
+    put(lists.used, 0, first + count)
+    put(lists.used, 1, 0)
     return count
 
 
 @called
-def room(lists, wanted, count):
-    """Slots for the wanted records; returns the first.  When memory is used up, all older lists are forgotten."""
-    if lists.used[0] + count > lists.found.size:
-        lists.slot[:] = -1
-        lists.used[0] = 0
-    first = lists.used[0]
-    for q in range(count):
-        lists.slot[wanted[q]] = first + q
-    lists.used[0] = first + count
-    return first
-
-
-@jit
-def fill(rows, field, lists, wanted, sign, first, start, stop):
-    """Scan for the lists of wanted[start:stop], in the slots from `first` on."""
-    ids = wanted[start:stop]
-    a, b = first + start, first + stop
-    scan(field, rows[ids], ids, sign, True, lists.keys[a:b], lists.ids[a:b], lists.found[a:b])
+def make(field, lists, rows, sign, count, start, stop):
+    """Scan for the lists start .. stop of the `count` that were reserved last."""
+    first, m = at(lists.used, 0) - count + start, lists.length
+    queries, keys, ids = part(lists.wanted, start), part(lists.keys, first * m), part(lists.ids, first * m)
+    scan(field, rows, queries, stop - start, NO, sign, YES, keys, ids, m, part(lists.found, first))
