@@ -1,14 +1,15 @@
 """The two phases of ONA* (algorithms 16 and 17): dissolve groups of k records, pass records of larger ones on."""
 
-import numpy as np
-
 from mag._jit import called, jit
-from mag.methods._centres import cost_of
+from mag._lanes import at, part, put
+from mag.methods._assign import state_at
+from mag.methods._centres import CENTROID, cost_of
 from mag.methods._groups import (
     CHANGED,
     USED,
-    dissolve,
-    groups_of,
+    erase,
+    form,
+    groups_at,
     look,
     move,
     nearest,
@@ -16,153 +17,265 @@ from mag.methods._groups import (
     replace,
     write,
 )
+from mag.methods._memory import NO, NOBODY, ZERO, add, fill
 from mag.methods._star import small_star
 
-
-@called
-def _split(groups, g, k, code):
-    """Split a group of 2k or more records by MDAV*; equal records in the order of the data."""
-    size = groups.size[g]
-    members = np.sort(groups.member[g, :size])
-    groups.member[g, :size] = members
-    parts = small_star(groups.rows[members], k, 1.0, False, 0, code)
-    replace(groups, g, parts, parts.max() + 1)
+MANY = 1 << 62
 
 
 @called
-def joint_cost(groups, targets, members, count, own):
-    """What it costs more if members[p] joins group targets[p]: each target gets them as a group of their own."""
-    rows, total = groups.rows, 0.0
-    d, inside = rows.shape[1], np.empty(count, np.int64)
+def gather(rows, d, members, count, out):
+    """The rows of members, in the order of their numbers: both are sorted in place."""
+    for p in range(1, count):
+        i, q = at(members, p), p
+        while q > 0 and at(members, q - 1) > i:
+            put(members, q, at(members, q - 1))
+            q -= 1
+        put(members, q, i)
     for p in range(count):
-        g, first, many = targets[p], True, 0
-        for q in range(count):
-            if targets[q] == g:
-                first &= q >= p
-                inside[many] = members[q]
-                many += 1
-        if first:
-            size, away = groups.size[g], 0.0
+        for j in range(d):
+            put(out, p * d + j, at(rows, at(members, p) * d + j))
+
+
+@called
+def _split(work, r, w, groups, g):
+    """Split a group of 2k or more records by MDAV*."""
+    size, d, k = at(groups.size, g), groups.d, groups.k
+    members, own = part(groups.member, g * 3 * k), part(work.wholes, w)
+    for p in range(size):
+        put(own, p, at(members, p))
+    rows = part(work.reals, r)
+    gather(groups.rows, d, own, size, rows)
+    parts = small_star(work, r + size * d, w + size, rows, size, d, k, 1.0, NO)
+    replace(groups, g, own, parts, size)
+
+
+@called
+def _settle(work, r, w, groups, g):
+    """A group has got records: split it if it is too large."""
+    if at(groups.size, g) >= 2 * groups.k:
+        _split(work, r, w, groups, g)
+    else:
+        write(groups, g)
+
+
+@called
+def _is_first(targets, p):
+    for q in range(p):
+        if at(targets, q) == at(targets, p):
+            return False
+    return True
+
+
+@called
+def _joint_cost(groups, members, targets, inside):
+    """What it costs more if members[p] joins group targets[p]: each target gets them as a group of their own."""
+    rows, d, k, total = groups.rows, groups.d, groups.k, 0.0
+    for p in range(k):
+        if _is_first(targets, p):
+            g, many = at(targets, p), 0
+            for q in range(p, k):
+                if at(targets, q) == g:
+                    put(inside, many, at(members, q))
+                    many += 1
+            size, away = at(groups.size, g), 0.0
             for j in range(d):
                 s = 0.0
                 for q in range(many):
-                    s += rows[inside[q], j]
-                away += (s / many - groups.sums[g, j] / size) ** 2
-            total += cost_of(rows, inside[0], inside[1:many], many - 1) + many * size / (many + size) * away
+                    s += at(rows, at(inside, q) * d + j)
+                away += (s / many - at(groups.sums, g * d + j) / size) ** 2
+            total += cost_of(rows, d, at(inside, 0), part(inside, 1), many - 1) + many * size / (many + size) * away
     return total
 
 
 @called
-def try_dissolve(groups, g, k, code):
-    """Algorithm 16: every member goes to its nearest other group if that costs less than keeping them together."""
-    members, targets = groups.member[g, :k].copy(), np.empty(k, np.int64)
+def try_dissolve(groups, g):
+    """Algorithm 16: every member goes to its nearest other group if that costs less than keeping them together.
+
+    True if they went.  Members and targets are left in `scratch`; the targets have yet to be settled.
+    """
+    k, d = groups.k, groups.d
+    members, targets, inside = groups.scratch, part(groups.scratch, k), part(groups.scratch, 2 * k)
     for p in range(k):
-        targets[p], _ = nearest(groups, members[p], g)
-        if targets[p] < 0:
-            return
-    if not cost_of(groups.rows, members[0], members[1:], k - 1) > joint_cost(groups, targets, members, k, g):
-        return
+        i = at(groups.member, g * 3 * k + p)
+        target, _ = nearest(groups, i, g)
+        if target == NOBODY:
+            return False
+        put(members, p, i)
+        put(targets, p, target)
+    keep = cost_of(groups.rows, d, at(members, 0), part(members, 1), k - 1)
+    if not keep > _joint_cost(groups, members, targets, inside):
+        return False
     for p in range(k):
-        move(groups, members[p], g, targets[p])
-    dissolve(groups, g)
-    for p in range(k):
-        first = True
-        for q in range(p):
-            first &= targets[q] != targets[p]
-        if first:
-            if groups.size[targets[p]] >= 2 * k:
-                _split(groups, targets[p], k, code)
-            else:
-                write(groups, targets[p])
+        move(groups, at(members, p), g, at(targets, p))
+    erase(groups, g)
+    return True
 
 
 @called
-def _reassign(groups, g, k, code):
+def settle_targets(work, r, w, groups):
+    """Settle every group that `try_dissolve` gave records to."""
+    targets = part(groups.scratch, groups.k)
+    for p in range(groups.k):
+        if _is_first(targets, p):
+            _settle(work, r, w, groups, at(targets, p))
+
+
+@called
+def _reassign(work, r, w, groups, g):
     """Algorithm 17: the member whose move gains most goes to its nearest other group, while one gains."""
-    while groups.size[g] > k:
-        best, gain, where, size = -1, 0.0, -1, groups.size[g]
+    d, k, rows = groups.d, groups.k, groups.rows
+    while at(groups.size, g) > k:
+        best, gain, where, size = NOBODY, 0.0, NOBODY, at(groups.size, g)
         for p in range(size):
-            i = groups.member[g, p]
+            i = at(groups.member, g * 3 * k + p)
             h, away = nearest(groups, i, g)
-            if h < 0:
+            if h == NOBODY:
                 return
             here = 0.0
-            for j in range(groups.rows.shape[1]):
-                here += (groups.rows[i, j] - groups.sums[g, j] / size) ** 2
-            improvement = here * size / (size - 1) - away * groups.size[h] / (groups.size[h] + 1)
+            for j in range(d):
+                here += (at(rows, i * d + j) - at(groups.sums, g * d + j) / size) ** 2
+            there = at(groups.size, h)
+            improvement = here * size / (size - 1) - away * there / (there + 1)
             if improvement > gain or (improvement == gain and best >= 0 and i < best):
                 best, gain, where = i, improvement, h
-        if best < 0:
+        if best == NOBODY:
             return
         move(groups, best, g, where)
         write(groups, g)
-        if groups.size[where] >= 2 * k:
-            _split(groups, where, k, code)
-        else:
-            write(groups, where)
+        _settle(work, r, w, groups, where)
 
 
-@jit
-def visit(groups, k, phase, cursor, many, code):
-    """Go on with phase 0 (dissolve) or 1 (reassign) at group `cursor`, for so many groups; -1 when all were visited.
+@called
+def _visit(work, r, w, groups, phase, cursor, many):
+    """Go on with phase 0 (dissolve) or 1 (reassign) at group `cursor`, for so many groups; NOBODY when all were visited.
 
     Groups that a split appends are visited in the same phase.
     """
     for _ in range(many):
-        cursor = renumber(groups, cursor, k)
-        if cursor >= groups.numbers[USED]:
-            return -1
-        if groups.serial[cursor] >= 0:
-            if phase == 0 and groups.size[cursor] == k:
-                try_dissolve(groups, cursor, k, code)
-            elif phase == 1 and groups.size[cursor] > k:
-                _reassign(groups, cursor, k, code)
+        cursor = renumber(groups, cursor)
+        if cursor >= at(groups.numbers, USED):
+            return NOBODY
+        if at(groups.serial, cursor) >= 0:
+            size = at(groups.size, cursor)
+            if phase == 0 and size == groups.k:
+                if try_dissolve(groups, cursor):
+                    settle_targets(work, r, w, groups)
+            elif phase == 1 and size > groups.k:
+                _reassign(work, r, w, groups, cursor)
         cursor += 1
     return cursor
 
 
+@called
+def split_large(work, r, w, rows, n, d, k, labels):
+    """Split groups of 2k or more records by MDAV+, which never makes such groups."""
+    used, counts = ZERO, part(work.wholes, w)
+    fill(counts, n // k, 0)
+    for i in range(n):
+        add(counts, at(labels, i), 1)
+        used = max(used, at(labels, i) + 1)
+    members, out = part(counts, n // k), part(work.reals, r)
+    for g in range(used):
+        size = at(counts, g)
+        if size >= 2 * k:
+            p = 0
+            for i in range(n):
+                if at(labels, i) == g:
+                    put(members, p, i)
+                    p += 1
+            gather(rows, d, members, size, out)
+            parts = small_star(work, r + size * d, w + n // k + size, out, size, d, k, 0.0, NO)
+            more = ZERO
+            for p in range(size):
+                if at(parts, p) > 0:
+                    put(labels, at(members, p), used + at(parts, p) - 1)
+                more = max(more, at(parts, p))
+            used += more
+
+
+@called
+def _star_room(work, n, d, k):
+    _, r, w = state_at(work, ZERO, ZERO, part(work.reals, 0), n, d, k, CENTROID)
+    return r + n * d, w + n + n // k
+
+
+@called
+def _groups_room(work, n, d, k):
+    _, r, w = groups_at(work, ZERO, ZERO, part(work.reals, 0), n, d, k)
+    more = _star_room(work, 3 * k, d, k)
+    return r + more[0], w + more[1]
+
+
+@called
+def small_ona(work, rows, n, d, k, rounds, labels):
+    """ONA* on few records, in one call."""
+    parts = small_star(work, ZERO, ZERO, rows, n, d, k, 1.0, NO)
+    for i in range(n):
+        put(labels, i, at(parts, i))
+    split_large(work, ZERO, ZERO, rows, n, d, k, labels)
+    groups, r, w = groups_at(work, ZERO, ZERO, rows, n, d, k)
+    form(groups, labels)
+    for _ in range(rounds):
+        put(groups.numbers, CHANGED, 0)
+        for phase in range(2):
+            _visit(work, r, w, groups, phase, ZERO, MANY)
+        if at(groups.numbers, CHANGED) == 0:
+            break
+    for i in range(n):
+        put(labels, i, at(groups.label, i))
+
+
+# ---- from Python
+
+
 @jit
-def refresh(groups, start, stop):
-    """Bring the memories of these records up to date: may run on several threads."""
+def room_for_small(work, n, d, k):
+    """The memory of `small_ona`."""
+    star, groups = _star_room(work, n, d, k), _groups_room(work, n, d, k)
+    return max(star[0], groups[0]), max(star[1], groups[1])
+
+
+@jit
+def room_for_groups(work, n, d, k):
+    """The memory of groups that exchange records."""
+    return _groups_room(work, n, d, k)
+
+
+@jit
+def split_groups(work, X, k, labels):
+    """`split_large`, with the memory of `small_ona`."""
+    split_large(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k, part(labels, 0))
+
+
+@jit
+def form_groups(work, X, k, labels):
+    """The groups of these labels."""
+    groups, _, _ = groups_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k)
+    form(groups, part(labels, 0))
+
+
+@jit
+def refresh(work, X, k, start, stop):
+    """Bring the memories of these records up to date; several threads may do that at once."""
+    groups, _, _ = groups_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k)
     for i in range(start, stop):
         look(groups, i)
 
 
 @jit
-def make_groups(rows, labels, k):
-    """`groups_of` from Python."""
-    return groups_of(rows, labels, k)
+def visit(work, X, k, phase, cursor, many):
+    """Visit so many groups; the number of the next one, or NOBODY."""
+    groups, r, w = groups_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k)
+    return _visit(work, r, w, groups, phase, cursor, many)
 
 
 @jit
-def split_large(rows, labels, k, code):
-    """Split groups of 2k or more records by MDAV+, which never makes such groups."""
-    used = labels.max() + 1
-    size = np.zeros(used, np.int64)
+def groups_now(work, X, k, labels):
+    """Copy the labels; returns how many groups there are, and how many records have moved since the last call."""
+    groups, _, _ = groups_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k)
     for i in range(labels.size):
-        size[labels[i]] += 1
-    for g in range(size.size):
-        if size[g] >= 2 * k:
-            members = np.flatnonzero(labels == g)
-            parts = small_star(rows[members], k, 0.0, False, 0, code)
-            for p in range(members.size):
-                if parts[p] > 0:
-                    labels[members[p]] = used + parts[p] - 1
-            used += parts.max()
-
-
-@jit
-def small_ona(rows, k, rounds, code):
-    """ONA* on few records, in one call."""
-    labels = small_star(rows, k, 1.0, False, 0, code)
-    split_large(rows, labels, k, code)
-    groups = groups_of(rows, labels, k)
-    for _ in range(rounds):
-        groups.numbers[CHANGED] = 0
-        for phase in range(2):
-            cursor = 0
-            while cursor >= 0:
-                cursor = visit(groups, k, phase, cursor, labels.size, code)
-        if groups.numbers[CHANGED] == 0:
-            break
-    return labels
+        labels[i] = at(groups.label, i)
+    changed = at(groups.numbers, CHANGED)
+    put(groups.numbers, CHANGED, 0)
+    return at(groups.numbers, USED), changed

@@ -12,231 +12,308 @@ import numpy as np
 from mag._jit import called
 from mag._lanes import at, lanes_at, least_lane, part, put, scratch
 from mag.methods._field import LANES, STEP, distances
+from mag.methods._memory import NOBODY, add, fill
 
 REMEMBERED = 6  # centroids per record
+USED, END, SERIAL, CHANGED = 0, 1, 2, 3
 
-# label[record]; member[g, p], size[g], sums[g], serial[g] = when its centroid was written, -1 if there is no such group
-# journal: x[block, column, lane], name and written[place]; numbers = [groups so far, journal's end, serials so far]
-# of a record: ids, serials, keys[rank], found, seen = the serial up to which it has looked, beyond = bound (key, id)
+# label[record]; of a group: member[g, p], size, sums, serial = when its centroid was written, or NOBODY without a group
+# journal: x[block, column, lane], name and written[place]; numbers = [groups so far, journal's end, serials, changes]
+# of a record: keys, ids, serials[rank], found, seen = the serial up to which it has looked, and a bound (key, id)
 Groups = namedtuple(
     "Groups",
-    "rows label member size sums serial x name written numbers ids serials keys found seen beyond_key beyond_id",
+    "rows n d k room places sums x keys bound_key "
+    "label member size serial name written numbers ids serials found seen bound_id scratch",
 )
-USED, END, SERIAL, CHANGED = 0, 1, 2, 3
 
 
 @called
-def groups_of(rows, labels, k):
-    """The groups of labels 0, 1, …, each smaller than 2k."""
-    n, d = rows.shape
-    room = 2 * (n // k) + 4 * k + LANES
-    places = 3 * (n // k) // 2 + LANES
+def groups_at(work, r, w, rows, n, d, k):
+    """Groups of n records."""
+    most = n // k
+    room = 2 * most + 4 * k + LANES  # numbers of groups, until `renumber`
+    places = (3 * most // 2 + 2 * LANES) // LANES * LANES  # of the journal, until `_tidy`
+    x = r + room * d
+    keys = x + places * d
+    bound_key = keys + n * REMEMBERED
+    label = w
+    member = label + n
+    size = member + room * 3 * k
+    serial, name = size + room, size + 2 * room
+    written = name + places
+    numbers = written + places
+    ids = numbers + 4
+    serials = ids + n * REMEMBERED
+    found = serials + n * REMEMBERED
+    seen, bound_id, own = found + n, found + 2 * n, found + 3 * n
     groups = Groups(
         rows,
-        labels,
-        np.empty((room, 3 * k), np.int64),
-        np.zeros(room, np.int64),
-        np.zeros((room, d)),
-        np.full(room, -1),
-        np.full((places // LANES + 1, d, LANES), np.inf),
-        np.full((places // LANES + 1) * LANES, -1),
-        np.zeros((places // LANES + 1) * LANES, np.int64),
-        np.zeros(4, np.int64),
-        np.empty((n, REMEMBERED), np.int64),
-        np.empty((n, REMEMBERED), np.int64),
-        np.empty((n, REMEMBERED)),
-        np.zeros(n, np.int64),
-        np.full(n, -1),
-        np.full(n, np.inf),
-        np.full(n, room),
+        n,
+        d,
+        k,
+        room,
+        places,
+        part(work.reals, r),
+        part(work.reals, x),
+        part(work.reals, keys),
+        part(work.reals, bound_key),
+        part(work.wholes, label),
+        part(work.wholes, member),
+        part(work.wholes, size),
+        part(work.wholes, serial),
+        part(work.wholes, name),
+        part(work.wholes, written),
+        part(work.wholes, numbers),
+        part(work.wholes, ids),
+        part(work.wholes, serials),
+        part(work.wholes, found),
+        part(work.wholes, seen),
+        part(work.wholes, bound_id),
+        part(work.wholes, own),
     )
+    return groups, bound_key + n, own + 9 * k
+
+
+@called
+def form(groups, labels):
+    """The groups of labels 0, 1, …, each smaller than 3k."""
+    n = groups.n
+    fill(groups.sums, groups.room * groups.d, 0.0)
+    fill(groups.x, groups.places * groups.d, np.inf)
+    fill(groups.size, groups.room, 0)
+    fill(groups.serial, groups.room, NOBODY)
+    fill(groups.name, groups.places, NOBODY)
+    fill(groups.numbers, 4, 0)
     for i in range(n):
-        g = labels[i]
-        groups.numbers[USED] = max(groups.numbers[USED], g + 1)
-        _enter(groups, i, g)
-    for g in range(groups.numbers[USED]):
+        _enter(groups, i, at(labels, i))
+        put(groups.numbers, USED, max(at(groups.numbers, USED), at(labels, i) + 1))
+        _forget(groups, i)
+    for g in range(at(groups.numbers, USED)):
         write(groups, g)
-    return groups
 
 
 @called
 def _enter(groups, i, g):
-    size = groups.size[g]
-    groups.member[g, size], groups.size[g], groups.label[i] = i, size + 1, g
-    for j in range(groups.rows.shape[1]):
-        groups.sums[g, j] += groups.rows[i, j]
+    size, d = at(groups.size, g), groups.d
+    put(groups.member, g * 3 * groups.k + size, i)
+    put(groups.size, g, size + 1)
+    put(groups.label, i, g)
+    for j in range(d):
+        add(groups.sums, g * d + j, at(groups.rows, i * d + j))
 
 
 @called
 def _leave(groups, i, g):
-    size = groups.size[g]
-    for p in range(size):
-        if groups.member[g, p] == i:
-            groups.member[g, p] = groups.member[g, size - 1]
-            break
-    groups.size[g] = size - 1
-    for j in range(groups.rows.shape[1]):
-        groups.sums[g, j] -= groups.rows[i, j]
+    members, last, d = part(groups.member, g * 3 * groups.k), at(groups.size, g) - 1, groups.d
+    p = 0
+    while at(members, p) != i:
+        p += 1
+    put(members, p, at(members, last))
+    put(groups.size, g, last)
+    for j in range(d):
+        add(groups.sums, g * d + j, -at(groups.rows, i * d + j))
+
+
+# ---- the journal
 
 
 @called
-def _erase(groups, g):
-    """The centroid of g is no longer in the journal."""
-    if groups.serial[g] < 0:
-        return
-    numbers, written = groups.numbers, groups.written
-    place = np.searchsorted(written[: numbers[END]], groups.serial[g])
-    groups.name[place] = -1
-    for j in range(groups.sums.shape[1]):
-        groups.x[place // LANES, j, place % LANES] = np.inf
-    groups.serial[g] = -1
+def _place(groups, serial):
+    """The first place that was written at this serial or later."""
+    low, high = 0, at(groups.numbers, END)
+    while low < high:
+        middle = (low + high) // 2
+        if at(groups.written, middle) < serial:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@called
+def _blank(groups, place):
+    put(groups.name, place, NOBODY)
+    for j in range(groups.d):
+        put(groups.x, (place // LANES * groups.d + j) * LANES + place % LANES, np.inf)
+
+
+@called
+def erase(groups, g):
+    """The centroid of g is no longer in the journal: it moves, or there is no such group any more."""
+    if at(groups.serial, g) >= 0:
+        _blank(groups, _place(groups, at(groups.serial, g)))
+        put(groups.serial, g, NOBODY)
 
 
 @called
 def write(groups, g):
     """The centroid of g as it is now, at the end of the journal."""
-    _erase(groups, g)
-    if groups.numbers[END] == groups.name.size:
+    erase(groups, g)
+    if at(groups.numbers, END) == groups.places:
         _tidy(groups)
-    numbers = groups.numbers
-    place = numbers[END]
-    numbers[END] += 1
-    numbers[SERIAL] += 1
-    groups.name[place], groups.written[place], groups.serial[g] = g, numbers[SERIAL], numbers[SERIAL]
-    for j in range(groups.sums.shape[1]):
-        groups.x[place // LANES, j, place % LANES] = groups.sums[g, j] / groups.size[g]
+    place, serial, d = at(groups.numbers, END), at(groups.numbers, SERIAL) + 1, groups.d
+    put(groups.numbers, END, place + 1)
+    put(groups.numbers, SERIAL, serial)
+    put(groups.name, place, g)
+    put(groups.written, place, serial)
+    put(groups.serial, g, serial)
+    for j in range(d):
+        mean = at(groups.sums, g * d + j) / at(groups.size, g)
+        put(groups.x, (place // LANES * d + j) * LANES + place % LANES, mean)
 
 
 @called
 def _tidy(groups):
     """Drop what is no longer valid from the journal."""
-    x, name, written, d = groups.x, groups.name, groups.written, groups.sums.shape[1]
-    kept = 0
-    for place in range(groups.numbers[END]):
-        if name[place] >= 0:
-            name[kept], written[kept] = name[place], written[place]
+    x, d, kept = groups.x, groups.d, 0
+    for place in range(at(groups.numbers, END)):
+        if at(groups.name, place) >= 0:
+            put(groups.name, kept, at(groups.name, place))
+            put(groups.written, kept, at(groups.written, place))
             for j in range(d):
-                x[kept // LANES, j, kept % LANES] = x[place // LANES, j, place % LANES]
+                v = at(x, (place // LANES * d + j) * LANES + place % LANES)
+                put(x, (kept // LANES * d + j) * LANES + kept % LANES, v)
             kept += 1
-    for place in range(kept, groups.numbers[END]):
-        name[place] = -1
-        for j in range(d):
-            x[place // LANES, j, place % LANES] = np.inf
-    groups.numbers[END] = kept
+    for place in range(kept, at(groups.numbers, END)):
+        _blank(groups, place)
+    put(groups.numbers, END, kept)
+
+
+# ---- what a record remembers
+
+
+@called
+def _forget(groups, i):
+    put(groups.found, i, 0)
+    put(groups.seen, i, NOBODY)
+    put(groups.bound_key, i, np.inf)
+    put(groups.bound_id, i, groups.room)
 
 
 @called
 def _remember(groups, i, key, g):
     """Offer a centroid to the memory of record i."""
-    keys, ids, found = groups.keys[i], groups.ids[i], groups.found[i]
-    if key > groups.beyond_key[i] or (key == groups.beyond_key[i] and g >= groups.beyond_id[i]):
+    if key > at(groups.bound_key, i) or (key == at(groups.bound_key, i) and g >= at(groups.bound_id, i)):
         return
-    if found == REMEMBERED:
-        last = found - 1
-        if key > keys[last] or (key == keys[last] and g > ids[last]):
-            groups.beyond_key[i], groups.beyond_id[i] = key, g
-            return
-        groups.beyond_key[i], groups.beyond_id[i] = keys[last], ids[last]
-        p = last
-    else:
-        p = found
-        groups.found[i] = found + 1
-    while p > 0 and (key < keys[p - 1] or (key == keys[p - 1] and g < ids[p - 1])):
-        keys[p], ids[p], groups.serials[i, p] = keys[p - 1], ids[p - 1], groups.serials[i, p - 1]
+    keys, ids = part(groups.keys, i * REMEMBERED), part(groups.ids, i * REMEMBERED)
+    serials, p = part(groups.serials, i * REMEMBERED), at(groups.found, i)
+    if p == REMEMBERED:
         p -= 1
-    keys[p], ids[p], groups.serials[i, p] = key, g, groups.serial[g]
+        last, name = at(keys, p), at(ids, p)
+        if key > last or (key == last and g > name):
+            put(groups.bound_key, i, key)
+            put(groups.bound_id, i, g)
+            return
+        put(groups.bound_key, i, last)
+        put(groups.bound_id, i, name)
+    else:
+        put(groups.found, i, p + 1)
+    while p > 0 and (key < at(keys, p - 1) or (key == at(keys, p - 1) and g < at(ids, p - 1))):
+        put(keys, p, at(keys, p - 1))
+        put(ids, p, at(ids, p - 1))
+        put(serials, p, at(serials, p - 1))
+        p -= 1
+    put(keys, p, key)
+    put(ids, p, g)
+    put(serials, p, at(groups.serial, g))
 
 
 @called
 def look(groups, i):
     """Bring the memory of record i up to date."""
-    if groups.seen[i] == groups.numbers[SERIAL]:
+    if at(groups.seen, i) == at(groups.numbers, SERIAL):
         return
+    keys, ids, serials = (part(groups.keys, i * REMEMBERED), part(groups.ids, i * REMEMBERED), part(groups.serials, i * REMEMBERED))
     kept = 0
-    for p in range(groups.found[i]):
-        g = groups.ids[i, p]
-        if groups.serial[g] == groups.serials[i, p]:
-            groups.ids[i, kept], groups.keys[i, kept], groups.serials[i, kept] = g, groups.keys[i, p], groups.serials[i, p]
+    for p in range(at(groups.found, i)):
+        if at(groups.serial, at(ids, p)) == at(serials, p):
+            put(keys, kept, at(keys, p))
+            put(ids, kept, at(ids, p))
+            put(serials, kept, at(serials, p))
             kept += 1
-    groups.found[i] = kept
-    end, d = groups.numbers[END], groups.sums.shape[1]
-    start = np.searchsorted(groups.written[:end], groups.seen[i] + 1)
-    groups.seen[i] = groups.numbers[SERIAL]
+    put(groups.found, i, kept)
+    end, d = at(groups.numbers, END), groups.d
+    start = _place(groups, at(groups.seen, i) + 1)
+    put(groups.seen, i, at(groups.numbers, SERIAL))
     point, buffer = part(groups.rows, i * d), scratch(STEP)
     for first in range(start // STEP * STEP, end, STEP):
         key = distances(part(groups.x, first // LANES * d * LANES), first % LANES, d, point)
-        if least_lane(key) <= groups.beyond_key[i]:
+        if least_lane(key) <= at(groups.bound_key, i):
             put(buffer, lanes_at(0, STEP), key)
             for place in range(max(start, first), min(end, first + STEP)):
-                if groups.name[place] >= 0:
-                    _remember(groups, i, at(buffer, place - first), groups.name[place])
+                if at(groups.name, place) >= 0:
+                    _remember(groups, i, at(buffer, place - first), at(groups.name, place))
 
 
 @called
 def nearest(groups, i, own):
-    """The group other than `own` whose centroid is nearest to record i, and the squared distance; -1 if none."""
-    look(groups, i)
+    """The group other than `own` whose centroid is nearest to record i, and the squared distance; NOBODY if none."""
     for again in range(2):
-        for p in range(groups.found[i]):
-            if groups.ids[i, p] != own:
-                return groups.ids[i, p], groups.keys[i, p]
-        if again == 0:  # all it remembered have moved away: start from nothing
-            groups.found[i], groups.seen[i] = 0, -1
-            groups.beyond_key[i], groups.beyond_id[i] = np.inf, groups.size.size
-            look(groups, i)
-    return -1, np.inf
+        look(groups, i)
+        for p in range(at(groups.found, i)):
+            g = at(groups.ids, i * REMEMBERED + p)
+            if g != own:
+                return g, at(groups.keys, i * REMEMBERED + p)
+        if again == 0:  # all it remembered have moved away
+            _forget(groups, i)
+    return NOBODY, np.inf
+
+
+# ---- changes
 
 
 @called
 def move(groups, i, source, target):
-    """Record i changes groups."""
+    """Record i changes groups; both centroids have yet to be written."""
     _leave(groups, i, source)
     _enter(groups, i, target)
-    groups.numbers[CHANGED] += 1
+    add(groups.numbers, CHANGED, 1)
 
 
 @called
-def dissolve(groups, g):
-    """Group g is no more; its members have left."""
-    _erase(groups, g)
-
-
-@called
-def replace(groups, g, parts, count):
-    """Group g is split: part 0 keeps its number, the others get the next ones.  parts[p] is the part of member p."""
-    members, size = groups.member[g, : groups.size[g]].copy(), groups.size[g]
-    first = groups.numbers[USED]
-    groups.numbers[USED] += count - 1
+def replace(groups, g, members, parts, size):
+    """Group g is split: part 0 keeps its number, the others get the next ones.  parts[p] is the part of members[p]."""
+    first, count, d = at(groups.numbers, USED), 1, groups.d
+    for p in range(size):
+        count = max(count, at(parts, p) + 1)
     for h in range(count):
         target = g if h == 0 else first + h - 1
-        groups.size[target] = 0
-        groups.sums[target, :] = 0.0
+        put(groups.size, target, 0)
+        fill(part(groups.sums, target * d), d, 0.0)
         for p in range(size):
-            if parts[p] == h:
-                _enter(groups, members[p], target)
+            if at(parts, p) == h:
+                _enter(groups, at(members, p), target)
         write(groups, target)
+    put(groups.numbers, USED, first + count - 1)
 
 
 @called
-def renumber(groups, cursor, k):
+def renumber(groups, cursor):
     """Numbers without gaps when they are about to run out, in the same order; returns the new cursor."""
-    used, n = groups.numbers[USED], groups.label.size
-    if used + 2 * k <= groups.size.size:
+    used, d, wide = at(groups.numbers, USED), groups.d, 3 * groups.k
+    if used + 2 * groups.k < groups.room:
         return cursor
-    number, kept = np.empty(groups.size.size + 1, np.int64), 0
-    for g in range(groups.size.size + 1):
-        number[g] = kept
-        if g < used and groups.serial[g] >= 0:
-            groups.member[kept], groups.size[kept] = groups.member[g], groups.size[g]
-            groups.sums[kept], groups.serial[kept] = groups.sums[g], groups.serial[g]
+    number, kept = np.empty(groups.room + 1, np.int64), 0
+    for g in range(groups.room + 1):
+        put(number, g, kept)
+        if g < used and at(groups.serial, g) >= 0:
+            for p in range(wide):
+                put(groups.member, kept * wide + p, at(groups.member, g * wide + p))
+            for j in range(d):
+                put(groups.sums, kept * d + j, at(groups.sums, g * d + j))
+            put(groups.size, kept, at(groups.size, g))
+            put(groups.serial, kept, at(groups.serial, g))
             kept += 1
-    groups.serial[kept:] = -1
-    groups.numbers[USED] = kept
-    for place in range(groups.numbers[END]):
-        if groups.name[place] >= 0:
-            groups.name[place] = number[groups.name[place]]
-    for i in range(n):
-        groups.label[i], groups.beyond_id[i] = number[groups.label[i]], number[groups.beyond_id[i]]
-        for p in range(groups.found[i]):
-            groups.ids[i, p] = number[groups.ids[i, p]]
-    return number[cursor]
+    for g in range(kept, groups.room):
+        put(groups.serial, g, NOBODY)
+        put(groups.size, g, 0)
+    put(groups.numbers, USED, kept)
+    for place in range(at(groups.numbers, END)):
+        if at(groups.name, place) >= 0:
+            put(groups.name, place, at(number, at(groups.name, place)))
+    for i in range(groups.n):
+        put(groups.label, i, at(number, at(groups.label, i)))
+        put(groups.bound_id, i, at(number, at(groups.bound_id, i)))
+        for p in range(at(groups.found, i)):
+            put(groups.ids, i * REMEMBERED + p, at(number, at(groups.ids, i * REMEMBERED + p)))
+    return at(number, cursor)
