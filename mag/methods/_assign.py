@@ -6,10 +6,10 @@ import numpy as np
 
 from mag._jit import called
 from mag._lanes import at, part, put
-from mag.methods._centres import centres_at, clear, closest, join
-from mag.methods._field import field_at, fill_field, is_free, take
+from mag.methods._centres import MEMBER, centres_at, clear, join
+from mag.methods._field import field_at, fill_field, is_free, nearest_lane, scan, take
 from mag.methods._lists import forget, lists_at
-from mag.methods._memory import NOBODY, fill, sort_falling
+from mag.methods._memory import NEAREST, NO, NOBODY, ONE, fill, sort_falling
 
 SPARE = 6  # entries of a list for what neighbours will have taken
 CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
@@ -118,6 +118,11 @@ def place_rest(state):
 
 @called
 def closest_group(state, i):
-    """The group that record i would join."""
+    """The group that record i would join; there must be one."""
+    field, centres, row = state.field, state.centres, part(state.rows, i * state.field.d)
+    if state.rule != MEMBER:
+        return nearest_lane(centres.x, field.d, centres.weight, at(centres.used, 0), row)
     found = part(state.scratch, 4 * state.k)
-    return closest(state.centres, state.field, state.label, state.rows, i, state.rule, state.real, found)
+    put(found, 0, i)
+    scan(field, state.rows, found, ONE, NO, NEAREST, NO, state.real, part(found, 1), ONE, part(found, 2))
+    return at(state.label, at(found, 1))

@@ -6,8 +6,8 @@ import numpy as np
 
 from mag._jit import called
 from mag._lanes import at, part, put
-from mag.methods._field import LANES, nearest_lane, scan
-from mag.methods._memory import NEAREST, NO, ONE, add, fill
+from mag.methods._field import LANES
+from mag.methods._memory import add, fill
 
 CENTROID, MEMBER, COST = np.int64(0), np.int64(1), np.int64(2)
 CLOSEST = {"centroid": CENTROID, "member": MEMBER, "cost": COST}  # clos, clos' and clos'' of section 5.1
@@ -53,16 +53,6 @@ def join(centres, g, row, rule):
         put(centres.x, (g // LANES * d + j) * LANES + g % LANES, at(centres.sums, g * d + j) / size)
     if rule == COST:  # adding a record costs |C| / (|C|+1) times its squared distance
         put(centres.weight, g, size / (size + 1))
-
-
-@called
-def closest(centres, field, labels, rows, i, rule, key, found):
-    """The group closest to record i by the rule; there must be one.  `key` and `found` are memory for 1 and 3 numbers."""
-    if rule != MEMBER:
-        return nearest_lane(centres.x, centres.d, centres.weight, at(centres.used, 0), part(rows, i * centres.d))
-    put(found, 0, i)
-    scan(field, rows, found, ONE, NO, NEAREST, NO, key, part(found, 1), ONE, part(found, 2))
-    return at(labels, at(found, 1))
 
 
 @called

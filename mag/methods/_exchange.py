@@ -51,12 +51,12 @@ def _split(work, r, w, groups, g):
 
 
 @called
-def _settle(work, r, w, groups, g):
-    """A group has got records: split it if it is too large."""
+def _too_large(groups, g):
+    """A group has got records: its new centroid is written unless it has to be split, which is told."""
     if at(groups.size, g) >= 2 * groups.k:
-        _split(work, r, w, groups, g)
-    else:
-        write(groups, g)
+        return True
+    write(groups, g)
+    return False
 
 
 @called
@@ -113,17 +113,11 @@ def try_dissolve(groups, g):
 
 
 @called
-def settle_targets(work, r, w, groups):
-    """Settle every group that `try_dissolve` gave records to."""
-    targets = part(groups.scratch, groups.k)
-    for p in range(groups.k):
-        if _is_first(targets, p):
-            _settle(work, r, w, groups, at(targets, p))
+def _reassign(groups, g):
+    """Algorithm 17: the member whose move gains most goes to its nearest other group, while one gains.
 
-
-@called
-def _reassign(work, r, w, groups, g):
-    """Algorithm 17: the member whose move gains most goes to its nearest other group, while one gains."""
+    Stops at a group that has to be split, and returns it; NOBODY at the end.
+    """
     d, k, rows = groups.d, groups.k, groups.rows
     while at(groups.size, g) > k:
         best, gain, where, size = NOBODY, 0.0, NOBODY, at(groups.size, g)
@@ -131,7 +125,7 @@ def _reassign(work, r, w, groups, g):
             i = at(groups.member, g * 3 * k + p)
             h, away = nearest(groups, i, g)
             if h == NOBODY:
-                return
+                return NOBODY
             here = 0.0
             for j in range(d):
                 here += (at(rows, i * d + j) - at(groups.sums, g * d + j) / size) ** 2
@@ -140,10 +134,12 @@ def _reassign(work, r, w, groups, g):
             if improvement > gain or (improvement == gain and best >= 0 and i < best):
                 best, gain, where = i, improvement, h
         if best == NOBODY:
-            return
+            return NOBODY
         move(groups, best, g, where)
         write(groups, g)
-        _settle(work, r, w, groups, where)
+        if _too_large(groups, where):
+            return where
+    return NOBODY
 
 
 @called
@@ -157,12 +153,20 @@ def _visit(work, r, w, groups, phase, cursor, many):
         if cursor >= at(groups.numbers, USED):
             return NOBODY
         if at(groups.serial, cursor) >= 0:
-            size = at(groups.size, cursor)
-            if phase == 0 and size == groups.k:
-                if try_dissolve(groups, cursor):
-                    settle_targets(work, r, w, groups)
-            elif phase == 1 and size > groups.k:
-                _reassign(work, r, w, groups, cursor)
+            # up to k groups have to be split, in turn; one call of `_split` in the code, for the compiler's sake
+            dissolved = phase == 0 and at(groups.size, cursor) == groups.k and try_dissolve(groups, cursor)
+            p, targets = 0, part(groups.scratch, groups.k)
+            while (dissolved and p < groups.k) or phase == 1:
+                large = NOBODY
+                if phase == 1:
+                    large = _reassign(groups, cursor)
+                    if large == NOBODY:
+                        break
+                elif _is_first(targets, p) and _too_large(groups, at(targets, p)):
+                    large = at(targets, p)
+                p += 1
+                if large != NOBODY:
+                    _split(work, r, w, groups, large)
         cursor += 1
     return cursor
 
@@ -240,12 +244,6 @@ def room_for_small(work, n, d, k):
 def room_for_groups(work, n, d, k):
     """The memory of groups that exchange records."""
     return _groups_room(work, n, d, k)
-
-
-@jit
-def split_groups(work, X, k, labels):
-    """`split_large`, with the memory of `small_ona`."""
-    split_large(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k, part(labels, 0))
 
 
 @jit

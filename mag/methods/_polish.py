@@ -2,17 +2,18 @@
 
 import numpy as np
 
+from mag.methods._centres import CENTROID
+from mag.methods._drive import drive
 from mag.methods._exchange import (
     form_groups,
     groups_now,
     refresh,
     room_for_groups,
-    room_for_small,
-    split_groups,
     visit,
 )
 from mag.methods._memory import work_for
 from mag.methods._pool import side_by_side
+from mag.methods._star import star
 
 SHARE = 512  # groups, or records, a job
 
@@ -20,9 +21,10 @@ SHARE = 512  # groups, or records, a job
 def polish(X, k, labels, rounds, threads, watch, done=0.5):
     """Dissolve and reassign (algorithm 15) until nothing changes; `done` is the progress at the start."""
     n = len(X)
-    largest = int(np.bincount(labels).max())
-    if largest >= 2 * k:
-        split_groups(work_for(room_for_small, n, X.shape[1], k), X, k, labels)
+    for g in np.flatnonzero(np.bincount(labels) >= 2 * k):  # MDAV+ never makes such groups
+        members = np.flatnonzero(labels == g)
+        parts = drive(star, X[members], k, CENTROID, 0.0, False, threads=threads, watch=watch)
+        labels[members[parts > 0]] = labels.max() + parts[parts > 0]
     work = work_for(room_for_groups, n, X.shape[1], k)
     form_groups(work, X, k, labels)
     jobs = [(a, min(a + SHARE, n)) for a in range(0, n, SHARE)]
