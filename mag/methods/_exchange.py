@@ -51,7 +51,7 @@ def _split(work, r, w, groups, g):
 
 
 @called
-def _too_large(groups, g):
+def too_large(groups, g):
     """A group has got records: its new centroid is written unless it has to be split, which is told."""
     if at(groups.size, g) >= 2 * groups.k:
         return True
@@ -60,7 +60,7 @@ def _too_large(groups, g):
 
 
 @called
-def _is_first(targets, p):
+def is_first(targets, p):
     for q in range(p):
         if at(targets, q) == at(targets, p):
             return False
@@ -72,7 +72,7 @@ def _joint_cost(groups, members, targets, inside):
     """What it costs more if members[p] joins group targets[p]: each target gets them as a group of their own."""
     rows, d, k, total = groups.rows, groups.d, groups.k, 0.0
     for p in range(k):
-        if _is_first(targets, p):
+        if is_first(targets, p):
             g, many = at(targets, p), 0
             for q in range(p, k):
                 if at(targets, q) == g:
@@ -137,7 +137,7 @@ def _reassign(groups, g):
             return NOBODY
         move(groups, best, g, where)
         write(groups, g)
-        if _too_large(groups, where):
+        if too_large(groups, where):
             return where
     return NOBODY
 
@@ -162,7 +162,7 @@ def _visit(work, r, w, groups, phase, cursor, many):
                     large = _reassign(groups, cursor)
                     if large == NOBODY:
                         break
-                elif _is_first(targets, p) and _too_large(groups, at(targets, p)):
+                elif is_first(targets, p) and too_large(groups, at(targets, p)):
                     large = at(targets, p)
                 p += 1
                 if large != NOBODY:

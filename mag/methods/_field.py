@@ -235,7 +235,7 @@ def nearest_lane(x, d, weight, count, point):
 
 
 @called
-def _bounds(field, point, sign, out):
+def bounds(field, point, sign, out):
     """For every block, a lower bound of sign * distance."""
     boxes = field.boxes
     for b in range(0, boxes, 8):
@@ -282,7 +282,7 @@ def scan(field, points, queries, count, itself, sign, free, keys, ids, m, found)
     for q in range(count):
         i = at(queries, q)
         point, skip, mine = part(points, i * d), NOBODY if itself else i, part(bound, q * boxes)
-        _bounds(field, point, sign, mine)
+        bounds(field, point, sign, mine)
         b = ZERO  # the most promising block first: it makes the list's last entry small, and many blocks too far
         for other in range(1, blocks):
             if at(mine, other) < at(mine, b):
