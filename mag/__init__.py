@@ -6,19 +6,31 @@ Names are imported when they are first used, so that ``import mag`` is instant.
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Cost", "Grouping", "RecordGrouping", "multivariate", "univariate"]
+__all__ = [
+    "ColumnGroupings",
+    "Cost",
+    "Grouping",
+    "RecordGrouping",
+    "backends",
+    "columns",
+    "multivariate",
+    "univariate",
+]
 
 if TYPE_CHECKING:
-    from mag.api import univariate
+    from mag.api import columns, univariate
     from mag.costs import Cost
-    from mag.grouping import Grouping
+    from mag.grouping import ColumnGroupings, Grouping
     from mag.joint import multivariate
     from mag.records import RecordGrouping
 
 _HOMES = {
+    "ColumnGroupings": "mag.grouping",
     "Cost": "mag.costs",
     "Grouping": "mag.grouping",
     "RecordGrouping": "mag.records",
+    "backends": "mag.backends",
+    "columns": "mag.api",
     "multivariate": "mag.joint",
     "univariate": "mag.api",
 }
@@ -29,7 +41,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'mag' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_HOMES[name]), name)
+    home = import_module(_HOMES[name])
+    value = home if _HOMES[name] == f"mag.{name}" else getattr(home, name)
     globals()[name] = value
     return value
 

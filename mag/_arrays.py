@@ -1,19 +1,136 @@
-"""Arrays in and out.  For now whatever NumPy can view comes in, and NumPy arrays go out."""
+"""Arrays in and out.  The only file that names array libraries.
 
+What comes in is viewed as NumPy, without a copy where the memory allows; what goes out becomes an array of the same
+library on the same device.  A library is recognised only if its user has imported it, and never imported here.
+"""
+
+import sys
 from typing import Any
 
 import numpy as np
 
 
-def view(option: str, x: Any) -> np.ndarray:
-    """The data as a NumPy array, without a copy where NumPy needs none."""
+class Home:
+    """Where an array came from: its library, its device, and its dtype where NumPy has none like it (bfloat16)."""
+
+    def __init__(self, library: str, device: Any, narrow: Any = None) -> None:
+        self.library, self.device, self.narrow = library, device, narrow
+
+    def __call__(self, array: np.ndarray) -> Any:
+        """The array in its user's library, on its device; memory is shared where the library can."""
+        turned = array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous
+        # float32 stood in for what NumPy does not have
+        dtype = self.narrow if array.dtype == np.float32 else None
+        moved = _GOING.get(self.library, _to_standard)(self, array.T if turned else array, dtype)
+        return moved.T if turned else moved
+
+    def __getstate__(self) -> dict[str, Any]:
+        # JAX cannot pickle a device, and another process may not have it: results go to the default one there
+        return {
+            "library": self.library,
+            "narrow": self.narrow,
+            "device": None if self.library == "jax" else self.device,
+        }
+
+
+def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
+    """The data as a NumPy array, without a copy where none is needed, and their home; None if that is NumPy itself."""
+    if type(x) is np.ndarray or isinstance(x, (list, tuple)):
+        return _numpy(option, x), None
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(
             f"{option} must not be a masked array; use {option}.compressed() or {option}.filled(...) first."
         )
+    for library, coming in _COMING.items():
+        if library in sys.modules and (read_as := coming(option, x)) is not None:
+            return read_as
+    return _numpy(option, x), None
+
+
+def _numpy(option: str, x: Any) -> np.ndarray:
     try:
         return np.asarray(x)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"{option} must be an array of numbers; NumPy cannot read the {type(x).__name__} given."
         ) from error
+
+
+# ---- in
+
+
+def _from_torch(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
+    torch = sys.modules["torch"]
+    if not isinstance(x, torch.Tensor):
+        return None
+    if x.layout is not torch.strided or x.is_quantized:
+        raise TypeError(f"{option} must be a dense tensor; got {x.layout}, use {option}.to_dense() first.")
+    if x.device.type == "meta":
+        raise TypeError(f"{option} must hold values; got a tensor on the device 'meta'.")
+    # groups are no differentiable function of the data
+    values, home = x.detach(), Home("torch", x.device)
+    if values.is_floating_point() and values.dtype not in (torch.float64, torch.float32, torch.float16):
+        home.narrow, values = x.dtype, values.to(torch.float32)
+    return values.resolve_neg().resolve_conj().cpu().numpy(), home
+
+
+def _from_jax(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
+    jax = sys.modules["jax"]
+    if not isinstance(x, jax.Array):
+        return None
+    if isinstance(x, jax.core.Tracer):
+        raise TypeError(
+            f"{option} must hold values; got an array that JAX is tracing, call mag outside of jit, vmap and grad, or "
+            "through jax.pure_callback."
+        )
+    several = len(x.devices()) > 1
+    home = Home("jax", None if several else next(iter(x.devices())))
+    if np.dtype(x.dtype).kind == "V":  # bfloat16 and narrower
+        home.narrow, x = x.dtype, x.astype(np.float32)
+    return np.asarray(x), home
+
+
+def _from_cupy(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
+    cupy = sys.modules["cupy"]
+    return (cupy.asnumpy(x), Home("cupy", x.device)) if isinstance(x, cupy.ndarray) else None
+
+
+def _from_standard(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
+    """Any other array of the array API standard, such as array-api-strict's."""
+    if isinstance(x, np.ndarray) or not (hasattr(x, "__array_namespace__") and hasattr(x, "__dlpack__")):
+        return None
+    from array_api_compat import device
+
+    try:
+        values = np.from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise TypeError(
+            f"{option} must be readable by NumPy; got a {type(x).__name__} on {device(x)}, move it to the CPU first."
+        ) from error
+    return values, Home(x.__array_namespace__().__name__, device(x))
+
+
+# ---- out
+
+
+def _to_torch(home: Home, array: np.ndarray, dtype: Any) -> Any:
+    return sys.modules["torch"].from_numpy(array).to(home.device, dtype)
+
+
+def _to_jax(home: Home, array: np.ndarray, dtype: Any) -> Any:
+    moved = sys.modules["jax"].device_put(array, home.device)
+    return moved if dtype is None else moved.astype(dtype)
+
+
+def _to_cupy(home: Home, array: np.ndarray, dtype: Any) -> Any:
+    with home.device:
+        return sys.modules["cupy"].asarray(array)
+
+
+def _to_standard(home: Home, array: np.ndarray, dtype: Any) -> Any:
+    return sys.modules[home.library].asarray(array, device=home.device)
+
+
+# NumPy is always there: the last reader is for every other library
+_COMING = {"torch": _from_torch, "jax": _from_jax, "cupy": _from_cupy, "numpy": _from_standard}
+_GOING = {"torch": _to_torch, "jax": _to_jax, "cupy": _to_cupy}

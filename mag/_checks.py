@@ -68,39 +68,79 @@ def flag(option: str, choice: Any) -> bool:
 
 def real_vector(option: str, x: np.ndarray) -> np.ndarray:
     """One dimension of finite real numbers, at least one of them."""
+    _real(option, x)
+    if x.ndim != 1:
+        raise ValueError(f"{option} must have one dimension; got an array of shape {x.shape}.")
+    if x.size == 0:
+        raise ValueError(f"{option} must hold at least one value; got none.")
+    finite(option, x)
+    return x
+
+
+def real_table(option: str, X: np.ndarray) -> np.ndarray:
+    """Two dimensions of real numbers, at least one row and one column; `finite` is for the caller to check."""
+    _real(option, X)
+    if X.ndim != 2:
+        raise ValueError(f"{option} must have two dimensions, rows and columns; got an array of shape {X.shape}.")
+    if X.size == 0:
+        raise ValueError(f"{option} must hold at least one row and one column; got an array of shape {X.shape}.")
+    return X
+
+
+def _real(option: str, x: np.ndarray) -> None:
     if x.dtype.kind not in "biuf":
         kind = {"c": "complex", "O": "object", "U": "string", "S": "bytes"}.get(x.dtype.kind, x.dtype.name)
         raise TypeError(f"{option} must hold real numbers; got dtype {kind}.")
     if x.dtype.kind == "f" and x.dtype.itemsize > 8:
         raise TypeError(f"{option} must be float64 or narrower; got {x.dtype.name}, convert it to float64 first.")
-    if x.ndim != 1:
-        raise ValueError(f"{option} must have one dimension; got an array of shape {x.shape}.")
-    if x.size == 0:
-        raise ValueError(f"{option} must hold at least one value; got none.")
-    if x.dtype.kind == "f" and not np.isfinite(x).all():
-        nans, infinities = int(np.isnan(x).sum()), int(np.isinf(x).sum())
-        found = [f"{count} {name}" for count, name in ((nans, "NaN"), (infinities, "infinite")) if count]
-        values = "value" if nans + infinities == 1 else "values"
-        raise ValueError(f"{option} contains {' and '.join(found)} {values}; drop or impute them first.")
-    return x
 
 
-def real_matrix(option: str, X: np.ndarray) -> np.ndarray:
-    """Two dimensions of finite real numbers, at least one record and one column."""
-    if X.ndim != 2:
-        raise ValueError(f"{option} must have two dimensions, records and columns; got an array of shape {X.shape}.")
-    real_vector(option, X.ravel(order="K"))
-    return X
+def finite(option: str, x: np.ndarray) -> None:
+    """Neither NaN nor infinity."""
+    if x.dtype.kind != "f" or np.isfinite(x).all():
+        return
+    nans, infinities = int(np.isnan(x).sum()), int(np.isinf(x).sum())
+    found = [f"{count} {name}" for count, name in ((nans, "NaN"), (infinities, "infinite")) if count]
+    values = "value" if nans + infinities == 1 else "values"
+    where = ""
+    if x.ndim == 2:
+        columns = np.flatnonzero(~np.isfinite(x).all(axis=0))
+        named = ", ".join(map(str, columns[:5])) + (", …" if columns.size > 5 else "")
+        where = f" in column {named}" if columns.size == 1 else f" in columns {named}"
+    raise ValueError(f"{option} contains {' and '.join(found)} {values}{where}; drop or impute them first.")
+
+
+def per_column(option: str, given: Any, m: int) -> list[Any]:
+    """One entry per column, from one for all or from one each."""
+    if isinstance(given, (list, tuple)):
+        if len(given) != m:
+            raise ValueError(f"{option} must be one, or one per column of X, m={m}; got {len(given)}.")
+        return list(given)
+    return [given] * m
+
+
+def positive(option: str, number: Any) -> float:
+    """A finite positive number."""
+    return _number(option, number, "a positive number", low=np.nextafter(0, 1))
+
+
+def not_negative(option: str, number: Any) -> float:
+    """Zero or a finite positive number."""
+    return _number(option, number, "a number that is not negative", low=0)
 
 
 def seconds(option: str, number: Any) -> float | None:
     """None or a positive number."""
-    if number is None:
-        return None
+    return (
+        None if number is None else _number(option, number, "None or a positive number of seconds", np.nextafter(0, 1))
+    )
+
+
+def _number(option: str, number: Any, allowed: str, low: float) -> float:
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
-        raise TypeError(f"{option} must be None or a positive number of seconds; got {shown(number)}.")
-    if not float(number) > 0:
-        raise ValueError(f"{option} must be None or a positive number of seconds; got {number}.")
+        raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
+    if not low <= float(number) < np.inf:
+        raise ValueError(f"{option} must be {allowed}; got {number}.")
     return float(number)
 
 

@@ -1,17 +1,32 @@
 """The public functions: check, plan, run, wrap."""
 
+from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from mag._arrays import view
-from mag._checks import flag, integer, one_of, penalty, real_vector, shown, thread_count, weights_for
+from mag._arrays import read
+from mag._checks import (
+    finite,
+    flag,
+    integer,
+    one_of,
+    penalty,
+    per_column,
+    real_table,
+    real_vector,
+    shown,
+    thread_count,
+    weights_for,
+)
 from mag.backends import BACKENDS, automatic
 from mag.backends._labels import at_least
 from mag.backends._problem import Problem, moderate
+from mag.backends._sort import sort
 from mag.costs import COSTS, Cost
 from mag.costs._groups import Groups
-from mag.grouping import Grouping
+from mag.grouping import ColumnGroupings, Grouping
 from mag.solvers import SOLVERS, Solver
 from mag.solvers import automatic as automatic_solvers
 
@@ -36,6 +51,7 @@ def univariate(
     ----------
     x : array-like of real numbers, shape (n,)
         The values, in any order; integers, booleans and floats up to float64.  NaN and infinity are refused.
+        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
     k : int
         The smallest group size, from 1 to n.
     cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or mag.Cost
@@ -74,7 +90,7 @@ def univariate(
     Returns
     -------
     Grouping
-        Labels, sizes, cost, representatives and masked values.
+        Labels, sizes, cost, representatives and masked values, in the library and on the device of `x`.
 
     Notes
     -----
@@ -94,18 +110,12 @@ def univariate(
     >>> grouping
     <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
     """
-    chosen = cost if isinstance(cost, Cost) else COSTS[one_of("cost", cost, COSTS)]
-    backend = (
-        automatic()
-        if isinstance(backend, str) and backend == "auto"
-        else one_of("backend", backend, ["auto", *BACKENDS])
-    )
-    values = real_vector("x", view("x", x))
+    chosen, engine = _cost("cost", cost), _backend(backend)
+    x, home = read("x", x)
+    values = real_vector("x", x)
     n, dtype = values.size, values.dtype
     k = integer("k", k, 1, n, "n")
     weights = _weights(weights, chosen, n)
-    if chosen.integer and dtype.kind == "f":
-        raise TypeError(f"cost {chosen.name!r} needs integers; got {dtype.name}, round x to integers first.")
     fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, chosen.integer)
     short = 0.0 if soft is None else penalty("soft", soft, chosen.integer)
     given = weights
@@ -116,25 +126,15 @@ def univariate(
         if not chosen.concave:
             raise ValueError(f"max_groups needs a concave cost; got cost {chosen.name!r}, which is not concave.")
     bounded = chosen.splitting and group_penalty is None and max_groups is None and soft is None
-    problem = Problem(
-        chosen,
-        _solvers(solver, chosen, k, bounded, weights is not None),
-        k,
-        1 if soft is not None else k,
-        fixed,
-        short,
-        max_groups,
-    )
-    if dtype.kind == "f":
-        values = values.astype(np.float64, copy=False)
-    elif dtype.kind == "b":
-        values = values.view(np.uint8)
+    solvers = _solvers(solver, chosen, k, bounded, weights is not None)
+    problem = Problem(chosen, solvers, k, 1 if soft is not None else k, fixed, short, max_groups)
+    values = _numbers("x", values, chosen)
     threads = thread_count("threads", threads)
     if flag("assume_sorted", assume_sorted) and not (values[:-1] <= values[1:]).all():
         raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
-    order, starts, labels = BACKENDS[backend].group(values, weights, problem, assume_sorted, threads)
+    order, starts, labels = engine.group(values, weights, problem, assume_sorted, threads)
     if soft is None and not at_least(k, labels, starts.size, order is None):
-        raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+        raise RuntimeError(WITHHELD.format(k=k))
     return Grouping(
         labels,
         k,
@@ -146,7 +146,137 @@ def univariate(
         weights=given,
         cost=chosen,
         make_groups=Groups,
+        home=home,
     )
+
+
+def columns(
+    X: Any,
+    k: int | Sequence[int],
+    *,
+    cost: str | Cost | Sequence[str | Cost] = "sse",
+    solver: str = "auto",
+    backend: str = "auto",
+    threads: int | None = None,
+) -> ColumnGroupings:
+    """Group every column of a table by itself, each at the least cost that is possible.
+
+    The same groups as `univariate` gives for each column, in one call and on all processors.
+
+    Parameters
+    ----------
+    X : array-like of real numbers, shape (n, m)
+        The table, one record a row; what `univariate` takes, in any memory order.  NaN and infinity are refused.
+    k : int or sequence of int
+        The smallest group size, from 1 to n: one for all columns, or one for each.
+    cost : str, mag.Cost, or a sequence of them
+        What grouping loses, see `univariate`: one for all columns, or one for each.
+    solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
+        The algorithm, for all columns.
+    backend : {"auto", "cpu"}
+        Where to compute.
+    threads : int, optional
+        How many threads work on columns side by side; all processors by default.  The result does not depend on it.
+
+    Returns
+    -------
+    ColumnGroupings
+        Labels, sizes, costs, representatives and masked values of all columns; ``[j]`` is the Grouping of column j.
+
+    Notes
+    -----
+    Each column is k-anonymous by itself, which does not make records alike: a combination of values may be unique.
+
+    Beside the labels, 4 bytes a value, a call takes no more memory than 110 bytes for each value of one column and
+    thread; columns of two million values or more take what `univariate` takes.
+
+    Examples
+    --------
+    >>> import mag
+    >>> groupings = mag.columns([[1.0, 70], [10.0, 20], [2.0, 30], [11.0, 80]], k=2)
+    >>> groupings.labels
+    array([[0, 1],
+           [1, 0],
+           [0, 0],
+           [1, 1]], dtype=int32)
+    >>> groupings.masked
+    array([[ 1.5, 75. ],
+           [10.5, 25. ],
+           [ 1.5, 25. ],
+           [10.5, 75. ]])
+    >>> groupings[0]
+    <Grouping: 4 records in 2 groups of 2 to 2, k=2, sse 1>
+    """
+    engine = _backend(backend)
+    X, home = read("X", X)
+    values = real_table("X", X)
+    (n, m), dtype = values.shape, values.dtype
+    costs = [_cost(name, one) for name, one in _named("cost", per_column("cost", cost, m), cost)]
+    sizes = k if isinstance(k, (list, tuple, int)) or np.ndim(k) == 0 else read("k", k)[0].tolist()
+    ks = [integer(name, one, 1, n, "n") for name, one in _named("k", per_column("k", sizes, m), sizes)]
+    jobs: dict[tuple[Cost, int], list[int]] = {}
+    for j, pair in enumerate(zip(costs, ks, strict=True)):
+        jobs.setdefault(pair, []).append(j)
+    for chosen in dict.fromkeys(costs):
+        values = _numbers("X", values, chosen)
+    solved = engine.group_columns(
+        values,
+        [
+            (Problem(chosen, _solvers(solver, chosen, size, chosen.splitting, False), size, size), np.array(group))
+            for (chosen, size), group in jobs.items()
+        ],
+        thread_count("threads", threads),
+    )
+    if solved is None:
+        finite("X", values)
+    labels, n_groups, least = solved
+    if (least < ks).any():
+        raise RuntimeError(WITHHELD.format(k=ks[int(np.argmin(least - ks))]))
+    return ColumnGroupings(
+        labels,
+        tuple(ks) if isinstance(sizes, (list, tuple)) else ks[0],
+        n_groups,
+        x=values,
+        dtype=dtype,
+        costs=costs,
+        make_groups=Groups,
+        order_of=_order_of,
+        home=home,
+    )
+
+
+WITHHELD = "A group of fewer than k={k} records was found and withheld; please report this."
+
+
+def _named(option: str, entries: list[Any], given: Any) -> list[tuple[str, Any]]:
+    """Every entry with how messages call it; a single one is looked at once."""
+    if isinstance(given, (list, tuple)):
+        return [(f"{option}[{j}]", entry) for j, entry in enumerate(entries)]
+    return [(option, entry) for entry in entries]
+
+
+def _order_of(x: np.ndarray) -> np.ndarray | None:
+    return sort(x)[1]
+
+
+def _backend(backend: str) -> ModuleType:
+    auto = isinstance(backend, str) and backend == "auto"
+    return BACKENDS[automatic() if auto else one_of("backend", backend, ["auto", *BACKENDS])]
+
+
+def _cost(option: str, cost: str | Cost) -> Cost:
+    return cost if isinstance(cost, Cost) else COSTS[one_of(option, cost, COSTS)]
+
+
+def _numbers(option: str, values: np.ndarray, cost: Cost) -> np.ndarray:
+    """Numbers as backends take them, for this cost: reals up to float64, or integers."""
+    if cost.integer and values.dtype.kind == "f":
+        raise TypeError(
+            f"cost {cost.name!r} needs integers; got {values.dtype.name}, round {option} to integers first."
+        )
+    if values.dtype.kind == "b":
+        return values.view(np.uint8)
+    return values.astype(np.float64, copy=False) if values.ndim == 1 and values.dtype.kind == "f" else values
 
 
 def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:
@@ -154,7 +284,7 @@ def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:
         return None
     if cost.weighted is None:
         raise ValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
-    return weights_for(view("weights", weights), n).astype(np.float64)
+    return weights_for(read("weights", weights)[0], n).astype(np.float64)
 
 
 def _solvers(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -> dict[str, Solver]:

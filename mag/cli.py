@@ -17,12 +17,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     demo = commands.add_parser("demo", help="group a generated table of 10 000 people, column by column")
     demo.add_argument("-k", type=int, default=5, help="smallest group size (default: 5)")
+    commands.add_parser(
+        "info", help="what can run here: backends, versions, SIMD, threads, the folder of compiled code"
+    )
     warmup = commands.add_parser("warmup", help="compile ahead, so that the first call is fast (for container images)")
     warmup.add_argument("-c", "--cost", action="append", help="a cost to compile; may be repeated (default: sse)")
     warmup.add_argument("-k", type=int, action="append", help="a group size; may be repeated (default: 2 to 12)")
     options = parser.parse_args(arguments)
     try:
-        return {"demo": _demo, "warmup": _warmup}[options.command](options)
+        return {"demo": _demo, "info": _info, "warmup": _warmup}[options.command](options)
     except (TypeError, ValueError) as error:
         print(f"mag: {error}", file=sys.stderr)
         return 2
@@ -37,6 +40,14 @@ def _demo(options: argparse.Namespace) -> int:
     print(f"\nEvery published value stands for at least {options.k} records of its column; the columns are not yet")
     print("protected jointly: a combination of values may still be unique.")
     print(f"({time.perf_counter() - began:.1f} s, most of it compilation on the first run)")
+    return 0
+
+
+def _info(options: argparse.Namespace) -> int:
+    from mag.info import facts
+
+    for name, fact in facts().items():
+        print(f"{name:<17} {fact}")
     return 0
 
 

@@ -1,13 +1,30 @@
 """What is returned: labels, and whatever follows from them and the data, computed when asked for."""
 
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+BLOCK = 2**17  # values that a table's results are computed from at a time
 
-class Grouping:
+
+class _Result:
+    """Read-only; `_home` makes an array of the caller's library from one of NumPy's, None leaves it as it is."""
+
+    _home: Any
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a {type(self).__name__} cannot be changed: {name} is read-only.")
+
+    def _out(self, array: np.ndarray) -> Any:
+        return array if self._home is None else self._home(array)
+
+
+class Grouping(_Result):
     """Records in groups, as returned by `mag.univariate`.  Groups are numbered by ascending value.
+
+    Arrays are of the library of the data, on their device.
 
     Attributes
     ----------
@@ -34,10 +51,10 @@ class Grouping:
         The groups that have fewer than k records; always empty where k is guaranteed.
     """
 
-    labels: np.ndarray
     k: int
     n_groups: int
     k_guaranteed: bool
+    _labels: np.ndarray
     _x: np.ndarray
     _dtype: np.dtype
     _order: np.ndarray | None
@@ -59,18 +76,16 @@ class Grouping:
         weights: np.ndarray | None,
         cost: Any,
         make_groups: Any,
+        home: Any = None,
     ) -> None:
-        public = {"labels": labels, "k": k, "n_groups": starts.size, "k_guaranteed": k_guaranteed}
-        data = {"_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_weights": weights}
-        vars(self).update(public | data, _cost=cost, _make_groups=make_groups)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a Grouping cannot be changed: {name} is read-only.")
+        public = {"k": k, "n_groups": starts.size, "k_guaranteed": k_guaranteed}
+        data = {"_labels": labels, "_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_weights": weights}
+        vars(self).update(public | data, _cost=cost, _make_groups=make_groups, _home=home)
 
     def __repr__(self) -> str:
-        least, most = int(self.sizes.min()), int(self.sizes.max())
-        note = "" if self.k_guaranteed else f", {self.small_groups.size} below k: k is not guaranteed"
-        records = f"{self.labels.size} records in {self.n_groups} groups of {least} to {most}"
+        least, most = int(self._sizes.min()), int(self._sizes.max())
+        note = "" if self.k_guaranteed else f", {int((self._sizes < self.k).sum())} below k: k is not guaranteed"
+        records = f"{self._labels.size} records in {self.n_groups} groups of {least} to {most}"
         return f"<Grouping: {records}, k={self.k}, {self._cost.name} {self.cost:.6g}{note}>"
 
     @cached_property
@@ -85,42 +100,229 @@ class Grouping:
         return self._make_groups(self._values, self._starts, weights)
 
     @cached_property
-    def sizes(self) -> np.ndarray:
-        """The number of records in each group."""
-        return np.diff(np.append(self._starts, self.labels.size))
+    def _sizes(self) -> np.ndarray:
+        return np.diff(np.append(self._starts, self._labels.size))
 
     @cached_property
-    def small_groups(self) -> np.ndarray:
+    def _representatives(self) -> np.ndarray:
+        return published(self._groups.placed(self._cost.centres(self._groups)), self._dtype)
+
+    @cached_property
+    def labels(self) -> Any:
+        """The group of every record."""
+        return self._out(self._labels)
+
+    @cached_property
+    def sizes(self) -> Any:
+        """The number of records in each group."""
+        return self._out(self._sizes)
+
+    @cached_property
+    def small_groups(self) -> Any:
         """The groups that have fewer than k records."""
-        return np.flatnonzero(self.sizes < self.k)
+        return self._out(np.flatnonzero(self._sizes < self.k))
 
     @cached_property
     def cost(self) -> float | int:
         """What the grouping loses, from the data themselves."""
         with np.errstate(over="ignore"):
-            total = self._cost.losses(self._groups, self._values).sum()
+            # summed as `ColumnGroupings` sums: the same bits
+            (total,) = np.add.reduceat(self._cost.losses(self._groups, self._values), [0])
         return int(total) if self._cost.integer else float(total)
 
     @cached_property
-    def representatives(self) -> np.ndarray:
+    def representatives(self) -> Any:
         """What the records of each group are replaced by."""
-        chosen = self._groups.placed(self._cost.centres(self._groups))
-        # a mean of integers is no integer: it stays float64
-        return chosen if chosen.dtype.kind == "f" != self._dtype.kind else chosen.astype(self._dtype)
+        return self._out(self._representatives)
 
     @cached_property
-    def masked(self) -> np.ndarray:
+    def masked(self) -> Any:
         """The data with each record replaced."""
-        return self.representatives[self.labels]
+        return self._out(self._representatives[self._labels])
 
     @cached_property
     def information_loss(self) -> float:
         """SSE / SST."""
-        everything = self._make_groups(self._values, np.zeros(1, np.int64), self._groups.weights)
-        around = everything.distances(everything.mean(), everything.unit[0])
-        within = self._groups.distances(self._cost.centres(self._groups), everything.unit[0])
-        scale = float(np.abs(around).max())
-        if scale == 0:
-            return 0.0
-        weights = self._groups.share
-        return float((weights * (within / scale) ** 2).sum() / (weights * (around / scale) ** 2).sum())
+        whole = self._make_groups(self._values, np.zeros(1, np.int64), self._groups.weights)
+        return float(self._groups.information_loss(self._cost.centres(self._groups), whole)[0])
+
+
+class ColumnGroupings(_Result):
+    """Columns of a table, each in groups of its own, as returned by `mag.columns`.
+
+    ``groupings[j]`` is the `Grouping` of column j.  Arrays are of the library of the data, on their device.
+
+    Attributes
+    ----------
+    labels : array of int, shape (n, m)
+        The group of every record in every column; groups are numbered by ascending value.
+    k : int or tuple of int
+        The group size that was asked for, one for all columns or one for each.
+    n_groups : array of int, shape (m,)
+        The number of groups of each column.
+    sizes : array of int, shape (max(n_groups), m)
+        The number of records in each group; 0 behind the last group of a column.
+    cost : array, shape (m,)
+        What each column loses, recomputed from the data.
+    representatives : array, shape (max(n_groups), m)
+        What the records of each group are replaced by; 0 behind the last group of a column.
+    masked : array, shape (n, m)
+        The data with each value replaced.
+    information_loss : array, shape (m,)
+        ``SSE / SST`` of each column.
+
+    Notes
+    -----
+    Every value of a column is published at least k times in that column.  This does not make whole records alike: see
+    `mag.multivariate` for groups of records.
+    """
+
+    k: int | tuple[int, ...]
+    _labels: np.ndarray
+    _n_groups: np.ndarray
+    _x: np.ndarray
+    _dtype: np.dtype
+    _costs: list[Any]
+    _make_groups: Any
+    _order_of: Callable[[np.ndarray], np.ndarray | None]
+
+    def __init__(
+        self,
+        labels: np.ndarray,
+        k: int | tuple[int, ...],
+        n_groups: np.ndarray,
+        *,
+        x: np.ndarray,
+        dtype: np.dtype,
+        costs: list[Any],
+        make_groups: Any,
+        order_of: Any,
+        home: Any = None,
+    ) -> None:
+        data = {"k": k, "_labels": labels, "_n_groups": n_groups, "_x": x, "_dtype": dtype, "_costs": costs}
+        vars(self).update(data, _make_groups=make_groups, _order_of=order_of, _home=home)
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __getitem__(self, j: int) -> Grouping:
+        j = range(len(self))[j]
+        x = np.ascontiguousarray(self._x[:, j], np.float64 if self._dtype.kind == "f" else None)
+        sizes = self._sizes[j, : self._n_groups[j]]
+        return Grouping(
+            self._labels[j],
+            self.k if isinstance(self.k, int) else self.k[j],
+            True,
+            x=x,
+            dtype=self._dtype,
+            order=self._order_of(x),
+            starts=np.cumsum(sizes) - sizes,
+            weights=None,
+            cost=self._costs[j],
+            make_groups=self._make_groups,
+            home=self._home,
+        )
+
+    def __repr__(self) -> str:
+        m, n = self._labels.shape
+        fewest, most = int(self._n_groups.min()), int(self._n_groups.max())
+        k = self.k if isinstance(self.k, int) else f"{min(self.k)} to {max(self.k)}"
+        names = ", ".join(sorted({cost.name for cost in self._costs}))
+        return f"<ColumnGroupings: {m} columns of {n} records, each in {fewest} to {most} groups, k={k}, {names}>"
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        """Of every column's groups, in rows."""
+        m, n = self._labels.shape
+        most = int(self._n_groups.max())
+        sizes = np.empty((m, most), np.int64)
+        for rows in _blocks(np.arange(m), n):
+            names = self._labels[rows] + most * np.arange(rows.size)[:, None]
+            sizes[rows] = np.bincount(names.ravel(), minlength=rows.size * most).reshape(rows.size, most)
+        return sizes
+
+    def _evaluated(self) -> Iterator[tuple[np.ndarray, Any, Any]]:
+        """Some columns of one cost, their groups one after the other, and that cost."""
+        m, n = self._labels.shape
+        for cost in dict.fromkeys(self._costs):
+            columns = np.array([j for j in range(m) if self._costs[j] is cost])
+            for part in _blocks(columns, n) if cost.built_in else columns.reshape(-1, 1):
+                values = self._x[:, part].T.astype(np.float64 if self._dtype.kind == "f" else self._x.dtype, order="C")
+                values.sort(axis=1)
+                sizes = self._sizes[part]
+                starts = (np.cumsum(sizes, axis=1) - sizes + n * np.arange(part.size)[:, None])[sizes > 0]
+                yield part, self._make_groups(values.ravel(), starts), cost
+
+    @cached_property
+    def _representatives(self) -> np.ndarray:
+        centres = [
+            (part, published(groups.placed(cost.centres(groups)), self._dtype))
+            for part, groups, cost in self._evaluated()
+        ]
+        found = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centres)))
+        for part, values in centres:
+            rows = np.zeros((part.size, found.shape[1]), found.dtype)
+            rows[self._sizes[part] > 0] = values
+            found[part] = rows
+        return found
+
+    @cached_property
+    def labels(self) -> Any:
+        """The group of every record in every column."""
+        return self._out(self._labels.T)
+
+    @cached_property
+    def n_groups(self) -> Any:
+        """The number of groups of each column."""
+        return self._out(self._n_groups)
+
+    @cached_property
+    def sizes(self) -> Any:
+        """The number of records in each group."""
+        return self._out(self._sizes.T)
+
+    @cached_property
+    def cost(self) -> Any:
+        """What each column loses, from the data themselves."""
+        integer = all(cost.integer for cost in self._costs)
+        total = np.zeros(len(self), object if integer else np.float64)
+        for part, groups, cost in self._evaluated():
+            first = np.cumsum(self._n_groups[part]) - self._n_groups[part]
+            with np.errstate(over="ignore"):
+                total[part] = np.add.reduceat(cost.losses(groups, groups.values), first)
+        return self._out(total.astype(np.int64 if integer and total.max() < 2**63 else np.float64))
+
+    @cached_property
+    def representatives(self) -> Any:
+        """What the records of each group are replaced by."""
+        return self._out(self._representatives.T)
+
+    @cached_property
+    def masked(self) -> Any:
+        """The data with each value replaced."""
+        masked = np.empty(self._labels.shape, self._representatives.dtype)
+        for rows in _blocks(np.arange(len(self)), masked.shape[1]):
+            masked[rows] = np.take_along_axis(self._representatives[rows], self._labels[rows], axis=1)
+        return self._out(masked.T)
+
+    @cached_property
+    def information_loss(self) -> Any:
+        """SSE / SST of each column."""
+        m, n = self._labels.shape
+        loss = np.empty(m)
+        for part, groups, cost in self._evaluated():
+            wholes = self._make_groups(groups.values, n * np.arange(part.size))
+            loss[part] = groups.information_loss(cost.centres(groups), wholes)
+        return self._out(loss)
+
+
+def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """In the dtype of the data, except that a mean of integers is no integer: it stays float64."""
+    keeps = representatives.dtype.kind == "f" != dtype.kind
+    return representatives if keeps else representatives.astype(dtype)
+
+
+def _blocks(columns: np.ndarray, n: int) -> list[np.ndarray]:
+    """The columns in blocks of bounded memory."""
+    width = max(1, BLOCK // n)
+    return [columns[i : i + width] for i in range(0, columns.size, width)]

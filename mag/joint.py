@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from mag._arrays import view
-from mag._checks import flag, integer, one_of, real_matrix, seconds, shown, thread_count
+from mag._arrays import read
+from mag._checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
 from mag.api import univariate
 from mag.backends import BACKENDS
+from mag.backends import automatic as automatic_backend
 from mag.backends._labels import at_least
 from mag.costs._groups import distance
 from mag.methods import METHODS, automatic
@@ -40,10 +41,30 @@ def multivariate(
     ----------
     X : array-like of real numbers, shape (n, d)
         The records; integers, booleans and floats up to float64.  NaN and infinity are refused.
+        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
     k : int
         The smallest group size, from 1 to n.
-    method : {"auto", "zscore"}
-        How to group.
+    method : {"auto", "cbfs_order", "kmeans_cleanup", "mdav_order", "nearest_neighbor", "npn", "projection", "tsp", \
+"zscore"}
+        How to group; "auto" is "tsp" unless that would take too long, and then "projection".
+
+        ==================== ==================================================== ====================================
+        method               groups                                               options
+        ==================== ==================================================== ====================================
+        ``zscore``           consecutive in the order of the sum of the columns   integer
+        ``npn``              … of a walk that always goes on to the nearest       integer, time_limit
+        ``tsp``              … of a short tour                                    exchanges=10, integer, random_state,
+                                                                                  time_limit
+        ``mdav_order``       … in which MDAV takes records                        integer, time_limit
+        ``cbfs_order``       … in which CBFS takes records                        integer, time_limit
+        ``projection``       … of the best of many projections on a line          directions, n_projections, ordered,
+                                                                                  refine, return_scores, integer,
+                                                                                  random_state, time_limit
+        ``kmeans_cleanup``   clusters of k-means, small ones merged               factor=1.0, random_state, time_limit
+        ``nearest_neighbor`` trees of near records, cut                           random_state
+        ==================== ==================================================== ====================================
+
+        The first six find the best groups of records that are consecutive in their order.
     standardize : bool
         Measure each column in its standard deviations (those of the n records, ddof = 0), so that no column counts
         more for its unit.  Representatives and masked values are in the units of the data anyway.
@@ -57,13 +78,37 @@ def multivariate(
         True draws a bar on the standard error stream; a function is called with fractions from 0 to 1.
     time_limit : float, optional
         Seconds after which the best grouping so far is returned; its `complete` is then False.
+    integer : bool
+        Publish the integers nearest to the means, half away from zero, and find the groups that lose least then.
+    exchanges : float
+        Random exchanges of stretches of the tour that are tried, per record ("tsp").
+    directions : {"gaussian", "pca", "uniform"} or array, shape (d, m)
+        Lines to project on ("projection"): the first principal component and then random directions, entries uniform in
+        [0, 1] (the default) or Gaussian; the principal component alone; or the given columns alone.
+    n_projections : int
+        How many random directions; 500 by default.
+    ordered : bool
+        Whether the best directions are only taken as an order of the records, for the best groups by all columns (the
+        default), or the groups are those that are optimal on the line.
+    refine : int
+        Rounds in which 64 directions around the best one are tried; none by default.
+    return_scores : bool
+        Whether ``details["directions"]`` of the result, (d, m), and ``details["scores"]``, the information loss of the
+        optimal groups on each line, are kept.
+    factor : float
+        The number of clusters, relative to n/k ("kmeans_cleanup").
     **options
-        Options of the method.  One that it does not use is an error.
+        An option that the method does not use is an error.
 
     Returns
     -------
     RecordGrouping
-        Labels, sizes, cost, representatives and masked records.
+        Labels, sizes, cost, representatives and masked records, in the library and on the device of `X`.
+
+    Notes
+    -----
+    Groups have k records or more: k to 2k-1 from the six orders, any number from the others.  Fewer than 2k records are
+    one group.
 
     Examples
     --------
@@ -75,8 +120,10 @@ def multivariate(
     >>> grouping.masked[0]
     array([ 31.35, 169.  ])
     """
-    one_of("backend", backend, ["auto", *BACKENDS])
-    values = real_matrix("X", view("X", X))
+    where = one_of("backend", backend, ["auto", *BACKENDS])
+    X, home = read("X", X)
+    values = real_table("X", X)
+    finite("X", values)
     dtype, (n, d) = values.dtype, values.shape
     k = integer("k", k, 1, n, "n")
     name = one_of("method", method, ["auto", *METHODS])
@@ -91,14 +138,17 @@ def multivariate(
         if option not in chosen.options and (option in options or wanted is not None):
             listed = ", ".join(chosen.options) or "none"
             raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
+    if where not in ("auto", "cpu") and not chosen.takes("engine"):
+        raise TypeError(f"backend {where!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     watch = Watch(_progress(progress), seconds("time_limit", time_limit))
-    given = {"threads": threads, "random_state": _generator(random_state), "watch": watch}
+    engine = BACKENDS[automatic_backend() if where == "auto" else where]
+    given = {"engine": engine, "threads": threads, "random_state": _generator(random_state), "watch": watch}
     standard = standardised(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
-    if n < 2 * k:
-        labels, name = np.zeros(n, np.int32), "one group"
+    if n < 2 * k or k == 1:
+        labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
     elif d == 1:
         cost = "sse_int" if whole else "sse"
         labels, name = univariate(values[:, 0], k, cost=cost, threads=threads).labels, "univariate"
@@ -121,6 +171,7 @@ def multivariate(
         method=name,
         complete=not watch.stopped,
         details=details,
+        home=home,
     )
 
 

@@ -55,17 +55,18 @@ class RecordGrouping(Grouping):
         method: str,
         complete: bool,
         details: dict[str, Any],
+        home: Any = None,
     ) -> None:
         order = np.argsort(labels, kind="stable")
         starts = np.searchsorted(labels[order], np.arange(n_groups))
-        public = {"labels": labels, "k": k, "n_groups": n_groups, "k_guaranteed": True}
+        public: dict[str, Any] = {"k": k, "n_groups": n_groups, "k_guaranteed": True}
         public |= {"method": method, "complete": complete, "details": details}
-        data = {"_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_integer": integer}
-        vars(self).update(public | data, _z=standard.z, _unit=standard.unit, _scale=standard.scale)
+        data = {"_labels": labels, "_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_integer": integer}
+        vars(self).update(public | data, _z=standard.z, _unit=standard.unit, _scale=standard.scale, _home=home)
 
     def __repr__(self) -> str:
         n, d = self._x.shape
-        groups = f"{self.n_groups} groups of {int(self.sizes.min())} to {int(self.sizes.max())}"
+        groups = f"{self.n_groups} groups of {int(self._sizes.min())} to {int(self._sizes.max())}"
         note = "" if self.complete else ", stopped by time_limit"
         loss = f"information loss {self.information_loss:.4g}"
         return f"<RecordGrouping: {n} records of {d} columns in {groups}, k={self.k}, {self.method}, {loss}{note}>"
@@ -74,7 +75,7 @@ class RecordGrouping(Grouping):
         return np.add.reduceat(per_record, self._starts, axis=0)
 
     def _spread(self, per_group: np.ndarray) -> np.ndarray:
-        return np.repeat(per_group, self.sizes, axis=0)
+        return np.repeat(per_group, self._sizes, axis=0)
 
     @cached_property
     def _centres(self) -> np.ndarray:
@@ -85,13 +86,13 @@ class RecordGrouping(Grouping):
         low, high = (extreme.reduceat(y, self._starts, axis=0) for extreme in (np.minimum, np.maximum))
         unit = np.where(high / 2 - low / 2 > HUGE, UNIT, 1.0)
         first = y[self._starts] / unit
-        means = first + self._add(y / self._spread(unit) - self._spread(first)) / self.sizes[:, None]
+        means = first + self._add(y / self._spread(unit) - self._spread(first)) / self._sizes[:, None]
         return np.clip(means * unit, low, high)
 
     @cached_property
     def _whole_centres(self) -> np.ndarray:
         """The integers nearest to the means, half away from zero (Mortazavi 2020), relative to `_base`."""
-        total, sizes = self._add(self._ordered.astype(np.int64)), self.sizes[:, None]
+        total, sizes = self._add(self._ordered.astype(np.int64)), self._sizes[:, None]
         below, rest = total // sizes, total % sizes
         up = (2 * rest > sizes) | ((2 * rest == sizes) & (below + self._base >= 0))
         return (below + up).astype(np.float64)
@@ -111,8 +112,7 @@ class RecordGrouping(Grouping):
         return distance(self._x, self._base)[self._order].astype(np.float64)
 
     @cached_property
-    def representatives(self) -> np.ndarray:
-        """What the records of each group are replaced by."""
+    def _representatives(self) -> np.ndarray:
         if self._dtype.kind == "f":
             return self._centres.astype(self._dtype)
         if not self._integer:
@@ -127,7 +127,7 @@ class RecordGrouping(Grouping):
         else:
             z = self._z[self._order]
             away = z - self._spread(z[self._starts])
-            away -= self._spread(self._add(away) / self.sizes[:, None])
+            away -= self._spread(self._add(away) / self._sizes[:, None])
         return float(np.square(away).sum())
 
     @cached_property

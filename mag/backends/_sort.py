@@ -33,6 +33,7 @@ SAMPLE = 32  # values that choose the centre and the scale of the places
 PER_BUCKET = 9  # 2**9 values a bucket: its records and slots share 32 KB of first-level cache; 8 and 10 are no faster
 LEAST_BITS, MOST_BITS = 8, 12  # of a bucket's name
 SLOT_BITS = 13  # of a slot's name, at most
+DIRECT = 2**12 - 1  # values that are dealt into slots without buckets
 LARGEST = 2**14  # values in a bucket that `finish` takes
 MOVES = 4  # that insertion may take per value; 512 more are free, so that a pending bucket holds 37 values or more
 
@@ -66,6 +67,32 @@ def add_up(counts, bits, start):
         start += count
 
 
+@inlined
+def settle(words, order, begin, end, real):
+    """Move what is still out of order to its place; False if that takes too many moves."""
+    # With two slots per value, one in eleven values still moves.  Exchanging neighbours without a branch, by carrying
+    # the largest value along, was slower.
+    moves = MOVES * (end - begin) + 512
+    last = rank(at(words, begin), real)
+    for i in range(begin + 1, end):
+        word = at(words, i)
+        here = rank(word, real)
+        if here < last:
+            index, j = at(order, i), i
+            while j > begin and rank(at(words, j - 1), real) > here:
+                put(words, j, at(words, j - 1))
+                put(order, j, at(order, j - 1))
+                j -= 1
+            put(words, j, word)
+            put(order, j, index)
+            moves -= i - j
+            if moves < 0:
+                return False
+        else:
+            last = here
+    return True
+
+
 @called
 def finish(records, begin, end, slots, words, order, real):
     """Sort one bucket into the result; False if that takes too many moves."""
@@ -87,27 +114,7 @@ def finish(records, begin, end, slots, words, order, real):
         put(slots, slot, position + 1)
         put(words, position, at(records, 2 * i))
         put(order, position, tail)
-    # With two slots per value, one in eleven values still moves.  Exchanging neighbours without a branch, by carrying
-    # the largest value along, was slower.
-    moves = MOVES * n + 512
-    last = rank(at(words, begin), real)
-    for i in range(begin + 1, end):
-        word = at(words, i)
-        here = rank(word, real)
-        if here < last:
-            index, j = at(order, i), i
-            while j > begin and rank(at(words, j - 1), real) > here:
-                put(words, j, at(words, j - 1))
-                put(order, j, at(order, j - 1))
-                j -= 1
-            put(words, j, word)
-            put(order, j, index)
-            moves -= i - j
-            if moves < 0:
-                return False
-        else:
-            last = here
-    return True
+    return settle(words, order, begin, end, real)
 
 
 @called
@@ -145,10 +152,10 @@ def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
 
 
 @called
-def middle(numbers, sample):
+def middle(numbers, n, sample):
     """Where most values are: the median of a sample, and how far its quartiles are apart."""
     for i in range(SAMPLE):
-        value = at(numbers, i * len(numbers) // SAMPLE)
+        value = at(numbers, i * n // SAMPLE)
         j = i
         while j > 0 and at(sample, j - 1) > value:
             put(sample, j, at(sample, j - 1))
@@ -169,22 +176,55 @@ def parts(memory, words, order):
     return part(memory, 0), as_integers(memory, 2 * n), counts, slots, part(words, 0), part(order, 0)
 
 
+@called
+def at_once(source, n, places, low, high, slots, words, order, real):
+    """Sort what fits into the cache without buckets; False if that takes too many moves."""
+    bits, taken = width(n) + 1, width(high - low)
+    down = U(taken - bits) if taken > bits else U(0)
+    for slot in range(1 << bits):
+        put(slots, slot, 0)
+    for i in range(n):
+        slot = U(at(places, i) - low) >> down
+        put(slots, slot, at(slots, slot) + 1)
+    add_up(slots, bits, 0)
+    for i in range(n):
+        slot = U(at(places, i) - low) >> down
+        position = at(slots, slot)
+        put(slots, slot, position + 1)
+        put(words, position, at(source, i))
+        put(order, position, i)
+    return settle(words, order, 0, n, real)
+
+
 @jit
-def arrange(numbers, source, real, bits, memory, words, order):
-    """Sort the source, words that stand for `numbers`: how many buckets are left pending, or -1 if it is sorted."""
-    n, i = len(source), 1
+def arrange(numbers, source, n, real, work):
+    """Sort n words that stand for `numbers`: how many buckets are left pending, or -1 if they are sorted."""
+    i = 1
     while i < n and rank(at(source, i - 1), real) <= rank(at(source, i), real):
         i += 1
     if i == n:
         return -1
-    centre, scale = middle(numbers, as_reals(memory, 0))
+    records, slots, words, order = work[0], work[3], work[4], work[5]
+    centre, scale = middle(numbers, n, as_reals(records, 0))
+    places = as_integers(records, 0) if n <= DIRECT else words
     low = high = place(at(numbers, 0), centre, scale)
     for i in range(n):
         here = place(at(numbers, i), centre, scale)
-        put(words, i, here)
+        put(places, i, here)
         low, high = here if here < low else low, here if here > high else high
-    work = parts(memory, words, order)
-    return deal(part(source, 0), part(order, 0), n, np.int64(0), low, high, bits, work, np.int64(-1), real)
+    if n <= DIRECT:
+        if at_once(source, n, places, low, high, slots, words, order, real):
+            return 0
+        for i in range(n):
+            put(words, i, at(places, i))
+    bits = min(max(width(n) - PER_BUCKET, 0), MOST_BITS)
+    return deal(source, order, n, np.int64(0), low, high, bits, work, np.int64(-1), real)
+
+
+@jit
+def arrange_array(numbers, source, real, memory, words, order):
+    """As `arrange`, for arrays."""
+    return arrange(part(numbers, 0), part(source, 0), len(source), real, parts(memory, words, order))
 
 
 @jit
@@ -254,26 +294,34 @@ LONG = 2**21  # values from which on two threads sort a half each
 OWN = np.dtype(np.float64), np.dtype(np.int64)  # sorted where they are, others from a copy
 
 
-def sort(x, padding=0, threads=1):
+def sort(x, padding=0, threads=1, name="values"):
     """The sorted values, and their order as np.argsort(x, kind="stable"), or None where x is sorted already.
 
     Floats come back as float64, integers in their own type.  Before and behind the values stand `padding` copies of the
-    first and of the last.  The values are borrowed: this thread's next sort overwrites them; the order is not.
+    first and of the last.  The values are borrowed, this thread's next sort under the same name overwrites them; the
+    order is not.
     """
     if x.size < FEWEST or x.size >= 2**31 or x.dtype.itemsize <= 2:
-        padded, order = _compare(x, padding)
+        padded, order = _compare(x, padding, name)
     elif threads > 1 and x.size >= LONG and x.dtype == np.float64:
         padded, order = _halves(x, padding, threads)
     else:
-        padded, order = _deal(x, padding)
+        padded, order = _deal(x, padding, name)
     if padding:
         padded[:padding], padded[-padding:] = padded[padding], padded[-padding - 1]
     return padded, order
 
 
+def memory_for(n):
+    """How many float64 `arrange` works in: see `parts`."""
+    return 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2
+
+
 def _halves(x, padding, threads):
     n, half = x.size, x.size // 2
-    (a, a_order), (b, b_order) = both(lambda: sort(x[:half]), lambda: sort(x[half:]), threads)
+    (a, a_order), (b, b_order) = both(
+        lambda: sort(x[:half], name="first half"), lambda: sort(x[half:], name="second half"), threads
+    )
     padded = borrow("merged", n + 2 * padding, np.float64)
     values, order = padded[padding : padding + n], np.empty(n, np.int32)
     in_turn = np.arange(n - half, dtype=np.int32)
@@ -286,12 +334,12 @@ def _halves(x, padding, threads):
     return padded, order
 
 
-def _deal(x, padding):
+def _deal(x, padding, name):
     n, dtype, real = x.size, x.dtype, -1 if x.dtype.kind == "f" else 0
-    padded, order = borrow("values", n + 2 * padding, np.int64), np.empty(n, np.int32)
+    padded, order = borrow(name, n + 2 * padding, np.int64), np.empty(n, np.int32)
     words = padded[padding : padding + n]
     # the same memory as the solver's, which works afterwards
-    memory = borrow("work", 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2, np.float64).view(U)
+    memory = borrow("work", memory_for(n), np.float64).view(U)
     if dtype in OWN and x.flags.c_contiguous and x.flags.aligned:
         source = x.view(np.int64)
     else:
@@ -305,8 +353,7 @@ def _deal(x, padding):
         numbers = words.view(np.float64)  # every number is read before a place is written over it
         numbers[:] = x
     source.flags.writeable = numbers.flags.writeable = False  # of these views: one type for numba, whoever owns them
-    bits = min(max(n.bit_length() - PER_BUCKET, 0), MOST_BITS)
-    n_pending = arrange(numbers, source, real, bits, memory, words, order)
+    n_pending = arrange_array(numbers, source, real, memory, words, order)
     if n_pending < 0:
         words[:], order = source, None
     elif n_pending:
@@ -319,9 +366,9 @@ def _deal(x, padding):
     return padded.astype(dtype.newbyteorder("="), copy=False), order
 
 
-def _compare(x, padding):
+def _compare(x, padding, name):
     dtype = np.float64 if x.dtype.kind == "f" else x.dtype.newbyteorder("=")
-    padded, order = borrow("values", x.size + 2 * padding, dtype), None
+    padded, order = borrow(name, x.size + 2 * padding, dtype), None
     if (x[1:] < x[:-1]).any():
         order = np.argsort(x, kind="stable").astype(np.int32 if x.size < 2**31 else np.int64)
         x = x[order]

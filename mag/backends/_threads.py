@@ -1,30 +1,62 @@
-"""Two tasks at once: the caller's thread takes one, a thread that is kept takes the other."""
+"""Many tasks at once: the caller's thread works on them too, beside threads that are kept."""
 
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 _pool = None
+_opening = threading.Lock()
+
+
+def each(function, tasks, threads):
+    """[function(task) for task in tasks], tasks that release the GIL side by side on up to `threads` threads.
+
+    Nothing waits for a free thread: what no other thread has begun, the caller's does.  So calls may be nested, and may
+    come from many threads at once.  The first error ends the work and is raised.
+    """
+    tasks = list(tasks)
+    results, turns = [None] * len(tasks), iter(range(len(tasks)))
+    failed: list[BaseException] = []
+
+    def work():
+        for i in turns:  # one iterator for all: every task is taken once
+            if failed:
+                return
+            try:
+                results[i] = function(tasks[i])
+            except BaseException as error:
+                failed.append(error)
+                raise
+
+    helpers = [_workers().submit(work) for _ in range(min(threads, len(tasks)) - 1)]
+    try:
+        work()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():
+                helper.exception()  # waits
+    if failed:
+        raise failed[0]
+    return results
 
 
 def both(first, second, threads):
-    """The results of two functions that release the GIL, run side by side if there are threads for it."""
+    """The results of two functions, run side by side if there are threads for it."""
+    return each(lambda task: task(), (first, second), threads)
+
+
+def _workers():
     global _pool
-    if threads < 2:
-        return first(), second()
-    if _pool is None:
-        _pool = ThreadPoolExecutor(1, "mag")
-    other = _pool.submit(second)
-    try:
-        mine = first()
-    finally:
-        theirs = other.result()
-    return mine, theirs
+    with _opening:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(max((os.cpu_count() or 1) - 1, 1), "mag")
+        return _pool
 
 
 def _forget():
     """A forked process has no threads but the one that forked."""
-    global _pool
-    _pool = None
+    global _pool, _opening
+    _pool, _opening = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

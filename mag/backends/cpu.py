@@ -1,4 +1,4 @@
-"""Group one column on the CPU: order, solve, label."""
+"""Group columns on the CPU: order, solve, label."""
 
 import itertools
 from dataclasses import replace
@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from mag._jit import called
-from mag.backends._labels import label, label_sorted, starts_of
+from mag.backends import _batch
+from mag.backends._labels import label, label_sorted, smallest_count, starts_of
 from mag.backends._problem import carried, prepared, uneven, unspannable
 from mag.backends._sort import sort
-from mag.backends._threads import both
+from mag.backends._threads import both, each
 from mag.backends._workspace import borrow
 from mag.costs import COSTS
 from mag.solvers import block, simple
@@ -17,6 +18,10 @@ from mag.solvers._limit import at_most
 from mag.solvers._narrow import PAD
 
 LONG = 2**21  # values from which on a column is solved, and labelled, in two halves
+
+
+def status():
+    """Why this cannot be used: it always can."""
 
 
 def group(x, weights, problem, assume_sorted, threads):
@@ -43,6 +48,39 @@ def group(x, weights, problem, assume_sorted, threads):
         half = starts.size // 2
         both(lambda: write(0, half), lambda: write(half, starts.size), threads)
     return order, starts, labels
+
+
+def group_columns(X, jobs, threads):
+    """Labels of every column, in rows, how many groups each has, and the size of the smallest, counted from the labels.
+
+    `jobs` are pairs of a problem and the columns that it is for.  None if values are not finite.
+    """
+    n, m = X.shape
+    labels = np.empty((m, n), np.int32 if n < 2**31 else np.int64)
+    n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
+    tasks = []
+    for problem, columns in jobs:
+        batched = n < LONG and _batch.takes(n, problem)
+        parts = _batch.chunks(n, columns, threads) if batched else columns.reshape(-1, 1)
+        tasks += [(problem, part, batched) for part in parts]
+
+    def run(task):
+        problem, columns, batched = task
+        if batched:
+            columns = _batch.group(X, columns, problem, labels, n_groups, least)
+            if columns is None:
+                return False
+        for j in columns:
+            x = np.ascontiguousarray(X[:, j], np.float64 if X.dtype.kind == "f" else None)
+            if x.dtype.kind == "f" and not np.isfinite(x).all():
+                return False
+            # a column alone has all threads
+            _, starts, labels[j] = group(x, None, problem, False, threads if m == 1 else 1)
+            n_groups[j], least[j] = starts.size, smallest_count(labels[j], np.zeros(starts.size, np.int64))
+        return True
+
+    finite = each(run, tasks, threads)
+    return (labels, n_groups, least) if all(finite) else None
 
 
 def padded(values):

@@ -14,16 +14,20 @@ class Groups:
     """
 
     def __init__(self, values, starts, weights=None):
-        self.starts = starts
+        self.values, self.starts = values, starts
         self.sizes = np.diff(np.append(starts, len(values)))
         self.weights, self.w = weights, 1 if weights is None else weights
         self.share = 1 if weights is None else weights / weights.max()  # sums of these do not overflow
         self.first, self.final = values[starts], values[starts + self.sizes - 1]
         self.unit = np.ones(len(starts))
         if values.dtype.kind == "f":
-            self.unit[self.final / 2 - self.first / 2 > HUGE] = UNIT
-            unit = self.spread(self.unit)
-            self.y = values / unit - self.spread(self.first) / unit
+            huge = self.final / 2 - self.first / 2 > HUGE
+            if huge.any():
+                self.unit[huge] = UNIT
+                unit = self.spread(self.unit)
+                self.y = values / unit - self.spread(self.first) / unit
+            else:
+                self.y = values - self.spread(self.first)
         else:
             self.y = _summable(distance(values, self.spread(self.first)), self.sizes)
 
@@ -79,6 +83,16 @@ class Groups:
         if offset.dtype.kind == "f":
             return _real(self.first) + offset
         return (self.first.astype(object) + offset.astype(object)).astype(self.first.dtype)
+
+    def information_loss(self, centres, wholes):
+        """SSE / SST of each of the wholes, groups that these groups are parts of."""
+        parts = np.diff(np.append(np.searchsorted(self.starts, wholes.starts), len(self.starts)))
+        around = wholes.distances(wholes.mean(), wholes.unit)
+        within = self.distances(centres, np.repeat(wholes.unit, parts))
+        scale = np.maximum.reduceat(np.abs(around), wholes.starts)
+        unit = wholes.spread(np.where(scale > 0, scale, 1))
+        sse, sst = wholes.add(self.share * (within / unit) ** 2), wholes.add(self.share * (around / unit) ** 2)
+        return np.where(sst > 0, sse / np.where(sst > 0, sst, 1), 0.0)
 
     def distances(self, offset, unit):
         """Of every record to its group's smallest value plus `offset`, in the given unit."""

@@ -6,8 +6,9 @@ The functions get standardised records and return a label per record:
 
 `X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centred; it must not be written to.  `labels` are integers
 of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `watch` (a
-`mag.methods._watch.Watch`) and `whole` (see `mag.methods._ordered`) are handed to the functions that name them, without
-a default; every other keyword is an option of the method, with its default.
+`mag.methods._watch.Watch`), `engine` (the backend for columns) and `whole` (integers, see `mag.methods._ordered`) are
+handed to the functions that name them, without a default; every other keyword is an option of the method, with its
+default.
 """
 
 import inspect
@@ -15,9 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mag.methods import zscore
+from mag.methods import cbfs_order, kmeans_cleanup, mdav_order, nearest_neighbor, npn, projection, tsp, zscore
 
-GIVEN = ("threads", "random_state", "watch", "whole")  # handed over by mag.multivariate
+GIVEN = ("engine", "random_state", "threads", "watch", "whole")  # handed over by mag.multivariate
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,20 @@ class Method:
 
 
 METHODS = {
+    "cbfs_order": Method(cbfs_order.group),
+    "kmeans_cleanup": Method(kmeans_cleanup.group),
+    "mdav_order": Method(mdav_order.group),
+    "nearest_neighbor": Method(nearest_neighbor.group),
+    "npn": Method(npn.group),
+    "projection": Method(projection.group),
+    "tsp": Method(tsp.group),
     "zscore": Method(zscore.group),
 }
 
 
+PATIENCE = 2**36  # coordinates of pairs of records that "auto" looks at: some ten seconds
+
+
 def automatic(n: int, d: int, k: int) -> str:
-    """The method of "auto"."""
-    return "zscore"
+    """The method of "auto": the tour, which loses least, while n·n·d is affordable; beyond that, projections."""
+    return "tsp" if n * n * d <= PATIENCE else "projection"

@@ -1,13 +1,16 @@
 """Records in a fixed order: the best groups of consecutive ones  (Domingo-Ferrer et al. 2006; Mortazavi 2020).
 
-The sum of squares of d columns in a fixed order is not concave, so that every size k .. 2k-1 is looked at, O(knd).
+The sum of squares of d columns in a fixed order is not concave: every size k .. 2k-1 is looked at, O(knd).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from mag._jit import jit
+from mag._jit import inlined, jit
+from mag._lanes import at, cumulative, lanes_at, last_lane, put, spread
+
+LANES = 4  # columns are padded to a multiple of this many, and summed in as many parts
 
 
 @dataclass(frozen=True)
@@ -22,51 +25,83 @@ class Whole:
     unit: np.ndarray
 
 
-def labels_in_order(X, order, k, whole=None):
-    """The label of every record, for the best grouping of consecutive records in the given order."""
-    sizes = np.zeros(len(X) + 1, np.int64)
-    if whole is None:
-        solve(X[order], np.ones(X.shape[1]), False, k, sizes)
-    else:
-        solve(whole.x[order], np.square(whole.unit), True, k, sizes)
-    labels = np.empty(len(X), np.int64)
-    write_labels(sizes, order, labels)
+def labels_in_order(X, order, k, whole):
+    """The label of every record, in the best grouping of records that are consecutive in the order."""
+    return best_in_orders(X, [order], k, whole)
+
+
+def best_in_orders(X, orders, k, whole):
+    """The labels of the best grouping in any of the orders; of equally good ones, in the first of these."""
+    n, d = X.shape
+    values, weight = (X, np.ones(d)) if whole is None else (whole.x, np.square(whole.unit))
+    wide = -(-d // LANES) * LANES
+    x, weights = np.zeros((n, wide)), np.zeros(wide)
+    weights[:d] = weight
+    sizes, labels = np.zeros(n + 1, np.int64), np.empty(n, np.int64)
+    least = np.inf
+    for order in orders:
+        np.take(values, order, axis=0, out=x[:, :d])
+        cost = solve(x, weights, whole is not None, k, sizes)
+        if cost < least:
+            least = cost
+            write_labels(sizes, order, labels)
     return labels
 
 
 @jit
-def solve(x, weight, integer, k, sizes):
+def solve(x, weights, integer, k, sizes):
     """sizes[j] = size of the last group in the best grouping of the first j records; returns the cost of all.
 
-    Sums start at the last record of each column of the program, x[j-1], so that no offset costs precision.
+    Sums start at the last record x[j-1], so that no offset costs precision; F only ever adds what is not negative.
     """
     n, d = x.shape
     F = np.full(n + 1, np.inf)
     F[0] = 0.0
-    total = np.zeros(d)
-    squares = np.zeros(d)
+    total, squares = np.empty(d), np.empty(d)
     for j in range(k, n + 1):
         total[:] = 0.0
         squares[:] = 0.0
-        low = max(0, j - 2 * k + 1)
-        for i in range(j - 2, low - 1, -1):
-            for c in range(d):
-                y = x[i, c] - x[j - 1, c]
-                total[c] += y
-                squares[c] += y * y
-            size = j - i
-            if size >= k and F[i] < np.inf:
-                cost = F[i]
-                for c in range(d):
-                    if integer:
-                        centre = np.rint(total[c] / size)
-                        cost += weight[c] * (squares[c] + centre * (centre * size - 2.0 * total[c]))
-                    else:
-                        cost += squares[c] - total[c] * total[c] / size
-                if cost < F[j]:
+        for size in range(2, k):
+            extend(x, j, size, total, squares)
+        for size in range(k, min(2 * k, j + 1)):
+            apart = extend(x, j, size, total, squares)
+            i = j - size
+            if F[i] < np.inf:
+                cost = F[i] + (rounded(total, squares, weights, size) if integer else apart)
+                if cost <= F[j]:  # of equally good groupings, that with the larger last group (as in Mortazavi 2020)
                     F[j] = cost
                     sizes[j] = size
     return F[n]
+
+
+@inlined
+def extend(x, j, size, total, squares):
+    """Add the first record of the group of this size that ends before j; Σ|y|² - |Σy|²/size of the group.
+
+    The sums of integers are exact, so that equal costs compare equal.
+    """
+    d = x.shape[1]
+    first, last = (j - size) * d, (j - 1) * d
+    all_squares = square_of_total = spread(0.0, LANES)
+    for c in range(0, d, LANES):
+        here = lanes_at(c, LANES)
+        y = at(x, lanes_at(first + c, LANES)) - at(x, lanes_at(last + c, LANES))
+        t, q = at(total, here) + y, at(squares, here) + y * y
+        put(total, here, t)
+        put(squares, here, q)
+        square_of_total = square_of_total + t * t
+        all_squares = all_squares + q
+    return last_lane(cumulative(all_squares, 1)) - last_lane(cumulative(square_of_total, 1)) / size
+
+
+@inlined
+def rounded(total, squares, weights, size):
+    """Σ(y - c)² = Σy² + c(c·size - 2Σy) with the integer c nearest to the mean; a half either way costs the same."""
+    cost = 0.0
+    for column in range(len(total)):
+        centre = np.rint(total[column] / size)
+        cost += weights[column] * (squares[column] + centre * (centre * size - 2.0 * total[column]))
+    return cost
 
 
 @jit

@@ -31,14 +31,16 @@ def standardised(X, standardize):
         for c, (y, exponent) in enumerate(columns):
             deviation = float(np.sqrt(np.square(y).mean()))
             z[:, c] = y / deviation if deviation else 0.0
-            unit[c] = np.ldexp(1.0 / deviation, -exponent) if deviation else 0.0
+            with np.errstate(over="ignore"):  # of floats below 1e-308, whose unit nobody needs
+                unit[c] = np.ldexp(1.0 / deviation, -exponent) if deviation else 0.0
         return Standard(z, unit, 0)
     largest = [np.frexp(np.abs(y).max())[1] + exponent for y, exponent in columns if y.any()]
     scale = int(max(largest, default=0))
     scale = scale if abs(scale) > MODERATE else 0
     for c, (y, exponent) in enumerate(columns):
         z[:, c] = np.ldexp(y, exponent - scale)
-    return Standard(z, np.full(X.shape[1], np.ldexp(1.0, -scale)), scale)
+    with np.errstate(over="ignore"):
+        return Standard(z, np.full(X.shape[1], np.ldexp(1.0, -scale)), scale)
 
 
 def _centred(x):

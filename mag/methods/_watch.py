@@ -19,14 +19,21 @@ class Watch:
         self._limit = time_limit
         self._report = _bar if progress is True else progress or None
         self._reported = self._began - PAUSE
+        self._low, self._high = 0.0, 1.0
         self.stopped = False
+
+    def part(self, low, high):
+        """What follows is this part of the work: its fractions are those of the part."""
+        self._low, self._high = low, high
+        return self
 
     def step(self, fraction):
         """Note that this fraction of the work is done; True where the time is up."""
         now = time.monotonic()
         if self._report is not None and now - self._reported >= PAUSE:
             self._reported = now
-            self._report(min(max(float(fraction), 0.0), 1.0))
+            done = self._low + (self._high - self._low) * float(fraction)
+            self._report(min(max(done, 0.0), 1.0))
         if self._limit is not None and now - self._began >= self._limit:
             self.stopped = True
         return self.stopped

@@ -17,7 +17,7 @@ WIDTH = 8  # columns at once, for costs that do not wait for F
 PANEL = 128  # columns after which F restarts
 LINE = PAD * WIDTH  # lanes of one line of sums
 
-_NUMBERS = {k: Number(k) for k in range(2, LARGEST_K + 1)}
+NUMBERS = {k: Number(k) for k in range(2, LARGEST_K + 1)}
 
 
 def memory(k):
@@ -25,10 +25,9 @@ def memory(k):
     return 2 * PAD + (k + 1) * PANEL + 2 * k - 1
 
 
-def solve(cost, x, w, k, sizes, work):
-    """As `block.solve`."""
-    run = _panels if k <= LARGEST_PANEL_K else _fused
-    return run(cost, _NUMBERS[k], x, w, sizes, work)
+def solver_for(k):
+    """The compiled function for this k."""
+    return _panels if k <= LARGEST_PANEL_K else _fused
 
 
 @inlined

@@ -65,11 +65,24 @@ def ending(work, k):
     return work[-(2 * k - 1) :]
 
 
+def known(k):
+    """k as compiled code takes it in `solve`: a Number where it is small."""
+    return _narrow.NUMBERS.get(k, k)
+
+
 def solve(cost, x, w, k, sizes, work):
     """As `simple.solve`, for values and weights from `padded`, or with any finite values in place of the copies."""
     if k <= _narrow.LARGEST_K:
-        return _narrow.solve(cost, x, w, k, sizes, work)
+        return _narrow.solver_for(k)(cost, known(k), x, w, sizes, work)
     return _solve(cost, x, w, k, sizes, work)
+
+
+@overload(solve, **INLINE)
+def _solve_inside(cost, x, w, k, sizes, work):
+    if isinstance(k, types.Integer):
+        return lambda cost, x, w, k, sizes, work: _solve(cost, x, w, k, sizes, work)
+    run = _narrow.solver_for(k.value)
+    return lambda cost, x, w, k, sizes, work: run(cost, k, x, w, sizes, work)
 
 
 @jit

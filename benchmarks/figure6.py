@@ -1,0 +1,113 @@
+"""`python -m benchmarks.figure6`: information loss against k, after figure 6 of Stamm & Schaub 2024, as a picture.
+
+Lines of the paper: one principal component, the best of 10 and 100 random directions, k-means with clean-up, trees of
+nearest neighbours (means of 10 runs).  Ours beside them: the best of 500 directions as an order, and a tour.
+"""
+
+import argparse
+import pathlib
+
+import matplotlib
+import numpy as np
+
+import mag
+from benchmarks._data import table
+from benchmarks._measure import machine, save, show
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+PATH = pathlib.Path(__file__).parent / "figure6.png"
+GROUPS = (2, 3, 5, 7, 10, 15, 20, 30, 50)
+RUNS = 10
+
+
+def drawn(count: int):
+    """The best of some random directions, entries uniform in [0, 1]."""
+
+    def options(d: int, seed: int) -> dict:
+        directions = np.random.default_rng(seed).random((d, count))
+        return {"method": "projection", "directions": directions, "ordered": False}
+
+    return options
+
+
+def seeded(method: str, **options):
+    """A method with a seed."""
+    return lambda d, seed: {"method": method, "random_state": seed, **options}
+
+
+def fixed(method: str, **options):
+    """A method without chance."""
+    return lambda d, seed: {"method": method, **options} if seed == 0 else None
+
+
+LINES = {  # options for d columns and a run, None if it would be the same again; colour, line, marker
+    "principal component": (fixed("projection", directions="pca", ordered=False), "grey", ":", "x"),
+    "best of 10 directions": (drawn(10), "tab:green", ":", "v"),
+    "best of 100 directions": (drawn(100), "tab:green", "--", "^"),
+    "k-means, factor 0.5": (seeded("kmeans_cleanup", factor=0.5), "tab:orange", ":", "<"),
+    "k-means, factor 1": (seeded("kmeans_cleanup"), "tab:orange", "--", "s"),
+    "k-means, factor 2": (seeded("kmeans_cleanup", factor=2.0), "tab:orange", "-.", ">"),
+    "nearest neighbours": (seeded("nearest_neighbor"), "tab:red", "--", "D"),
+    "500 directions, as an order": (fixed("projection"), "tab:blue", "-", "o"),
+    "tour": (fixed("tsp"), "black", "-", "o"),
+}
+
+
+def losses(X: np.ndarray, k: int) -> dict:
+    """Mean and standard deviation of the information loss of every line, in percent."""
+    row = {}
+    for name, (options, *_) in LINES.items():
+        given = [options(X.shape[1], seed) for seed in range(RUNS)]
+        found = [100 * mag.multivariate(X, k, **each).information_loss for each in given if each]
+        row[name], row[f"± {name}"] = float(np.mean(found)), float(np.std(found))
+    return row
+
+
+def draw(tables: dict[str, list[dict]], path: pathlib.Path) -> None:
+    """One panel per data set."""
+    figure, panels = plt.subplots(1, len(tables), figsize=(11, 5), dpi=130)
+    for axes, (name, found) in zip(np.atleast_1d(panels), tables.items(), strict=True):
+        for line, (_, colour, dash, marker) in LINES.items():
+            mean, deviation = (np.array([row[key] for row in found]) for key in (line, f"± {line}"))
+            axes.plot(GROUPS, mean, dash, color=colour, marker=marker, markersize=4, label=line)
+            axes.fill_between(GROUPS, mean - deviation, mean + deviation, color=colour, alpha=0.15, linewidth=0)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xticks(GROUPS, map(str, GROUPS))
+        low, high = axes.get_ylim()
+        marks = [a * b for a in (0.1, 1, 10) for b in (1, 2, 5) if low <= a * b <= high]
+        axes.set_yticks(marks, [f"{mark:g}" for mark in marks])
+        axes.minorticks_off()
+        axes.set_title(name, fontsize=10)
+        axes.set_xlabel("smallest group size k")
+        axes.grid(True, linewidth=0.4)
+    np.atleast_1d(panels)[0].set_ylabel("information loss SSE / SST, percent")
+    figure.suptitle("A tour loses little while groups are small; for large ones it depends on the data", fontsize=11)
+    figure.legend(*np.atleast_1d(panels)[0].get_legend_handles_labels(), loc="lower center", ncols=5, fontsize=8)
+    figure.tight_layout(rect=(0, 0.1, 1, 1))
+    figure.savefig(path)
+
+
+def main() -> None:
+    """Compute, print, save and draw."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", "--output", type=pathlib.Path, default=PATH, help="where the picture goes")
+    options = parser.parse_args()
+    print(machine())
+    tables = {}
+    for title, name in (
+        ("EIA, 4092 records of 11 columns", "eia"),
+        ("Tarragona, 834 records of 13 columns", "tarragona"),
+    ):
+        X = table(name)
+        tables[title] = [{"k": k, **losses(X, k)} for k in GROUPS]
+        means = [{key: value for key, value in row.items() if "±" not in key} for row in tables[title]]
+        show(f"Information loss in percent, {title}", means)
+    save("figure6", [tables])
+    draw(tables, options.output)
+
+
+if __name__ == "__main__":
+    main()

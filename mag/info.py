@@ -1,0 +1,49 @@
+"""What a bug report should say: versions, the processor, threads, backends, where compiled code is kept."""
+
+import platform
+from importlib import metadata
+
+from mag import __version__
+
+LIBRARIES = ["numpy", "numba", "llvmlite", "array-api-compat", "torch", "jax", "cupy-cuda12x", "cupy-cuda13x", "dask"]
+
+
+def facts() -> dict[str, str]:
+    """Name and value of every fact.
+
+    Examples
+    --------
+    >>> from mag.info import facts
+    >>> facts()["cpu"]
+    'ok'
+    """
+    from mag._checks import thread_count
+    from mag.backends import BACKENDS
+
+    found = {"mag": __version__, "python": f"{platform.python_version()} on {platform.platform()}"}
+    for library in LIBRARIES:
+        try:
+            found[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            found[library] = "not installed"
+    processor, simd = _processor()
+    found |= {"processor": processor, "simd": simd, "threads": str(thread_count("threads", None))}
+    found["compiled code"] = _cache_folder()
+    return found | {name: backend.status() or "ok" for name, backend in BACKENDS.items()}
+
+
+def _processor() -> tuple[str, str]:
+    """LLVM's name of it, and the widest of its vector instructions."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    known = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "sse4.2": "SSE4.2", "sve": "SVE", "neon": "NEON"}
+    widest = next((name for feature, name in known.items() if features.get(feature)), "none that is known")
+    return f"{binding.get_host_cpu_name()} ({platform.machine()})", widest
+
+
+def _cache_folder() -> str:
+    """Where numba keeps what it has compiled for the package."""
+    from mag.solvers.simple import solve
+
+    return str(solve._cache.cache_path)

@@ -1,0 +1,31 @@
+"""Groups of exactly k around far-away records, one after the other, as an order of all records."""
+
+import numpy as np
+
+from mag._jit import jit
+from mag.methods._remaining import measure, nearest, remaining, sweep, take, the_rest
+
+
+def order_of(X, k, gather, watch):
+    """Let `gather` take groups of k until fewer are left than it needs, or time runs out; the rest go by their sums.
+
+    `gather(left, k, found, done)` writes the next records of the order and returns how many there are then, or the same
+    number if too few are left.
+    """
+    n = len(X)
+    found, left, done = np.empty(n, np.int64), remaining(X), -1
+    after = 0
+    while after > done and not watch.step(1.0 - (1.0 - after / n) ** 2):
+        done = after
+        after = gather(left, k, found, done)
+    found[after:] = the_rest(X, found[:after])
+    return found
+
+
+@jit
+def gather_around(left, point, k, found, done):
+    """Take the k records nearest to a point, nearest first; the distances are measured here."""
+    measure(left, point)
+    for step in range(done, done + k):
+        found[step] = take(left, nearest(left))
+    sweep(left)

@@ -1,0 +1,27 @@
+"""Records in the order in which CBFS takes them into groups  (CBFS-MHM, Domingo-Ferrer et al. 2006).
+
+CBFS (Laszlo & Mukherjee 2005) puts the record that is farthest from the mean of all into a group with the k-1 nearest
+ones that are left, and so on.
+"""
+
+import numpy as np
+
+from mag._jit import jit
+from mag.methods._fixed import gather_around, order_of
+from mag.methods._ordered import labels_in_order
+from mag.methods._remaining import farthest, measure
+
+
+def group(X, k, *, whole, watch):
+    """The best groups of consecutive records."""
+    return labels_in_order(X, order_of(X, k, gather, watch), k, whole)
+
+
+@jit
+def gather(left, k, found, done):
+    """The k records around the one farthest from the mean; the records are centred."""
+    if left.count[1] < k:
+        return done
+    measure(left, np.zeros(left.x.shape[0]))
+    gather_around(left, left.x[:, farthest(left)].copy(), k, found, done)
+    return done + k

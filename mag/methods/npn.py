@@ -1,0 +1,42 @@
+"""Nearest point next: from the record farthest from the mean, always on to the nearest one that is left.
+
+Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006.
+"""
+
+import numpy as np
+
+from mag._jit import jit
+from mag.methods._ordered import labels_in_order
+from mag.methods._remaining import farthest, measure, nearest, remaining, sweep, take, the_rest
+from mag.methods._watch import Watch
+
+WORK = 2**24  # coordinates looked at between two looks at the clock
+
+
+def group(X, k, *, whole, watch):
+    """The best groups of consecutive records."""
+    return labels_in_order(X, order(X, watch), k, whole)
+
+
+def order(X, watch=None):
+    """The walk; where time runs out, the rest in the order of their sums."""
+    n, watch = len(X), watch or Watch()
+    walked, left = np.empty(n, np.int64), remaining(X)
+    measure(left, X.mean(axis=0))
+    walked[0] = take(left, farthest(left))
+    done = 1
+    while done < n and not watch.step(1.0 - (1.0 - done / n) ** 2):
+        stop = min(n, done + 1 + WORK // (left.count[1] * X.shape[1]))
+        walk(X, left, walked, done, stop)
+        done = stop
+    walked[done:] = the_rest(X, walked[:done])
+    return walked
+
+
+@jit
+def walk(X, left, walked, done, stop):
+    """Steps done .. stop-1."""
+    for step in range(done, stop):
+        measure(left, X[walked[step - 1]])
+        walked[step] = take(left, nearest(left))
+        sweep(left)

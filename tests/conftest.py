@@ -1,0 +1,73 @@
+"""The array libraries that tests run on."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+
+class Library:
+    """How tests make an array of a library, read it, and find its memory."""
+
+    def __init__(self, make, kind, numpy=np.asarray, address=None):
+        self.make, self.kind, self.numpy = make, kind, numpy
+        self.address = address or (lambda array: numpy(array).ctypes.data)
+
+
+def read_only(values):
+    values = np.array(values)
+    values.flags.writeable = False
+    return values
+
+
+def numpy_library():
+    return Library(np.array, np.ndarray)
+
+
+def read_only_library():
+    return Library(read_only, np.ndarray)
+
+
+def strict_library():
+    xp = pytest.importorskip("array_api_strict")
+    return Library(xp.asarray, xp.asarray(0).__class__, np.from_dlpack)
+
+
+def torch_library():
+    torch = pytest.importorskip("torch")
+    return Library(lambda x: torch.from_numpy(np.array(x)), torch.Tensor, lambda x: x.numpy(), lambda x: x.data_ptr())
+
+
+def jax_library():
+    jax = pytest.importorskip("jax")
+    return Library(jax.numpy.asarray, jax.Array, np.asarray, lambda x: x.unsafe_buffer_pointer())
+
+
+def cupy_library():
+    cupy = pytest.importorskip("cupy")
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        pytest.skip(f"no GPU: {error}")
+    return Library(cupy.asarray, cupy.ndarray, cupy.asnumpy, lambda x: x.data.ptr)
+
+
+LIBRARIES = {
+    "numpy": numpy_library,
+    "numpy read-only": read_only_library,
+    "array-api-strict": strict_library,
+    "torch": torch_library,
+    "jax": jax_library,
+    "cupy": cupy_library,
+}
+
+
+@pytest.fixture(params=LIBRARIES)
+def xp(request):
+    """One array library after the other; JAX with 64 bits."""
+    library = LIBRARIES[request.param]()
+    if request.param != "jax":
+        yield library
+        return
+    with importlib.import_module("jax").enable_x64(True):
+        yield library

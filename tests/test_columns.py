@@ -1,0 +1,295 @@
+"""Whole tables: every column is what `univariate` makes of it, on any number of threads, in bounded memory."""
+
+import os
+import subprocess
+import sys
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import mag
+from mag.backends import _batch, _threads, _workspace, cpu
+from mag.costs import COSTS
+from mag.solvers import SOLVERS
+from tests.hostile import integer_columns, real_columns
+
+
+def assert_same_as_univariate(X, k, cost="sse", **options):
+    groupings = mag.columns(X, k, cost=cost, **options)
+    n, m = X.shape
+    assert groupings.labels.shape == groupings.masked.shape == X.shape
+    ks = k if isinstance(k, list) else [k] * m
+    costs = cost if isinstance(cost, list) else [cost] * m
+    for j in range(m):
+        one, same = mag.univariate(X[:, j], ks[j], cost=costs[j]), groupings[j]
+        sizes = np.bincount(groupings.labels[:, j])
+        assert sizes.min() >= ks[j]
+        assert one.labels.tobytes() == np.ascontiguousarray(groupings.labels[:, j]).tobytes()
+        np.testing.assert_array_equal(groupings.masked[:, j], one.masked)
+        np.testing.assert_array_equal(groupings.sizes[: one.n_groups, j], one.sizes)
+        np.testing.assert_array_equal(groupings.representatives[: one.n_groups, j], one.representatives)
+        assert groupings.n_groups[j] == one.n_groups == same.n_groups
+        assert groupings.cost[j] == one.cost == same.cost
+        assert groupings.information_loss[j] == one.information_loss == same.information_loss
+        np.testing.assert_array_equal(same.masked, one.masked)
+        assert same.masked.dtype == one.masked.dtype
+    return groupings
+
+
+@pytest.mark.parametrize("cost", [name for name, cost in COSTS.items() if not cost.integer])
+@pytest.mark.parametrize("k", [2, 5, 13])
+def test_hostile_columns_side_by_side(cost, k):
+    for n in (2 * k - 1, 2 * k, 150):
+        assert_same_as_univariate(np.column_stack(list(real_columns(n, seed=k).values())), k, cost)
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("name", integer_columns(2))
+def test_integers_are_exact(cost, name):
+    columns = [integer_columns(120, seed)[name] for seed in range(3)]
+    for k in (2, 12):
+        assert_same_as_univariate(np.column_stack(columns), k, cost)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 31, 32, 33, 99, 100, 101, 511, 1000, 4095, 4096, 5000])
+def test_every_length(n):
+    rng = np.random.default_rng(n)
+    X = np.column_stack([rng.normal(size=n), rng.integers(0, 9, n), np.arange(n), np.arange(n)[::-1], np.zeros(n)])
+    for k in {1, 2, 7, n}:
+        if k <= n:
+            assert_same_as_univariate(X, k)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver(solver):
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    groupings = mag.columns(X, 3, solver=solver)
+    for j in range(5):
+        expected = mag.univariate(X[:, j], 3, solver=solver)
+        np.testing.assert_array_equal(groupings.labels[:, j], expected.labels)
+
+
+def test_k_and_cost_per_column():
+    X = np.random.default_rng(0).integers(-50, 50, size=(90, 6))
+    ks, costs = [2, 30, 5, 1, 90, 44], ["sse", "roundup", "sse_int", "sae", "maxdist", "rounddown"]
+    groupings = assert_same_as_univariate(X, ks, costs)
+    assert groupings.k == tuple(ks)
+    assert groupings.masked.dtype == np.float64
+    assert groupings[2].masked.dtype == np.int64
+    for given in (np.array(ks), np.array(ks, np.uint8), tuple(ks)):
+        np.testing.assert_array_equal(mag.columns(X, given, cost=costs).labels, groupings.labels)
+    assert mag.columns(X, np.int64(3)).k == 3
+
+
+def test_integer_costs_are_integers():
+    X = np.random.default_rng(0).integers(-50, 50, size=(40, 3))
+    assert mag.columns(X, 3, cost="sse_int").cost.dtype == np.int64
+    assert mag.columns(X * 10**12, 3, cost="sse_int").cost.dtype == np.float64  # beyond 64 bits
+
+
+def test_a_cost_of_the_user():
+    cost = mag.Cost("range", group=lambda x, i, j: x[j - 1] - x[i], concave=True, splitting=True)
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    groupings = mag.columns(X, 3, cost=cost)
+    for j in range(3):
+        expected = mag.univariate(X[:, j], 3, cost=cost)
+        np.testing.assert_array_equal(groupings.labels[:, j], expected.labels)
+        assert groupings.cost[j] == expected.cost
+
+
+@settings(max_examples=60, deadline=None)
+@given(arrays(np.float64, (23, 4), elements=st.floats(-1e6, 1e6) | st.integers(0, 3).map(float)), st.integers(1, 23))
+def test_any_table(X, k):
+    assert_same_as_univariate(X, k)
+
+
+# ---- threads
+
+
+@pytest.mark.parametrize("k", [3, 40])
+def test_the_same_bytes_on_any_number_of_threads(k):
+    X = np.column_stack(list(real_columns(700).values()))
+    one = mag.columns(X, k, threads=1)
+    for threads in (2, 3, 50, None):
+        other = mag.columns(X, k, threads=threads)
+        assert one.labels.tobytes() == other.labels.tobytes()
+        assert one.masked.tobytes() == other.masked.tobytes()
+
+
+def test_long_columns_are_halved_as_in_univariate(monkeypatch):
+    monkeypatch.setattr(cpu, "LONG", 200)
+    X = np.column_stack(list(real_columns(700).values()))
+    assert_same_as_univariate(X, 5)
+    assert_same_as_univariate(X[:, :1], 5)
+
+
+def test_calls_from_many_threads_at_once():
+    tables = [np.random.default_rng(seed).normal(size=(1000, 20)) for seed in range(6)]
+    expected = [mag.columns(X, 5, threads=1).labels for X in tables]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            for a, b in zip(pool.map(lambda X: mag.columns(X, 5, threads=2).labels, tables), expected, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+def test_calls_inside_workers_of_mag_itself():
+    tables = [np.random.default_rng(seed).normal(size=(500, 9)) for seed in range(4)]
+    found = _threads.each(lambda X: mag.columns(X, 5, threads=2).labels, tables, 2)
+    for labels, X in zip(found, tables, strict=True):
+        np.testing.assert_array_equal(labels, mag.columns(X, 5, threads=1).labels)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*")
+def test_a_forked_process_can_group_too():
+    X = np.random.default_rng(0).normal(size=(500, 9))
+    expected = mag.columns(X, 5, threads=2).labels
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if (mag.columns(X, 5, threads=2).labels == expected).all() else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("library", ["dask", "joblib"])
+def test_calls_inside_workers_of(library):
+    pytest.importorskip(library)
+    code = {
+        "dask": "import dask; found = dask.compute(*[dask.delayed(f)(s) for s in range(4)], scheduler={how!r})",
+        "joblib": "import joblib; found = joblib.Parallel(2, {how!r})(joblib.delayed(f)(s) for s in range(4))",
+    }[library]
+    for how in {"dask": ("threads", "processes"), "joblib": ("threading", "loky")}[library]:
+        script = (
+            "import numpy as np, mag\n"
+            "def f(s): return mag.columns(np.random.default_rng(s).normal(size=(300, 9)), 4, threads=2).labels\n"
+            "if __name__ == '__main__':\n"
+            f"    {code.format(how=how)}\n"
+            "    assert all((a == f(s)).all() for s, a in enumerate(found))\n"
+            "    print('same')\n"
+        )
+        run = subprocess.run([sys.executable, "-"], input=script, capture_output=True, text=True, check=False)
+        if how == "processes" and "same" not in run.stdout:  # a script from standard input cannot be spawned
+            continue
+        assert run.stdout == "same\n", run.stderr
+
+
+def test_the_first_error_ends_the_work_and_is_raised():
+    done = []
+
+    def work(i):
+        if i == 3:
+            raise KeyError(i)
+        done.append(i)
+
+    with pytest.raises(KeyError):
+        _threads.each(work, range(10_000), 2)
+    assert len(done) < 10_000
+    assert _threads.each(lambda i: i * i, range(5), 3) == [0, 1, 4, 9, 16]
+
+
+# ---- memory
+
+
+@pytest.mark.parametrize(("n", "m", "order"), [(2000, 400, "C"), (50_000, 24, "C"), (50_000, 24, "F")])
+def test_extra_memory_is_bounded(n, m, order):
+    """Labels, and what the documentation of `columns` says: 110 bytes a value of one column and thread."""
+    X = np.asarray(np.random.default_rng(0).normal(size=(n, m)), order=order)
+    mag.columns(X[:, :2], 5)  # compiles
+    _workspace.release()
+    tracemalloc.start()
+    try:
+        groupings = mag.columns(X, 5, threads=1)
+        labels = groupings.labels.nbytes
+        assert tracemalloc.get_traced_memory()[1] <= labels + max(110 * n, 3 * 2**20)
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        masked = groupings.masked
+        peak = tracemalloc.get_traced_memory()[1] - before
+        assert peak <= masked.nbytes + groupings._sizes.nbytes + groupings._representatives.nbytes * 2 + 2**24
+    finally:
+        tracemalloc.stop()
+
+
+# ---- errors
+
+X = np.arange(8.0).reshape(4, 2)
+CASES = [
+    ({"X": np.arange(4.0)}, "X must have two dimensions, rows and columns; got an array of shape (4,)."),
+    ({"X": np.zeros((0, 3))}, "X must hold at least one row and one column; got an array of shape (0, 3)."),
+    ({"X": np.zeros((3, 0))}, "X must hold at least one row and one column; got an array of shape (3, 0)."),
+    ({"X": [["a"]]}, "X must hold real numbers; got dtype string."),
+    ({"X": [[1.0, np.nan], [2.0, 3.0]]}, "X contains 1 NaN value in column 1; drop or impute them first."),
+    (
+        {"X": np.where(np.eye(7) > 0, np.inf, 0.0)},
+        "X contains 7 infinite values in columns 0, 1, 2, 3, 4, …; drop or impute them first.",
+    ),
+    ({"k": 5}, "k must be an integer in [1, n=4]; got 5."),
+    ({"k": 2.0}, "k must be an integer in [1, n=4]; got 2.0."),
+    ({"k": [2]}, "k must be one, or one per column of X, m=2; got 1."),
+    ({"k": [2, True]}, "k[1] must be an integer in [1, n=4]; got True."),
+    ({"k": [2, 5]}, "k[1] must be an integer in [1, n=4]; got 5."),
+    ({"k": np.array([2.0, 3.0])}, "k[0] must be an integer in [1, n=4]; got 2.0."),
+    ({"cost": ["sse"]}, "cost must be one, or one per column of X, m=2; got 1."),
+    (
+        {"cost": ["sse", "mse"]},
+        "cost[1] must be one of 'maxdist', 'rounddown', 'roundup', 'sae', 'sse', 'sse_int'; got 'mse'.",
+    ),
+    ({"cost": ["sse", "sse_int"]}, "cost 'sse_int' needs integers; got float64, round X to integers first."),
+    ({"threads": 0}, "threads must be None or a positive integer; got 0."),
+]
+
+
+@pytest.mark.parametrize(("wrong", "sentence"), CASES, ids=[sentence for _, sentence in CASES])
+def test_bad_input_gets_one_sentence(wrong, sentence):
+    with pytest.raises((TypeError, ValueError)) as error:
+        mag.columns(**({"X": X, "k": 2} | wrong))
+    assert str(error.value) == sentence
+
+
+def test_nan_is_found_whatever_the_solver():
+    table = np.where(np.eye(40, 3) > 0, np.nan, 1.0)
+    for solver in SOLVERS:
+        with pytest.raises(ValueError, match="X contains 3 NaN values in columns 0, 1, 2"):
+            mag.columns(table, 2, solver=solver)
+
+
+def test_a_group_below_k_is_withheld(monkeypatch):
+    def broken(*arguments):
+        labels, n_groups, least = group_columns(*arguments)
+        return labels, n_groups, least - 1
+
+    group_columns = cpu.group_columns
+    monkeypatch.setattr(cpu, "group_columns", broken)
+    with pytest.raises(RuntimeError, match="A group of fewer than k=2 records was found and withheld"):
+        mag.columns(X, 2)
+
+
+def test_the_count_is_that_of_the_labels(monkeypatch):
+    """Labels that are wrong are noticed: the count does not come from the solver."""
+    honest = _batch._group
+
+    def broken(*arguments):
+        honest(*arguments)
+        labels, least = arguments[8], arguments[10]
+        labels[0, :] = np.arange(4) // 3
+        least[0] = np.bincount(labels[0]).min()
+
+    monkeypatch.setattr(_batch, "_group", broken)
+    with pytest.raises(RuntimeError, match="withheld"):
+        mag.columns(X, 2)
+
+
+def test_results_are_read_only_and_say_what_they_are():
+    groupings = mag.columns(X, 2)
+    with pytest.raises(AttributeError, match="a ColumnGroupings cannot be changed: labels is read-only"):
+        groupings.labels = 0
+    assert repr(groupings) == "<ColumnGroupings: 2 columns of 4 records, each in 2 to 2 groups, k=2, sse>"
+    assert len(groupings) == 2
+    assert [one.n_groups for one in groupings] == [2, 2]
+    assert groupings[-1].labels.tolist() == groupings[1].labels.tolist()
+    with pytest.raises(IndexError):
+        groupings[2]

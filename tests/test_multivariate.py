@@ -1,0 +1,336 @@
+"""Every method of the table, on shapes that break implementations; a new method is tested by existing."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+import mag
+from mag.methods import METHODS
+from mag.methods._standard import standardised
+from mag.methods._watch import Watch
+
+RANDOM = [name for name, method in METHODS.items() if "random_state" in method.options]
+LIMITED = [name for name, method in METHODS.items() if "time_limit" in method.options]
+WHOLE = [name for name, method in METHODS.items() if "integer" in method.options]
+
+
+def tables(n: int, seed: int = 0) -> dict[str, np.ndarray]:
+    """Tables of n records."""
+    rng = np.random.default_rng(seed)
+    normal = rng.normal(size=(n, 3))
+    clusters = np.repeat(rng.normal(size=(n // 6 + 1, 3)), 6, axis=0)[:n]
+    return {
+        "normal": normal,
+        "skewed": rng.lognormal(0, 3, (n, 3)),
+        "integers": rng.integers(-50, 50, (n, 4)),
+        "small integers": rng.integers(-128, 128, (n, 2), dtype=np.int8),
+        "beyond float64": rng.integers(-(2**63), 2**63 - 1, (n, 2)),
+        "booleans": rng.random((n, 3)) < 0.3,
+        "duplicates": rng.integers(0, 2, (n, 3)) * 1.0,
+        "constant column": np.column_stack([normal, np.full(n, 0.1)]),
+        "constant": np.full((n, 3), 0.7),
+        "one apart": np.vstack([np.zeros((n - 1, 2)), [[1.0, 2.0]]]),
+        "clusters": 1e9 * clusters + 1e-6 * normal,
+        "offset": 1e9 + normal,
+        "huge": normal * 1e307,
+        "tiny": normal * 1e-310,
+        "scales": normal * [1e-200, 1.0, 1e200],
+        "on a line": np.arange(n)[:, None] * [1.0, -2.0],
+        "more columns than records": rng.normal(size=(n, n + 7)),
+        "float32": normal.astype(np.float32),
+        "Fortran order": np.asfortranarray(normal),
+        "every other": np.repeat(normal, 2, axis=0)[::2, ::-1],
+    }
+
+
+def check(X, k, grouping, standardize=True):
+    """The sizes, counted from the labels, and the cost, summed from the masked records."""
+    labels = grouping.labels
+    sizes = np.bincount(labels)
+    assert sizes.min() >= k
+    np.testing.assert_array_equal(sizes, grouping.sizes)
+    assert grouping.n_groups == sizes.size
+    _, first = np.unique(labels, return_index=True)
+    assert (np.diff(first) > 0).all()  # numbered in the order of their first records
+    assert grouping.masked.shape == X.shape
+    assert np.isfinite(grouping.masked).all()
+    assert grouping.information_loss <= 1 + 1e-12
+    for g in range(grouping.n_groups):
+        members = X[labels == g].astype(np.float64)
+        assert (grouping.representatives[g] >= members.min(axis=0)).all()
+        assert (grouping.representatives[g] <= members.max(axis=0)).all()
+    values = X.astype(np.float64) if X.dtype.kind in "bf" else X
+    z = standardised(values, standardize).z.astype(np.longdouble)
+    expected = sum(np.square(z[labels == g] - z[labels == g].mean(axis=0)).sum() for g in range(grouping.n_groups))
+    assert grouping.information_loss * float(np.square(z).sum()) == pytest.approx(float(expected), rel=1e-9, abs=1e-20)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("name", tables(40))
+@pytest.mark.parametrize("method", METHODS)
+def test_groups_have_at_least_k_records_and_the_cost_is_theirs(method, name, standardize):
+    X = tables(40)[name]
+    for k in (2, 5, 19):
+        check(X, k, mag.multivariate(X, k, method=method, standardize=standardize), standardize)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_few_records(method):
+    rng = np.random.default_rng(1)
+    for k in (1, 2, 3, 5):
+        for n in (k, 2 * k - 1, 2 * k, 2 * k + 1, 3 * k):
+            X = rng.normal(size=(n, 3))
+            grouping = mag.multivariate(X, k, method=method)
+            check(X, k, grouping)
+            if n < 2 * k:
+                assert grouping.n_groups == 1
+            if k == 1:
+                assert grouping.n_groups == n
+                assert grouping.cost == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_column_is_solved_exactly(method):
+    for x in (np.random.default_rng(2).normal(size=50), np.random.default_rng(2).integers(0, 30, 50)):
+        grouping = mag.multivariate(x[:, None], 5, method=method, standardize=False)
+        assert grouping.cost == pytest.approx(mag.univariate(x, 5).cost, rel=1e-12)
+        loss = mag.multivariate(x[:, None], 5, method=method).information_loss
+        assert loss == pytest.approx(mag.univariate(x, 5).information_loss, rel=1e-12)
+
+
+def least_loss(X, k):
+    """The least sum of squares over all groupings of a few records."""
+    n = len(X)
+    everyone = frozenset(range(n))
+
+    def spread(members):
+        return np.square(X[members] - X[members].mean(axis=0)).sum()
+
+    def best(left):
+        if len(left) < 2 * k:
+            return spread(sorted(left))
+        first, *others = sorted(left)
+        found = spread(sorted(left))
+        for size in range(k, len(left) - k + 1):
+            for rest in itertools.combinations(others, size - 1):
+                members = [first, *rest]
+                found = min(found, spread(members) + best(left - set(members)))
+        return found
+
+    return best(everyone)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_method_beats_the_optimum_of_few_records(method):
+    rng = np.random.default_rng(3)
+    for n, k in ((6, 2), (8, 2), (8, 3), (10, 5)):
+        X = rng.normal(size=(n, 2))
+        best = least_loss(X, k)
+        found = mag.multivariate(X, k, method=method, standardize=False).cost
+        assert best * (1 - 1e-12) <= found <= np.square(X - X.mean(axis=0)).sum() * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_groups_that_everybody_sees_are_found(method):
+    rng = np.random.default_rng(4)
+    X = np.repeat([[0.0, 0.0], [9.0, 1.0], [2.0, 30.0]], 5, axis=0) + 0.01 * rng.normal(size=(15, 2))
+    grouping = mag.multivariate(X, 5, method=method)
+    assert grouping.labels.tolist() == [0] * 5 + [1] * 5 + [2] * 5
+    np.testing.assert_allclose(grouping.representatives, X.reshape(3, 5, 2).mean(axis=1))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_bytes_on_any_number_of_threads_and_from_any_layout(method):
+    X = np.random.default_rng(5).normal(size=(700, 4))
+    one = mag.multivariate(X, 5, method=method, threads=1)
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    for other, threads in ((X, 2), (X, 5), (X, None), (np.asfortranarray(X), 2), (frozen, 1), (X.tolist(), 1)):
+        again = mag.multivariate(other, 5, method=method, threads=threads)
+        assert one.labels.tobytes() == again.labels.tobytes()
+        assert one.masked.tobytes() == again.masked.tobytes()
+    assert frozen.tobytes() == X.tobytes()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_units_do_not_matter(method):
+    X = np.random.default_rng(6).normal(size=(60, 3))
+    expected = mag.multivariate(X, 5, method=method).labels
+    np.testing.assert_array_equal(mag.multivariate(X * [2.0**40, 1.0, 2.0**-900], 5, method=method).labels, expected)
+
+
+@pytest.mark.parametrize("method", RANDOM)
+def test_a_seed_fixes_the_groups(method):
+    X = np.random.default_rng(7).normal(size=(300, 3))
+    for seed in (0, 3):
+        expected = mag.multivariate(X, 5, method=method, random_state=seed).labels
+        for same in (seed, np.random.default_rng(seed)):
+            np.testing.assert_array_equal(mag.multivariate(X, 5, method=method, random_state=same).labels, expected)
+    np.testing.assert_array_equal(
+        mag.multivariate(X, 5, method=method).labels, mag.multivariate(X, 5, method=method, random_state=0).labels
+    )
+
+
+@pytest.mark.parametrize("method", LIMITED)
+def test_the_best_so_far_is_returned_when_time_is_up(method):
+    X = np.random.default_rng(8).normal(size=(2000, 3))
+    cut_short = mag.multivariate(X, 5, method=method, time_limit=1e-9)
+    check(X, 5, cut_short)
+    assert not cut_short.complete
+    assert repr(cut_short).endswith(", stopped by time_limit>")
+    assert mag.multivariate(X[:50], 5, method=method, time_limit=1e9).complete
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_progress_goes_from_0_to_1(method):
+    X, seen = np.random.default_rng(9).normal(size=(500, 3)), []
+    mag.multivariate(X, 5, method=method, progress=seen.append)
+    assert all(0 <= fraction <= 1 for fraction in seen)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
+
+
+def test_progress_draws_a_bar(capsys):
+    mag.multivariate(np.random.default_rng(9).normal(size=(50, 3)), 5, method="npn", progress=True)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.endswith("] 100%\n")
+
+
+def test_a_watch_stops_when_time_is_up():
+    seen = []
+    watch = Watch(seen.append, 1e9)
+    assert not watch.part(0.5, 1.0).step(0.5)
+    assert seen == [0.75]
+    assert watch.left() > 1e8
+    assert Watch(None, 1e-9).step(0.0)
+    assert Watch().left() == float("inf")
+
+
+@pytest.mark.parametrize("method", WHOLE)
+def test_integers_are_published_as_asked(method):
+    rng = np.random.default_rng(10)
+    for dtype in (np.int8, np.int64, np.uint16, np.bool_):
+        X = rng.integers(0, 100, (60, 3)).astype(dtype)
+        plain, whole = mag.multivariate(X, 3, method=method), mag.multivariate(X, 3, method=method, integer=True)
+        assert plain.masked.dtype == np.float64
+        assert whole.masked.dtype == dtype
+        unit = np.where(X.std(axis=0) > 0, 1 / np.where(X.std(axis=0) > 0, X.std(axis=0), 1), 0)
+        away = (X.astype(np.float64) - whole.masked.astype(np.float64)) * unit
+        assert whole.cost == pytest.approx(np.square(away).sum(), rel=1e-9)
+        for g in range(whole.n_groups):
+            mean = X[whole.labels == g].astype(np.float64).mean(axis=0)
+            assert (np.abs(whole.representatives[g].astype(np.float64) - mean) <= 0.5 + 1e-12).all()
+
+
+def test_halves_are_rounded_away_from_zero():
+    X = np.array([[7, -7], [8, -8]])
+    assert mag.multivariate(X, 2, method="zscore", integer=True).representatives.tolist() == [[8, -8]]
+    one = mag.multivariate(X[:, 1:], 2, method="zscore", integer=True)
+    assert one.representatives.tolist() == [[-8]]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_floats_keep_their_dtype(dtype):
+    X = np.random.default_rng(11).normal(size=(30, 2)).astype(dtype)
+    grouping = mag.multivariate(X, 3, method="zscore")
+    assert grouping.masked.dtype == grouping.representatives.dtype == dtype
+
+
+def test_extreme_values_have_means():
+    X = np.array([[1.7e308, 0.0], [-1.7e308, 0.0], [1.7e308, 1.0], [1.7e308, 1.0], [1e-300, 5.0], [0.0, 5.0]])
+    grouping = mag.multivariate(X, 2, method="npn", standardize=False)
+    assert np.isfinite(grouping.masked).all()
+    assert grouping.cost == np.inf
+    assert np.isfinite(grouping.information_loss)
+
+
+def test_offsets_cost_no_digits():
+    X = np.random.default_rng(12).integers(0, 1000, (80, 3)) / 8
+    near = mag.multivariate(X, 4, method="tsp")
+    far = mag.multivariate(X + 2.0**40, 4, method="tsp")
+    np.testing.assert_array_equal(near.labels, far.labels)
+    np.testing.assert_allclose(far.representatives - 2.0**40, near.representatives, atol=1e-3)
+    assert far.information_loss == pytest.approx(near.information_loss, rel=1e-9)
+
+
+def test_results_survive_pickling_and_are_frozen():
+    grouping = mag.multivariate(np.random.default_rng(13).normal(size=(30, 3)), 4, method="zscore")
+    again = pickle.loads(pickle.dumps(grouping))
+    assert repr(again) == repr(grouping)
+    np.testing.assert_array_equal(again.masked, grouping.masked)
+    assert isinstance(grouping, mag.Grouping)
+    with pytest.raises(AttributeError, match="cannot be changed: k is read-only"):
+        grouping.k = 3
+    assert repr(grouping).startswith("<RecordGrouping: 30 records of 3 columns in 7 groups of 4 to ")
+
+
+def test_arrays_go_out_as_they_came_in(xp):
+    X = np.random.default_rng(14).normal(size=(60, 3))
+    for method in METHODS:
+        expected, found = mag.multivariate(X, 5, method=method), mag.multivariate(xp.make(X), 5, method=method)
+        for name in ("labels", "sizes", "representatives", "masked"):
+            assert isinstance(getattr(found, name), xp.kind)
+            np.testing.assert_array_equal(xp.numpy(getattr(found, name)), getattr(expected, name))
+
+
+def test_a_group_below_k_is_withheld(monkeypatch):
+    X = np.zeros((7, 2))
+    for labels in ([0, 0, 0, 0, 0, 1, 1], np.arange(7) - 3, [9] * 6 + [-9]):
+        monkeypatch.setitem(METHODS, "zscore", type(METHODS["npn"])(lambda X, k, labels=labels: np.array(labels)))
+        with pytest.raises(RuntimeError, match="fewer than k=3 records was found and withheld"):
+            mag.multivariate(X, 3, method="zscore")
+    monkeypatch.setitem(METHODS, "zscore", type(METHODS["npn"])(lambda X, k: np.zeros(6)))
+    with pytest.raises(RuntimeError, match=r"labels of shape \(6,\) to n=7 records"):
+        mag.multivariate(X, 3, method="zscore")
+
+
+WRONG = [
+    ({"k": 41}, ValueError, r"k must be an integer in \[1, n=40\]; got 41."),
+    ({"method": "mdva"}, ValueError, "method must be one of 'auto', .*; got 'mdva'."),
+    ({"gamma": 1}, TypeError, "gamma is not used by method 'zscore'; its options are: integer."),
+    ({"random_state": 1}, TypeError, "random_state is not used by method 'zscore'"),
+    ({"time_limit": 1}, TypeError, "time_limit is not used by method 'zscore'"),
+    ({"method": "kmeans_cleanup", "integer": False}, TypeError, "integer is not used by method 'kmeans_cleanup'"),
+    ({"method": "kmeans_cleanup", "factor": 0}, ValueError, "factor must be a positive number; got 0."),
+    ({"method": "kmeans_cleanup", "factor": "1"}, TypeError, "factor must be a positive number; got '1'."),
+    ({"method": "tsp", "exchanges": -1}, ValueError, "exchanges must be a number that is not negative; got -1."),
+    ({"method": "tsp", "random_state": -1}, ValueError, "random_state must be an integer in"),
+    ({"method": "tsp", "random_state": "1"}, TypeError, "random_state must be an integer in"),
+    ({"method": "tsp", "time_limit": 0}, ValueError, "time_limit must be None or a positive number of seconds; got 0."),
+    ({"method": "tsp", "time_limit": "1"}, TypeError, "time_limit must be None or a positive number"),
+    ({"progress": 1}, TypeError, "progress must be True, False or a function; got 1."),
+    ({"standardize": 1}, TypeError, "standardize must be True or False; got 1."),
+    ({"integer": True}, TypeError, "integer=True needs integers; got float64"),
+    ({"backend": "tpu"}, ValueError, "backend must be one of 'auto', 'cpu'.*; got 'tpu'."),
+    ({"threads": 0}, ValueError, "threads must be None or a positive integer; got 0."),
+    ({"method": "projection", "directions": "random"}, ValueError, "directions must be one of 'gaussian', 'pca', 'uni"),
+    ({"method": "projection", "directions": np.ones((2, 4))}, ValueError, r"directions must be .* shape \(d=3, m\)"),
+    ({"method": "projection", "directions": np.full((3, 1), np.nan)}, ValueError, "directions must be finite"),
+    ({"method": "projection", "n_projections": 0}, ValueError, "n_projections must be an integer in"),
+    ({"method": "projection", "directions": "pca", "n_projections": 3}, TypeError, "n_projections is not used by"),
+    ({"method": "projection", "refine": 1.5}, TypeError, "refine must be an integer in"),
+    ({"method": "projection", "ordered": 1}, TypeError, "ordered must be True or False; got 1."),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "sentence"), WRONG)
+def test_mistakes_get_one_sentence(options, error, sentence):
+    X = np.random.default_rng(15).normal(size=(40, 3))
+    with pytest.raises(error, match=sentence):
+        mag.multivariate(X, **({"k": 3, "method": "zscore"} | options))
+
+
+def test_wrong_data_get_one_sentence():
+    with pytest.raises(ValueError, match=r"X contains 1 NaN and 2 infinite values in columns 0, 1"):
+        mag.multivariate([[np.nan, np.inf], [1.0, -np.inf], [1.0, 2.0]], 2)
+    with pytest.raises(ValueError, match="X must have two dimensions"):
+        mag.multivariate([1.0, 2.0, 3.0], 2)
+    wide = np.array([[0, 0], [2**60, 1], [5, 1], [9, 7]])
+    with pytest.raises(ValueError, match=r"integer=True needs columns whose range times n is below 2\*\*52"):
+        mag.multivariate(wide, 2, method="zscore", integer=True)
+    whole = wide[:, 1:].repeat(2, axis=1)
+    with pytest.raises(ValueError, match="ordered must be True with integer=True; got False"):
+        mag.multivariate(whole, 2, method="projection", integer=True, ordered=False)
