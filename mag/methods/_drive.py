@@ -6,10 +6,11 @@ import numpy as np
 
 from mag._jit import called, jit
 from mag._lanes import at, part, put
+from mag.backends._threads import each
 from mag.methods._assign import LEFT, begin, from_centre, state_at
 from mag.methods._lists import forget, lists_at, make, reserve
 from mag.methods._memory import FARTHEST, NEAREST, ZERO, fill, work_for
-from mag.methods._pool import side_by_side
+from mag.methods._partition import VARIANCE, labels_of, parts_of
 
 DEEP = np.int64(8)  # length of the lists of farthest records
 
@@ -82,7 +83,7 @@ def _labels(work, X, k, labels):
 
 
 def drive(step, X, k, *options, threads, watch):
-    """Call step(work, X, k, *options) until it wants no more lists, or the time is up: then some labels are -1."""
+    """Call step(work, X, k, *options) until it wants no more lists; when the time is up, Mondrian groups the rest."""
     work = work_for(_room, *X.shape, k)
     _begin(work, X, k)
     while step(work, X, k, *options):
@@ -91,9 +92,23 @@ def drive(step, X, k, *options, threads, watch):
         for far, count in enumerate(counts):
             share = max(8, -(-count // threads))
             jobs += [(far == 1, count, a, min(a + share, count)) for a in range(0, count, share)]
-        side_by_side(lambda job: _make(work, X, k, *job), jobs, threads)
+        each(lambda job: _make(work, X, k, *job), jobs, threads)
         if watch.step(1.0 - left / len(X)):
             break
     labels = np.empty(len(X), np.int64)
     _labels(work, X, k, labels)
+    _group_rest(X, k, labels, threads, watch)
     return labels
+
+
+def _group_rest(X, k, labels, threads, watch):
+    """Groups for records without one; fewer than k of them join the nearest group."""
+    rest, used = np.flatnonzero(labels < 0), int(labels.max()) + 1
+    if rest.size >= k:
+        labels[rest] = used + labels_of(*parts_of(X[rest], k, 0, VARIANCE, threads, watch))
+    elif rest.size:
+        done = labels >= 0
+        sizes = np.bincount(labels[done])
+        means = np.stack([np.bincount(labels[done], x) / sizes for x in X[done].T], axis=1)
+        for i in rest:
+            labels[i] = np.argmin(np.square(means - X[i]).sum(axis=1))

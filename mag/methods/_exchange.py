@@ -270,7 +270,7 @@ def visit(work, X, k, phase, cursor, many):
 
 @jit
 def groups_now(work, X, k, labels):
-    """Copy the labels; returns how many groups there are, and how many records have moved since the last call."""
+    """Copy the labels; returns how many groups there are, and how many records moved since the last call."""
     groups, _, _ = groups_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k)
     for i in range(labels.size):
         labels[i] = at(groups.label, i)

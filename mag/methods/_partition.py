@@ -9,8 +9,8 @@ import numpy as np
 
 from mag._jit import called, jit
 from mag._lanes import part
+from mag.backends._threads import each
 from mag.methods._field import squares
-from mag.methods._pool import side_by_side
 
 RANGE, VARIANCE, PAIRS = np.int64(0), np.int64(1), np.int64(2)
 CLEARLY = 1.0 + 1e-9  # variances closer than this are equal, and the first column is taken: all are 1 at the start
@@ -148,11 +148,12 @@ def parts_of(X, k, limit, rule, threads, watch, done=1.0):
             watch.step(0.0)
         else:
             small.append((start, stop))
+    def halve(job):
+        divide(X, order, *job, k, limit, rule, spare, values, cuts, False)
+
     share = 2 * threads
     for a in range(0, len(small), share):
-        side_by_side(
-            lambda job: divide(X, order, *job, k, limit, rule, spare, values, cuts, False), small[a : a + share], threads
-        )
+        each(halve, small[a : a + share], threads)
         watch.step(done * a / len(small))
     return order, np.flatnonzero(cuts)
 

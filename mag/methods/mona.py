@@ -1,51 +1,61 @@
-"""MONA (section 7.2): Mondrian halves the records until parts have n**rho of them, ONA* groups those."""
+"""MONA (section 7.2 of Thaeter's thesis, 2021): Mondrian halves the records, ONA* groups those of each part."""
 
 import numpy as np
 
+from mag._checks import fraction
 from mag._jit import jit
 from mag._lanes import part
+from mag.backends._threads import each
 from mag.methods._exchange import room_for_small, small_ona
 from mag.methods._memory import work_for
 from mag.methods._partition import PAIRS, VARIANCE, labels_of, parts_of
-from mag.methods._pool import side_by_side
+from mag.methods._polish import ROUNDS
+from mag.methods.mondrian import mondrian_v
 from mag.methods.ona import ona_star
 
 LARGE = 4096  # records of a part that is worth all threads
-SHARE = 1 << 14  # records that one job groups
+SHARE = 1 << 13  # records of the small parts that one job groups
+HALVING = 0.05  # of the progress
 
 
 def mona(X, k, *, rho=0.5, threads, watch):
+    """Halve by the column with the largest variance until parts have at most n**rho records (algorithm 20)."""
     return _mona(X, k, VARIANCE, rho, threads, watch)
 
 
 def mona_2d(X, k, *, rho=0.5, threads, watch):
+    """… or by the sum or difference of two columns."""
     return _mona(X, k, PAIRS, rho, threads, watch)
 
 
 def _mona(X, k, rule, rho, threads, watch):
-    n = len(X)
-    limit = max(int(n**rho), 0)
-    order, starts = parts_of(X, k, limit, rule, threads, watch, done=0.05)
+    n, limit = len(X), int(len(X) ** fraction("rho", rho))
+    order, starts = parts_of(X, k, limit, rule, threads, watch.part(0.0, HALVING))
     sizes = np.diff(np.append(starts, n))
-    labels = np.zeros(n, np.int64)
-    worth = (sizes >= 2 * k) & (sizes <= limit)
-    large = [p for p in np.flatnonzero(worth) if sizes[p] > LARGE]
-    small = np.flatnonzero(worth & (sizes <= LARGE))
-    if small.size:
-        cuts = np.flatnonzero(np.diff(np.cumsum(sizes[small]) // SHARE, prepend=-1))
-        jobs = np.split(small, cuts[1:])
-        most = int(sizes[small].max())
+    labels, parts = np.zeros(n, np.int64), labels_of(order, starts)
+    turn = np.flatnonzero((sizes >= 2 * k) & (sizes <= limit))  # Mondrian's own parts are left as they are
+    watch.part(HALVING, 1.0)
 
-        def group(job):
-            work = work_for(room_for_small, most, X.shape[1], k)
-            for p in job:
-                members = np.sort(order[starts[p] : starts[p] + sizes[p]])
-                group_part(work, X[members], k, 30, labels, members)
-        side_by_side(group, jobs, threads)
-    for p in large:
-        members = np.sort(order[starts[p] : starts[p] + sizes[p]])
-        labels[members] = ona_star(X[members], k, threads=threads, watch=watch)
-    return labels_of(order, starts) + n * labels
+    def members(p):
+        return np.sort(order[starts[p] : starts[p] + sizes[p]])
+
+    def group(some):
+        work = work_for(room_for_small, int(sizes[some].max()), X.shape[1], k)
+        for p in some:
+            group_part(work, X[members(p)], k, ROUNDS, labels, members(p))
+
+    for p in turn[sizes[turn] > LARGE]:  # few: all but rho ≈ 1 has none
+        run = mondrian_v if watch.left() <= 0 else ona_star
+        labels[members(p)] = run(X[members(p)], k, threads=threads, watch=watch)
+    turn = turn[sizes[turn] <= LARGE]
+    jobs = np.split(turn, np.flatnonzero(np.diff(np.cumsum(sizes[turn]) // SHARE)) + 1) if turn.size else []
+    for a in range(0, len(jobs), 2 * threads):
+        if watch.step(a / len(jobs)):
+            for p in np.concatenate(jobs[a:]):
+                labels[members(p)] = mondrian_v(X[members(p)], k, threads=threads, watch=watch)
+            break
+        each(group, jobs[a : a + 2 * threads], threads)
+    return parts + starts.size * labels
 
 
 @jit
