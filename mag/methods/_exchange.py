@@ -1,5 +1,7 @@
 """The two phases of ONA* (algorithms 16 and 17): dissolve groups of k records, pass records of larger ones on."""
 
+import numpy as np
+
 from mag._jit import called, jit
 from mag._lanes import at, part, put
 from mag.methods._assign import state_at
@@ -17,10 +19,10 @@ from mag.methods._groups import (
     replace,
     write,
 )
-from mag.methods._memory import NO, NOBODY, ZERO, add, fill
+from mag.methods._memory import NO, NOBODY, ZERO
 from mag.methods._star import small_star
 
-MANY = 1 << 62
+MANY = np.int64(1 << 62)
 
 
 @called
@@ -61,10 +63,10 @@ def too_large(groups, g):
 
 @called
 def is_first(targets, p):
+    earlier = 0
     for q in range(p):
-        if at(targets, q) == at(targets, p):
-            return False
-    return True
+        earlier += at(targets, q) == at(targets, p)
+    return earlier == 0
 
 
 @called
@@ -144,7 +146,7 @@ def _reassign(groups, g):
 
 @called
 def _visit(work, r, w, groups, phase, cursor, many):
-    """Go on with phase 0 (dissolve) or 1 (reassign) at group `cursor`, for so many groups; NOBODY when all were visited.
+    """Go on with phase 0 (dissolve) or 1 (reassign) at group `cursor`, for so many groups; NOBODY after the last one.
 
     Groups that a split appends are visited in the same phase.
     """
@@ -172,33 +174,6 @@ def _visit(work, r, w, groups, phase, cursor, many):
 
 
 @called
-def split_large(work, r, w, rows, n, d, k, labels):
-    """Split groups of 2k or more records by MDAV+, which never makes such groups."""
-    used, counts = ZERO, part(work.wholes, w)
-    fill(counts, n // k, 0)
-    for i in range(n):
-        add(counts, at(labels, i), 1)
-        used = max(used, at(labels, i) + 1)
-    members, out = part(counts, n // k), part(work.reals, r)
-    for g in range(used):
-        size = at(counts, g)
-        if size >= 2 * k:
-            p = 0
-            for i in range(n):
-                if at(labels, i) == g:
-                    put(members, p, i)
-                    p += 1
-            gather(rows, d, members, size, out)
-            parts = small_star(work, r + size * d, w + n // k + size, out, size, d, k, 0.0, NO)
-            more = ZERO
-            for p in range(size):
-                if at(parts, p) > 0:
-                    put(labels, at(members, p), used + at(parts, p) - 1)
-                more = max(more, at(parts, p))
-            used += more
-
-
-@called
 def _star_room(work, n, d, k):
     _, r, w = state_at(work, ZERO, ZERO, part(work.reals, 0), n, d, k, CENTROID)
     return r + n * d, w + n + n // k
@@ -211,31 +186,39 @@ def _groups_room(work, n, d, k):
     return r + more[0], w + more[1]
 
 
-@called
-def small_ona(work, rows, n, d, k, rounds, labels):
-    """ONA* on few records, in one call."""
-    parts = small_star(work, ZERO, ZERO, rows, n, d, k, 1.0, NO)
-    for i in range(n):
-        put(labels, i, at(parts, i))
-    split_large(work, ZERO, ZERO, rows, n, d, k, labels)
-    groups, r, w = groups_at(work, ZERO, ZERO, rows, n, d, k)
-    form(groups, labels)
+# ---- from Python
+
+
+@jit
+def group_part(work, rows, k, rounds, labels, members):
+    """ONA* on few records in one call; writes the labels of members, and says whether it could.
+
+    It cannot where MDAV* makes a group of 2k or more records, which never happened to the thesis: `polish` can.
+    """
+    n, d = rows.shape
+    parts, sizes = small_star(work, ZERO, ZERO, part(rows, 0), n, d, k, 1.0, NO), np.zeros(n // k, np.int64)
+    found = np.empty(n, np.int64)
+    for p in range(n):
+        found[p] = at(parts, p)
+        sizes[found[p]] += 1
+        if sizes[found[p]] == 2 * k:
+            return False
+    groups, r, w = groups_at(work, ZERO, ZERO, part(rows, 0), n, d, k)
+    form(groups, part(found, 0))
     for _ in range(rounds):
         put(groups.numbers, CHANGED, 0)
         for phase in range(2):
             _visit(work, r, w, groups, phase, ZERO, MANY)
         if at(groups.numbers, CHANGED) == 0:
             break
-    for i in range(n):
-        put(labels, i, at(groups.label, i))
-
-
-# ---- from Python
+    for p in range(n):
+        labels[members[p]] = at(groups.label, p)
+    return found.size == n  # the array is alive until here
 
 
 @jit
-def room_for_small(work, n, d, k):
-    """The memory of `small_ona`."""
+def room_for_part(work, n, d, k):
+    """The memory of `group_part`."""
     star, groups = _star_room(work, n, d, k), _groups_room(work, n, d, k)
     return max(star[0], groups[0]), max(star[1], groups[1])
 

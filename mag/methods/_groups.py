@@ -223,7 +223,11 @@ def look(groups, i):
     """Bring the memory of record i up to date."""
     if at(groups.seen, i) == at(groups.numbers, SERIAL):
         return
-    keys, ids, serials = (part(groups.keys, i * REMEMBERED), part(groups.ids, i * REMEMBERED), part(groups.serials, i * REMEMBERED))
+    keys, ids, serials = (
+        part(groups.keys, i * REMEMBERED),
+        part(groups.ids, i * REMEMBERED),
+        part(groups.serials, i * REMEMBERED),
+    )
     kept = 0
     for p in range(at(groups.found, i)):
         if at(groups.serial, at(ids, p)) == at(serials, p):

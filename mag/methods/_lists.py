@@ -101,9 +101,9 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
         first_free(field, lists, i, NOBODY, breadth, nearest)
         for q in range(breadth):
             other = at(nearest, q)
-            if other >= 0 and at(lists.slot, other) != WANTED:
-                if not first_free(field, lists, other, i, depth, out):
-                    request(lists, other)
+            known = other < 0 or at(lists.slot, other) == WANTED
+            if not known and not first_free(field, lists, other, i, depth, out):
+                request(lists, other)
 
 
 @called

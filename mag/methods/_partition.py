@@ -148,6 +148,7 @@ def parts_of(X, k, limit, rule, threads, watch, done=1.0):
             watch.step(0.0)
         else:
             small.append((start, stop))
+
     def halve(job):
         divide(X, order, *job, k, limit, rule, spare, values, cuts, False)
 

@@ -18,6 +18,10 @@ class Quiet:
         """True where the time is up."""
         return self.left() <= 0
 
+    def part(self, low, high):
+        """As `Watch.part`."""
+        return self
+
 
 def best_of(run, choices, X, threads, watch):
     """The labels of the cheapest run(choice, threads, watch), the first of equally cheap ones, and its choice.

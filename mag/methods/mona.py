@@ -3,13 +3,12 @@
 import numpy as np
 
 from mag._checks import fraction
-from mag._jit import jit
-from mag._lanes import part
 from mag.backends._threads import each
-from mag.methods._exchange import room_for_small, small_ona
+from mag.methods._exchange import group_part, room_for_part
 from mag.methods._memory import work_for
 from mag.methods._partition import PAIRS, VARIANCE, labels_of, parts_of
 from mag.methods._polish import ROUNDS
+from mag.methods._search import Quiet
 from mag.methods.mondrian import mondrian_v
 from mag.methods.ona import ona_star
 
@@ -40,9 +39,11 @@ def _mona(X, k, rule, rho, threads, watch):
         return np.sort(order[starts[p] : starts[p] + sizes[p]])
 
     def group(some):
-        work = work_for(room_for_small, int(sizes[some].max()), X.shape[1], k)
+        work = work_for(room_for_part, int(sizes[some].max()), X.shape[1], k)
         for p in some:
-            group_part(work, X[members(p)], k, ROUNDS, labels, members(p))
+            rows = X[members(p)]
+            if not group_part(work, rows, k, ROUNDS, labels, members(p)):
+                labels[members(p)] = ona_star(rows, k, threads=1, watch=Quiet(watch))
 
     for p in turn[sizes[turn] > LARGE]:  # few: all but rho ≈ 1 has none
         run = mondrian_v if watch.left() <= 0 else ona_star
@@ -56,13 +57,3 @@ def _mona(X, k, rule, rho, threads, watch):
             break
         each(group, jobs[a : a + 2 * threads], threads)
     return parts + starts.size * labels
-
-
-@jit
-def group_part(work, rows, k, rounds, labels, members):
-    """ONA* on one part."""
-    n, d = rows.shape
-    found = np.empty(n, np.int64)
-    small_ona(work, part(rows, 0), n, d, k, rounds, found)
-    for p in range(n):
-        labels[members[p]] = found[p]
