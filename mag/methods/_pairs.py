@@ -89,17 +89,30 @@ def _most_distant(state, ends, out):
 
 
 @called
+def _among(others, count, i):
+    found = 0
+    for p in range(count):
+        found += at(others, p) == i
+    return found > 0
+
+
+@called
 def _opposite(state, far, r, others, count):
     """The free record farthest from r that is not among others; UNKNOWN if the list is missing or used up."""
-    slot = at(far.slot, r)
-    if slot >= 0:
-        for rank in range(at(far.found, slot)):
-            other = at(far.ids, slot * far.length + rank)
-            inside = not is_free(state.field, other)
-            for p in range(count):
-                inside |= at(others, p) == other
-            if not inside:
+    slot, used_up = at(far.slot, r), True
+    if slot < 0:
+        return UNKNOWN
+    for rank in range(at(far.found, slot)):
+        other = at(far.ids, slot * far.length + rank)
+        if is_free(state.field, other):
+            used_up = False
+            if not _among(others, count, other):
                 return other
+    if used_up:
+        return UNKNOWN
+    for i in range(state.field.n):  # the farthest are among the nearest: all are equally far, the first is taken
+        if i != r and is_free(state.field, i) and not _among(others, count, i):
+            return i
     return UNKNOWN
 
 
