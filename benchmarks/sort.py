@@ -15,8 +15,8 @@ from mag.backends import _sort
 SIZES = [64, 100, 300, 1000, 4092, 10**4, 10**5, 10**6, 10**7]
 ROUNDS, SECONDS = 25, 1.0  # per line, whichever is reached first
 WAYS = {
-    "dealt": lambda x: _sort._deal(x, 0),
-    "compared": lambda x: _sort._compare(x, 0),
+    "dealt": lambda x: _sort._deal(x, 0, "values"),
+    "compared": lambda x: _sort._compare(x, 0, "values"),
     "default": np.argsort,
     "stable": lambda x: np.argsort(x, kind="stable"),
 }

@@ -10,17 +10,18 @@ is ever subtracted from itself:
 
     cost of [i, j) = join(left(i) + right(j)),   total(f, t, j) - total(f, t, i) = the sum of term t over [i, j)
 
-A `Kernel` wraps the four as a zero-size typed tag.  Numba compiles a solver per tag and caches it on disk; the tag's
-type name carries a digest of the sources, because numba itself would not notice a changed cost in another file.
+A `Kernel` wraps the four as a zero-size typed tag.  Numba compiles a solver per tag and caches it on disk.
 """
 
 import hashlib
 import pathlib
 from collections import namedtuple
+from functools import cache
 
 import numba
 from numba.core import types
-from numba.extending import NativeValue, models, overload, register_model, unbox
+from numba.core.caching import IndexDataCacheFile
+from numba.extending import NativeValue, intrinsic, models, overload, register_model, unbox
 
 from mag._lanes import Part, at, neighbours, part, part_of
 from mag._wide import WORDS, nearest_quotient, to_float, to_wide, wide
@@ -28,19 +29,48 @@ from mag._wide import WORDS, nearest_quotient, to_float, to_wide, wide
 OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False}
 INLINE = {"jit_options": {"forceinline": True, **OPTIONS}}
 
-jit = numba.njit(cache=True, **OPTIONS)
 called = numba.njit(**OPTIONS)  # part of its callers' cache entries; not copied into them, so they compile faster
 inlined = numba.njit(forceinline=True, **OPTIONS)
 
 
-def source_digest():
-    """Digest of everything that is compiled: any change recompiles."""
+def jit(function):
+    """Compile when called, and keep the machine code on disk."""
+    compiled = numba.njit(cache=True, **OPTIONS)(function)
+    files = compiled._cache._cache_file
+    files.__class__ = _CacheFiles
+    # numba looks at the function's own file only, and would not notice a changed cost in another
+    files._source_stamp = files._source_stamp, digest(pathlib.Path(function.__code__.co_filename).parent)
+    return compiled
+
+
+class _CacheFiles(IndexDataCacheFile):
+    """Every entry has a file of its own.
+
+    Numba numbers them: two processes that compile at the same time can take the same number, and a third one then runs
+    the code of one cost, or one k, in place of another.
+    """
+
+    def save(self, key, data):
+        overloads = self._load_index()
+        if key not in overloads:
+            name = hashlib.sha256(str(key).encode()).hexdigest()[:16]
+            overloads[key] = self._index_name.removesuffix("nbi") + f"{name}.nbc"
+            self._save_index(overloads)
+        self._save_data(overloads[key], data)
+
+
+@cache
+def digest(folder):
+    """Digest of what may be compiled into the functions of a folder: its files, and those that all stand on."""
     here = pathlib.Path(__file__).parent
-    files = sorted([*here.glob("_*.py"), *here.glob("costs/*.py"), *here.glob("solvers/*.py")])
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    files = {
+        *here.glob("_*.py"),
+        *(here / "costs").glob("*.py"),
+        *(here / "solvers").glob("*.py"),
+        *folder.glob("*.py"),
+    }
+    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()
 
-
-DIGEST = source_digest()
 
 # ---- tags
 
@@ -86,7 +116,7 @@ class Kernel:
             terms, left, right, join = _functions_of(group)
         self.terms, self.left, self.right, self.join = (inlined(f) for f in (terms, left, right, join))
         unique = f",{len(_KERNELS)}" if group is not None else ""  # two costs of users may have one name
-        self._numba_type_ = Tag(f"cost<{name},{number},{DIGEST}{unique}>")
+        self._numba_type_ = Tag(f"cost<{name},{number}{unique}>")
         _KERNELS[self._numba_type_.name] = self
 
     def wide(self):
@@ -182,6 +212,38 @@ def number(tag):
 def _number(tag):
     known = tag.value
     return lambda tag: known
+
+
+# ---- calls that are not specialised
+
+_OPAQUE = types.Opaque("tag")
+
+
+def address_of(compiled, *arguments):
+    """Where the machine code of a compiled function for arguments like these starts."""
+    kinds = tuple(numba.typeof(argument) for argument in arguments)
+    compiled.compile(kinds)
+    result = compiled.overloads[kinds]
+    return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+
+
+@intrinsic
+def call_at(typing_context, address, k, x, w, sizes, work):
+    """Call a solver's `solve(cost, k, x, w, sizes, work)` by its address: the caller is compiled once for all costs.
+
+    The cost is a tag, which takes no memory; and so is k where sizes are bytes, see `solvers.block`.
+    """
+    known = sizes.dtype == types.uint8
+    kinds = [_OPAQUE, _OPAQUE if known else types.int64, x, w, sizes, work]
+
+    def codegen(context, builder, signature, args):
+        tag = context.get_constant_null(_OPAQUE)
+        given = [tag, tag if known else args[1], *args[2:]]
+        function = context.call_conv.get_function_type(types.float64, kinds).as_pointer()
+        pointer = builder.inttoptr(args[0], function)
+        return context.call_conv.call_function(builder, pointer, types.float64, kinds, given)[1]
+
+    return types.float64(types.int64, types.int64, x, w, sizes, work), codegen
 
 
 # ---- memory that depends on what the cost sums

@@ -54,7 +54,7 @@ def _info(options: argparse.Namespace) -> int:
 def _warmup(options: argparse.Namespace) -> int:
     import numpy as np
 
-    from mag.api import univariate
+    from mag.api import columns, univariate
 
     for cost in options.cost or ["sse"]:
         for k in options.k or range(2, 13):  # each k up to 11 has code of its own, all larger ones share theirs
@@ -62,8 +62,8 @@ def _warmup(options: argparse.Namespace) -> int:
             x = np.arange(max(8 * k, 200))
             for column in (x, x[::-1], x * 0.5, x[::-1] * 0.5):
                 if cost != "sse_int" or column.dtype.kind == "i":
-                    grouping = univariate(column, k, cost=cost)
-            _ = grouping.masked
+                    _ = univariate(column, k, cost=cost).masked
+                    _ = columns(column[:, None], k, cost=cost).labels
             print(f"{cost:<10} k = {k:<6} {time.perf_counter() - began:5.1f} s", flush=True)
     return 0
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from mag._arrays import read
 from mag._checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
-from mag.api import univariate
-from mag.backends import BACKENDS
-from mag.backends import automatic as automatic_backend
+from mag.api import _backend, univariate
+from mag.backends import cpu
 from mag.backends._labels import at_least
 from mag.costs._groups import distance
 from mag.methods import METHODS, automatic
@@ -53,7 +52,7 @@ def multivariate(
         ==================== ==================================================== ====================================
         ``zscore``           consecutive in the order of the sum of the columns   integer
         ``npn``              … of a walk that always goes on to the nearest       integer, time_limit
-        ``tsp``              … of a short tour                                    exchanges=10, integer, random_state,
+        ``tsp``              … of a short tour                                    exchanges, integer, random_state,
                                                                                   time_limit
         ``mdav_order``       … in which MDAV takes records                        integer, time_limit
         ``cbfs_order``       … in which CBFS takes records                        integer, time_limit
@@ -81,7 +80,8 @@ def multivariate(
     integer : bool
         Publish the integers nearest to the means, half away from zero, and find the groups that lose least then.
     exchanges : float
-        Random exchanges of stretches of the tour that are tried, per record ("tsp").
+        Random exchanges of stretches of the tour that are tried, per record ("tsp"); 10 by default, fewer above 5000
+        records.
     directions : {"gaussian", "pca", "uniform"} or array, shape (d, m)
         Lines to project on ("projection"): the first principal component and then random directions, entries uniform in
         [0, 1] (the default) or Gaussian; the principal component alone; or the given columns alone.
@@ -120,7 +120,7 @@ def multivariate(
     >>> grouping.masked[0]
     array([ 31.35, 169.  ])
     """
-    where = one_of("backend", backend, ["auto", *BACKENDS])
+    engine = _backend(backend)
     X, home = read("X", X)
     values = real_table("X", X)
     finite("X", values)
@@ -138,12 +138,11 @@ def multivariate(
         if option not in chosen.options and (option in options or wanted is not None):
             listed = ", ".join(chosen.options) or "none"
             raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
-    if where not in ("auto", "cpu") and not chosen.takes("engine"):
-        raise TypeError(f"backend {where!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
+    if engine is not cpu and not chosen.takes("engine"):
+        raise TypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     watch = Watch(_progress(progress), seconds("time_limit", time_limit))
-    engine = BACKENDS[automatic_backend() if where == "auto" else where]
     given = {"engine": engine, "threads": threads, "random_state": _generator(random_state), "watch": watch}
     standard = standardised(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
@@ -170,7 +169,7 @@ def multivariate(
         integer=whole,
         method=name,
         complete=not watch.stopped,
-        details=details,
+        details=details if home is None else {what: home(array) for what, array in details.items()},
         home=home,
     )
 

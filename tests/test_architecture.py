@@ -17,7 +17,7 @@ from mag.solvers import SOLVERS
 ROOT = pathlib.Path(mag.__file__).parent
 LAYERS = [  # a file may import from its own layer's package and from those after it
     ["mag.cli"],
-    ["mag.demo"],
+    ["mag.demo", "mag.info"],
     ["mag.joint"],
     ["mag.api"],
     ["mag.methods", "mag.records"],

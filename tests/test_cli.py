@@ -3,8 +3,10 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+import mag
 from mag import cli
 
 
@@ -18,6 +20,21 @@ def test_demo_prints_a_summary(capsys):
 def test_a_wrong_option_is_one_sentence_and_no_traceback(capsys):
     assert cli.main(["demo", "-k", "0"]) == 2
     assert capsys.readouterr().err == "mag: k must be an integer in [1, n=10000]; got 0.\n"
+
+
+def test_info_says_what_can_run_here(capsys):
+    assert cli.main(["info"]) == 0
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert lines["cpu"] == "ok"
+    assert lines["mag"] == mag.__version__
+    assert lines["numpy"] == np.__version__
+    assert int(lines["threads"]) >= 1
+    assert lines.keys() >= {"simd", "processor", "numba", *mag.backends()}
+
+
+def test_backends_are_ok_or_say_why_not():
+    assert mag.backends()["cpu"] == "ok"
+    assert mag.backends().keys() == mag.backends.BACKENDS.keys()
 
 
 def test_warmup_compiles_what_was_asked_for(capsys):

@@ -194,6 +194,15 @@ def test_progress_goes_from_0_to_1(method):
     assert seen[-1] == 1
 
 
+def test_progress_never_goes_back(monkeypatch):
+    monkeypatch.setattr("mag.methods._watch.PAUSE", 0.0)
+    monkeypatch.setattr("mag.methods.projection.BLOCK", 1)
+    X, seen = np.random.default_rng(9).normal(size=(60, 3)), []
+    mag.multivariate(X, 5, method="projection", n_projections=50, refine=3, progress=seen.append)
+    assert len(seen) > 20
+    assert seen == sorted(seen)
+
+
 def test_progress_draws_a_bar(capsys):
     mag.multivariate(np.random.default_rng(9).normal(size=(50, 3)), 5, method="npn", progress=True)
     printed = capsys.readouterr()
@@ -276,6 +285,13 @@ def test_arrays_go_out_as_they_came_in(xp):
         for name in ("labels", "sizes", "representatives", "masked"):
             assert isinstance(getattr(found, name), xp.kind)
             np.testing.assert_array_equal(xp.numpy(getattr(found, name)), getattr(expected, name))
+
+
+def test_details_are_of_the_same_library(xp):
+    X = np.random.default_rng(14).normal(size=(60, 3))
+    details = mag.multivariate(xp.make(X), 5, method="projection", n_projections=3, return_scores=True).details
+    assert isinstance(details["scores"], xp.kind)
+    assert tuple(details["directions"].shape) == (3, 4)
 
 
 def test_a_group_below_k_is_withheld(monkeypatch):

@@ -1,5 +1,6 @@
 """Records in order: the dynamic program against all cuts, published figures, and what each order promises."""
 
+import importlib
 import itertools
 
 import numpy as np
@@ -262,6 +263,23 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
             found = mag.multivariate(X, 5, method="projection", return_scores=True, threads=threads)
             assert found.labels.tobytes() == expected.labels.tobytes()
             assert found.details["scores"].tobytes() == expected.details["scores"].tobytes()
+
+
+def test_a_device_finds_the_groups_of_the_cpu(monkeypatch):
+    """The kernels of the device, compiled for the host."""
+    cuda = pytest.importorskip("mag.backends.cuda", reason="the backend is not there")
+    monkeypatch.setattr(cuda, "status", lambda: None)
+    monkeypatch.setattr(cuda, "current", lambda: importlib.import_module("tests.cuda.runs").HOST)
+    X = np.random.default_rng(16).normal(size=(200, 3))
+    for k in (5, 20):
+        here, there = (
+            mag.multivariate(X, k, method="projection", n_projections=20, return_scores=True, backend=backend)
+            for backend in ("cpu", "cuda")
+        )
+        assert here.labels.tobytes() == there.labels.tobytes()
+        assert here.details["scores"].tobytes() == there.details["scores"].tobytes()
+    with pytest.raises(TypeError, match="backend 'cuda' is not used by method 'tsp'"):
+        mag.multivariate(X, 5, method="tsp", backend="cuda")
 
 
 # ---- published figures

@@ -4,10 +4,12 @@ Columns that need more thought than this are left to `cpu.group`: values whose s
 whose sums it would round, costs so small that bits may be lost (see `_problem`).
 """
 
+from functools import cache
+
 import numpy as np
 from numba.core import types
 
-from mag._jit import jit
+from mag._jit import address_of, call_at, called, jit
 from mag._lanes import at, part, part_of, put
 from mag.backends._labels import label, label_sorted, smallest_count, starts_of
 from mag.backends._problem import EXACT, MODERATE, TINY
@@ -20,6 +22,7 @@ WIDTH = 8  # columns gathered at once: a row of them is a cache line
 SHORT = 2**15  # values that are worth a call
 LARGE = 2**22  # values that are gathered at most
 LARGEST, SMALLEST = 2.0**MODERATE, 2.0 ** (-MODERATE - 1)  # of values that need no scaling
+UNFIT = -2  # instead of the number of pending buckets
 
 as_words = part_of(types.int64)
 
@@ -54,8 +57,16 @@ def group(X, columns, problem, labels, n_groups, least):
     reach = min(4 * k, n)  # how far sums of squares of integers reach, see `_problem`
     widest = EXACT / (8 * reach) if cost.integer else np.inf
     memory = values, values.view(np.float64), work.view(np.uint64), work[:solving], sizes, starts, order, counts
-    _group(cost.kernel, block.known(k), k, reach, widest, source, memory, columns, labels, n_groups, least, done)
+    _group(_solver(cost.kernel, k), k, reach, widest, source, memory, columns, labels, n_groups, least, done)
     return columns[~done]
+
+
+@cache
+def _solver(kernel, k):
+    """The address of the solver of this cost and k."""
+    run, size = block.compiled_for(k)
+    reals, sizes = np.empty(0), np.empty(0, block.size_type(k))
+    return address_of(run, kernel, size, reals, reals, sizes, reals)
 
 
 def _gather(X, columns, source, fits):
@@ -102,57 +113,71 @@ def gather_integers(flat, row, column, columns, source, fits):
 
 
 @jit
-def _group(cost, size, k, reach, widest, source, memory, columns, labels, n_groups, least, done):
-    n = source.shape[1]
-    padded_words, padded, records, work, sizes, starts, order, counts = memory
-    x, words = padded[PAD : PAD + n], padded_words[PAD : PAD + n]
+def _group(solver, k, reach, widest, source, memory, columns, labels, n_groups, least, done):
+    padded, work, sizes = memory[1], memory[3], memory[4]
     for c in range(len(columns)):
-        if not done[c]:
-            continue
-        done[c] = False
-        numbers = part(source, c * n)
-        n_pending = arrange(numbers, as_words(source, c * n), n, -1, parts(records, words, order))
-        if n_pending < 0:
-            x[:] = source[c]
-        elif n_pending > 0:
-            resolve(n_pending, -1, records, words, order)
-        largest = max(-x[0], x[n - 1])
-        if (largest > 0.0 and not SMALLEST <= largest < LARGEST) or (
-            widest < np.inf and window(x, reach) ** 2 >= widest
-        ):
-            continue
-        padded[:PAD], padded[PAD + n : n + 2 * PAD] = x[0], x[n - 1]
-        total = block.solve(cost, padded, padded, size, sizes, work)
-        groups = starts[starts_of(sizes[: n + 1], k, True, starts) :]
-        if total < TINY and not costless(x, groups):
-            continue
-        row = labels[columns[c]]
-        if n_pending < 0:
-            label_sorted(groups, 0, len(groups), row)
-        else:
-            label(groups, 0, len(groups), order, row)
-        counts[: len(groups)] = 0
-        n_groups[columns[c]] = len(groups)
-        least[columns[c]] = smallest_count(row, counts[: len(groups)])
-        done[c] = True
+        if done[c]:
+            n_pending = prepare(source, c, reach, widest, memory)
+            if n_pending > UNFIT:
+                total = call_at(solver, k, padded, padded, sizes, work)
+                done[c] = finish(columns[c], k, total, n_pending < 0, memory, labels, n_groups, least)
+            else:
+                done[c] = False
 
 
 @jit
-def window(x, reach):
+def prepare(source, c, reach, widest, memory):
+    """Column c, sorted and padded; -1 if it was sorted already, UNFIT if it is left to others."""
+    n = source.shape[1]
+    padded_words, padded, records, order = memory[0], memory[1], memory[2], memory[6]
+    x, words, numbers = part(padded, PAD), padded_words[PAD : PAD + n], part(source, c * n)
+    n_pending = arrange(numbers, as_words(source, c * n), n, -1, parts(records, words, order))
+    if n_pending < 0:
+        for i in range(n):
+            put(x, i, at(numbers, i))
+    elif n_pending > 0:
+        resolve(n_pending, -1, records, words, order)
+    low, high = at(x, 0), at(x, n - 1)
+    for i in range(PAD):
+        put(padded, i, low)
+        put(x, n + i, high)
+    largest = max(-low, high)
+    moderate = largest == 0.0 or SMALLEST <= largest < LARGEST
+    return n_pending if moderate and (widest == np.inf or window(x, n, reach) ** 2 < widest) else UNFIT
+
+
+@jit
+def finish(column, k, total, was_sorted, memory, labels, n_groups, least):
+    """Starts, labels and their count; False if the column is left to others."""
+    padded, sizes, starts, order, counts = memory[1], memory[4], memory[5], memory[6], memory[7]
+    n, row = len(order), labels[column]
+    groups = starts[starts_of(sizes[: n + 1], k, True, starts) :]
+    if total < TINY and not costless(part(padded, PAD), n, groups):
+        return False
+    if was_sorted:
+        label_sorted(groups, 0, len(groups), row)
+    else:
+        label(groups, 0, len(groups), order, row)
+    for g in range(len(groups)):
+        counts[g] = 0
+    n_groups[column], least[column] = len(groups), smallest_count(row, counts[: len(groups)])
+    return True
+
+
+@called
+def window(x, n, reach):
     """The widest range of `reach` + 1 neighbours."""
-    if reach >= len(x):
-        return x[-1] - x[0]
     widest = 0.0
-    for i in range(len(x) - reach):
-        widest = max(widest, x[i + reach] - x[i])
+    for i in range(max(n - reach, 1)):
+        widest = max(widest, at(x, min(i + reach, n - 1)) - at(x, i))
     return widest
 
 
-@jit
-def costless(x, starts):
+@called
+def costless(x, n, starts):
     """Whether all values of each group are equal."""
     for g in range(len(starts)):
-        end = starts[g + 1] if g + 1 < len(starts) else len(x)
-        if x[starts[g]] != x[end - 1]:
+        end = starts[g + 1] if g + 1 < len(starts) else n
+        if at(x, starts[g]) != at(x, end - 1):
             return False
     return True

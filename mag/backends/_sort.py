@@ -196,7 +196,7 @@ def at_once(source, n, places, low, high, slots, words, order, real):
     return settle(words, order, 0, n, real)
 
 
-@jit
+@called
 def arrange(numbers, source, n, real, work):
     """Sort n words that stand for `numbers`: how many buckets are left pending, or -1 if they are sorted."""
     i = 1
@@ -249,7 +249,9 @@ def resolve(n_pending, real, memory, words, order):
             put(words, begin + i, here)
             low, high = here if here < low else low, here if here > high else high
         if low == high:
-            words[begin:end], order[begin:end] = source[:n], indexes[:n]
+            for i in range(n):
+                put(words, begin + i, at(source, i))
+                put(order, begin + i, at(indexes, i))
         else:
             bits = min(max(width(n) - PER_BUCKET, LEAST_BITS), MOST_BITS)
             n_pending = deal(part(source, 0), part(indexes, 0), n, begin, low, high, bits, work, n_pending, real)

@@ -17,6 +17,7 @@ from mag.solvers import block, simple
 from mag.solvers._limit import at_most
 from mag.solvers._narrow import PAD
 
+WORTH = 2**14  # values that are worth a thread
 LONG = 2**21  # values from which on a column is solved, and labelled, in two halves
 
 
@@ -56,6 +57,7 @@ def group_columns(X, jobs, threads):
     `jobs` are pairs of a problem and the columns that it is for.  None if values are not finite.
     """
     n, m = X.shape
+    threads = min(threads, 1 + X.size // WORTH)
     labels = np.empty((m, n), np.int32 if n < 2**31 else np.int64)
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     tasks = []

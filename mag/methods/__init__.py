@@ -84,7 +84,7 @@ METHODS = {
 }
 
 
-PATIENCE = 2**36  # coordinates of pairs of records that "auto" looks at: some ten seconds
+PATIENCE = 2**32  # coordinates of pairs of records that "auto" looks at: some ten seconds
 
 
 def automatic(n: int, d: int, k: int) -> str:

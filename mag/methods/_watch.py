@@ -19,7 +19,7 @@ class Watch:
         self._limit = time_limit
         self._report = _bar if progress is True else progress or None
         self._reported = self._began - PAUSE
-        self._low, self._high = 0.0, 1.0
+        self._low, self._high, self._done = 0.0, 1.0, 0.0
         self.stopped = False
 
     def part(self, low, high):
@@ -33,7 +33,8 @@ class Watch:
         if self._report is not None and now - self._reported >= PAUSE:
             self._reported = now
             done = self._low + (self._high - self._low) * float(fraction)
-            self._report(min(max(done, 0.0), 1.0))
+            self._done = min(max(done, self._done), 1.0)  # never back
+            self._report(self._done)
         if self._limit is not None and now - self._began >= self._limit:
             self.stopped = True
         return self.stopped

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mag._checks import positive
-from mag._jit import jit
+from mag._jit import inlined, jit
 from mag.backends._threads import each
 
 ROUNDS = 100  # of Lloyd's algorithm, at most
@@ -35,21 +35,35 @@ def group(X, k, *, factor=1.0, random_state, threads, watch):
 def seeds(X, picks):
     """Records that are far apart: each next one with a chance in proportion to its squared distance (k-means++)."""
     n, d = X.shape
-    centres, distance, sums = np.empty((len(picks), d)), np.full(n, np.inf), np.empty(n)
-    chosen = min(int(picks[0] * n), n - 1)
+    centres, distance = np.empty((len(picks), d)), np.full(n, np.inf)
+    total = float(n)
     for step in range(len(picks)):
-        centres[step] = X[chosen]
+        # the record at which the sum of what the records count exceeds the share that was drawn
+        left, chosen = picks[step] * total, 0
+        while chosen < n - 1:
+            left -= 1.0 if step == 0 else distance[chosen]
+            if left < 0.0:
+                break
+            chosen += 1
+        for c in range(d):
+            centres[step, c] = X[chosen, c]
         total = 0.0
         for i in range(n):
-            y = 0.0
-            for c in range(d):
-                y += (X[i, c] - X[chosen, c]) ** 2
-            distance[i] = min(distance[i], y)
+            y = squared(X, i, X, chosen)
+            if y < distance[i]:
+                distance[i] = y
             total += distance[i]
-            sums[i] = total
-        if step + 1 < len(picks):
-            chosen = min(np.searchsorted(sums, picks[step + 1] * total, side="right"), n - 1)
     return centres
+
+
+@inlined
+def squared(X, i, Y, j):
+    """The squared distance of two rows."""
+    total = 0.0
+    for c in range(X.shape[1]):
+        y = X[i, c] - Y[j, c]
+        total += y * y
+    return total
 
 
 @jit
@@ -79,59 +93,55 @@ def assign(X, some, changed, moved, everyone, labels, distance):
 @jit
 def update(X, labels, changed, centres):
     """Means of the clusters that changed; one without records stays where it was."""
-    d = X.shape[1]
-    sums, sizes, affected = np.zeros(centres.shape), np.zeros(len(centres)), np.zeros(len(centres), np.bool_)
-    affected[changed] = True
-    for i in range(len(X)):
-        g = labels[i]
-        if affected[g]:
-            sizes[g] += 1.0
-            for c in range(d):
-                sums[g, c] += X[i, c]
+    sums, sizes = add_up(X, labels, len(centres))
     for g in changed:
-        if sizes[g] > 0.0:
-            for c in range(d):
+        if sizes[g] > 0:
+            for c in range(X.shape[1]):
                 centres[g, c] = sums[g, c] / sizes[g]
+
+
+@jit
+def add_up(X, labels, count):
+    """The sum and the number of the records of each cluster."""
+    sums, sizes = np.zeros((count, X.shape[1])), np.zeros(count, np.int64)
+    for i in range(len(X)):
+        sizes[labels[i]] += 1
+        for c in range(X.shape[1]):
+            sums[labels[i], c] += X[i, c]
+    return sums, sizes
 
 
 @jit
 def merge(X, labels, k, count, turns):
     """In turn, clusters of fewer than k records join the one whose mean is closest, until there is none."""
-    n, d = X.shape
-    sums, sizes, into = np.zeros((count, d)), np.zeros(count, np.int64), np.arange(count)
-    for i in range(n):
-        sizes[labels[i]] += 1
-        for c in range(d):
-            sums[labels[i], c] += X[i, c]
-    alive = np.flatnonzero(sizes)
-    means = np.empty((len(alive), d))
-    for a in range(len(alive)):
-        means[a] = sums[alive[a]] / sizes[alive[a]]
-    place = np.full(count, -1)
-    place[alive] = np.arange(len(alive))
-    m = len(alive)
+    d = X.shape[1]
+    sums, sizes = add_up(X, labels, count)
+    # clusters that are left stand side by side: which one, its mean; and the place of each, or what it went into
+    names, means, left = np.empty(count, np.int64), np.empty((count, d)), 0
+    place, into = np.empty(count, np.int64), np.arange(count)
+    for g in range(count):
+        if sizes[g] > 0:
+            names[left], place[g] = g, left
+            for c in range(d):
+                means[left, c] = sums[g, c] / sizes[g]
+            left += 1
     for g in turns:
         while 0 < sizes[g] < k:
-            best, least = -1, np.inf
-            for a in range(m):
-                if a == place[g]:
-                    continue
-                y = 0.0
-                for c in range(d):
-                    y += (means[a, c] - means[place[g], c]) ** 2
-                if y < least:
+            here, best, least = place[g], -1, np.inf
+            for a in range(left):
+                y = squared(means, a, means, here)
+                if y < least and a != here:
                     best, least = a, y
-            other = alive[best]
-            sizes[g] += sizes[other]
-            sums[g] += sums[other]
-            sizes[other] = 0
+            other, left = names[best], left - 1
             into[other] = g
-            means[place[g]] = sums[g] / sizes[g]
-            m -= 1
-            alive[best], means[best], place[alive[m]] = alive[m], means[m], best
-    for i in range(n):
-        g = labels[i]
-        while into[g] != g:
-            g = into[g]
-        labels[i] = g
+            sizes[g], sizes[other] = sizes[g] + sizes[other], 0
+            for c in range(d):
+                sums[g, c] += sums[other, c]
+                means[here, c] = sums[g, c] / sizes[g]
+            names[best], place[names[left]] = names[left], best  # the last one moves up
+            for c in range(d):
+                means[best, c] = means[left, c]
+    for i in range(len(X)):
+        while into[labels[i]] != labels[i]:
+            labels[i] = into[labels[i]]
     return labels

@@ -8,6 +8,7 @@ import numpy as np
 from mag._checks import flag, integer, one_of
 from mag._jit import jit
 from mag._lanes import at, lanes_at, put
+from mag.backends import cpu
 from mag.backends._problem import Problem
 from mag.backends._threads import each
 from mag.backends._workspace import borrow
@@ -19,6 +20,7 @@ from mag.solvers import automatic as automatic_solvers
 DIRECTIONS = ("gaussian", "pca", "uniform")
 MOST = 500  # random directions, unless asked otherwise
 BLOCK = 2**16  # numbers that are projected at once, by one thread
+LARGE = 2**22  # … on a device
 AROUND = 64  # directions that a round of refinement tries
 WIDE, NARROW = 1.5, 0.6  # how its radius grows when it finds something better, and shrinks when it does not
 
@@ -106,8 +108,9 @@ class Search:
     def __init__(self, X, k, engine, threads, watch):
         cost = COSTS["sse"]
         solvers = {name: SOLVERS[name] for name in automatic_solvers(cost, k, bounded=True, weighted=False)}
-        self.problem, self.threads, self.watch = Problem(cost, solvers, k, k), threads, watch
-        self.engine = engine
+        self.problem, self.engine, self.watch = Problem(cost, solvers, k, k), engine, watch
+        # a device takes one large batch after the other
+        self.threads, self.block = (threads, BLOCK) if engine is cpu else (1, LARGE)
         n, d = X.shape
         self.XT = np.ascontiguousarray(X.T)
         self.rows = np.zeros((n, -(-d // LANES) * LANES))
@@ -118,7 +121,7 @@ class Search:
     def look(self, directions):
         """Score directions, one per row, until time runs out."""
         m, n = len(directions), len(self.rows)
-        width = max(1, min(BLOCK // n, -(-m // self.threads)))
+        width = max(1, min(self.block // n, -(-m // self.threads)))
         blocks = [directions[i : i + width] for i in range(0, m, width)]
         wave = 4 * self.threads
         self.directions.append(directions)

@@ -16,8 +16,10 @@ from mag.methods._ordered import best_in_orders
 
 NEAR = 10  # neighbours that are tried
 SEGMENT = 3  # records that an Or-opt move takes along, at most
+REACH = 5000  # positions that a move may span after an exchange: reversing more takes too long
 STRETCH = 50  # records in a stretch that is exchanged, at most
-CHUNK = 10_000  # exchanges between two looks at the clock
+EXCHANGES, MOST = 10, 50_000  # that are tried per record and in total, unless asked otherwise
+CHUNK = 1000  # exchanges between two looks at the clock
 CUTS = 4  # longest steps at which a tour is opened
 STATIONS = 4  # tours on the way that are looked at
 SHORTER = 1 - 1e-12  # of what was there: less may be rounding
@@ -27,9 +29,9 @@ SHORTER = 1 - 1e-12  # of what was there: less may be rounding
 Tour = namedtuple("Tour", "X near tour position waiting waits done count")
 
 
-def group(X, k, *, exchanges=10, whole, random_state, threads, watch):
+def group(X, k, *, exchanges=None, whole, random_state, threads, watch):
     """The best groups of consecutive records in any of the tours on the way; `exchanges` are tried per record."""
-    tried = not_negative("exchanges", exchanges)
+    tried = min(EXCHANGES, MOST / len(X)) if exchanges is None else not_negative("exchanges", exchanges)
     return best_in_orders(X, orders(X, tried, random_state, threads, watch), k, whole)
 
 
@@ -63,7 +65,7 @@ def _paths(X, exchanges, random_state, threads, watch):
     )
     for record in walk:
         wait(s, record)
-    settle(s)
+    settle(s, n)
     yield from _cuts(s)
     watch.part(0.3, 1.0)
     total, tried = int(exchanges * n), 0
@@ -143,8 +145,11 @@ def turn(s, outside, a, b):
 
 
 @jit
-def shorten(s, a):
-    """Apply the first move that brings a and a near neighbour together and gains; return the gain, or 0."""
+def shorten(s, a, reach):
+    """Apply the first move that brings a and a near neighbour together and gains; return the gain, or 0.
+
+    Neighbours more than `reach` positions away are left alone.
+    """
     for forward in (True, False):
         b = after(s, a) if forward else before(s, a)
         old = length(s, a, b)
@@ -153,6 +158,9 @@ def shorten(s, a):
             new = length(s, a, c)
             if new >= old:
                 break
+            gap = abs(s.position[a] - s.position[c])
+            if min(gap, len(s.tour) - gap) > reach:
+                continue
             # 2-opt: a-b and c-d become a-c and b-d
             d = after(s, c) if forward else before(s, c)
             removed, added = old + length(s, c, d), new + length(s, b, d)
@@ -198,17 +206,17 @@ def insert(s, b, a, e, q, c, other):
 
 
 @jit
-def settle(s):
-    """Shorten the tour until no move helps; return the gain."""
+def settle(s, reach):
+    """Shorten the tour until no move within reach helps; return the gain."""
     total = 0.0
     while s.count[0] < s.count[1]:
         a = s.waiting[s.count[0] % len(s.waiting)]
         s.count[0] += 1
         s.waits[a] = False
-        gain = shorten(s, a)
+        gain = shorten(s, a, reach)
         while gain > 0.0:
             total += gain
-            gain = shorten(s, a)
+            gain = shorten(s, a, reach)
     return total
 
 
@@ -241,7 +249,7 @@ def explore(s, tries):
         reverse(s, (i + second + 1) % n, (i + first + second) % n)
         for record in (a, b, c, d, e, f):
             wait(s, record)
-        gain += settle(s)
+        gain += settle(s, REACH)
         if gain <= 0.0 and s.count[2] <= len(s.done):
             for step in range(s.count[2] - 1, -1, -1):
                 i, j = s.done[step]

@@ -65,28 +65,19 @@ def ending(work, k):
     return work[-(2 * k - 1) :]
 
 
-def known(k):
-    """k as compiled code takes it in `solve`: a Number where it is small."""
-    return _narrow.NUMBERS.get(k, k)
-
-
 def solve(cost, x, w, k, sizes, work):
     """As `simple.solve`, for values and weights from `padded`, or with any finite values in place of the copies."""
-    if k <= _narrow.LARGEST_K:
-        return _narrow.solver_for(k)(cost, known(k), x, w, sizes, work)
-    return _solve(cost, x, w, k, sizes, work)
+    run, size = compiled_for(k)
+    return run(cost, size, x, w, sizes, work)
 
 
-@overload(solve, **INLINE)
-def _solve_inside(cost, x, w, k, sizes, work):
-    if isinstance(k, types.Integer):
-        return lambda cost, x, w, k, sizes, work: _solve(cost, x, w, k, sizes, work)
-    run = _narrow.solver_for(k.value)
-    return lambda cost, x, w, k, sizes, work: run(cost, k, x, w, sizes, work)
+def compiled_for(k):
+    """The compiled function for this k, and k as it takes it: a Number where it is small."""
+    return (_solve, k) if k > _narrow.LARGEST_K else (_narrow.solver_for(k), _narrow.NUMBERS[k])
 
 
 @jit
-def _solve(cost, x, w, k, sizes, work):
+def _solve(cost, k, x, w, sizes, work):
     n = len(x) - 2 * PAD
     origin = 2 * k + PAD
     length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
