@@ -84,9 +84,9 @@ METHODS = {
 }
 
 
-PATIENCE = 2**32  # coordinates of pairs of records that "auto" looks at: some ten seconds
+PATIENCE = 2**35  # n·n·d up to which ONA* takes seconds; 30 000 × 24 is 2**34.3 (benchmarks/families.py)
 
 
 def automatic(n: int, d: int, k: int) -> str:
-    """The method of "auto": the tour, which loses least, while n·n·d is affordable; beyond that, projections."""
-    return "tsp" if n * n * d <= PATIENCE else "projection"
+    """The method of "auto": ONA*, which loses least, while n·n·d is affordable; beyond that, MONA."""
+    return "ona_star" if n * n * d <= PATIENCE else "mona"
