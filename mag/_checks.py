@@ -137,10 +137,20 @@ def seconds(option: str, number: Any) -> float | None:
     )
 
 
-def _number(option: str, number: Any, allowed: str, low: float) -> float:
+def gain(option: str, number: Any) -> float:
+    """A gain factor; "search" is for the caller."""
+    return _number(option, number, "'search' or a number that is not negative", low=0)
+
+
+def fraction(option: str, number: Any) -> float:
+    """A number from 0 to 1."""
+    return _number(option, number, "a number from 0 to 1", low=0, high=1)
+
+
+def _number(option: str, number: Any, allowed: str, low: float, high: float = np.finfo(float).max) -> float:
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
         raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
-    if not low <= float(number) < np.inf:
+    if not low <= float(number) <= high:
         raise ValueError(f"{option} must be {allowed}; got {number}.")
     return float(number)
 

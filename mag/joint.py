@@ -43,9 +43,10 @@ def multivariate(
         Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
     k : int
         The smallest group size, from 1 to n.
-    method : {"auto", "cbfs_order", "kmeans_cleanup", "mdav_order", "nearest_neighbor", "npn", "projection", "tsp", \
-"zscore"}
-        How to group; "auto" is "tsp" unless that would take too long, and then "projection".
+    method : {"auto", "cbfs_order", "kmeans_cleanup", "lmas", "md", "mdav", "mdav_order", "mdav_plus", "mdav_star", \
+"mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor", "npn", "ona", \
+"ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore"}
+        How to group; "auto" is "ona_star" while n·n·d is at most 2**35, some seconds, and "mona" beyond.
 
         ==================== ==================================================== ====================================
         method               groups                                               options
@@ -63,7 +64,33 @@ def multivariate(
         ``nearest_neighbor`` trees of near records, cut                           random_state
         ==================== ==================================================== ====================================
 
-        The first six find the best groups of records that are consecutive in their order.
+        The first six find the best groups of records that are consecutive in their order.  The methods of Thaeter's
+        thesis (2021) start groups at records far from the centre, exchange records between groups, or halve:
+
+        ==================== ==================================================== ====================================
+        method               groups                                               options
+        ==================== ==================================================== ====================================
+        ``md``               around the two records farthest from each other      closest, time_limit
+        ``mdav``             around the record farthest from the centroid, and    time_limit
+                             the one farthest from that
+        ``mdav_plus``        around the record farthest from the centroid         closest, time_limit
+        ``v_mdav``           … that grow by records close to them                 gamma, closest, time_limit
+        ``mdav_star``        … that grow where a new group would cost more        closest, time_limit
+        ``mdav_star_gamma``  … also by two records at once                        gamma, closest, time_limit
+        ``lmas``             clusters of k-means, merged and split                restarts, random_state, time_limit
+        ``ona``              random ones, exchanging records one by one           restarts, random_state, time_limit
+        ``ona_star``         those of ``mdav_star``, dissolved and reassigned     time_limit
+                             while that costs less
+        ``ona_star_gamma``   … of ``mdav_star_gamma``                             gamma, time_limit
+        ``mondrian``         halves at the median of the widest column            time_limit
+        ``mondrian_v``       … of the column with the largest variance            time_limit
+        ``mondrian_v2d``     … or of a sum or difference of two columns           time_limit
+        ``mona``             halves, grouped by ``ona_star`` below n**rho         rho, time_limit
+        ``mona_2d``          … of ``mondrian_v2d``                                rho, time_limit
+        ==================== ==================================================== ====================================
+
+        Ties go to the record, or group, with the lowest number; when Mondrian halves, equal values stay in the order of
+        the columns that it halved by before.
     standardize : bool
         Measure each column in its standard deviations (those of the n records, ddof = 0), so that no column counts
         more for its unit.  Representatives and masked values are in the units of the data anyway.
@@ -97,6 +124,17 @@ def multivariate(
         optimal groups on each line, are kept.
     factor : float
         The number of clusters, relative to n/k ("kmeans_cleanup").
+    gamma : float or "search"
+        How eagerly groups are extended beyond k records; "search", the default, tries 0 to 2 in steps of 0.1 and takes
+        the best, which ``details["gamma"]`` of the result tells.
+    closest : {"centroid", "cost", "member"}
+        Which group is closest to a record: the one with the nearest centroid (the default), the one that it costs
+        least to add to, or that of the nearest member.
+    restarts : int
+        How many random starts, of which the best is taken; 10 by default.
+    rho : float
+        Parts of more than n**rho records are halved, smaller ones grouped ("mona"): 0 halves all the way, 1 is
+        "ona_star"; 0.5 by default.
     **options
         An option that the method does not use is an error.
 
@@ -107,8 +145,8 @@ def multivariate(
 
     Notes
     -----
-    Groups have k records or more: k to 2k-1 from the six orders, any number from the others.  Fewer than 2k records are
-    one group.
+    Groups have k records or more: k to 2k-1 from the six orders, "md", "mdav", "mdav_plus", the Lloyd and MONA methods,
+    k to 2k from Mondrian, any number from the others.  Fewer than 2k records are one group.
 
     Examples
     --------

@@ -13,6 +13,8 @@ from mag.methods._watch import Watch
 
 RANDOM = [name for name, method in METHODS.items() if "random_state" in method.options]
 LIMITED = [name for name, method in METHODS.items() if "time_limit" in method.options]
+# Mondrian and MONA halve blindly, and groups of k that ONA starts with at random exchange nothing
+SEEING = [name for name in METHODS if name not in ("mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "ona")]
 WHOLE = [name for name, method in METHODS.items() if "integer" in method.options]
 
 
@@ -132,7 +134,7 @@ def test_no_method_beats_the_optimum_of_few_records(method):
         assert best * (1 - 1e-12) <= found <= np.square(X - X.mean(axis=0)).sum() * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SEEING)
 def test_groups_that_everybody_sees_are_found(method):
     rng = np.random.default_rng(4)
     X = np.repeat([[0.0, 0.0], [9.0, 1.0], [2.0, 30.0]], 5, axis=0) + 0.01 * rng.normal(size=(15, 2))

@@ -16,7 +16,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mag.methods import cbfs_order, kmeans_cleanup, mdav_order, nearest_neighbor, npn, projection, tsp, zscore
+from mag.methods import (
+    cbfs_order,
+    kmeans_cleanup,
+    mdav,
+    mdav_order,
+    mona,
+    mondrian,
+    nearest_neighbor,
+    npn,
+    ona,
+    projection,
+    tsp,
+    zscore,
+)
 
 GIVEN = ("engine", "random_state", "threads", "watch", "whole")  # handed over by mag.multivariate
 
@@ -47,18 +60,33 @@ class Method:
 METHODS = {
     "cbfs_order": Method(cbfs_order.group),
     "kmeans_cleanup": Method(kmeans_cleanup.group),
+    "lmas": Method(ona.lmas),
+    "md": Method(mdav.md),
+    "mdav": Method(mdav.mdav),
     "mdav_order": Method(mdav_order.group),
+    "mdav_plus": Method(mdav.mdav_plus),
+    "mdav_star": Method(mdav.mdav_star),
+    "mdav_star_gamma": Method(mdav.mdav_star_gamma),
+    "mona": Method(mona.mona),
+    "mona_2d": Method(mona.mona_2d),
+    "mondrian": Method(mondrian.mondrian),
+    "mondrian_v": Method(mondrian.mondrian_v),
+    "mondrian_v2d": Method(mondrian.mondrian_v2d),
     "nearest_neighbor": Method(nearest_neighbor.group),
     "npn": Method(npn.group),
+    "ona": Method(ona.ona),
+    "ona_star": Method(ona.ona_star),
+    "ona_star_gamma": Method(ona.ona_star_gamma),
     "projection": Method(projection.group),
     "tsp": Method(tsp.group),
+    "v_mdav": Method(mdav.v_mdav),
     "zscore": Method(zscore.group),
 }
 
 
-PATIENCE = 2**32  # coordinates of pairs of records that "auto" looks at: some ten seconds
+PATIENCE = 2**35  # n·n·d up to which ONA* takes seconds; 30 000 × 24 is 2**34.3 (benchmarks/families.py)
 
 
 def automatic(n: int, d: int, k: int) -> str:
-    """The method of "auto": the tour, which loses least, while n·n·d is affordable; beyond that, projections."""
-    return "tsp" if n * n * d <= PATIENCE else "projection"
+    """The method of "auto": ONA*, which loses least, while n·n·d is affordable; beyond that, MONA."""
+    return "ona_star" if n * n * d <= PATIENCE else "mona"

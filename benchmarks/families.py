@@ -1,0 +1,79 @@
+"""The maximum distance, Lloyd and Mondrian methods against brute-force neighbours:  python -m benchmarks.families
+
+Times as ratios to `sklearn.neighbors.NearestNeighbors(n_neighbors=10, algorithm="brute")`, fit and kneighbors, on the
+same 30 000 × 24 standard normal data, k = 5, on two threads in one run; and MONA on a million records, with its memory.
+Ratios below the target of the project are marked by the column `target`.
+"""
+
+import os
+import resource
+import sys
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
+
+import numpy as np
+
+import mag
+from benchmarks._measure import best, save, show
+
+K, THREADS = 5, 2
+TARGETS = {"mdav": 1.0, "mdav_plus": 0.7, "mdav_star": 2.5, "ona_star": 5.0, "mona": 0.2}
+OTHERS = ("mondrian_v", "mondrian_v2d", "mona_2d")
+
+
+def ratios(n: int, d: int) -> list[dict]:
+    """Every method beside the neighbours."""
+    from sklearn.neighbors import NearestNeighbors
+
+    X = np.random.default_rng(0).normal(size=(n, d))
+    neighbours = NearestNeighbors(n_neighbors=10, algorithm="brute", n_jobs=THREADS)
+    warm = X[:500]
+    rows = []
+    for method in (*TARGETS, *OTHERS):
+        mag.multivariate(warm, K, method=method, threads=THREADS)  # compiles
+        brute = best(lambda: neighbours.fit(X).kneighbors(X), repeats=3, budget=20)
+        taken = best(lambda name=method: mag.multivariate(X, K, method=name, threads=THREADS), repeats=3, budget=20)
+        loss = mag.multivariate(X, K, method=method, threads=THREADS).information_loss
+        rows.append(
+            {
+                "method": method,
+                "n": n,
+                "d": d,
+                "seconds": taken,
+                "neighbours, seconds": brute,
+                "ratio": taken / brute,
+                "target": TARGETS.get(method),
+                "information loss, %": 100 * loss,
+            }
+        )
+    return rows
+
+
+def million(n: int = 10**6, d: int = 10) -> list[dict]:
+    """MONA where quadratic methods would take hours."""
+    X = np.random.default_rng(0).normal(size=(n, d))
+    mag.multivariate(X[:500], K, method="mona", threads=THREADS)
+    began = time.perf_counter()
+    grouping = mag.multivariate(X, K, method="mona", threads=THREADS)
+    taken = time.perf_counter() - began
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    row = {"method": "mona", "n": n, "d": d, "seconds": taken, "peak memory, GB": memory}
+    return [row | {"information loss, %": 100 * grouping.information_loss}]
+
+
+def main() -> None:
+    """Print the tables and write them as JSON."""
+    if "ratios" not in sys.argv:
+        rows = million()
+        show("MONA, a million records, k = 5, two threads (target: 60 s, 2 GB)", rows)
+        save("families_million", rows)
+    if "million" not in sys.argv:
+        rows = ratios(30_000, 24)
+        show("Standard normal records, k = 5, two threads", rows)
+        save("families", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Records that are assigned one after another: what all maximum distance methods share."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from mag._jit import called
+from mag._lanes import at, part, put
+from mag.methods._centres import MEMBER, centres_at, clear, join
+from mag.methods._field import field_at, fill_field, is_free, nearest_lane, scan, take
+from mag.methods._lists import forget, lists_at
+from mag.methods._memory import NEAREST, NO, NOBODY, ONE, fill, sort_falling
+
+SPARE = 6  # entries of a list for what neighbours will have taken
+CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
+
+# rows: the records; field, near: their blocks and lists of nearest; order: farthest from the centroid first; label;
+# status: the three numbers above; centres: of the groups; scratch, real: memory for 4k + 3 and 1
+# numbers; away[record] = squared distance from the centroid; rule: which group is closest
+State = namedtuple("State", "rows field near centres away real order label status scratch rule k")
+
+
+@called
+def state_at(work, r, w, rows, n, d, k, rule):
+    """For n records."""
+    field, r, w = field_at(work, r, w, n, d)
+    near, r, w = lists_at(work, r, w, n, 2 * k + SPARE)
+    centres, r, w = centres_at(work, r, w, n // k, d)
+    label, status = w + n, w + 2 * n
+    state = State(
+        rows,
+        field,
+        near,
+        centres,
+        part(work.reals, r),
+        part(work.reals, r + n),
+        part(work.wholes, w),
+        part(work.wholes, label),
+        part(work.wholes, status),
+        part(work.wholes, status + 3),
+        rule,
+        k,
+    )
+    return state, r + n + 1, status + 6 + 4 * k
+
+
+@called
+def begin(state):
+    """All records free, no groups."""
+    n, order = state.field.n, state.order
+    fill_field(state.field, state.rows, order)
+    forget(state.near)
+    clear(state.centres)
+    centre = np.zeros(state.field.d)
+    from_centre(state, centre)
+    for i in range(n):
+        put(order, i, i)
+    sort_falling(order, n, state.away)
+    fill(state.label, n, NOBODY)
+    put(state.status, CURSOR, 0)
+    put(state.status, LEFT, n)
+    put(state.status, GROWN, 0)
+
+
+@called
+def from_centre(state, centre):
+    """The centroid of all records, and how far each is from it."""
+    n, d, rows = state.field.n, state.field.d, state.rows
+    for i in range(n):
+        for j in range(d):
+            put(centre, j, at(centre, j) + at(rows, i * d + j))
+    for j in range(d):
+        put(centre, j, at(centre, j) / n)
+    for i in range(n):
+        total = 0.0
+        for j in range(d):
+            t = at(rows, i * d + j) - at(centre, j)
+            total += t * t
+        put(state.away, i, total)
+
+
+@called
+def assign(state, i, g):
+    """Record i joins group g."""
+    take(state.field, i)
+    put(state.label, i, g)
+    join(state.centres, g, part(state.rows, i * state.field.d), state.rule)
+    put(state.status, LEFT, at(state.status, LEFT) - 1)
+
+
+@called
+def found_group(state, i, others, count):
+    """A new group of record i and others."""
+    g = at(state.centres.used, 0)
+    put(state.centres.used, 0, g + 1)
+    assign(state, i, g)
+    for p in range(count):
+        assign(state, at(others, p), g)
+
+
+@called
+def next_free(state):
+    """The free record that is farthest from the centroid."""
+    p = at(state.status, CURSOR)
+    while not is_free(state.field, at(state.order, p)):
+        p += 1
+    put(state.status, CURSOR, p)
+    return at(state.order, p)
+
+
+@called
+def place_rest(state):
+    """Every record that is left, fewer than k of them, joins its closest group."""
+    for i in range(state.field.n):
+        if is_free(state.field, i):
+            assign(state, i, closest_group(state, i))
+
+
+@called
+def closest_group(state, i):
+    """The group that record i would join; there must be one."""
+    field, centres, row = state.field, state.centres, part(state.rows, i * state.field.d)
+    if state.rule != MEMBER:
+        return nearest_lane(centres.x, field.d, centres.weight, at(centres.used, 0), row)
+    found = part(state.scratch, 4 * state.k)
+    put(found, 0, i)
+    scan(field, state.rows, found, ONE, NO, NEAREST, NO, state.real, part(found, 1), ONE, part(found, 2))
+    return at(state.label, at(found, 1))

@@ -1,0 +1,129 @@
+"""Lists of nearest records that are kept while records are being assigned.
+
+A list holds the `length` nearest free records of one record at the time of the scan.  Free records only ever become
+fewer, so whatever is still free in the list is nearest today, in the same order; a list is renewed when too few of
+its records are left.  Methods say which records they will look at next, and the lists of many records are made in one
+scan, on several threads.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from mag._jit import called
+from mag._lanes import at, part, put
+from mag.methods._field import is_free, scan
+from mag.methods._memory import NO, NOBODY, YES, fill
+
+BATCH = 64  # records whose lists are made at once
+MEMORY = 1 << 22  # entries of all lists
+MISSING, WANTED = np.int64(-1), np.int64(-2)
+
+# keys, ids[slot, rank]; found[slot]; slot[record], or MISSING or WANTED; wanted[q]; used = [slots, wanted records]
+Lists = namedtuple("Lists", "keys ids found slot wanted used length slots n")
+
+
+@called
+def lists_at(work, r, w, n, length):
+    """Lists for some of n records."""
+    length = min(length, n)
+    slots = min(n, max(2 * BATCH, MEMORY // length)) + BATCH
+    found = w + slots * length
+    slot = found + slots
+    wanted = slot + n
+    lists = Lists(
+        part(work.reals, r),
+        part(work.wholes, w),
+        part(work.wholes, found),
+        part(work.wholes, slot),
+        part(work.wholes, wanted),
+        part(work.wholes, wanted + BATCH),
+        length,
+        slots,
+        n,
+    )
+    return lists, r + slots * length, wanted + BATCH + 2
+
+
+@called
+def forget(lists):
+    """No lists."""
+    fill(lists.slot, lists.n, MISSING)
+    fill(lists.used, 2, 0)
+
+
+@called
+def first_free(field, lists, i, skip, wanted, out):
+    """The first free records in the list of i, into out; False if the list is missing or used up."""
+    slot = at(lists.slot, i)
+    if slot < 0:
+        return False
+    ids, found, count, rank = part(lists.ids, slot * lists.length), at(lists.found, slot), 0, 0
+    while count < wanted and rank < found:
+        other = at(ids, rank)
+        if other != skip and is_free(field, other):
+            put(out, count, other)
+            count += 1
+        rank += 1
+    return count == wanted or found < lists.length  # a list that is not full had everybody
+
+
+@called
+def request(lists, i):
+    """Record i wants a list."""
+    count = at(lists.used, 1)
+    if at(lists.slot, i) != WANTED and count < BATCH:
+        put(lists.slot, i, WANTED)
+        put(lists.wanted, count, i)
+        put(lists.used, 1, count + 1)
+
+
+@called
+def foresee(field, lists, order, cursor, size, breadth, depth, out):
+    """Request lists for those that come next in `order`, and for their `breadth` nearest.
+
+    Of the former `size` neighbours will be needed, of the latter `depth`; `out` is memory for that.
+    """
+    nearest, seen = part(out, max(size, depth)), 0
+    for p in range(cursor, field.n):
+        i = at(order, p)
+        if seen == BATCH or at(lists.used, 1) == BATCH:
+            break
+        if not is_free(field, i):
+            continue
+        seen += 1
+        if at(lists.slot, i) == WANTED:
+            continue
+        if not first_free(field, lists, i, NOBODY, size, out):
+            request(lists, i)
+            continue
+        fill(nearest, breadth, -1)
+        first_free(field, lists, i, NOBODY, breadth, nearest)
+        for q in range(breadth):
+            other = at(nearest, q)
+            known = other < 0 or at(lists.slot, other) == WANTED
+            if not known and not first_free(field, lists, other, i, depth, out):
+                request(lists, other)
+
+
+@called
+def reserve(lists):
+    """Slots for the wanted records; returns how many there are.  When memory is used up, older lists are forgotten."""
+    count = at(lists.used, 1)
+    if at(lists.used, 0) + count > lists.slots:
+        fill(lists.slot, lists.n, MISSING)
+        put(lists.used, 0, 0)
+    first = at(lists.used, 0)
+    for q in range(count):
+        put(lists.slot, at(lists.wanted, q), first + q)
+    put(lists.used, 0, first + count)
+    put(lists.used, 1, 0)
+    return count
+
+
+@called
+def make(field, lists, rows, sign, count, start, stop):
+    """Scan for the lists start .. stop of the `count` that were reserved last."""
+    first, m = at(lists.used, 0) - count + start, lists.length
+    queries, keys, ids = part(lists.wanted, start), part(lists.keys, first * m), part(lists.ids, first * m)
+    scan(field, rows, queries, stop - start, NO, sign, YES, keys, ids, m, part(lists.found, first))

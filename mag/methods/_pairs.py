@@ -1,0 +1,195 @@
+"""MD and MDAV (algorithms 1 and 2): two groups a round, at opposite ends of what is left."""
+
+import numpy as np
+
+from mag._jit import called, jit
+from mag._lanes import at, part, put
+from mag.methods._assign import CURSOR, GROWN, LEFT, assign, found_group, place_rest
+from mag.methods._drive import ends_at
+from mag.methods._field import distance, is_free
+from mag.methods._lists import BATCH, WANTED, first_free, foresee, request
+from mag.methods._memory import NO, NOBODY, ONE, YES, ZERO, sort_falling
+
+SLACK = 1e-9  # relative; far above what rounding does to a distance
+UNKNOWN = np.int64(-2)
+
+
+@called
+def _outermost(state, ends):
+    """The free record farthest from the centroid of the free ones; equally far ones by number.
+
+    It is at most as far from the centroid as from the reference plus the distance of these two, so that the search
+    ends soon.
+    """
+    rows, order, left, d = state.rows, state.order, at(state.status, LEFT), state.field.d
+    for j in range(d):
+        put(ends.centre, j, at(ends.total, j) / left)
+    if at(ends.work, 0) > left:
+        _sort_again(state, ends)
+    shift = np.sqrt(distance(ends.centre, ends.reference, d))
+    first = at(state.status, CURSOR)
+    while not is_free(state.field, at(order, first)):
+        first += 1
+    put(state.status, CURSOR, first)
+    best, most = NOBODY, -1.0
+    for p in range(first, state.field.n):
+        i = at(order, p)
+        if best >= 0 and np.sqrt(at(state.away, i)) + shift < np.sqrt(most) * (1.0 - SLACK):
+            break
+        if is_free(state.field, i):
+            put(ends.work, 0, at(ends.work, 0) + 1)
+            away = distance(part(rows, i * d), ends.centre, d)
+            if away > most or (away == most and i < best):
+                best, most = i, away
+    return best
+
+
+@called
+def _sort_again(state, ends):
+    """Order the free records by the distance from today's centroid; the others are behind them."""
+    d, count, last = state.field.d, ZERO, state.field.n
+    for i in range(state.field.n):
+        if is_free(state.field, i):
+            put(state.away, i, distance(part(state.rows, i * d), ends.centre, d))
+            put(state.order, count, i)
+            count += 1
+        else:
+            put(state.away, i, -1.0)
+            last -= 1
+            put(state.order, last, i)
+    sort_falling(state.order, count, state.away)
+    for j in range(d):
+        put(ends.reference, j, at(ends.centre, j))
+    put(ends.work, 0, 0)
+    put(state.status, CURSOR, 0)
+
+
+@called
+def _most_distant(state, ends, out):
+    """The later one of the two free records that are farthest from each other; UNKNOWN if lists are missing.
+
+    A record's list of farthest ones bounds what is beyond it, so only records with large bounds are looked at.  That
+    the later one is x_r is not in the thesis, but its tables say so.
+    """
+    far, bound, rows, d = ends.far, ends.bound, state.rows, state.field.d
+    best, most = UNKNOWN, -1.0
+    for i in range(state.field.n):
+        if at(bound, i) > most and is_free(state.field, i):
+            if first_free(state.field, far, i, NOBODY, ONE, out):
+                other = at(out, 0)
+                put(bound, i, distance(part(rows, i * d), part(rows, other * d), d))
+                if at(bound, i) > most:
+                    best, most = other, at(bound, i)
+            else:
+                slot = at(far.slot, i)
+                if slot >= 0:
+                    put(bound, i, -at(far.keys, slot * far.length + far.length - 1))
+                request(far, i)
+    return UNKNOWN if at(far.used, 1) > 0 else best
+
+
+@called
+def _among(others, count, i):
+    found = 0
+    for p in range(count):
+        found += at(others, p) == i
+    return found > 0
+
+
+@called
+def _opposite(state, far, r, others, count):
+    """The free record farthest from r that is not among others; UNKNOWN if the list is missing or used up."""
+    slot, used_up = at(far.slot, r), True
+    if slot < 0:
+        return UNKNOWN
+    for rank in range(at(far.found, slot)):
+        other = at(far.ids, slot * far.length + rank)
+        if is_free(state.field, other):
+            used_up = False
+            if not _among(others, count, other):
+                return other
+    if used_up:
+        return UNKNOWN
+    for i in range(state.field.n):  # the farthest are among the nearest: all are equally far, the first is taken
+        if i != r and is_free(state.field, i) and not _among(others, count, i):
+            return i
+    return UNKNOWN
+
+
+@called
+def _group_of(state, ends, r, others, count):
+    """The group of r and others leaves."""
+    d = state.field.d
+    for j in range(d):
+        t = at(state.rows, r * d + j)
+        for p in range(count):
+            t += at(state.rows, at(others, p) * d + j)
+        put(ends.total, j, at(ends.total, j) - t)
+    found_group(state, r, others, count)
+
+
+@called
+def _round(state, ends, average, alone, k):
+    """The next two groups, or the next one if `alone`; False if lists are missing."""
+    field, near, others = state.field, state.near, state.scratch
+    if at(state.status, GROWN) == 0:
+        r = _outermost(state, ends) if average else _most_distant(state, ends, others)
+        if r == UNKNOWN:
+            return False
+        ready = first_free(field, near, r, NOBODY, k - 1, others)
+        s = NOBODY if alone else _opposite(state, ends.far, r, others, k - 1 if ready else ZERO)
+        if not ready:
+            request(near, r)
+        if s == UNKNOWN:
+            request(ends.far, r)
+        if not ready or s == UNKNOWN:
+            return False
+        _group_of(state, ends, r, others, k - 1)
+        put(state.status, GROWN, s + 1)
+    if not alone:
+        s = at(state.status, GROWN) - 1
+        if not first_free(field, near, s, NOBODY, k - 1, others):
+            request(near, s)
+            return False
+        _group_of(state, ends, s, others, k - 1)
+        put(state.status, GROWN, 0)
+    return True
+
+
+@called
+def _finish(state, k):
+    """Those who are left are a group if they are enough."""
+    if at(state.status, LEFT) < k:
+        place_rest(state)
+        return
+    g = at(state.centres.used, 0)
+    put(state.centres.used, 0, g + 1)
+    for i in range(state.field.n):
+        if is_free(state.field, i):
+            assign(state, i, g)
+
+
+@jit
+def pairs(work, X, k, rule, average):
+    """Assign records until lists are wanted; False if none are.  `average` is MDAV, otherwise MD."""
+    state, ends, _, _ = ends_at(work, part(X, 0), X.shape[0], X.shape[1], k, rule)
+    field, order, status, out = state.field, state.order, state.status, part(state.scratch, 2 * k)
+    limit, ready = 3 * k if average else 2 * k, True
+    while ready and (at(status, LEFT) >= limit or at(status, GROWN) > 0):
+        ready = _round(state, ends, average, NO, k)
+    if ready and average and at(status, LEFT) >= 2 * k:
+        ready = _round(state, ends, average, YES, k)
+    if ready:
+        _finish(state, k)
+    elif average:
+        cursor = at(status, CURSOR)
+        foresee(field, state.near, order, cursor, k - 1, ZERO, ZERO, out)
+        foresee(field, ends.far, order, cursor, ONE, ZERO, ZERO, out)
+        for p in range(cursor, min(cursor + BATCH, field.n)):
+            put(out, 0, NOBODY)
+            i = at(order, p)
+            if is_free(field, i) and first_free(field, ends.far, i, NOBODY, ONE, out) and at(out, 0) >= 0:
+                s = at(out, 0)
+                if at(state.near.slot, s) != WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
+                    request(state.near, s)
+    return not ready

@@ -1,0 +1,70 @@
+"""Rounds of ONA on any grouping: short compiled steps, and memories brought up to date on several threads between."""
+
+import numpy as np
+
+from mag.backends._threads import each
+from mag.methods._centres import CENTROID
+from mag.methods._drive import drive
+from mag.methods._exchange import form_groups, groups_now, refresh, room_for_groups, visit
+from mag.methods._memory import work_for
+from mag.methods._ona import visit_records
+from mag.methods._star import star
+
+ROUNDS = 30  # at most, as in section 6.5
+SHARE = 512  # groups, or records, a step
+SLOWER = 0.7  # of what is left to do, this much is left after a round: a guess for the progress bar
+
+
+def split_large(X, k, labels, threads, watch):
+    """Split groups of 2k records or more by MDAV+, which never makes such groups (algorithm 13)."""
+    for g in np.flatnonzero(np.bincount(labels) >= 2 * k):
+        members = np.flatnonzero(labels == g)
+        parts = drive(star, X[members], k, CENTROID, 0.0, False, threads=threads, watch=watch)
+        labels[members] = np.where(parts > 0, labels.max() + parts, g)
+    return labels
+
+
+def polish(X, k, labels, threads, watch):
+    """ONA* on a grouping: dissolve and reassign (algorithm 15) until nothing changes or the time is up."""
+
+    def turn(work):
+        for phase in range(2):
+            _refresh(work, X, k, threads)
+            cursor = 0
+            while cursor >= 0:
+                cursor = visit(work, X, k, phase, cursor, SHARE)
+                yield
+
+    return _rounds(X, k, split_large(X, k, labels, threads, watch), turn, watch)
+
+
+def shuffle(X, k, labels, seed, threads, watch):
+    """ONA on a grouping (algorithm 14): records one by one, until nothing changes or the time is up."""
+    seeds = np.array([seed])
+
+    def turn(work):
+        _refresh(work, X, k, threads)
+        for a in range(0, len(X), SHARE):
+            visit_records(work, X, k, a, min(a + SHARE, len(X)), seeds)
+            yield
+
+    return _rounds(X, k, labels, turn, watch)
+
+
+def _refresh(work, X, k, threads):
+    parts = [(a, min(a + SHARE, len(X))) for a in range(0, len(X), SHARE)]
+    each(lambda part: refresh(work, X, k, *part), parts, threads)
+
+
+def _rounds(X, k, labels, turn, watch):
+    work = work_for(room_for_groups, *X.shape, k)
+    form_groups(work, X, k, labels)
+    for number in range(ROUNDS):
+        for _ in turn(work):  # between two steps the groups are always valid
+            if watch.step(1.0 - SLOWER**number):
+                groups_now(work, X, k, labels)
+                return labels
+        _, moved = groups_now(work, X, k, labels)
+        if not moved:
+            break
+    return labels

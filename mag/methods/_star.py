@@ -1,0 +1,79 @@
+"""MDAV+, MDAV* and MDAV*γ (algorithms 3, 5 and 6): one loop, that stops wherever a list is missing."""
+
+from mag._jit import called, jit
+from mag._lanes import at, part
+from mag.methods._assign import CURSOR, LEFT, assign, begin, closest_group, found_group, next_free, place_rest, state_at
+from mag.methods._centres import CENTROID, cost_of, off_centre
+from mag.methods._lists import first_free, foresee, make, request, reserve
+from mag.methods._memory import NEAREST, NOBODY, ZERO
+
+
+@called
+def _advance(state, k, gamma, second):
+    """Assign records until all are (returns -1) or until the list of the record that is returned is missing.
+
+    cost_E < γ · cost_N extends a group by its closest record, and so does cost_E2 < cost_N if `second`.
+    """
+    rows, field, near, centres, d = state.rows, state.field, state.near, state.centres, state.field.d
+    others, beyond = state.scratch, part(state.scratch, k)
+    while at(state.status, LEFT) >= k:
+        r = next_free(state)
+        if not first_free(field, near, r, NOBODY, k - 1, others):
+            return r
+        if (gamma > 0 or second) and at(state.status, LEFT) > k > 1 and at(centres.used, 0) > 0:
+            v = at(others, 0)
+            if not first_free(field, near, v, r, k - 1, beyond):
+                return v
+            g = closest_group(state, r)
+            size = at(centres.size, g)
+            new = cost_of(rows, d, r, others, k - 1) / k
+            away = off_centre(centres, g, part(rows, r * d))
+            more = (away * size / (size + 1) + cost_of(rows, d, v, beyond, k - 1)) / (k + 1)
+            if more < gamma * new or (second and _both(state, g, r, v) < new):
+                assign(state, r, g)
+                continue
+        found_group(state, r, others, k - 1)
+    place_rest(state)
+    return NOBODY
+
+
+@called
+def _both(state, g, a, b):
+    """What each of two records costs when both join group g, cost_E2: they join as a group of their own."""
+    size, d, apart, away = at(state.centres.size, g), state.field.d, 0.0, 0.0
+    for j in range(d):
+        x, y = at(state.rows, a * d + j), at(state.rows, b * d + j)
+        apart += (x - y) ** 2
+        away += ((x + y) / 2 - at(state.centres.sums, g * d + j) / size) ** 2
+    return (apart / 2 + 2.0 * size / (size + 2) * away) / 2
+
+
+@called
+def _step(state, k, gamma, second):
+    """Assign records until lists are wanted; False if none are."""
+    need = _advance(state, k, gamma, second)
+    if need < 0:
+        return False
+    request(state.near, need)
+    breadth = 1 if gamma > 0 or second else 0
+    cursor = at(state.status, CURSOR)
+    foresee(state.field, state.near, state.order, cursor, k - 1, breadth, k - 1, part(state.scratch, 2 * k))
+    return True
+
+
+@jit
+def star(work, X, k, rule, gamma, second):
+    """`_step` from Python."""
+    state, _, _ = state_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k, rule)
+    return _step(state, k, gamma, second)
+
+
+@jit
+def small_star(work, r, w, rows, n, d, k, gamma, second):
+    """The whole method on a few rows, in one call; returns where the labels are."""
+    state, _, _ = state_at(work, r, w, rows, n, d, k, CENTROID)
+    begin(state)
+    while _step(state, k, gamma, second):
+        count = reserve(state.near)
+        make(state.field, state.near, rows, NEAREST, count, ZERO, count)
+    return state.label

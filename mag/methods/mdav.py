@@ -1,0 +1,60 @@
+"""The maximum distance methods of chapter 5 of Thaeter's thesis (2021): MD, MDAV, MDAV+, V-MDAV, MDAV* and MDAV*γ.
+
+All of them start groups at records far from the centre, which are hard to place later.  Records that are equally far,
+and groups that are equally close, are taken in the order of their numbers.
+"""
+
+from mag._checks import one_of
+from mag.methods._centres import CENTROID, CLOSEST
+from mag.methods._drive import drive
+from mag.methods._pairs import pairs
+from mag.methods._search import best_gamma
+from mag.methods._star import star
+from mag.methods._vmdav import grow
+
+
+def md(X, k, *, closest="centroid", threads, watch):
+    """Groups around the two records that are farthest from each other (algorithm 1; Domingo-Ferrer & Mateo-Sanz)."""
+    return drive(pairs, X, k, _rule(closest), False, threads=threads, watch=watch)
+
+
+def mdav(X, k, *, threads, watch):
+    """… around the record farthest from the centroid, and the one farthest from that (algorithm 2).
+
+    As while, not repeat: fewer than 3k records would otherwise leave a group below k.
+    """
+    return drive(pairs, X, k, CENTROID, True, threads=threads, watch=watch)
+
+
+def mdav_plus(X, k, *, closest="centroid", threads, watch):
+    """… around the record farthest from the centroid of all (algorithm 3)."""
+    return drive(star, X, k, _rule(closest), 0.0, False, threads=threads, watch=watch)
+
+
+def v_mdav(X, k, *, gamma="search", closest="centroid", threads, watch):
+    """MDAV+ whose groups grow while the next record is closer to them than to others (algorithm 4)."""
+    rule = _rule(closest)
+
+    def run(gamma, threads, watch):
+        return drive(grow, X, k, rule, gamma, threads=threads, watch=watch)
+
+    return best_gamma(run, gamma, X, threads, watch)
+
+
+def mdav_star(X, k, *, closest="centroid", threads, watch):
+    """MDAV+ in which a record joins an existing group where that costs less than a new one (algorithm 5)."""
+    return drive(star, X, k, _rule(closest), 1.0, False, threads=threads, watch=watch)
+
+
+def mdav_star_gamma(X, k, *, gamma="search", closest="centroid", threads, watch):
+    """MDAV* with a gain factor and a look at two records at once (algorithm 6)."""
+    rule = _rule(closest)
+
+    def run(gamma, threads, watch):
+        return drive(star, X, k, rule, gamma, True, threads=threads, watch=watch)
+
+    return best_gamma(run, gamma, X, threads, watch)
+
+
+def _rule(closest):
+    return CLOSEST[one_of("closest", closest, CLOSEST)]

@@ -1,0 +1,18 @@
+"""Mondrian as a way to group records (section 7.1): near linear, for millions of records."""
+
+from mag.methods._partition import PAIRS, RANGE, VARIANCE, labels_of, parts_of
+
+
+def mondrian(X, k, *, threads, watch):
+    """Halve at the median of the column with the widest range  (LeFevre et al. 2006)."""
+    return labels_of(*parts_of(X, k, 0, RANGE, threads, watch))
+
+
+def mondrian_v(X, k, *, threads, watch):
+    """Halve at the median of the column with the largest variance."""
+    return labels_of(*parts_of(X, k, 0, VARIANCE, threads, watch))
+
+
+def mondrian_v2d(X, k, *, threads, watch):
+    """Halve at the median of the column, or of the sum or difference of two columns, with the largest variance."""
+    return labels_of(*parts_of(X, k, 0, PAIRS, threads, watch))

@@ -1,0 +1,56 @@
+"""The Lloyd-based methods of chapter 6 of Thaeter's thesis (2021): LMaS, ONA, ONA* and ONA*γ."""
+
+import numpy as np
+
+from mag._checks import integer
+from mag.methods import kmeans_cleanup
+from mag.methods._centres import CENTROID
+from mag.methods._drive import drive
+from mag.methods._polish import polish, shuffle, split_large
+from mag.methods._search import best_gamma, best_of
+from mag.methods._star import star
+
+MOST = 10**6  # restarts
+
+
+def lmas(X, k, *, restarts=10, random_state, threads, watch):
+    """k-means with n/k clusters, small ones merged, large ones split by MDAV+ (algorithm 11); the best of some runs."""
+    factor = len(X) // k * k / len(X)
+
+    def run(random, threads, watch):
+        labels = kmeans_cleanup.group(X, k, factor=factor, random_state=random, threads=threads, watch=watch)
+        return split_large(X, k, labels, threads, watch)
+
+    return _restarted(run, restarts, X, random_state, threads, watch)
+
+
+def ona(X, k, *, restarts=10, random_state, threads, watch):
+    """From random groups, records go to the nearest centroid and groups are dissolved (algorithm 14); the best run."""
+    n = len(X)
+
+    def run(random, threads, watch):
+        labels = np.concatenate([np.arange(n // k * k) // k, random.integers(n // k, size=n % k)])
+        random.shuffle(labels)
+        return shuffle(X, k, labels, random.integers(1, 2**62), threads, watch)
+
+    return _restarted(run, restarts, X, random_state, threads, watch)
+
+
+def _restarted(run, restarts, X, random_state, threads, watch):
+    starts = random_state.spawn(integer("restarts", restarts, 1, MOST, "most"))
+    return best_of(run, starts, X, threads, watch)[0]
+
+
+def ona_star(X, k, *, threads, watch):
+    """From the groups of MDAV*, dissolving groups and reassigning records while that costs less (algorithm 15)."""
+    labels = drive(star, X, k, CENTROID, 1.0, False, threads=threads, watch=watch.part(0.0, 0.5))
+    return polish(X, k, labels, threads, watch.part(0.5, 1.0))
+
+
+def ona_star_gamma(X, k, *, gamma="search", threads, watch):
+    """ONA* from the groups of MDAV*γ; the gain factor is the one with the best result."""
+
+    def run(gamma, threads, watch):
+        return polish(X, k, drive(star, X, k, CENTROID, gamma, True, threads=threads, watch=watch), threads, watch)
+
+    return best_gamma(run, gamma, X, threads, watch)
