@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks import hybrid
+from mag.backends import _launch
 from tests.cuda.host import ORDERS, HostModule
 
 SUM = """
@@ -100,3 +102,16 @@ def test_arguments_are_checked(args, what):
 def test_code_that_does_not_compile_is_an_error():
     with pytest.raises(RuntimeError, match="was not declared"):
         HostModule(code='extern "C" __global__ void bad(int* x)\n{\n*x = nothing;\n}\n')
+
+
+def test_kernels_count_what_they_compute(monkeypatch):
+    monkeypatch.setitem(_launch.REALS, "Counted", np.float64)
+    x = np.sort(np.random.default_rng(0).normal(size=10_000))
+    alone, chain, chunks, _ = hybrid.operations(x, 3, 1)
+    assert (chunks, chain) == (1, alone)
+    # per column: differences and sums of 2k-1 values, squares, three candidates; and a restart per panel
+    assert 20 * x.size < alone < 60 * x.size
+    many, chain, chunks, _ = hybrid.operations(x, 3, 10**4)
+    assert chunks > 1
+    assert many > alone > chain
+    assert 8 * x.size <= hybrid.bytes_over_the_bus(x, 3) < 10 * x.size
