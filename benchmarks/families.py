@@ -1,8 +1,9 @@
 """The maximum distance, Lloyd and Mondrian methods against brute-force neighbours:  python -m benchmarks.families
 
 Times as ratios to `sklearn.neighbors.NearestNeighbors(n_neighbors=10, algorithm="brute")`, fit and kneighbors, on the
-same 30 000 × 24 standard normal data, k = 5, on two threads in one run; and MONA on a million records, with its memory.
-Ratios below the target of the project are marked by the column `target`.
+same 30 000 × 24 standard normal data, k = 5, on two threads in one run; MONA on a million records, with its memory; and
+what "auto" chooses between, ONA* and MONA, on more and more records.  One of the three alone: `ratios`, `million` or
+`crossover` behind the command.
 """
 
 import os
@@ -17,13 +18,14 @@ import numpy as np
 
 import mag
 from benchmarks._measure import best, save, show
+from mag.methods import automatic
 
 K, THREADS = 5, 2
 TARGETS = {"mdav": 1.0, "mdav_plus": 0.7, "mdav_star": 2.5, "ona_star": 5.0, "mona": 0.2}
 OTHERS = ("mondrian_v", "mondrian_v2d", "mona_2d")
 
 
-def ratios(n: int, d: int) -> list[dict]:
+def ratios(n: int = 30_000, d: int = 24) -> list[dict]:
     """Every method beside the neighbours."""
     from sklearn.neighbors import NearestNeighbors
 
@@ -63,16 +65,37 @@ def million(n: int = 10**6, d: int = 10) -> list[dict]:
     return [row | {"information loss, %": 100 * grouping.information_loss}]
 
 
+def crossover() -> list[dict]:
+    """How long the two methods of "auto" take, and what they lose."""
+    rows = []
+    for d in (2, 8, 24):
+        for n in (3000, 10_000, 30_000, 60_000):
+            X = np.random.default_rng(0).normal(size=(n, d))
+            row = {"n": n, "d": d, "n·n·d": f"2^{np.log2(float(n) * n * d):.1f}"}
+            for method in ("ona_star", "mona"):
+                mag.multivariate(X[:500], K, method=method, threads=THREADS)  # compiles
+                began = time.perf_counter()
+                grouping = mag.multivariate(X, K, method=method, threads=THREADS)
+                row[f"{method}, seconds"] = time.perf_counter() - began
+                row[f"{method}, loss %"] = 100 * grouping.information_loss
+            rows.append(row | {"auto": automatic(n, d, K)})
+    return rows
+
+
+PARTS = {
+    "million": ("MONA, a million records, k = 5, two threads (target: 60 s, 2 GB)", million),
+    "ratios": ("Standard normal records, k = 5, two threads", ratios),
+    "crossover": ("The methods of auto, standard normal records, k = 5, two threads", crossover),
+}
+
+
 def main() -> None:
     """Print the tables and write them as JSON."""
-    if "ratios" not in sys.argv:
-        rows = million()
-        show("MONA, a million records, k = 5, two threads (target: 60 s, 2 GB)", rows)
-        save("families_million", rows)
-    if "million" not in sys.argv:
-        rows = ratios(30_000, 24)
-        show("Standard normal records, k = 5, two threads", rows)
-        save("families", rows)
+    for name, (title, part) in PARTS.items():
+        if not set(PARTS) & set(sys.argv) or name in sys.argv:
+            rows = part()
+            show(title, rows)
+            save(f"families_{name}", rows)
 
 
 if __name__ == "__main__":
