@@ -207,7 +207,7 @@ def multivariate(
         integer=whole,
         method=name,
         complete=not watch.stopped,
-        details=details if home is None else {what: home(array) for what, array in details.items()},
+        details={what: home(told) if home and isinstance(told, np.ndarray) else told for what, told in details.items()},
         home=home,
     )
 

@@ -158,3 +158,11 @@ def test_sizes_are_counted_from_labels_in_any_order(in_runs):
         labels = np.repeat(np.arange(sizes.size, dtype=np.int32), sizes)
         for records in (labels, rng.permutation(labels)):
             assert at_least(k, records, sizes.size, in_runs) == (sizes.min() >= k)
+
+
+def test_the_ends_of_float64_are_published_as_they_are():
+    x = np.array([np.finfo(np.float64).max, -8.39450434e295])
+    for cost in ("sse", "sae", "maxdist", "roundup", "rounddown"):
+        masked = mag.univariate(x, 2, cost=cost).masked
+        assert (x.min() <= masked).all()
+        assert (masked <= x.max()).all()

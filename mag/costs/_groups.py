@@ -79,7 +79,8 @@ class Groups:
     def placed(self, offset):
         """first + offset, never outside the group."""
         if self.first.dtype.kind == "f":
-            return np.clip((self.first / self.unit + offset) * self.unit, self.first, self.final)
+            with np.errstate(over="ignore"):  # the largest float64, rounded up once more, is clipped
+                return np.clip((self.first / self.unit + offset) * self.unit, self.first, self.final)
         if offset.dtype.kind == "f":
             return _real(self.first) + offset
         return (self.first.astype(object) + offset.astype(object)).astype(self.first.dtype)
