@@ -15,7 +15,7 @@ from benchmarks._measure import save, show
 
 SHAPES = [(4092, 500), (100_000, 64)]
 SIZES = [3, 5, 10, 100]
-TURNS = 7
+TURNS = 9
 RIVALS = 8  # columns of microagg1d's loop that are measured, for the sake of time
 
 

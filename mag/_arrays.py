@@ -18,11 +18,9 @@ class Home:
 
     def __call__(self, array: np.ndarray) -> Any:
         """The array in its user's library, on its device; memory is shared where the library can."""
-        turned = array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous
         # float32 stood in for what NumPy does not have
         dtype = self.narrow if array.dtype == np.float32 else None
-        moved = _GOING.get(self.library, _to_standard)(self, array.T if turned else array, dtype)
-        return moved.T if turned else moved
+        return _GOING.get(self.library, _to_standard)(self, array, dtype)
 
     def __getstate__(self) -> dict[str, Any]:
         # JAX cannot pickle a device, and another process may not have it: results go to the default one there
