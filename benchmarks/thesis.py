@@ -88,12 +88,15 @@ def main() -> None:
     tables, everything = published()["thesis"], []
     for number in [a for a in sys.argv[1:] if a in WANTED] or WANTED:
         rows = rows_of(number, tables[number])
-        if rows:
-            show(f"Table {number}, information loss in percent", rows)
-            decimals = 0.00051 if number.startswith("C") else 0.00501
-            equal = sum(abs(row["above"]) <= decimals for row in rows)
-            above = np.mean([row["above"] for row in rows])
-            print(f"\n{equal} of {len(rows)} cells equal the printed decimals; {above:+.4f} above on average")
+        if not rows:
+            wanted = ", ".join(database for database in tables[number] if not database.startswith("_"))
+            print(f"\nTable {number}: none of its data ({wanted}) are here.")
+            continue
+        show(f"Table {number}, information loss in percent", rows)
+        decimals = 0.00051 if number.startswith("C") else 0.00501
+        equal = sum(abs(row["above"]) <= decimals for row in rows)
+        above = np.mean([row["above"] for row in rows])
+        print(f"\n{equal} of {len(rows)} cells equal the printed decimals; {above:+.4f} above on average")
         everything += rows
     save("thesis", everything)
 
