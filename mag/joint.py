@@ -11,7 +11,7 @@ from mag.api import _backend, univariate
 from mag.backends import cpu
 from mag.backends._labels import at_least
 from mag.costs._groups import distance
-from mag.methods import METHODS, automatic
+from mag.methods import METHODS, Method, automatic
 from mag.methods._ordered import Whole
 from mag.methods._standard import Standard, standardised
 from mag.methods._watch import Watch
@@ -184,6 +184,8 @@ def multivariate(
     given = {"engine": engine, "threads": threads, "random_state": _generator(random_state), "watch": watch}
     standard = standardised(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
+    if n < 2 * k or k == 1 or d == 1:
+        _try(chosen, options, given)
     if n < 2 * k or k == 1:
         labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
     elif d == 1:
@@ -210,6 +212,15 @@ def multivariate(
         details={what: home(told) if home and isinstance(told, np.ndarray) else told for what, told in details.items()},
         home=home,
     )
+
+
+def _try(method: Method, options: dict[str, Any], given: dict[str, Any]) -> None:
+    """Where the method has nothing to do, its options are still checked: on eight other records."""
+    options = {name: wanted for name, wanted in options.items() if name != "directions"}  # fit the columns of X only
+    if options:
+        given = given | {"random_state": np.random.default_rng(0), "watch": Watch(None, None), "whole": None}
+        records = np.column_stack([np.arange(8.0) - 3.5, np.arange(8) % 2 - 0.5])
+        method.group(records, 2, **{name: one for name, one in given.items() if method.takes(name)}, **options)
 
 
 def _numbered(labels: Any, n: int) -> tuple[np.ndarray, int]:

@@ -352,3 +352,14 @@ def test_wrong_data_get_one_sentence():
     whole = wide[:, 1:].repeat(2, axis=1)
     with pytest.raises(ValueError, match="ordered must be True with integer=True; got False"):
         mag.multivariate(whole, 2, method="projection", integer=True, ordered=False)
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(5, 3, 3), (6, 3, 1), (9, 1, 2)])
+def test_options_are_checked_where_the_method_has_nothing_to_do(n, d, k):
+    X = np.random.default_rng(0).normal(size=(n, d))
+    with pytest.raises(TypeError, match="gamma must be 'search' or a number that is not negative; got 'x'"):
+        mag.multivariate(X, k, method="v_mdav", gamma="x")
+    assert mag.multivariate(X, k, method="v_mdav", gamma=0.3).sizes.min() >= k
+    with pytest.raises(ValueError, match="rho must be a number from 0 to 1; got 2"):
+        mag.multivariate(X, k, method="mona", rho=2)
+    assert mag.multivariate(X, k, method="projection", directions=np.ones((d, 2))).sizes.min() >= k

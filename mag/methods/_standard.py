@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mag.backends._problem import MODERATE
 from mag.costs._groups import distance
-
-MODERATE = 300  # binary exponents within ±MODERATE need no scaling: squares are far from both ends of float64
 
 
 @dataclass(frozen=True)
