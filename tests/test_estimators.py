@@ -45,6 +45,7 @@ def test_scikit_learn_agrees(estimator, check):
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore:X .*feature names")  # the checks fit frames and transform arrays on purpose
 @pytest.mark.parametrize(
     "check",
     [
