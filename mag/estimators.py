@@ -236,4 +236,4 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 def _deviations(values: np.ndarray) -> np.ndarray:
     """The standard deviation of each column, whatever its magnitude."""
     table = values.astype(np.float64)
-    return np.ldexp(deviations(*scaled(table)), exponents([table], True))
+    return np.ldexp(deviations(scaled(table)[0]), exponents([table], True))
