@@ -123,19 +123,20 @@ def test_few_records_are_one_group(n):
 
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize(
-    ("factor", "offset"), [(1, 0), ([1e-3, 1, 1e3], 0), (1, 1e9), (1e307, 0), (1e-310, 0), ([1, 1, 0], 0.1)]
+    ("factor", "offset"),
+    [(1, 0), ([1e-3, 1, 1e3], 0), (1, 1e9), (8, 2**52), (1e307, 0), (1e-310, 0), ([1, 1, 0], 0.1)],
 )
 def test_transform_takes_the_nearest_representative(standardize, factor, offset):
     X, new = (records(n, seed=n) * factor + offset for n in (200, 50))
     estimator = mag.Microaggregator(5, method="mondrian", standardize=standardize).fit(X)
     found = estimator.transform(new)
-    unit = np.abs(X).max() if not standardize else np.abs(X).max(axis=0)  # so that squares neither overflow nor vanish
-    x, y, centres = (np.asarray(table / unit, np.longdouble) for table in (X, new, estimator.cluster_centers_))
-    spread = np.where(np.ptp(X, axis=0) > 0, x.std(axis=0), np.inf) if standardize else 1
+    power = np.frexp(np.abs(X).max(axis=0 if standardize else None))[1]  # squares neither overflow nor vanish
+    x, y, centres = (np.ldexp(table, -power) for table in (X, new, estimator.cluster_centers_))
+    spread = np.where(np.ptp(x, axis=0) > 0, (x - x[0]).std(axis=0), np.inf) if standardize else 1
     away = np.square((y[:, None] - centres) / spread).sum(axis=2)
     chosen = (estimator.cluster_centers_ == found[:, None]).all(axis=2).argmax(axis=1)
     np.testing.assert_array_equal(found, estimator.cluster_centers_[chosen])
-    np.testing.assert_allclose(away[np.arange(50), chosen].astype(float), away.min(axis=1).astype(float), rtol=1e-5)
+    np.testing.assert_allclose(away[np.arange(50), chosen], away.min(axis=1), rtol=1e-9)
     assert np.unique(chosen).size > 5
 
 
