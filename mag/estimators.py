@@ -209,7 +209,13 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 
     def _table(self, X: Any, reset: bool) -> np.ndarray:
         """X as scikit-learn checks it; NumPy's, also where its array API dispatch would keep another library's."""
-        return read("X", validate_data(self, X, dtype="numeric", reset=reset))[0]
+        try:
+            return read("X", validate_data(self, X, dtype="numeric", reset=reset))[0]
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+        # NumPy's sentence quotes the value, and so would the error's context
+        raise ValueError("X must hold real numbers; got strings, encode or leave out their columns first.")
 
     def _options(self) -> dict[str, Any]:
         """Options of the method; what is a parameter is not set twice."""

@@ -5,6 +5,7 @@ import pickle
 import re
 import subprocess
 import sys
+import traceback
 
 import joblib
 import numpy as np
@@ -306,6 +307,15 @@ def test_wrong_parameters_are_refused_by_fit(parameters, error, sentence):
     assert not hasattr(estimator, "labels_")
 
 
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, lambda columns: pl.DataFrame(columns), lambda columns: [["secret", 1]] * 9]
+)
+def test_values_are_not_quoted(make):
+    with pytest.raises(ValueError, match=r"string") as raised:
+        mag.Microaggregator().fit(make({"a": ["secret"] * 9, "b": [1] * 9}))
+    assert "secret" not in "".join(traceback.format_exception(raised.value, limit=0))
+
+
 # ---- arrays of other libraries
 
 
@@ -330,6 +340,7 @@ def run(code):
 def test_without_scikit_learn_one_sentence_says_what_to_install():
     code = """
 import sys
+import traceback
 sys.modules["sklearn"] = None
 sys.modules["sklearn.base"] = None
 import mag
