@@ -311,7 +311,7 @@ def test_wrong_parameters_are_refused_by_fit(parameters, error, sentence):
     "make", [pd.DataFrame, pl.DataFrame, lambda columns: list(zip(*columns.values(), strict=True))]
 )
 def test_values_are_not_quoted(make):
-    with pytest.raises((TypeError, ValueError), match="numbers|numeric") as raised:
+    with pytest.raises((TypeError, ValueError), match=r"numbers|numeric") as raised:
         mag.Microaggregator().fit(make({"a": ["secret"] * 9, "b": [1] * 9}))
     assert "secret" not in "".join(traceback.format_exception(raised.value, limit=0))
 
