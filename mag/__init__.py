@@ -22,6 +22,7 @@ __all__ = [
 if TYPE_CHECKING:
     from mag.api import columns, univariate
     from mag.costs import Cost
+    from mag.estimators import Microaggregator as Microaggregator
     from mag.grouping import ColumnGroupings, Grouping
     from mag.joint import multivariate
     from mag.records import RecordGrouping
@@ -30,6 +31,7 @@ _HOMES = {
     "ColumnGroupings": "mag.grouping",
     "Cost": "mag.costs",
     "Grouping": "mag.grouping",
+    "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn
     "RecordGrouping": "mag.records",
     "backends": "mag.backends",
     "columns": "mag.api",
@@ -52,4 +54,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    from importlib.util import find_spec
+
+    optional = ["Microaggregator"] if find_spec("sklearn") else []
+    return sorted({*globals(), *__all__, *optional})

@@ -1,0 +1,245 @@
+"""`mag.multivariate` as an estimator of scikit-learn."""
+
+from typing import Any
+
+import numpy as np
+
+from mag._arrays import read
+from mag._checks import integer, one_of, shown, thread_count
+from mag._records import deviations, exponents, scaled
+from mag.joint import _generator, multivariate
+from mag.methods import METHODS, automatic
+
+try:
+    from scipy.spatial import KDTree
+    from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError("mag.Microaggregator needs scikit-learn 1.6 or newer; pip install 'mag-sdc[sklearn]'.") from error
+
+FAR = 2.0**500  # in units of a column; squares of it can be summed
+
+
+class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Put records into groups of at least k and replace each by the mean of its group.
+
+    ``fit_transform(X)`` is the k-anonymous release of X: every row of it occurs at least k times.  That holds for X
+    only.  ``transform(X_new)`` gives every record the nearest representative of the release, so that models fitted on
+    masked records can be asked about new ones; it publishes no value that is not published already, but fewer than k of
+    the new records may share a row, and such a row tells which representative its record is nearest to.  To release new
+    records, group them: ``clone(estimator).fit_transform(X_new)``.
+
+    ``fit(X).transform(X)`` is not ``fit_transform(X)``, as for `sklearn.preprocessing.TargetEncoder`: groups have at
+    least k records, so the nearest representative of a record is not always that of its own group.
+
+    Parameters
+    ----------
+    k : int
+        The smallest group size, from 1 to the number of records.
+    method : str
+        How to group, see `mag.multivariate`.
+    standardize : bool
+        Measure each column in its standard deviations.
+    backend : {"auto", "cpu"}
+        Where to compute.
+    threads : int, optional
+        How many threads may work; all processors by default.  The result does not depend on it.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState, optional
+        Seeds the methods that draw random numbers; None gives seed 0.  Other methods do not look at it, since ensembles
+        of scikit-learn set it wherever they find it.
+    time_limit : float, optional
+        Seconds after which the best grouping so far is taken; `complete_` is then False.
+    options : dict, optional
+        Options of the method, such as ``{"gamma": 0.2}``.
+
+    Attributes
+    ----------
+    labels_ : array of int32, shape (n_samples,)
+        The group of each record; groups are numbered in the order of their first records.
+    cluster_centers_ : array, shape (n_groups, n_features)
+        The representatives in the units of the data: all that is published.
+    sizes_ : array of int, shape (n_groups,)
+        How many records each group has, at least k.
+    n_groups_ : int
+        How many groups there are.
+    information_loss_ : float
+        SSE / SST, in standard deviations with ``standardize=True``.
+    scale_ : array, shape (n_features,), or None
+        The standard deviations that `transform` measures by; None with ``standardize=False``.
+    method_ : str
+        The method that found the groups.
+    complete_ : bool
+        False where `time_limit` ended the search.
+    details_ : dict
+        What the method tells beside the groups.
+    n_features_in_ : int
+        How many columns `fit` saw.
+    feature_names_in_ : array of str
+        Their names, where X had any.
+
+    Notes
+    -----
+    A fitted estimator holds no records, only the attributes above, so its pickle reveals what the release does, the
+    columns' standard deviations, and who is in which group (`labels_`).
+
+    NaN, infinity and sparse matrices are refused.  Arrays of other libraries come back as NumPy's; `mag.multivariate`
+    stays in the library of its input.
+
+    Examples
+    --------
+    >>> import mag
+    >>> people = [[31.5, 170], [52.0, 181], [30.9, 168], [33.2, 173], [29.8, 165], [55.1, 185], [50.1, 179]]
+    >>> estimator = mag.Microaggregator(k=3)
+    >>> estimator.fit_transform(people)[:3].round(2)
+    array([[ 31.35, 169.  ],
+           [ 52.4 , 181.67],
+           [ 31.35, 169.  ]])
+    >>> estimator.sizes_
+    array([4, 3])
+    >>> estimator.transform([[45.0, 180]]).round(2)
+    array([[ 52.4 , 181.67]])
+    """
+
+    def __init__(
+        self,
+        k: int = 5,
+        *,
+        method: str = "auto",
+        standardize: bool = True,
+        backend: str = "auto",
+        threads: int | None = None,
+        random_state: Any = None,
+        time_limit: float | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.k = k
+        self.method = method
+        self.standardize = standardize
+        self.backend = backend
+        self.threads = threads
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.options = options
+
+    def fit(self, X: Any, y: Any = None) -> "Microaggregator":
+        """Group the records of X.
+
+        Parameters
+        ----------
+        X : array-like of real numbers, shape (n_samples, n_features)
+            The records; neither NaN nor infinity.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        Microaggregator
+            Itself.
+        """
+        values = self._table(X, reset=True)
+        n, d = values.shape
+        k = integer("k", self.k, 1, n, "n_samples")
+        method = one_of("method", self.method, ["auto", *METHODS])
+        method = automatic(n, d, k) if method == "auto" else method
+        seed = self.random_state
+        if isinstance(seed, np.random.RandomState):
+            seed = int(seed.randint(2**31))
+        generator = _generator(seed)
+        grouping = multivariate(
+            values,
+            k,
+            method=method,
+            standardize=self.standardize,
+            backend=self.backend,
+            threads=self.threads,
+            random_state=generator if "random_state" in METHODS[method].options else None,
+            time_limit=self.time_limit,
+            **self._options(),
+        )
+        self.labels_ = grouping.labels
+        self.cluster_centers_ = grouping.representatives
+        self.sizes_ = grouping.sizes
+        self.n_groups_ = grouping.n_groups
+        self.information_loss_ = grouping.information_loss
+        self.method_, self.complete_, self.details_ = grouping.method, grouping.complete, grouping.details
+        self.scale_ = _deviations(values) if self.standardize else None
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Group the records of X and replace each by the mean of its group: the k-anonymous release.
+
+        Parameters
+        ----------
+        X : array-like of real numbers, shape (n_samples, n_features)
+            The records; neither NaN nor infinity.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        array, shape (n_samples, n_features)
+            The masked records, each at least k times; floats of the type of X, float64 for integers.
+        """
+        self.fit(X)
+        return self.cluster_centers_[self.labels_]
+
+    def transform(self, X: Any) -> Any:
+        """Replace each record by the nearest representative; no guarantee is made for the result.
+
+        Parameters
+        ----------
+        X : array-like of real numbers, shape (n_samples, n_features)
+            The records, whether `fit` saw them or not.
+
+        Returns
+        -------
+        array, shape (n_samples, n_features)
+            Rows of `cluster_centers_`.
+        """
+        check_is_fitted(self)
+        values = self._table(X, reset=False)
+        threads = thread_count("threads", self.threads)
+        nearest = KDTree(self._measured(self.cluster_centers_)).query(self._measured(values), workers=threads)[1]
+        return self.cluster_centers_[nearest]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32", "float16"]
+        return tags
+
+    def _table(self, X: Any, reset: bool) -> np.ndarray:
+        """X as scikit-learn checks it; NumPy's, also where its array API dispatch would keep another library's."""
+        try:
+            return read("X", validate_data(self, X, dtype="numeric", reset=reset))[0]
+        except ValueError as error:
+            if "could not convert" not in str(error):
+                raise
+        # NumPy's sentence quotes the value, and so would the error's context
+        raise ValueError("X must hold real numbers; got strings, encode or leave out their columns first.")
+
+    def _options(self) -> dict[str, Any]:
+        """Options of the method; what is a parameter is not set twice."""
+        if self.options is None:
+            return {}
+        if not isinstance(self.options, dict):
+            raise TypeError(f"options must be a dict or None; got {shown(self.options)}.")
+        for name in self.options:
+            if name in (*self._get_param_names(), "X", "progress"):
+                raise TypeError(f"options must hold options of the method only; got {name!r}.")
+        return self.options
+
+    def _measured(self, values: np.ndarray) -> np.ndarray:
+        """Columns in units of `scale_` from the first representative, as float64; constant ones do not count."""
+        centres = self.cluster_centers_.astype(np.float64)
+        scale = np.full(centres.shape[1], np.abs(centres).max()) if self.scale_ is None else self.scale_
+        mantissa, power = np.frexp(scale)
+        with np.errstate(over="ignore"):
+            away = np.ldexp(values.astype(np.float64), -power) - np.ldexp(centres[0], -power)
+        away = np.clip(away, -FAR, FAR)  # a record farther out is equally far from all representatives, in float64
+        return np.divide(away, mantissa, out=np.zeros_like(away), where=mantissa > 0)
+
+
+def _deviations(values: np.ndarray) -> np.ndarray:
+    """The standard deviation of each column, whatever its magnitude."""
+    table = values.astype(np.float64)
+    return np.ldexp(deviations(scaled(table)[0]), exponents([table], True))
