@@ -20,6 +20,7 @@ ROOT = pathlib.Path(mag.__file__).parent
 LAYERS = [  # a file may import from its own layer's package and from those after it
     ["mag.cli"],
     ["mag.demo", "mag.info"],
+    ["mag.report"],
     ["mag.joint"],
     ["mag.api"],
     ["mag.methods", "mag.records"],

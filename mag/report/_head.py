@@ -1,0 +1,136 @@
+"""The first lines: what is guaranteed, what is not, and what to beware of."""
+
+from collections.abc import Mapping
+
+from mag.report import _groups
+from mag.report._facts import Facts
+from mag.report._html import Content, Element, element, names
+from mag.report._text import several, share, span, whole
+
+LONG = 300  # characters of a guarantee that are set in large type
+
+
+def header(facts: Facts) -> Element:
+    """The guarantee and all that qualifies it."""
+    size = "guarantee" if len(facts.guarantee) <= LONG else None
+    return element(
+        "header",
+        element("h1", facts.title),
+        element("p", facts.guarantee.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"), class_=size),
+        _figures(facts),
+        element("div", _promised(facts), _not_promised(facts), class_="promise"),
+        _warnings(facts),
+    )
+
+
+def _figures(facts: Facts) -> Element:
+    """The numbers that everyone asks for first."""
+    asked = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
+    pairs = [("k asked for", span(min(asked), max(asked)))]
+    if facts.scope == "joint":
+        pairs.append(("k counted", whole(facts.smallest)))
+        pairs.append(("Groups", whole(_groups.sizes(facts.labels).size)))
+    else:
+        pairs.append(("Alike in all columns", whole(facts.smallest)))
+    pairs += [("Records published", whole(facts.n)), ("Records withheld", whole(facts.withheld))]
+    if "information_loss" in facts.utility:
+        pairs.append(("Information loss", share(facts.utility["information_loss"])))
+    rows = (element("div", element("dt", label), element("dd", text)) for label, text in pairs)
+    return element("dl", *rows, class_="figures")
+
+
+def _promised(facts: Facts) -> Element:
+    strata = [" within the same ", *names(facts.by)] if facts.by else []
+    if facts.scope == "joint":
+        k = facts.smallest
+        points = [
+            [f"At least {k} records share each published combination of ", *names(facts.masked), *strata, "."],
+            [f"Whoever knows these values of a person is left with at least {k} records that may be theirs."],
+        ]
+    else:
+        asked = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
+        k = min(asked)
+        points = [
+            [
+                f"At least {span(k, max(asked))} records share each published value of ",
+                *names(facts.masked),
+                *strata,
+                ", column by column.",
+            ],
+            [f"Whoever knows one of these values of a person is left with at least {k} records."],
+        ]
+    points.append(["The records were counted on what is published, by a program that does not know the groups."])
+    return _list("Guaranteed", points)
+
+
+def _not_promised(facts: Facts) -> Element:
+    points: list[list[Content]] = []
+    if facts.scope == "per-column":
+        points.append([
+            f"This is not joint k-anonymity. The smallest number of records alike in all masked columns is {whole(facts.smallest)}."
+        ])  # fmt: skip
+    if facts.untouched:
+        points.append(["Published as they are, and not covered: ", *names(facts.untouched), "."])
+    else:
+        points.append(["No column was left untouched: only the columns named here are published."])
+    points.append(
+        ["Records of one group may have had the same true value. Then it is known, whichever record is whose."]
+    )
+    points.append(["Other tables about the same people, published before or after, are not taken into account."])
+    return _list("Not guaranteed", points)
+
+
+def _list(title: str, points: list[list[Content]]) -> Element:
+    return element("section", element("h2", title), element("ul", *(element("li", *point) for point in points)))
+
+
+def _warnings(facts: Facts) -> Element:
+    found = [[sentence] for sentence in facts.warnings] + computed(facts)
+    if not found:
+        return element("p", "No warnings.", class_="soft")
+    items = element("ul", *(element("li", *sentence) for sentence in found))
+    title = "1 warning" if len(found) == 1 else f"{len(found)} warnings"
+    return element("aside", element("h2", title), items, class_="warnings", aria_label="Warnings")
+
+
+def computed(facts: Facts) -> list[list[Content]]:
+    """What the numbers themselves warn of: sentences and names, never values."""
+    found: list[list[Content]] = []
+    if facts.scope == "per-column":
+        found.append(
+            ["Columns were grouped one by one: a combination of published values may belong to a single person."]
+        )
+    if facts.untouched:
+        found.append(
+            [
+                f"{several(len(facts.untouched), 'column is', 'columns are')} published untouched: ",
+                *names(facts.untouched),
+                ".",
+            ]
+        )
+    if facts.scope == "joint":
+        columns = list(facts.original.values())
+        found += _of_groups(columns, facts, 0, [])
+    else:
+        for place, (name, column) in enumerate(facts.original.items()):
+            found += _of_groups([column], facts, place, [*names([name]), ": "])
+    return found
+
+
+def _of_groups(columns: list, facts: Facts, place: int, about: list[Content]) -> list[list[Content]]:
+    labels = facts.labels_of(place)
+    total = _groups.sizes(labels).size
+    found: list[list[Content]] = []
+    same = _groups.of_one_value(columns, labels)
+    if same.groups:
+        found.append([
+            *about, f"In {whole(same.groups)} of {several(total, 'group', 'groups')} ({several(same.records, 'record', 'records')}) all "
+            "records had the same values. Masking changed nothing there: these values are published exactly."
+        ])  # fmt: skip
+    one = _groups.dominated(columns, labels)
+    if one.groups:
+        found.append([
+            *about, f"In {whole(one.groups)} of {several(total, 'group', 'groups')} one record far from the others causes more than "
+            f"{share(_groups.DOMINATED)} of the group's error. What is published for the others is drawn towards it."
+        ])  # fmt: skip
+    return found

@@ -1,0 +1,65 @@
+"""Elements of the page.  The standard library writes them out, so that no name or sentence is ever read as markup."""
+
+import re
+from collections.abc import Hashable, Iterable
+from xml.etree import ElementTree
+
+Element = ElementTree.Element
+Content = Element | str | None
+
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def element(tag: str, *content: Content, **attributes: object) -> Element:
+    """An element with its content; ``class_`` is written class, ``aria_label`` aria-label."""
+    names = {name: name.rstrip("_").replace("_", "-") for name in attributes}
+    written = {names[name]: _clean(str(value)) for name, value in attributes.items() if value is not None}
+    made = ElementTree.Element(tag, written)
+    last: Element | None = None
+    for part in content:
+        if part is None:
+            continue
+        if not isinstance(part, str):
+            made.append(part)
+            last = part
+        elif last is None:
+            made.text = (made.text or "") + _clean(part)
+        else:
+            last.tail = (last.tail or "") + _clean(part)
+    return made
+
+
+def name(column: Hashable) -> Element:
+    """A column's name, kept from turning the text around it."""
+    return element("bdi", str(column), class_="name")
+
+
+def names(columns: Iterable[Hashable], most: int = 12) -> list[Content]:
+    """Names with commas between them, the first few of them."""
+    columns = list(columns)
+    shown: list[Content] = []
+    for column in columns[:most]:
+        shown += [", ", name(column)] if shown else [name(column)]
+    return [*shown, f" and {len(columns) - most} more"] if len(columns) > most else shown
+
+
+def table(
+    caption: str, heads: Iterable[str], rows: Iterable[tuple[list[Content], ...]], **attributes: object
+) -> Element:
+    """A table whose first column names the rows."""
+    head = element("tr", *(element("th", text, scope="col") for text in heads))
+    body = (
+        element("tr", element("th", *first, scope="row"), *(element("td", *cell) for cell in cells))
+        for first, *cells in rows
+    )
+    return element("table", element("caption", caption), element("thead", head), element("tbody", *body), **attributes)
+
+
+def written(root: Element) -> str:
+    """The document."""
+    text = ElementTree.tostring(root, encoding="unicode", method="html")
+    return f"<!DOCTYPE html>\n{text}\n"
+
+
+def _clean(text: str) -> str:
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
