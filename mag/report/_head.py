@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from mag.report import _groups
 from mag.report._facts import Facts
-from mag.report._html import Content, Element, element, names
+from mag.report._html import Content, Element, element, name, names
 from mag.report._text import several, share, span, whole
 
 LONG = 300  # characters of a guarantee that are set in large type
@@ -43,7 +45,7 @@ def _promised(facts: Facts) -> Element:
     strata = [" within the same ", *names(facts.by)] if facts.by else []
     if facts.scope == "joint":
         k = facts.smallest
-        points = [
+        points: list[list[Content]] = [
             [f"At least {k} records share each published combination of ", *names(facts.masked), *strata, "."],
             [f"Whoever knows these values of a person is left with at least {k} records that may be theirs."],
         ]
@@ -66,9 +68,8 @@ def _promised(facts: Facts) -> Element:
 def _not_promised(facts: Facts) -> Element:
     points: list[list[Content]] = []
     if facts.scope == "per-column":
-        points.append([
-            f"This is not joint k-anonymity. The smallest number of records alike in all masked columns is {whole(facts.smallest)}."
-        ])  # fmt: skip
+        alike = f"The smallest number of records alike in all masked columns is {whole(facts.smallest)}."
+        points.append([f"This is not joint k-anonymity. {alike}"])
     if facts.untouched:
         points.append(["Published as they are, and not covered: ", *names(facts.untouched), "."])
     else:
@@ -109,28 +110,22 @@ def computed(facts: Facts) -> list[list[Content]]:
             ]
         )
     if facts.scope == "joint":
-        columns = list(facts.original.values())
-        found += _of_groups(columns, facts, 0, [])
-    else:
-        for place, (name, column) in enumerate(facts.original.items()):
-            found += _of_groups([column], facts, place, [*names([name]), ": "])
+        return found + _of_groups(list(facts.original.values()), facts.labels, [])
+    for place, (column, values) in enumerate(facts.original.items()):
+        found += _of_groups([values], facts.labels[:, place], [name(column), ": "])
     return found
 
 
-def _of_groups(columns: list, facts: Facts, place: int, about: list[Content]) -> list[list[Content]]:
-    labels = facts.labels_of(place)
-    total = _groups.sizes(labels).size
+def _of_groups(columns: list[np.ndarray], labels: np.ndarray, about: list[Content]) -> list[list[Content]]:
+    total = several(_groups.sizes(labels).size, "group", "groups")
     found: list[list[Content]] = []
-    same = _groups.of_one_value(columns, labels)
+    same, one = _groups.of_one_value(columns, labels), _groups.dominated(columns, labels)
     if same.groups:
-        found.append([
-            *about, f"In {whole(same.groups)} of {several(total, 'group', 'groups')} ({several(same.records, 'record', 'records')}) all "
-            "records had the same values. Masking changed nothing there: these values are published exactly."
-        ])  # fmt: skip
-    one = _groups.dominated(columns, labels)
+        where = f"In {whole(same.groups)} of {total} ({several(same.records, 'record', 'records')})"
+        what = "all records had the same values. Masking changed nothing there: these values are published exactly."
+        found.append([*about, f"{where} {what}"])
     if one.groups:
-        found.append([
-            *about, f"In {whole(one.groups)} of {several(total, 'group', 'groups')} one record far from the others causes more than "
-            f"{share(_groups.DOMINATED)} of the group's error. What is published for the others is drawn towards it."
-        ])  # fmt: skip
+        where = f"In {whole(one.groups)} of {total} one record, far from the others,"
+        what = f"causes more than {share(_groups.DOMINATED)} of the group's error."
+        found.append([*about, f"{where} {what} What is published for the others is drawn towards it."])
     return found

@@ -1,11 +1,12 @@
 """Elements of the page.  The standard library writes them out, so that no name or sentence is ever read as markup."""
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from xml.etree import ElementTree
 
 Element = ElementTree.Element
 Content = Element | str | None
+Row = tuple[Sequence[Content], ...]
 
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -43,9 +44,7 @@ def names(columns: Iterable[Hashable], most: int = 12) -> list[Content]:
     return [*shown, f" and {len(columns) - most} more"] if len(columns) > most else shown
 
 
-def table(
-    caption: str, heads: Iterable[str], rows: Iterable[tuple[list[Content], ...]], **attributes: object
-) -> Element:
+def table(caption: str, heads: Iterable[str], rows: Iterable[Row], **attributes: object) -> Element:
     """A table whose first column names the rows."""
     head = element("tr", *(element("th", text, scope="col") for text in heads))
     body = (

@@ -135,7 +135,7 @@ def agreement(label: str, before: np.ndarray, after: np.ndarray) -> Element:
 def _across(values: Sequence[float] | np.ndarray, low: float, high: float) -> np.ndarray:
     """Where values lie on the axis; halves, since the span of finite numbers may not be finite."""
     halves = np.asarray(values, dtype=np.float64) / 2
-    return SIDE + (WIDTH - 2 * SIDE) * (halves - low / 2) / (high / 2 - low / 2)
+    return SIDE + (WIDTH - 2 * SIDE) * ((halves - low / 2) / (high / 2 - low / 2))
 
 
 def _up(parts: np.ndarray) -> np.ndarray:

@@ -50,9 +50,12 @@ def figure(number: float) -> str:
     return f"{number:.3g}"
 
 
-def signed(number: float) -> str:
-    """A difference of two decimals, with its sign."""
-    return "–" if math.isnan(number) else f"{number:+.2f}".replace("-", "−")
+def signed(number: float, decimals: int) -> str:
+    """A number with its sign, unless it is 0 to these decimals."""
+    if math.isnan(number):
+        return "–"
+    text = f"{number:+.{decimals}f}".replace("-", "−")
+    return text if text.strip("+−0.") else text[1:]
 
 
 def number_ticks(low: float, high: float, most: int = 5) -> list[tuple[float, str]]:
@@ -87,6 +90,6 @@ def date_ticks(low: float, high: float, most: int = 4) -> list[tuple[float, str]
             dates, seconds = dates[(low <= seconds) & (seconds <= high)], seconds[(low <= seconds) & (seconds <= high)]
             if seconds.size >= 3:
                 some = slice(None, None, -(-seconds.size // most))
-                texts = [text[:characters].replace("T", " ") for text in np.datetime_as_string(dates[some])]
+                texts = [text[:characters].replace("T", " ") for text in np.datetime_as_string(dates[some], unit="m")]
                 return list(zip(seconds[some].tolist(), texts, strict=True))
     return []

@@ -18,6 +18,13 @@ class Measure(NamedTuple):
     text: Callable[[float], str]
 
 
+LOOKED_AT = {
+    "records": "Computed on",
+    "left_out": "left out because of missing cells:",
+    "linkage_records": "linkage on",
+    "propensity_records": "the model on",
+}
+
 RISK = {
     "k_anonymity": Measure(
         "Smallest class",
@@ -33,8 +40,8 @@ RISK = {
     ),
     "distance_linkage": Measure(
         "Linked by distance",
-        "Share of the people that an intruder finds who knows their true values exactly and picks the nearest published "
-        "record. In a k-anonymous table at most 1/k.",
+        "Share of the people whom an intruder finds who knows their true values exactly and picks the nearest "
+        "published record. In a k-anonymous table at most 1/k.",
         DOMINGO,
         share,
     ),
@@ -46,8 +53,8 @@ RISK = {
     ),
     "sd_interval_disclosure": Measure(
         "Close to the truth, by deviation",
-        "Share of the values that lie within a small part of a standard deviation of what was published. Where a column "
-        "is narrow or has few distinct values, this is high without any record being found.",
+        "Share of the values that lie within a small part of a standard deviation of what was published. High where a "
+        "column has few distinct values, without any record being found.",
         MATEO,
         share,
     ),
