@@ -28,7 +28,7 @@ def change(original: np.ndarray, masked: np.ndarray, k: int) -> Change:
     missing, values = int(np.isnan(masked).sum()), int(np.unique(masked[~np.isnan(masked)]).size)
     if known.sum() < max(k, 1):
         return Change(np.nan, np.nan, np.nan, values, missing)
-    pair = original[known][:, None], masked[known][:, None]
+    pair = (original[:, None], masked[:, None]) if known.all() else (original[known][:, None], masked[known][:, None])
     X, Y = scaled(*pair)
     before, after = float(deviations(X)[0]), float(deviations(Y)[0])
     loss = information_loss(*pair)

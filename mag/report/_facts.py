@@ -2,11 +2,13 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mag import _checks
+from mag.report._columns import Change, change
 
 KINDS = ("datetime", "number")
 SCOPES = ("joint", "per-column")
@@ -78,6 +80,11 @@ class Facts:
     def n(self) -> int:
         """Published records."""
         return len(self.labels)
+
+    @cached_property
+    def changes(self) -> dict[Hashable, Change]:
+        """What masking did to each column."""
+        return {column: change(self.original[column], self.masked[column], self.k_of(column)) for column in self.masked}
 
     def k_of(self, column: Hashable) -> int:
         """The smallest group size asked for in a column."""

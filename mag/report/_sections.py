@@ -65,7 +65,7 @@ def columns(facts: Facts) -> Element:
 
 def _card(facts: Facts, column: Hashable) -> Element:
     original, masked, k = facts.original[column], facts.masked[column], facts.k_of(column)
-    found, change = _bins.bins(original, masked, k), _columns.change(original, masked, k)
+    found, change = _bins.bins(original, masked, k), facts.changes[column]
     drawn: Element | None = None
     notes: list[str] = []
     if found is not None:
@@ -88,8 +88,7 @@ def _card(facts: Facts, column: Hashable) -> Element:
 
 def losses(facts: Facts) -> Element:
     """Information loss, overall and by column."""
-    lost = {column: _columns.change(facts.original[column], facts.masked[column], facts.k_of(column)).loss
-            for column in facts.masked}  # fmt: skip
+    lost = {column: change.loss for column, change in facts.changes.items()}
     largest = max((loss for loss in lost.values() if np.isfinite(loss)), default=0.0) or 1.0
     order = sorted(lost, key=lambda column: -np.nan_to_num(lost[column], nan=-1.0))
     rows: list[Row] = [
