@@ -94,7 +94,7 @@ def run(
     say(f"A made-up register of {n} people: {', '.join(register)}.")
     say(f"Whoever knows region, {', '.join(COLUMNS)} of someone looks them up:")
     before = verify.recount(table, ["region", *COLUMNS])
-    say(f"  check: k = {before}, {'as' if before >= k else 'not'} {k} or more as asked for.")
+    say(f"  {'passes' if before >= k else 'fails'}: the smallest class has {before}, asked for were {k}.")
     say("")
     say(f"mag.microaggregate(people, k={k}, columns=[{', '.join(COLUMNS)}], by='region', keep='satisfaction',")
     say("                   drop=['id', 'name'], missing='group', small_strata='suppress')")
@@ -134,6 +134,18 @@ def _polars(register: dict[str, np.ndarray]) -> Any:
     except ImportError:
         return None
     return polars.DataFrame(register).with_columns(polars.col("rent", "commute_minutes").fill_nan(None))
+
+
+def _write(files: dict[str, pathlib.Path], frame: Any, release: Any) -> None:
+    """The manifest, and the tables if there is a frame."""
+    from mag._atomic import writing
+
+    with writing(files["manifest.json"], overwrite=True) as path:
+        path.write_text(json.dumps(release.manifest(), indent=1, ensure_ascii=False), encoding="utf-8")
+    if frame is not None:
+        for name, table in (("people.csv", frame), ("masked.csv", release.data)):
+            with writing(files[name], overwrite=True) as path:
+                table.write_csv(path)
 
 
 def _files(folder: pathlib.Path, tables: bool, overwrite: bool) -> dict[str, pathlib.Path]:

@@ -252,7 +252,9 @@ def test_groups_of_one_value_are_counted():
 
 def test_missing_cells_are_equal_to_each_other():
     x = np.array([np.nan, np.nan, np.nan, 1.0, np.nan, 2.0])
-    assert _groups.of_one_value([x], np.array([0, 0, 0, 1, 1, 1])) == (1, 3)
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    assert _groups.of_one_value([x, np.ones(6)], labels) == (1, 3)
+    assert _groups.of_one_value([x], labels) == (0, 0)  # nothing is published there
 
 
 @pytest.mark.parametrize("k", [3, 5, 30])

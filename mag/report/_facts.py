@@ -10,7 +10,7 @@ import numpy as np
 from mag import _checks
 from mag.report._columns import Change, change
 
-KINDS = ("datetime", "number")
+KINDS = ("datetime", "duration", "number")
 SCOPES = ("joint", "per-column")
 
 
@@ -29,10 +29,10 @@ class Facts:
     smallest : int
         The smallest number of records that are alike in all masked columns (and `by`), counted on what is published.
     original, masked : mapping of column to float64 array of shape (n,)
-        Published records, row i of both the same; missing is NaN, datetimes are seconds since 1970.
+        Published records, row i of both the same; missing is NaN, datetimes are seconds since 1970, durations seconds.
     labels : int array of shape (n,), or (n, m) with ``scope="per-column"``
         The group of every record, or of every cell; negative where there is none.
-    kinds : mapping of column to {"datetime", "number"}
+    kinds : mapping of column to {"datetime", "duration", "number"}
         Columns that are not named are numbers.
     utility, risk : mapping of str to number
         As `mag.assess` gives them.

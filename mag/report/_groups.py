@@ -43,18 +43,22 @@ def histogram(counts: np.ndarray, most: int = 30) -> list[tuple[int, int, int]]:
 
 
 def of_one_value(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:
-    """Groups whose records are equal in all of the columns: what is published for them is what they were."""
+    """Groups whose records are equal in all of the columns: what is published for them is what they were.
+
+    Missing cells are equal to each other; groups of nothing else do not count.
+    """
     grouped = labels >= 0
     labels = labels[grouped]
     counts = np.bincount(labels)
-    mixed = np.zeros(counts.size, dtype=bool)
+    valued, mixed = np.zeros((2, counts.size), dtype=bool)
     first = np.empty(counts.size)
     for column in columns:
         values = column[grouped]
         first[labels] = values  # one of the group's
         other = first[labels]
         mixed[labels[(values != other) & ~(np.isnan(values) & np.isnan(other))]] = True
-    return _count(counts, ~mixed)
+        valued[labels[~np.isnan(values)]] = True
+    return _count(counts, valued & ~mixed)
 
 
 def dominated(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:

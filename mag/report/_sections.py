@@ -77,6 +77,8 @@ def _card(facts: Facts, column: Hashable) -> Element:
         notes.append("One and the same value is published for all records.")
     else:
         notes.append("Too few values to draw.")
+    if facts.kinds.get(column) == "duration":
+        notes.append("In seconds.")
     values = several(change.values, "distinct value", "distinct values")
     missing = several(change.missing, "cell", "cells")
     notes.append(f"{values} published" + (f", {missing} missing." if change.missing else "."))
