@@ -3,6 +3,7 @@
 import os
 import pathlib
 
+from mag._atomic import writing
 from mag.report._facts import Facts
 from mag.report._page import page
 
@@ -10,13 +11,7 @@ __all__ = ["Facts", "page", "write"]
 
 
 def write(path: str | os.PathLike[str], facts: Facts) -> pathlib.Path:
-    """Write the page, all of it or nothing, and say where it is."""
-    target = pathlib.Path(path)
-    text = page(facts).encode()
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(text)
-        os.replace(beside, target)
-    finally:
-        beside.unlink(missing_ok=True)
-    return target
+    """Write the page, all of it or nothing, in place of what was there, and say where it is."""
+    with writing(path, overwrite=True) as [draft]:
+        draft.write_text(page(facts), encoding="utf-8")
+    return pathlib.Path(path)

@@ -101,14 +101,6 @@ def computed(facts: Facts) -> list[list[Content]]:
         found.append(
             ["Columns were grouped one by one: a combination of published values may belong to a single person."]
         )
-    if facts.untouched:
-        found.append(
-            [
-                f"{several(len(facts.untouched), 'column is', 'columns are')} published untouched: ",
-                *names(facts.untouched),
-                ".",
-            ]
-        )
     if facts.scope == "joint":
         return found + _of_groups(list(facts.original.values()), facts.labels, [])
     for place, (column, values) in enumerate(facts.original.items()):
@@ -126,6 +118,6 @@ def _of_groups(columns: list[np.ndarray], labels: np.ndarray, about: list[Conten
         found.append([*about, f"{where} {what}"])
     if one.groups:
         where = f"In {whole(one.groups)} of {total} one record, far from the others,"
-        what = f"causes more than {share(_groups.DOMINATED)} of the group's error."
+        what = f"causes more than {_groups.DOMINATED:.0%} of the group's error."
         found.append([*about, f"{where} {what} What is published for the others is drawn towards it."])
     return found

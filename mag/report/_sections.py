@@ -59,11 +59,11 @@ def columns(facts: Facts) -> Element:
         "Distributions before and after",
         element("p", intro, class_="soft"),
         element("ul", *key, class_="key"),
-        element("div", *(_card(facts, column) for column in facts.masked), class_="grid"),
+        element("div", *(_card(facts, place, column) for place, column in enumerate(facts.masked)), class_="grid"),
     )
 
 
-def _card(facts: Facts, column: Hashable) -> Element:
+def _card(facts: Facts, place: int, column: Hashable) -> Element:
     original, masked, k = facts.original[column], facts.masked[column], facts.k_of(column)
     found, change = _bins.bins(original, masked, k), facts.changes[column]
     drawn: Element | None = None
@@ -82,8 +82,12 @@ def _card(facts: Facts, column: Hashable) -> Element:
     values = several(change.values, "distinct value", "distinct values")
     missing = several(change.missing, "cell", "cells")
     notes.append(f"{values} published" + (f", {missing} missing." if change.missing else "."))
+    if same := _groups.of_one_value([original], facts.labels_of(place)).groups:
+        part = share(same / _groups.sizes(facts.labels_of(place)).size)
+        notes.append(f"In {part} of the groups all had the same value, which is published.")
     if found is not None and max(found.beyond) > 0:
-        notes.append(f"Beyond the axis: {share(found.beyond[0])} of the values before, {share(found.beyond[1])} after.")
+        before, after = (share(part) if part else "none" for part in found.beyond)
+        notes.append(f"Beyond the axis: {before} of the values before, {after} after.")
     caption = element("figcaption", *(element("p", note) for note in notes))
     return element("figure", element("h3", name(column)), drawn, caption)
 
