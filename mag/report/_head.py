@@ -118,6 +118,6 @@ def _of_groups(columns: list[np.ndarray], labels: np.ndarray, about: list[Conten
         found.append([*about, f"{where} {what}"])
     if one.groups:
         where = f"In {whole(one.groups)} of {total} one record, far from the others,"
-        what = f"causes more than {_groups.DOMINATED:.0%} of the group's error."
+        what = f"causes more than {100 * _groups.DOMINATED:.0f} % of the group's error."
         found.append([*about, f"{where} {what} What is published for the others is drawn towards it."])
     return found

@@ -82,9 +82,10 @@ def _card(facts: Facts, place: int, column: Hashable) -> Element:
     values = several(change.values, "distinct value", "distinct values")
     missing = several(change.missing, "cell", "cells")
     notes.append(f"{values} published" + (f", {missing} missing." if change.missing else "."))
-    if same := _groups.of_one_value([original], facts.labels_of(place)).groups:
-        part = share(same / _groups.sizes(facts.labels_of(place)).size)
-        notes.append(f"In {part} of the groups all had the same value, which is published.")
+    labels = facts.labels_of(place)
+    same = _groups.of_one_value([original], labels).groups / max(_groups.sizes(labels).size, 1)
+    if same >= 0.01:
+        notes.append(f"In {share(same)} of the groups all had the same value, which is published.")
     if found is not None and max(found.beyond) > 0:
         before, after = (share(part) if part else "none" for part in found.beyond)
         notes.append(f"Beyond the axis: {before} of the values before, {after} after.")
