@@ -88,7 +88,7 @@ def risk_and_utility(folder: pathlib.Path, n: int = 2000) -> None:
     """What several methods lose, and what they leave to an intruder, for several k."""
     table = people(n)
     X = np.column_stack(
-        [np.nan_to_num(table[name].astype(float), nan=-1) for name in ("age", "income", "rent", "children")]
+        [np.nan_to_num(table[name].astype(float), nan=0) for name in ("age", "income", "rent", "children")]
     )
     figure, axes = plt.subplots(figsize=(7, 4.2), dpi=120)
     for method, (marker, colour) in METHODS.items():
