@@ -206,6 +206,16 @@ def test_the_largest_value_leaves_no_trace():
     assert here == there
 
 
+@pytest.mark.parametrize("values", [np.arange(300.0), np.random.default_rng(0).random(300), columns()["income"]])
+def test_axes_are_made_of_published_values(values):
+    masked = means(values, neighbours(values, K))
+    edges = _bins.inner_edges(masked)
+    found = _bins.bins(values, masked, K)
+    assert set(found.edges) <= set(edges)
+    assert masked.min() - 1 < edges[0]
+    assert edges[-1] <= masked.max() + edges[1] - edges[0]
+
+
 def test_no_value_of_a_person_is_on_the_page():
     original = columns()
     facts = released(original)
