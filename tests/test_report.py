@@ -157,8 +157,10 @@ def test_names_are_never_markup():
     reader = Reader(page)
     assert not {"script", "b"} & set(reader.tags)
     assert not [name for name, _ in reader.attributes if name.startswith("on")]
-    for name in (NAMES[0], NAMES[2], NAMES[3], NAMES[5]):
+    for name in (NAMES[0], NAMES[2], NAMES[3], "x" * 60 + "…"):
         assert name in " ".join(reader.words)
+    assert ("title", NAMES[5]) in reader.attributes
+    assert len(page) < 200_000
     assert html.escape(NAMES[0], quote=False) in page
 
 
@@ -292,6 +294,14 @@ def test_per_column_is_said_not_to_be_joint():
     assert "may belong to a single person" in sentences(facts)
     assert "k counted" not in text
     assert "Groups of each column" in text
+
+
+def test_warnings_of_many_columns_are_one_sentence():
+    original = {f"c{j}": np.repeat(np.arange(20.0), 5) for j in range(40)}
+    facts = released(original, scope="per-column")
+    assert len(computed(facts)) == 2
+    assert "these values are published exactly. c0 (20 of 20), c1 (20 of 20)," in sentences(facts)
+    assert "and 28 more." in sentences(facts)
 
 
 def test_k_may_differ_by_column():

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from mag.report import _groups
 from mag.report._facts import Facts
-from mag.report._html import Content, Element, element, name, names
+from mag.report._html import Content, Element, element, listed, name, names
 from mag.report._text import several, share, span, whole
 
+EXACT = "Masking changed nothing there: these values are published exactly."
+DRAWN = (
+    f"one record, far from the others, causes more than {100 * _groups.DOMINATED:.0f} % of the group's error. "
+    "What is published for the others is drawn towards it."
+)
 LONG = 300  # characters of a guarantee that are set in large type
 
 
@@ -101,23 +104,33 @@ def computed(facts: Facts) -> list[list[Content]]:
         found.append(
             ["Columns were grouped one by one: a combination of published values may belong to a single person."]
         )
-    if facts.scope == "joint":
-        return found + _of_groups(list(facts.original.values()), facts.labels, [])
-    for place, (column, values) in enumerate(facts.original.items()):
-        found += _of_groups([values], facts.labels[:, place], [name(column), ": "])
-    return found
+    return found + (_of_groups(facts) if facts.scope == "joint" else _of_columns(facts))
 
 
-def _of_groups(columns: list[np.ndarray], labels: np.ndarray, about: list[Content]) -> list[list[Content]]:
+def _of_groups(facts: Facts) -> list[list[Content]]:
+    columns, labels = list(facts.original.values()), facts.labels
     total = several(_groups.sizes(labels).size, "group", "groups")
     found: list[list[Content]] = []
     same, one = _groups.of_one_value(columns, labels), _groups.dominated(columns, labels)
     if same.groups:
         where = f"In {whole(same.groups)} of {total} ({several(same.records, 'record', 'records')})"
-        what = "all records had the same values. Masking changed nothing there: these values are published exactly."
-        found.append([*about, f"{where} {what}"])
+        found.append([f"{where} all records had the same values. {EXACT}"])
     if one.groups:
-        where = f"In {whole(one.groups)} of {total} one record, far from the others,"
-        what = f"causes more than {100 * _groups.DOMINATED:.0f} % of the group's error."
-        found.append([*about, f"{where} {what} What is published for the others is drawn towards it."])
+        found.append([f"In {whole(one.groups)} of {total} {DRAWN}"])
+    return found
+
+
+def _of_columns(facts: Facts) -> list[list[Content]]:
+    found: list[list[Content]] = []
+    for counted, words in (
+        (_groups.of_one_value, f"In groups of these columns all records had the same value. {EXACT}"),
+        (_groups.dominated, f"In groups of these columns {DRAWN}"),
+    ):
+        hits: list[list[Content]] = []
+        for place, (column, values) in enumerate(facts.original.items()):
+            labels = facts.labels_of(place)
+            if groups := counted([values], labels).groups:
+                hits.append([name(column), f" ({whole(groups)} of {whole(_groups.sizes(labels).size)})"])
+        if hits:
+            found.append([f"{words} ", *listed(hits), "."])
     return found

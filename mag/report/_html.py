@@ -8,6 +8,7 @@ Element = ElementTree.Element
 Content = Element | str | None
 Row = tuple[Sequence[Content], ...]
 
+LONGEST = 60  # characters of a name
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -30,18 +31,29 @@ def element(tag: str, *content: Content, **attributes: object) -> Element:
     return made
 
 
+def short(column: Hashable) -> str:
+    """A column's name, cut where it is very long."""
+    text = str(column)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
 def name(column: Hashable) -> Element:
-    """A column's name, kept from turning the text around it."""
-    return element("bdi", str(column), class_="name")
+    """A column's name, kept from turning the text around it; all of a long one shows under the pointer."""
+    full = str(column) if len(str(column)) > LONGEST else None
+    return element("bdi", short(column), class_="name", title=full)
 
 
-def names(columns: Iterable[Hashable], most: int = 12) -> list[Content]:
+def names(columns: Iterable[Hashable]) -> list[Content]:
     """Names with commas between them, the first few of them."""
-    columns = list(columns)
+    return listed([[name(column)] for column in columns])
+
+
+def listed(parts: Sequence[Sequence[Content]], most: int = 12) -> list[Content]:
+    """Parts with commas between them, the first few of them."""
     shown: list[Content] = []
-    for column in columns[:most]:
-        shown += [", ", name(column)] if shown else [name(column)]
-    return [*shown, f" and {len(columns) - most} more"] if len(columns) > most else shown
+    for part in parts[:most]:
+        shown += [", ", *part] if shown else part
+    return [*shown, f" and {len(parts) - most} more"] if len(parts) > most else shown
 
 
 def table(caption: str, heads: Iterable[str], rows: Iterable[Row], **attributes: object) -> Element:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mag.report import _bins, _columns, _groups, _svg, _words
 from mag.report._facts import Facts
-from mag.report._html import Content, Element, Row, element, name, table
+from mag.report._html import Content, Element, Row, element, name, short, table
 from mag.report._text import figure, several, share, signed, span, whole
 
 MATRIX = 24  # columns that a matrix of correlations can show
@@ -69,7 +69,7 @@ def _card(facts: Facts, place: int, column: Hashable) -> Element:
     drawn: Element | None = None
     notes: list[str] = []
     if found is not None:
-        label = f"Distribution of {column} before and after: {share(change.spread)} of the standard deviation is kept."
+        label = f"Distribution of {short(column)} before and after, {share(change.spread)} of its spread kept"
         drawn = _svg.distributions(label, found, facts.kinds.get(column, "number"))
         moved = f"mean moved by {figure(abs(change.shift))} standard deviations"
         notes.append(f"Spread kept {share(change.spread)}, {'mean kept' if abs(change.shift) < 0.01 else moved}.")
@@ -145,7 +145,10 @@ def correlations(facts: Facts) -> Element | None:
 def _matrices(labels: list[Hashable], before: np.ndarray, after: np.ndarray) -> list[Element]:
     drawn = []
     for title, values in (("Before", before), ("After", after), ("Difference", after - before)):
-        texts = [[f"{labels[a]}, {labels[b]}: {signed(values[a, b], 3)}" for b in range(a)] for a in range(len(labels))]
+        texts = [
+            [f"{short(labels[a])}, {short(labels[b])}: {signed(values[a, b], 3)}" for b in range(a)]
+            for a in range(len(labels))
+        ]
         squares = _svg.matrix(f"Correlations, {title.lower()}", values, texts)
         drawn.append(element("figure", element("h3", title), squares))
     key = (element("li", f"{at} ", name(label)) for at, label in enumerate(labels, 1))
