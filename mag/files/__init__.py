@@ -46,7 +46,7 @@ class File:
     >>> file.names()
     ['zip', 'age']
     >>> file.counts(["zip", "age"])      # one class of one record, one of two
-    {1: 1, 2: 1}
+    [{1: 1, 2: 1}]
     >>> file.read(["age"], ["zip"])[0].rows()
     [('00123', 31), ('00123', 31), ('00200', 52)]
     >>> folder.cleanup()
@@ -74,11 +74,11 @@ class File:
         """Write a frame whose columns `masked` were computed, under another name for now."""
         self.format.write(frame, draft, masked, meta, self.layout)
 
-    def counts(self, columns: Sequence[str], draft: pathlib.Path | None = None) -> Histogram:
-        """How many classes of records that are alike in the columns there are of each size."""
+    def counts(self, *sets: Sequence[str], draft: pathlib.Path | None = None) -> list[Histogram]:
+        """For each set of columns, how many classes of records alike there are of each size."""
         if draft is None:
-            self._known(columns)
-        return self._told(self.format.counts, draft or self.path, list(columns), self.layout)
+            self._known([name for columns in sets for name in columns])
+        return self._told(self.format.counts, draft or self.path, [list(columns) for columns in sets], self.layout)
 
     def _told(self, step: Callable[..., Any], *arguments: Any) -> Any:
         """One sentence for what goes wrong inside of a library, whose own words may quote cells."""

@@ -51,6 +51,7 @@ class Format:
         """Write a frame whose columns `masked` were computed."""
         raise NotImplementedError
 
-    def counts(self, path: pathlib.Path, columns: Sequence[str], layout: Layout) -> Histogram:
-        """How many classes of records that are alike in the columns there are of each size, in the file as it is."""
-        return of_frame(self.columns(path, columns), columns)
+    def counts(self, path: pathlib.Path, sets: Sequence[Sequence[str]], layout: Layout) -> list[Histogram]:
+        """For each set of columns, how many classes of records alike there are of each size, in the file as it is."""
+        frame = self.columns(path, list(dict.fromkeys(name for columns in sets for name in columns)))
+        return [of_frame(frame, columns) for columns in sets]

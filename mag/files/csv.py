@@ -70,9 +70,10 @@ class Csv(Format):
                 decimal_comma=layout.decimal_comma,
             )
 
-    def counts(self, path, columns, layout):
+    def counts(self, path, sets, layout):
         """By the text of the cells, as a reader of the file sees it."""
-        return of_text(self._texts(path, columns, layout))
+        columns = list(dict.fromkeys(name for columns in sets for name in columns))
+        return of_text(self._texts(path, columns, layout), sets)
 
     def _blocks(self, path, columns, schema, layout) -> Iterator[Any]:
         """Block after block of these columns; those that the schema does not know are text."""

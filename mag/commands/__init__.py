@@ -1,0 +1,14 @@
+"""One command, one file; typer makes the command line of the function's signature, and the help of its docstring."""
+
+from mag.commands import check, compare, demo, info, mask, risk, utility, warmup
+
+COMMANDS = {
+    "check": check.check,
+    "compare": compare.compare,
+    "demo": demo.demo,
+    "info": info.info,
+    "mask": mask.mask,
+    "risk": risk.risk,
+    "utility": utility.utility,
+    "warmup": warmup.warmup,
+}
