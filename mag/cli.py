@@ -51,28 +51,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    import typer
-
     from mag.commands import COMMANDS
+    from mag.commands._app import application
 
-    app = typer.Typer(
-        help="Microaggregation: publish tables in groups of at least k records, at little loss.",
-        add_completion=False,
-        no_args_is_help=True,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(lambda: None)
-    for name, command in COMMANDS.items():
-        app.command(name)(command)
     try:
-        code = typer.main.get_command(app)(arguments, prog_name="mag", standalone_mode=False)
+        code = application()(arguments, prog_name="mag", standalone_mode=False)
     except Exception as error:
-        if not hasattr(error, "format_message"):
+        if not hasattr(error, "format_message"):  # typer's own mistakes have it, in all its versions
             raise
+        sentence = error.format_message()
         if type(error).__name__ == "NoArgsIsHelpError":
-            print(error.format_message())
+            print(sentence)
             return 2
-        return _failed(error.format_message(), 2)
+        if sentence.startswith("No such command"):
+            sentence = f"{sentence.partition('.')[0]}; the commands are {', '.join(COMMANDS)}."
+        return _failed(sentence, 2)
     return code if isinstance(code, int) else 0
 
 

@@ -132,7 +132,7 @@ def test_cells_that_are_no_numbers_are_counted_and_not_quoted(file):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("a,b\n1,2\n1,2,secret\n", "a line has more of them than the first"),
+        ("a,b\n1,2\n1,2,secret\n", "a line has more cells than the first"),
         ('a,b\n1,"secret\n1,2\n', "a quote is not closed"),
         ("a,b\né,secret\n".encode("latin-1"), "in another encoding than was told"),
         ("", "is empty"),

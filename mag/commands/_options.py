@@ -40,12 +40,14 @@ def opened(paths: Sequence[pathlib.Path], asked: Layout) -> list[File]:
     """The files; options of text files without a text file are a mistake."""
     files = [File(path, asked) for path in paths]
     if asked != Layout() and not any(file.format.text for file in files):
-        given = [f"--{name.replace('_', '-')}" for name, value in vars(asked).items() if value != getattr(Layout(), name)]
+        given = [
+            f"--{name.replace('_', '-')}" for name, value in vars(asked).items() if value != getattr(Layout(), name)
+        ]
         raise ValueError(f"{', '.join(given)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
     return files
 
 
-def whole(option: str, words: Sequence[str]) -> int | dict[str, int]:
+def whole(option: str, words: Sequence[str]) -> Any:
     """One integer, or NAME=INTEGER for every column."""
     pairs = [word.rpartition("=") for word in words]
     try:
@@ -55,7 +57,9 @@ def whole(option: str, words: Sequence[str]) -> int | dict[str, int]:
             return {name: int(number) for name, _, number in pairs}
     except ValueError:
         pass
-    raise ValueError(f"{option} must be one integer, or NAME=INTEGER for each column; got {', '.join(map(repr, words))}.")
+    raise ValueError(
+        f"{option} must be one integer, or NAME=INTEGER for each column; got {', '.join(map(repr, words))}."
+    )
 
 
 def settings(words: Sequence[str]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import pathlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mag.commands._options import opened
 from mag.files import Layout
@@ -36,7 +36,7 @@ def pair(
     return list(columns), tables[0], tables[1]
 
 
-def _float64():
+def _float64() -> Any:
     import polars as pl
 
     return pl.Float64

@@ -5,13 +5,15 @@ from typing import Annotated
 
 import typer
 
-from mag.commands._options import DecimalComma, Delimiter, Encoding, Json, Null, Quiet, layout, opened
+from mag.commands._options import Delimiter, Encoding, Json, Quiet, layout, opened
 from mag.commands._output import dump
 
 
 def check(
     path: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="A file that is to be published.")],
-    qi: Annotated[list[str], typer.Option("--qi", "-c", help="A quasi-identifying column; repeatable.", metavar="NAME")],
+    qi: Annotated[
+        list[str], typer.Option("--qi", "-c", help="A quasi-identifying column; repeatable.", metavar="NAME")
+    ],
     k: Annotated[int, typer.Option("-k", min=1, help="Smallest number of records that must be alike.")],
     as_json: Json = False,
     quiet: Quiet = False,

@@ -9,7 +9,9 @@ from mag.commands._options import Quiet
 
 
 def warmup(
-    cost: Annotated[list[str] | None, typer.Option("--cost", "-c", help="To compile; repeatable (default: sse).")] = None,
+    cost: Annotated[
+        list[str] | None, typer.Option("--cost", "-c", help="To compile; repeatable (default: sse).")
+    ] = None,
     k: Annotated[list[int] | None, typer.Option("-k", help="A group size; repeatable (default: 2 to 12).")] = None,
     quiet: Quiet = False,
 ) -> None:

@@ -67,7 +67,7 @@ class File:
 
     def read(self, numbers: Sequence[str], others: Sequence[str] = ()) -> "tuple[pl.DataFrame, Meta]":
         """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order."""
-        self._known([*numbers, *others])
+        self.check_names([*numbers, *others])
         return self._told(self.format.read, self.path, list(numbers), list(others), self.layout)
 
     def write(self, frame: "pl.DataFrame", masked: Sequence[str], meta: Meta, draft: pathlib.Path) -> None:
@@ -77,7 +77,7 @@ class File:
     def counts(self, *sets: Sequence[str], draft: pathlib.Path | None = None) -> list[Histogram]:
         """For each set of columns, how many classes of records alike there are of each size."""
         if draft is None:
-            self._known([name for columns in sets for name in columns])
+            self.check_names([name for columns in sets for name in columns])
         return self._told(self.format.counts, draft or self.path, [list(columns) for columns in sets], self.layout)
 
     def _told(self, step: Callable[..., Any], *arguments: Any) -> Any:
@@ -97,7 +97,8 @@ class File:
             raise FileNotFoundError(2, "there is no such file", str(self.path))
         return self.path
 
-    def _known(self, columns: Sequence[str]) -> None:
+    def check_names(self, columns: Sequence[str]) -> None:
+        """Columns that the file does not have are an error that lists those that it has."""
         names = self.names()
         unknown = sorted({name for name in columns if name not in names})
         if unknown:

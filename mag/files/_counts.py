@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
 
 Histogram = dict[int, int]  # size of a class → how many classes have it
@@ -17,6 +16,8 @@ def of_text(blocks: "Iterable[pl.DataFrame]", sets: Sequence[Sequence[str]]) -> 
     A record that is too rare is overlooked only if its hash is that of another class; with a million of them that has
     a probability of 2**-44.
     """
+    import numpy as np
+
     hashes: list[list[np.ndarray]] = [[] for _ in sets]
     for cells in blocks:
         for columns, parts in zip(sets, hashes, strict=True):
@@ -24,7 +25,9 @@ def of_text(blocks: "Iterable[pl.DataFrame]", sets: Sequence[Sequence[str]]) -> 
     return [_of_hashes(np.concatenate(parts)) for parts in hashes]
 
 
-def _of_hashes(hashes: np.ndarray) -> Histogram:
+def _of_hashes(hashes: "np.ndarray") -> Histogram:
+    import numpy as np
+
     hashes.sort()
     ends = np.flatnonzero(np.append(hashes[1:] != hashes[:-1], np.ones(min(hashes.size, 1), bool)))
     return {int(size): int(count) for size, count in zip(*np.unique_counts(np.diff(ends, prepend=-1)), strict=True)}

@@ -15,7 +15,7 @@ class Csv(Format):
     """Read in blocks; written as it was read: line ends, the mark at the beginning, quotes where they are needed."""
 
     text = True
-    broken = "is no table of cells: a line has more of them than the first, or a quote is not closed; is the delimiter right?"
+    broken = "is no table: a line has more cells than the first, or a quote is not closed; is the delimiter right?"
 
     def __init__(self, *endings: str, delimiter: str):
         super().__init__(*endings)
@@ -104,7 +104,7 @@ class Csv(Format):
 
     def _failures(self, path, columns, layout):
         """How many cells of each column cannot be read as each kind."""
-        bad = {name: {} for name in columns}
+        bad: dict[str, dict[str, int]] = {name: {} for name in columns}
         for text in self._texts(path, columns, layout):
             for name in columns:
                 bad[name] = failures(text[name], layout, bad[name])
