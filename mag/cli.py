@@ -1,6 +1,7 @@
 """The `mag` command: what is common to all its commands, above all how it fails."""
 
 import contextlib
+import re
 import signal
 import sys
 import threading
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RuntimeError as error:  # a count that fails, see mag.verify
         return _failed(str(error), 1)
     except (TypeError, ValueError) as error:
-        return _failed(str(error), 2)
+        return _failed(re.sub(r"\b([a-z_]+)='([\w-]+)'", _as_option, str(error)), 2)
 
 
 def _run(arguments: list[str]) -> int:
@@ -79,6 +80,11 @@ def _failed(sentence: str, code: int) -> int:
         console = Console(stderr=True, soft_wrap=True, highlight=False)
         console.print(Text.assemble(("mag: ", "bold red"), sentence))
     return code
+
+
+def _as_option(keyword: re.Match[str]) -> str:
+    """small_strata='merge' is --small-strata merge here."""
+    return f"--{keyword[1].replace('_', '-')} {keyword[2]}"
 
 
 class _Terminated(BaseException):

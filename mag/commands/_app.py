@@ -18,7 +18,6 @@ def application() -> Callable[..., Any]:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_everywhere)
-    command: Callable[..., Any]
     for name, command in COMMANDS.items():
         app.command(name)(command)
     return typer.main.get_command(app)

@@ -11,8 +11,9 @@ def demo(k: Annotated[int, typer.Option("-k", help="Smallest group size.")] = 5)
     from mag.demo import summary
 
     began = time.perf_counter()
+    shown = summary(k)
     print(f"10 000 generated people, each column optimally grouped by itself, k = {k}\n")
-    print(summary(k))
+    print(shown)
     print(f"\nEvery published value stands for at least {k} records of its column; the columns are not yet")
     print("protected jointly: a combination of values may still be unique.")
     print(f"({time.perf_counter() - began:.1f} s, most of it compilation on the first run)")

@@ -91,8 +91,8 @@ def mask(
     _check_roles(read, roles)
     given: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
-        "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata, "shuffle": shuffle,
-        "random_state": seed, "threads": threads, "time_limit": time_limit,
+        "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
+        "shuffle": shuffle, "random_state": seed, "threads": threads, "time_limit": time_limit,
         "round": whole("--round", decimals) if decimals else None,
     } | settings(option or [])  # fmt: skip
     group_size, before = whole("-k", k), _stamp(source)
