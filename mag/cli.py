@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 141
     except OSError as error:
-        return _failed(f"{error.filename}: {error.strerror}." if error.filename else f"{error}.", 2)
+        return _failed(f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror or error}.", 2)
     except MemoryError:
         return _failed("there is not enough memory.", 2)
     except RuntimeError as error:  # a count that fails, see mag.verify
@@ -67,6 +67,8 @@ def _run(arguments: list[str]) -> int:
         if sentence.startswith("No such command"):
             sentence = f"{sentence.partition('.')[0]}; the commands are {', '.join(COMMANDS)}."
         return _failed(sentence, 2)
+    if code == 130:  # what typer makes of an interruption
+        raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 

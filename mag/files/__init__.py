@@ -6,6 +6,7 @@ the format is text, and the stored values where it is not.
 
 import os
 import pathlib
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "File", "Histogram", "Layout", "below", "smallest"]
 
+LIBRARIES = ("_fastexcel", "fastexcel", "polars", "pyreadstat", "xlsxwriter")  # whose errors are told in our words
 FORMATS: dict[str, Format] = {
     "csv": csv.FORMAT,
     "dta": dta.FORMAT,
@@ -72,7 +74,16 @@ class File:
 
     def write(self, frame: "pl.DataFrame", masked: Sequence[str], meta: Meta, draft: pathlib.Path) -> None:
         """Write a frame whose columns `masked` were computed, under another name for now."""
-        self.format.write(frame, draft, masked, meta, self.layout)
+        try:
+            self.format.write(frame, draft, masked, meta, self.layout)
+        except Exception as error:
+            system = re.search(r"(?:os error|Errno) (\d+)", str(error))  # libraries wrap what the system says
+            if system:
+                why = f"could not be written, {os.strerror(int(system[1]))}; nothing was left"
+                raise OSError(int(system[1]), why, str(self.path)) from None
+            if _foreign(error):
+                raise ValueError(f"{self.path.name!r} cannot be written: {self.format.refused(error)}.") from None
+            raise
 
     def counts(self, *sets: Sequence[str], draft: pathlib.Path | None = None) -> list[Histogram]:
         """For each set of columns, how many classes of records alike there are of each size."""
@@ -85,7 +96,7 @@ class File:
         try:
             return step(*arguments)
         except Exception as error:
-            foreign = type(error).__module__.partition(".")[0] in ("fastexcel", "_fastexcel", "polars", "pyreadstat")
+            foreign = _foreign(error)
             if isinstance(error, UnicodeError) or (foreign and self.format.text and "utf-8" in str(error)):
                 raise ValueError(f"{self.path.name!r} is in another encoding than was told; use --encoding.") from None
             if foreign:
@@ -107,6 +118,10 @@ class File:
             raise ValueError(
                 f"{self.path.name!r} has no column {', '.join(map(repr, unknown))}; its columns are {listed}{hint}"
             )
+
+
+def _foreign(error: Exception) -> bool:
+    return type(error).__module__.partition(".")[0] in LIBRARIES
 
 
 def _by_ending(path: pathlib.Path) -> Format:

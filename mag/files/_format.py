@@ -19,6 +19,10 @@ class Format:
     text = False  # whether cells are text, and the options of `Layout` matter
     broken = "cannot be read: it is damaged, or of another format than its name says."
 
+    def refused(self, error: Exception) -> str:
+        """Why a table cannot be written; the words of libraries may quote cells."""
+        return f"{self.endings[0]} cannot hold a column, or so many records"
+
     def __init__(self, *endings: str):
         self.endings = endings
 

@@ -17,6 +17,9 @@ class Statistics(Format):
         super().__init__(*endings)
         self._reader, self._writer = reader, writer
 
+    def refused(self, error):
+        return f"pyreadstat says {str(error).rstrip('.')!r}"  # which names columns, and no cells
+
     def schema(self, path):
         return dict(self._load(path)[0].schema)
 
