@@ -158,8 +158,8 @@ smallest class 3 of 7 records.
         labels, n_groups, used, complete = _by_column(picked, strata, plan, heavy, backend, threads)
     else:
         labels, n_groups, used, complete = _jointly(
-            picked, strata, plan, heavy, backend, threads, generator if random_state is not None and _draws(method) else None, progress,
-            time_limit, options,
+            picked, strata, plan, heavy, backend, threads,
+            generator if random_state is not None and _draws(method) else None, progress, time_limit, options,
         )  # fmt: skip
     grouped = time.perf_counter()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._frames import Dictionary, frame_of
+from mag._frames import frame_of
 
 
 class NotAnonymous(RuntimeError):  # noqa: N818 - what is wrong, not that something is
@@ -39,16 +39,11 @@ def recount(table: Any, columns: Sequence[Hashable]) -> int:
     frame = frame_of(table)
     if frame.n == 0:
         return 0
-    native = frame.native
-    if isinstance(frame, Dictionary):
-        tokens = [token for name in columns for token in _tokens(native[name])]
-    elif frame.frame.implementation.is_polars():
-        return _polars(native, list(columns))
-    elif frame.frame.implementation.is_pyarrow():
-        return _arrow([native.column(name) for name in columns])
-    else:
-        tokens = [token for name in columns for token in _tokens(native[name])]
-    return smallest(tokens)
+    if frame.library == "polars":
+        return _polars(frame.native, list(columns))
+    if frame.library == "pyarrow":
+        return smallest([_arrow_token(frame.native.column(name)) for name in columns])
+    return smallest([token for name in columns for token in _tokens(frame.native[name])])
 
 
 def require(smallest: int, k: int, columns: Sequence[Hashable], n: int) -> None:
@@ -136,11 +131,6 @@ def _polars(frame: Any, columns: list[Any]) -> int:
             column = polars.Series(_printed(column.to_list()))
         parts.append(column.alias(f"{place}"))
     return int(polars.DataFrame(parts).group_by(polars.all()).len("count").get_column("count").min())
-
-
-def _arrow(columns: list[Any]) -> int:
-    tokens = [_arrow_token(column) for column in columns]
-    return smallest(tokens)
 
 
 def _arrow_token(column: Any) -> np.ndarray:

@@ -10,11 +10,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import mag
-from mag import verify
 from tests.frames import LIBRARIES, cells, dtypes, names, people, smallest_class
 
 
@@ -109,7 +106,7 @@ def test_a_stratum_of_one_record(make):
         return
     merged = mag.microaggregate(table, 5, ["income", "age"], by="region", drop="name", small_strata="merge")
     assert merged.withheld == 0
-    assert "moon" not in cells(merged.data, "region")
+    assert "moon" not in map(str, cells(merged.data, "region"))
     assert smallest_class(merged.data, ["region", "income", "age"]) >= 5
     assert dtypes(merged.data) == dtypes(
         mag.microaggregate(table, 5, ["income", "age"], keep="region", drop="name").data
@@ -183,12 +180,16 @@ def test_objects_that_print_otherwise_are_other_strata():
     assert smallest_class(release.data, ["g", "x"]) == 3
 
 
-def test_zeros_of_both_signs_are_two_strata_and_nans_are_one(make):
-    minus_nan = np.array([0xFFF8000000000001], np.uint64).view(float)[0]
-    table = {"x": np.arange(9.0), "g": np.array([0.0, -0.0, np.nan] * 3)}
-    table["g"][5] = minus_nan
-    release = mag.microaggregate(make(table), 3, "x", by="g")
+def test_zeros_of_both_signs_are_two_strata(make):
+    release = mag.microaggregate(make({"x": np.arange(9.0), "g": np.array([0.0, -0.0, np.nan] * 3)}), 3, "x", by="g")
     assert release.grouping.n_groups == 3
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table, dict])
+def test_nans_of_other_bits_are_other_strata(make):
+    other = np.array([0xFFF8000000000001], np.uint64).view(float)[0]
+    release = mag.microaggregate(make({"x": np.arange(6.0), "g": np.array([np.nan, other] * 3)}), 3, "x", by="g")
+    assert release.grouping.n_groups == 2
 
 
 def test_unused_categories_stay_and_keep_their_names():
@@ -230,7 +231,8 @@ def test_missing_cells_are_grouped_with_their_like(make):
         assert np.isnan(after[name]).tolist() == np.isnan(before[name]).tolist()
     assert smallest_class(release.data, ["x", "y"]) >= 2
     labels = release.grouping.labels
-    assert not set(labels[:4]) & set(labels[4:8]) and not set(labels[4:8]) & set(labels[8:])
+    assert not set(labels[:4]) & set(labels[4:8])
+    assert not set(labels[4:8]) & set(labels[8:])
     with pytest.raises(ValueError, match="3 of 3 strata are too small, with 12 of 12 records"):
         mag.microaggregate(make(with_holes()), 5, ["x", "y"], missing="group")
 
@@ -404,10 +406,12 @@ def test_decimals_are_rounded_to_their_scale(table):
 
 
 def test_decimals_of_many_digits_are_exact():
-    big = Decimal("123456789012345678901234567890.12")
-    table = {"x": np.array([big, big + Decimal("0.02"), big + 10, big + Decimal("10.1")], dtype=object)}
+    digits = "123456789012345678901234567"
+    table = {"x": np.array([Decimal(digits + end) for end in ("890.12", "890.14", "999.00", "999.1")], dtype=object)}
     release = mag.microaggregate(table, 2, "x").data["x"]
-    assert release.tolist() == [big + Decimal("0.01")] * 2 + [big + Decimal("10.05")] * 2
+    assert release.tolist() == [Decimal(digits + end) for end in ("890.13", "890.13", "999.05", "999.05")]
+    polars = pl.DataFrame({"x": pl.Series(table["x"].tolist(), dtype=pl.Decimal(38, 2))})
+    assert mag.microaggregate(polars, 2, "x").data["x"].to_list() == release.tolist()
 
 
 MOMENTS = [
