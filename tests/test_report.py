@@ -1,6 +1,7 @@
 """The report: complete, readable, inert, and no disclosure itself."""
 
 import html
+import pathlib
 import re
 import shutil
 import subprocess
@@ -420,6 +421,13 @@ def test_ticks_are_round_dates(first, last, texts):
 )
 def test_shares(part, text):
     assert _text.share(part) == text.replace(" %", f"{_text.THIN}%")
+
+
+def test_the_gallery_shows_pictures_that_are_there_and_small():
+    folder = pathlib.Path(mag.__file__).parents[1] / "docs"
+    shown = re.findall(r"!\[[^]]{20,}\]\(([^)]+)\)", (folder / "gallery.md").read_text(encoding="utf-8"))
+    assert {path.name for path in (folder / "gallery").iterdir()} <= {pathlib.PurePath(link).name for link in shown}
+    assert all((folder / link).stat().st_size < 100_000 for link in shown)
 
 
 # --- in a browser ---------------------------------------------------------------------------------
