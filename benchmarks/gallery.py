@@ -13,7 +13,7 @@ import tempfile
 
 import matplotlib
 import numpy as np
-from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 from PIL import Image
 
 import mag
@@ -102,11 +102,11 @@ def risk_and_utility(folder: pathlib.Path, n: int = 2000) -> None:
             for (x, y), k in zip(points, GROUP_SIZES, strict=True):
                 axes.annotate(f"k = {k}", (x, y), (-6, -12), textcoords="offset points", ha="right", fontsize=8)
     axes.set(
-        xscale="log", yscale="log", xlabel="information loss, %", ylabel="records linked by distance, %", xlim=(0.8, 60)
+        xscale="log", yscale="log", xlabel="information loss, %", ylabel="records linked by distance, %", xlim=(0.7, 60)
     )
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axis.set_major_formatter(ScalarFormatter())
+        axis.set_major_formatter(FormatStrFormatter("%g"))
         axis.set_minor_formatter(NullFormatter())
     axes.set_title(f"Further down is safer, further left is more useful ({n} people, 4 columns)", fontsize=10)
     axes.legend(frameon=False, fontsize=9)
