@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import mag
 from mag import report
+from mag.demo import people
 from mag.report import _bins, _columns, _groups, _svg, _text
 from mag.report._head import computed
 
@@ -367,6 +368,23 @@ def test_a_million_records_stay_small():
     tables = {"original": dict(zip("abcd", X.T, strict=True)), "masked": dict(zip("abcd", masked.T, strict=True))}
     facts = report.Facts(**vars(released(columns())) | tables | {"labels": labels, "kinds": {}})
     assert len(report.page(facts).encode()) < 100_000
+
+
+@pytest.mark.parametrize("scope", ["joint", "per-column"])
+def test_a_release_writes_its_report(tmp_path, scope):
+    table = people(400)
+    numbers = ["age", "rent", "born"]
+    options = {"by": "region", "keep": "satisfaction", "missing": "group", "small_strata": "suppress", "scope": scope}
+    options |= {"drop": [name for name in table if name not in (*numbers, "region", "satisfaction")]}
+    options |= {"method": "zscore"} if scope == "joint" else {}
+    release = mag.microaggregate(table, 3, numbers, **options)
+    reader = Reader(release.report(tmp_path / "report.html", title="Title").read_text(encoding="utf-8"))
+    assert str(release.guarantee).replace(" = ", " = ") in reader.text.replace("\N{NO-BREAK SPACE}", " ")
+    assert all(warning in reader.text for warning in release.warnings)
+    assert "Published as they are: satisfaction" in reader.text
+    assert re.search(r"born( \d{4})+ Spread kept", reader.text)  # an axis of years
+    assert f"Computed on {release.risk()['records']:.0f} records" in reader.text
+    assert "options small strata suppress" in reader.text
 
 
 # --- writing --------------------------------------------------------------------------------------
