@@ -114,7 +114,7 @@ def test_sections_follow_each_other():
     places = [text.index(f" {title} ", text.index("Guaranteed") - 1) for title in titles]
     assert places == sorted(places)
     assert "Domingo-Ferrer & Torra" in text
-    assert "options method zscore" in text
+    assert "options method: zscore" in text
 
 
 def test_the_page_is_complete_and_inert():
@@ -384,7 +384,7 @@ def test_a_release_writes_its_report(tmp_path, scope):
     assert "Published as they are: satisfaction" in reader.text
     assert re.search(r"born( \d{4})+ Spread kept", reader.text)  # an axis of years
     assert f"Computed on {release.risk()['records']:.0f} records" in reader.text
-    assert "options small strata suppress" in reader.text
+    assert "small strata: suppress" in reader.text
 
 
 # --- writing --------------------------------------------------------------------------------------

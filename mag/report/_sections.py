@@ -13,6 +13,7 @@ from mag.report._text import figure, several, share, signed, span, whole
 MATRIX = 24  # columns that a matrix of correlations can show
 PAIRS = 10  # rows of the table of correlations
 ELSEWHERE = ("columns", "guarantee", "sha256", "untouched", "warnings")  # parts of the manifest
+SEEDS = ("random_state", "seed")
 
 
 def groups(facts: Facts) -> Element:
@@ -219,29 +220,27 @@ def reveals(facts: Facts) -> Element:
 
 
 def manifest(facts: Facts) -> Element | None:
-    """How the release was made."""
-    options = facts.manifest.get("options", {})
-    rows: list[Row] = [
-        ([key.replace("_", " ")], [text]) for key, text in _lines(facts.manifest, bool(options.get("shuffle")))
-    ]
+    """How the release was made: what of its manifest the page does not say elsewhere."""
+    secret = SEEDS if facts.manifest.get("options", {}).get("shuffle") else ()
+    shown = {key: _plain(value, secret) for key, value in _told(facts.manifest, secret).items()}
+    rows: list[Row] = [([key.replace("_", " ")], [text]) for key, text in shown.items() if text]
+    if secret:
+        rows.append((["seed"], ["not shown: it would undo the shuffle"]))
     listed = table("From the manifest of the release", ("What", "Value"), rows)
     return _section("How it was made", listed) if rows else None
 
 
-def _lines(part: Mapping[str, Any], shuffled: bool, prefix: str = "") -> list[tuple[str, str]]:
-    """Keys and values, inner keys behind their outer one; without what the page says elsewhere."""
-    lines: list[tuple[str, str]] = []
-    for key, value in part.items():
-        if key in ELSEWHERE or value is None:
-            continue
-        if isinstance(value, Mapping):
-            lines += _lines(value, shuffled, f"{prefix}{key} ")
-        elif shuffled and key in ("seed", "random_state"):
-            lines.append((f"{prefix}{key}", "not shown: it would undo the shuffle"))
-        else:
-            shown = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-            lines.append((f"{prefix}{key}", shown))
-    return lines
+def _told(part: Mapping[str, Any], secret: tuple[str, ...]) -> dict[str, Any]:
+    return {key: value for key, value in part.items() if value is not None and key not in (*ELSEWHERE, *secret)}
+
+
+def _plain(value: Any, secret: tuple[str, ...]) -> str:
+    if isinstance(value, Mapping):
+        inner = ((key.replace("_", " "), _plain(held, secret)) for key, held in _told(value, secret).items())
+        return "; ".join(f"{key}: {text}" for key, text in inner if text)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return figure(value) if isinstance(value, float) else str(value)
 
 
 def _section(title: str, *content: Content) -> Element:
