@@ -3,12 +3,9 @@
 Pictures of the report are taken in headless Chromium; without it they stay as they are, and the command says so.
 """
 
-import html
 import io
 import pathlib
 import re
-import shutil
-import subprocess
 import tempfile
 
 import matplotlib
@@ -17,6 +14,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 from PIL import Image
 
 import mag
+from benchmarks._browser import CHROMIUM, opened
 from mag.demo import COLUMNS, OPTIONS, people
 
 matplotlib.use("Agg")
@@ -36,16 +34,15 @@ METHODS = {
 
 def report_pictures(folder: pathlib.Path) -> None:
     """The report on a desk and on a phone, and two of its sections."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
+    if CHROMIUM is None:
         print("report: no Chromium here, its pictures stay as they are")
         return
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch, "report.html")
         mag.microaggregate(people(), 5, COLUMNS, **OPTIONS).report(path, title="A made-up register of people")
         page = path.read_text(encoding="utf-8")
-        _photograph(browser, page, folder / "report.png", 1200, 1000)
-        _photograph(browser, page, folder / "report_phone.png", 390, 844)
+        _photograph(page, folder / "report.png", 1200, 1000)
+        _photograph(page, folder / "report_phone.png", 390, 844)
         for name, title, size in (
             ("distributions", "Distributions", (1200, 800)),
             ("group_sizes", "Groups", (520, 340)),
@@ -54,32 +51,13 @@ def report_pictures(folder: pathlib.Path) -> None:
             alone = re.sub(
                 r"<header>.*</footer>", lambda _, part=section: f"<main>{part.group()}</main>", page, flags=re.S
             )
-            _photograph(browser, alone, folder / f"{name}.png", *size)
+            _photograph(alone, folder / f"{name}.png", *size)
 
 
-def _photograph(browser: str, page: str, target: pathlib.Path, width: int, height: int) -> None:
-    """A picture of the page in a frame of this width, since headless windows are never narrower than 500."""
-    size = f"width={width} height={height} style='border:0; position:absolute; left:0; top:0'"
+def _photograph(page: str, target: pathlib.Path, width: int, height: int) -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        path, shot = pathlib.Path(scratch, "frame.html"), pathlib.Path(scratch, "shot.png")
-        frame = f'<!DOCTYPE html><meta charset=utf-8><iframe {size} scrolling=no srcdoc="{html.escape(page)}"></iframe>'
-        path.write_text(frame, encoding="utf-8")
-        command = [
-            browser,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-            "--no-first-run",
-        ]
-        command += [
-            "--disable-component-update",
-            "--disable-sync",
-            "--hide-scrollbars",
-            f"--user-data-dir={scratch}/profile",
-        ]
-        command += [f"--window-size={max(width, 500)},{height + 100}", f"--screenshot={shot}", path.as_uri()]
-        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        shot = pathlib.Path(scratch, "shot.png")
+        opened(page, width, height, f"--screenshot={shot}")
         with Image.open(shot) as picture:
             _save(picture.convert("RGB").crop((0, 0, width, height)), target)
 

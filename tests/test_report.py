@@ -3,8 +3,6 @@
 import html
 import pathlib
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mag
+from benchmarks._browser import CHROMIUM, opened
 from mag import report
 from mag.demo import people
 from mag.report import _bins, _columns, _groups, _svg, _text
 from mag.report._head import computed
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 K = 5
 
 
@@ -453,24 +451,15 @@ def test_the_gallery_shows_pictures_that_are_there_and_small():
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 @pytest.mark.parametrize("scope", ["joint", "per-column"])
-def test_a_phone_needs_no_sideways_scrolling(tmp_path, scope):
-    """A frame of 390 px, since headless windows are never narrower than 500."""
+def test_a_phone_needs_no_sideways_scrolling(scope):
     original = columns() | {"x" * 300: np.random.default_rng(0).random(500), "a name of words": np.arange(500.0) ** 2}
     facts = released(original, scope=scope, untouched=["y" * 200], manifest={"options": {"z" * 200: "z" * 400}})
-    frame = (
-        "<!DOCTYPE html><meta charset=utf-8><iframe width=390 height=800 style='border:0' "
-        f'srcdoc="{html.escape(report.page(facts))}" onload="const page = this.contentDocument.documentElement; '
-        "document.title = [page.scrollWidth, page.clientWidth, page.querySelectorAll('svg').length, "
-        "getComputedStyle(page.querySelector('h1')).fontWeight].join(' ')\"></iframe>"
+    script = (
+        "const page = this.contentDocument.documentElement; document.title = [page.scrollWidth, page.clientWidth, "
+        "page.querySelectorAll('svg').length, getComputedStyle(page.querySelector('h1')).fontWeight].join(' ')"
     )
-    (tmp_path / "frame.html").write_text(frame, encoding="utf-8")
-    done = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
-         "--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom",
-         "--hide-scrollbars", (tmp_path / "frame.html").as_uri()],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    needed, given, drawn, weight = map(int, re.search(r"<title>([\d ]+)</title>", done.stdout).group(1).split())
+    printed = opened(report.page(facts), 390, 800, "--dump-dom", onload=script)
+    needed, given, drawn, weight = map(int, re.search(r"<title>([\d ]+)</title>", printed).group(1).split())
     assert given == 390
     assert needed <= given
     assert drawn > 5
