@@ -391,7 +391,12 @@ def test_a_release_writes_its_report(tmp_path, scope):
 def test_the_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     facts = released(columns())
     path = report.write(tmp_path / "report.html", facts)
-    assert path.read_text(encoding="utf-8") == report.page(facts)
+    before = path.read_text(encoding="utf-8")
+    assert before == report.page(facts)
+    monkeypatch.setattr(report, "page", lambda facts: before[:100] + "\ud800")  # cannot be encoded: fails on the way
+    with pytest.raises(UnicodeEncodeError):
+        report.write(path, facts)
+    assert path.read_text(encoding="utf-8") == before
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
 
