@@ -239,6 +239,27 @@ def test_a_column_that_fewer_than_k_records_have_is_not_drawn():
     assert np.isnan(correlated[0, 1])
 
 
+def test_correlations_are_those_of_the_records_that_have_both_columns():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4)) * 1e6 + 1e9
+    assert np.allclose(_columns.correlations(list(X.T), K), np.corrcoef(X.T))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    found = _columns.correlations(list(X.T), K)
+    for i, j in zip(*np.triu_indices(4, 1), strict=True):
+        both = ~np.isnan(X[:, [i, j]]).any(axis=1)
+        assert found[i, j] == pytest.approx(np.corrcoef(X[both, i], X[both, j])[0, 1])
+
+
+def test_a_change_is_measured_on_known_values():
+    x = np.array([1.0, 3.0, 10.0, 14.0, np.nan])
+    y = np.array([2.0, 2.0, 12.0, 12.0, np.nan])
+    found = _columns.change(x, y, 2)
+    assert found.loss == pytest.approx(0.090909, abs=1e-6)  # SSE 10 of SST 110
+    assert found.spread == pytest.approx(np.std(y[:4]) / np.std(x[:4]))
+    assert found.shift == 0
+    assert found[3:] == (2, 1)
+
+
 def test_the_seed_of_a_shuffle_is_not_shown():
     shuffled = {"options": {"shuffle": True, "random_state": 987654}, "seed": 987654}
     assert "987654" not in report.page(released(columns(), manifest=shuffled))
