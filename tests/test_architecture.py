@@ -25,7 +25,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag.demo", "mag.info"],
     ["mag.table"],
     ["mag.release"],
-    ["mag.files"],
+    ["mag.files", "mag.report"],
     ["mag.assess", "mag.verify"],
     ["mag._within"],
     ["mag._frames"],
