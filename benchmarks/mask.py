@@ -28,16 +28,17 @@ def main() -> None:
     parser.add_argument("-k", type=int, default=5, help="group size")
     parser.add_argument("--repeats", type=int, default=3, help="runs, of which the fastest counts")
     parser.add_argument("--decimals", type=int, default=2, help="decimals of the values")
+    parser.add_argument("--way", choices=WAYS, action="append", help="only this one")
     options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "in.csv")
         _child(generate, path, options.n, options.d, options.decimals)
-        for way, chosen in WAYS.items():
+        for way in options.way or WAYS:
             runs = []
             for _ in range(options.repeats):  # side by side: what slows one down slows the others down
                 copied, grouped = _child(copy, path), _child(group, path, options.k, way)
-                runs.append((copied, grouped, _child(mask, path, options.k, options.d, chosen)))
+                runs.append((copied, grouped, _child(mask, path, options.k, options.d, WAYS[way])))
             copied, grouped, masked = (min(run[j]["seconds"] for run in runs) for j in range(3))
             table = options.n * options.d * 8
             most = max((run[2] for run in runs), key=lambda run: run["peak"])
