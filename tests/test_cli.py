@@ -350,15 +350,19 @@ def test_compare_prints_a_table_and_draws_a_plot(people, mag_):
 # mag info, warmup, demo, and what is common to all
 
 
-def test_demo_prints_a_summary(mag_):
-    code, out, _ = mag_("demo", "-k", "7")
-    assert code == 0
-    for word in ("age", "income", "7-13", "information loss", "at least 7 records"):
-        assert word in out
+def test_demo_begins_with_the_path_of_its_report(tmp_path, mag_):
+    code, said, complained = mag_("demo", "-o", tmp_path / "demo", "-k", "7")
+    assert (code, complained) == (0, "")
+    assert pathlib.Path(said.splitlines()[0].split()[-1]).read_text(encoding="utf-8").startswith("<!")
+    assert mag_("demo", "-o", tmp_path / "demo")[2].startswith("mag: folder ")
+    assert mag_("demo", "-o", tmp_path / "demo", "--overwrite", "-q")[1] == f"{tmp_path / 'demo' / 'report.html'}\n"
 
 
-def test_a_wrong_option_is_one_sentence_and_no_traceback(mag_):
-    assert mag_("demo", "-k", "0") == (2, "", "mag: k must be an integer in [1, n=10000]; got 0.\n")
+def test_a_wrong_option_is_one_sentence_and_no_traceback(tmp_path, mag_):
+    code, said, complained = mag_("demo", "-o", tmp_path / "demo", "-k", "0")
+    assert (code, said) == (2, "")
+    assert complained.startswith("mag: k must be an integer in [")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_info_says_what_can_run_here(mag_):

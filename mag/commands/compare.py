@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PLOTS = (".pdf", ".png", ".svg")
 LOSS, LINKAGE = "information loss, %", "linkage, %"
-MARKERS = "osD^vPX*<>"
+MARKERS = "osDhp8^vH<"  # with room for a number
 
 
 def compare(
@@ -122,19 +122,18 @@ def drawn(rows: list[dict[str, Any]]) -> "Figure":
     figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
     for place, name in enumerate(dict.fromkeys(row["method"] for row in rows)):
         points = [row for row in rows if row["method"] == name]
-        dashes = ("-", "--", "-.", ":")[place % 4]
-        grey = str(0.55 * (place % 3) / 2)
-        loss, linkage = [row[LOSS] for row in points], [row[LINKAGE] for row in points]
-        axes.plot(loss, linkage, dashes, color=grey, marker=MARKERS[place % len(MARKERS)], markersize=7, label=name)
+        looks = {"linestyle": ("-", "--", "-.", ":")[place % 4], "color": str(0.55 * (place % 3) / 2)}
+        marker = {"marker": MARKERS[place % len(MARKERS)], "markersize": 15, "markerfacecolor": "white"}
+        axes.plot([row[LOSS] for row in points], [row[LINKAGE] for row in points], **looks, **marker, label=name)
         for row in points:
-            axes.annotate(f"k={row['k']}", (row[LOSS], row[LINKAGE]), (6, 5), textcoords="offset points", fontsize=8)
+            axes.annotate(str(row["k"]), (row[LOSS], row[LINKAGE]), ha="center", va="center", fontsize=7)
     axes.set_xlabel("information loss: share of the squares, %")
     axes.set_ylabel("risk: records linked by an intruder, %")
-    axes.set_title("Down and left is better", fontsize=10, loc="left")
+    axes.set_title("Numbers are k; down and left is better", fontsize=10, loc="left")
+    axes.margins(0.1)
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
-    axes.margins(0.12)
     axes.grid(color="0.9")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, markerscale=0.6)
     plt.close(figure)
     return figure

@@ -82,7 +82,7 @@ class File:
                 why = f"could not be written, {os.strerror(int(system[1]))}; nothing was left"
                 raise OSError(int(system[1]), why, str(self.path)) from None
             if _foreign(error):
-                raise ValueError(f"{self.path.name!r} cannot be written: {self.format.refused(error)}.") from None
+                raise ValueError(f"{self.path.name!r} cannot be written: {self.format.refused(error)}") from None
             raise
 
     def counts(self, *sets: Sequence[str], draft: pathlib.Path | None = None) -> list[Histogram]:

@@ -21,7 +21,7 @@ class Format:
 
     def refused(self, error: Exception) -> str:
         """Why a table cannot be written; the words of libraries may quote cells."""
-        return f"{self.endings[0]} cannot hold a column, or so many records"
+        return f"{self.endings[0]} cannot hold a column, or so many records."
 
     def __init__(self, *endings: str):
         self.endings = endings

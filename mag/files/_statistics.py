@@ -18,7 +18,8 @@ class Statistics(Format):
         self._reader, self._writer = reader, writer
 
     def refused(self, error):
-        return f"pyreadstat says {str(error).rstrip('.')!r}"  # which names columns, and no cells
+        full = "; is the disk full?" if "Unable to write" in str(error) else "."
+        return f"pyreadstat says {str(error).rstrip('.')!r}{full}"  # which names columns, and no cells
 
     def schema(self, path):
         return dict(self._load(path)[0].schema)

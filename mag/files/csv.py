@@ -45,7 +45,8 @@ class Csv(Format):
             kinds = self._kinds(path, numbers, layout)
             convert = [parsed(bare(pl.col(name), layout), kind) for name, kind in kinds.items()]
             frame = pl.concat([text.with_columns(convert) for text in self._texts(path, columns, layout)])
-        frame = frame.with_columns(pl.col(name).fill_nan(None) for name in numbers if frame[name].dtype.is_float())
+        floats = [name for name in numbers if frame[name].dtype.is_float() and frame[name].is_nan().any()]
+        frame = frame.with_columns(pl.col(floats).fill_nan(None))
         stamps = {name: kind for name, kind in kinds.items() if kind in STAMPS}
         return frame, {"line_end": line_end(path, layout), "bom": has_bom(path), "stamps": stamps}
 

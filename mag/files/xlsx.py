@@ -1,5 +1,7 @@
 """The first sheet of an Excel file, by fastexcel and xlsxwriter."""
 
+import io
+
 from mag.files._format import Format
 
 
@@ -15,7 +17,9 @@ class Xlsx(Format):
     def write(self, frame, path, masked, meta, layout):
         import xlsxwriter  # noqa: F401 - its absence is told by name
 
-        frame.write_excel(path, autofit=False, float_precision=15)
+        book = io.BytesIO()  # xlsxwriter cannot give up on a file that it has begun
+        frame.write_excel(book, autofit=False, float_precision=15)
+        path.write_bytes(book.getbuffer())
 
     def _load(self, path):
         import fastexcel  # noqa: F401 - its absence is told by name
