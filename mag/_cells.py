@@ -14,7 +14,7 @@ import numpy as np
 
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 SECONDS = {"D": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-ALLOWED = "integers, floats, decimals, dates, times or durations"
+ALLOWED = "integers, floats, decimals, dates, datetimes or durations"
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Objects:
         kinds = {type(cell) for cell in self.present}
         if len(kinds) != 1 or not kinds <= {decimal.Decimal, datetime.date, int}:
             listed = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-            raise Refused(f"Python objects ({listed}), where {ALLOWED} are allowed; convert them first.")
+            raise Refused(f"Python objects ({listed}), where {ALLOWED} are allowed; convert them first")
         (self.kind,) = kinds
         self.scale = 0
         if self.kind is decimal.Decimal:
@@ -204,6 +204,10 @@ class ArrayColumn:
         if self.array.dtype.kind not in "fMmO":
             raise Refused(f"{self.array.dtype.name}, which cannot hold missing values")
         return self.out(blanked(self.array.copy() if rows is None else self.array[rows], blank))
+
+    def wrapped(self, cells: Any, rows: np.ndarray | None) -> Any:
+        """What stands for the column in a dictionary."""
+        return cells
 
     def cells(self) -> list[Any]:
         """Python's own objects."""

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from mag._cells import ArrayColumn
@@ -28,9 +29,8 @@ class Frame:
         """A table of these columns and records in the caller's library; `masked` ones are put in as they are."""
         raise NotImplementedError
 
-    @property
-    def index_note(self) -> str | None:
-        """What a reader should know about the row names."""
+    def index_note(self, withheld: bool) -> str | None:
+        """What a publisher should know about the row names."""
         return None
 
 
@@ -49,7 +49,8 @@ class Dictionary(Frame):
         return self.columns[name]
 
     def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
-        return {name: masked[name] if name in masked else self.columns[name].take(rows) for name in names}
+        taken = {name: masked[name] if name in masked else self.columns[name].take(rows) for name in names}
+        return {name: self.columns[name].wrapped(cells, rows) for name, cells in taken.items()}
 
 
 class Narwhals(Frame):
@@ -79,12 +80,13 @@ class Pandas(Narwhals):
                 part.isetitem(place, masked[name])
         return part
 
-    @property
-    def index_note(self) -> str | None:
+    def index_note(self, withheld: bool) -> str | None:
         index = self.native.index
-        if type(index).__name__ == "RangeIndex" and index.name is None:
-            return None
-        return "The index of the table is published as it is and is not covered."
+        if type(index).__name__ != "RangeIndex" or index.name is not None:
+            return "The index of the table is published as it is and is not covered."
+        return (
+            "The index shows which records are withheld; number it anew before it is published." if withheld else None
+        )
 
 
 class Polars(Narwhals):
@@ -118,8 +120,6 @@ def frame_of(table: Any) -> Frame:
     """The table, whatever its library."""
     if isinstance(table, Mapping):
         return Dictionary(table)
-    import narwhals as nw
-
     if nw.dependencies.is_pandas_like_dataframe(table):
         _no_duplicates(list(table.columns))
     elif nw.dependencies.is_pyarrow_table(table):

@@ -3,6 +3,7 @@
 import sys
 from typing import Any
 
+import narwhals
 import numpy as np
 
 from mag import _arrays
@@ -37,15 +38,13 @@ class SeriesColumn:
     @property
     def kind(self) -> str:
         """What it holds, as far as masking cares."""
-        import narwhals as nw
-
-        dtype = self.series.dtype
+        nw, dtype = narwhals, self.series.dtype
         kinds = {nw.Date: "date", nw.Datetime: "datetime", nw.Decimal: "decimal", nw.Duration: "duration"}
         kinds |= {nw.Object: "object", nw.Boolean: "booleans", nw.String: "strings", nw.Binary: "bytes"}
         kinds |= {nw.Categorical: "categories", nw.Enum: "categories"}
         known = next((name for kind, name in kinds.items() if dtype == kind), None)
         found = "integer" if dtype.is_integer() else "float" if dtype.is_float() else known
-        return found or self.library.kind(self.native) or str(dtype)
+        return found or self.library.kind(self.native) or str(getattr(self.native, "dtype", None) or self.native.type)
 
     def units(self) -> Units:
         """Exact numbers, or `Refused`."""
@@ -66,7 +65,8 @@ class SeriesColumn:
             unit = "D" if kind == "date" else self.series.dtype.time_unit
             counts = self.library.counts(present.to_native())
             return Units(placed(counts, missing), missing, "datetime" if kind == "date" else kind, SECONDS[unit])
-        numbers = present.to_numpy()
+        wide = self.series.dtype in (narwhals.Int128, narwhals.UInt128)
+        numbers = np.array([*present.to_list(), None], object)[:-1] if wide else present.to_numpy()
         return Units(
             placed(narrowed(numbers.tolist()) if numbers.dtype == object else widened(numbers), missing),
             missing,
@@ -95,6 +95,10 @@ class SeriesColumn:
         if blank is not None and not self.nullable:
             raise Refused(f"{self.series.dtype} and not nullable")
         return self.library.take(self.native, rows, blank)
+
+    def wrapped(self, cells: Any, rows: np.ndarray | None) -> Any:
+        """What stands for the column in a dictionary."""
+        return self.library.wrapped(self.native, cells, rows)
 
     def cells(self) -> list[Any]:
         """Python's own objects."""
@@ -134,6 +138,12 @@ def _counted(present: Any, scale: int) -> np.ndarray:
 
 class _Pandas:
     """What pandas does its own way."""
+
+    @staticmethod
+    def wrapped(native: Any, cells: Any, rows: np.ndarray | None) -> Any:
+        """A series of these cells."""
+        index = native.index if rows is None else native.index[rows]
+        return type(native)(cells, index=index, name=native.name)
 
     unscaled = staticmethod(_counted)
 
@@ -188,6 +198,11 @@ class _Pandas:
 
 class _Polars:
     """What polars does its own way."""
+
+    @staticmethod
+    def wrapped(native: Any, cells: Any, rows: np.ndarray | None) -> Any:
+        """A series of these cells."""
+        return cells
 
     @staticmethod
     def kind(native: Any) -> str | None:
@@ -254,6 +269,12 @@ def _last(labels: np.ndarray, missing: np.ndarray, count: int) -> np.ndarray:
 
 class _Arrow:
     """What pyarrow does its own way."""
+
+    @staticmethod
+    def wrapped(native: Any, cells: Any, rows: np.ndarray | None) -> Any:
+        """A chunked array of these cells."""
+        pyarrow = sys.modules["pyarrow"]
+        return cells if isinstance(cells, pyarrow.ChunkedArray) else pyarrow.chunked_array([cells])
 
     unscaled = staticmethod(_counted)
 
@@ -326,10 +347,8 @@ _LIBRARIES: dict[str, Any] = {"pandas": _Pandas, "polars": _Polars, "pyarrow": _
 
 def column_of(option: str, cells: Any) -> ArrayColumn | SeriesColumn:
     """A column of a dictionary: a series of a frame library, or an array."""
-    import narwhals as nw
-
-    if nw.dependencies.is_into_series(cells):
-        return SeriesColumn(nw.from_native(cells, series_only=True))
+    if narwhals.dependencies.is_into_series(cells):
+        return SeriesColumn(narwhals.from_native(cells, series_only=True))
     array, home = _arrays.read(option, cells)
     if array.ndim != 1:
         raise ValueError(f"{option} must have one dimension; got an array of shape {array.shape}.")

@@ -74,8 +74,10 @@ def settled(
         cell = _merged(by, pattern, rows, cell, small, too_small)
         return Strata(rows, cell, [_mixed(codes[rows], cell) for codes in by])
     records = int(sizes_of(cell)[small].sum())
-    strata = "stratum is" if small.sum() == 1 else "strata are"
-    raise SmallStrata(f"{int(small.sum())} of {small.size} {strata} too small, with {records} of {n} records in all")
+    are = "is" if small.sum() == 1 else "are"
+    raise SmallStrata(
+        f"{int(small.sum())} of {small.size} strata {are} too small, with {records} of {n} records in all"
+    )
 
 
 def _merged(

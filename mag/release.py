@@ -54,7 +54,7 @@ class Guarantee:
     def __str__(self) -> str:
         names, strata = ", ".join(map(str, self.columns)), f" (with {', '.join(map(str, self.by))})" if self.by else ""
         if self.scope == "joint":
-            others = "record" if self.k == 2 else "others"
+            others = "other" if self.k == 2 else "others"
             least = self.k if isinstance(self.k, int) else min(self.k.values())
             text = (
                 f"Every record shares its values of {names}{strata} with at least {least - 1} {others}: k = {least}, "
@@ -71,7 +71,7 @@ class Guarantee:
                 f"{self.smallest}, of {self.n_records} records."
             )
         if self.withheld:
-            text += f" Withheld: {self.withheld} records."
+            text += f" Withheld: {self.withheld} {'record' if self.withheld == 1 else 'records'}."
         if self.kept:
             text += f" Kept as they are and not covered: {', '.join(map(str, self.kept))}."
         return text

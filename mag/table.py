@@ -232,7 +232,7 @@ def _units(frame: Frame, name: Hashable) -> Units:
     try:
         units = frame.column(name).units()
     except Refused as refused:
-        raise TypeError(f"columns must hold numbers or times; {name!r} holds {refused}.") from None
+        raise TypeError(f"columns must hold numbers or moments; {name!r} holds {refused}.") from None
     except ValueError as error:
         raise ValueError(f"column {name!r} has {error}") from None
     if not units.whole and not np.isfinite(units.values).all():
@@ -309,9 +309,11 @@ def _stratified(
     try:
         strata = settled(by, pattern, rows, too_small, small)
     except SmallStrata as error:
-        k = plan.ks[roles.columns[0]] if plan.k_is_one else "the k of each column"
+        least_k = f"k={plan.ks[roles.columns[0]]}" if plan.k_is_one else "the k of each column"
+        also = " (records that miss the same cells are one)" if gone else ""
+        ways = "'suppress'" if small == "merge" else "'merge' or 'suppress'"
         raise ValueError(
-            f"every stratum must have at least k={k} records: {error}; pass small_strata='merge' or 'suppress', or a "
+            f"every stratum{also} must have at least {least_k} records: {error}; pass small_strata={ways}, or a "
             "smaller k."
         ) from None
     return strata, frame.n - strata.rows.size
@@ -358,8 +360,8 @@ def _blanked(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.nd
 
 def _warnings(frame: Frame, roles: Roles, strata: Strata, shuffle: bool, complete: bool) -> tuple[str, ...]:
     found = []
-    if frame.index_note and not shuffle:
-        found.append(frame.index_note)
+    if not shuffle and (note := frame.index_note(strata.rows.size < frame.n)):
+        found.append(note)
     if roles.keep:
         found.append(f"Published as they are: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")
     merged = [str(name) for name, blank in zip(roles.by, strata.blank, strict=True) if blank is not None]

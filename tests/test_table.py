@@ -93,7 +93,7 @@ def test_a_stratum_of_one_record(make):
     table = people()
     table["region"][17] = "moon"
     table = make(table)
-    with pytest.raises(ValueError, match="1 of 5 stratum is too small, with 1 of 200 records") as error:
+    with pytest.raises(ValueError, match="1 of 5 strata is too small, with 1 of 200 records") as error:
         mag.microaggregate(table, 5, ["income", "age"], by="region", drop="name")
     assert "moon" not in str(error.value)
     withheld = mag.microaggregate(table, 5, ["income", "age"], by="region", drop="name", small_strata="suppress")
@@ -494,6 +494,33 @@ def test_what_has_no_mean_is_refused(column, what):
     for table in (pl.DataFrame({"x": column}), pd.DataFrame({"x": column})):
         with pytest.raises(TypeError, match=f"'x' holds ({what})"):
             mag.microaggregate(table, 2, "x")
+
+
+def test_integers_of_128_bits_are_exact():
+    table = pl.DataFrame({"x": pl.Series([2**100, 2**100 + 4, 0, 2], dtype=pl.Int128), "g": [2**101] * 4})
+    release = mag.microaggregate(table.cast({"g": pl.Int128}), 2, "x", by="g")
+    assert release.data["x"].to_list() == [2**100 + 2] * 2 + [1, 1]
+    assert release.data["x"].dtype == pl.Int128
+
+
+def test_series_of_a_dictionary_stay_series():
+    table = {
+        "x": pd.Series([1.0, 2.0, 9.0, 8.0], index=list("abcd")),
+        "y": pl.Series([1, 2, 3, 4]),
+        "z": pa.chunked_array([[1, 2], [3, 4]]),
+    }
+    release = mag.microaggregate(table, 2, ["x", "y"], by="z", small_strata="merge")
+    assert {name: type(column) for name, column in release.data.items()} == {
+        name: type(column) for name, column in table.items()
+    }
+    assert release.data["x"].index.tolist() == list("abcd")
+    assert release.data["z"].null_count == 4
+
+
+def test_what_is_withheld_shows_in_an_index():
+    table = pd.DataFrame({"x": [1.0, None, 2.0]})
+    assert any("withheld" in warning for warning in mag.microaggregate(table, 2, "x", missing="drop").warnings)
+    assert not mag.microaggregate(table, 2, "x", missing="drop", shuffle=True).warnings
 
 
 def test_arrays_of_a_dictionary_stay_in_their_library(xp):
