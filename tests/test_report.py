@@ -1,6 +1,7 @@
 """The report: complete, readable, inert, and no disclosure itself."""
 
 import html
+import itertools
 import pathlib
 import re
 from html.parser import HTMLParser
@@ -455,6 +456,15 @@ def test_ticks_are_round_dates(first, last, texts):
     ticks = _text.date_ticks(low, high)
     assert [text for _, text in ticks] == texts
     assert all(low <= at <= high for at, _ in ticks)
+
+
+def test_labels_of_an_axis_do_not_run_into_each_other():
+    days = np.arange(0, 8.5, 0.01) * 86400 + 1.5778e9
+    drawn = _svg.distributions("", _bins.bins(days, days, 1), "datetime")
+    labels = [(float(part.get("x")), len(part.text)) for part in drawn.iter("text")]
+    assert len(labels) >= 2
+    assert all(a + 6 * len_a / 2 < b - 6 * len_b / 2 for (a, len_a), (b, len_b) in itertools.pairwise(labels))
+    assert all(3 * length <= x <= 320 - 3 * length for x, length in labels)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from mag.report._html import Content, Element, element
 from mag.report._text import date_ticks, number_ticks, whole
 
 WIDTH, HEIGHT, FOOT, SIDE = 320, 132, 20, 8
+LETTER = 6  # about as wide as a digit
 Ticks = Sequence[tuple[float, str]]
 
 
@@ -149,13 +150,18 @@ def _steps(x: np.ndarray, y: np.ndarray) -> str:
 
 
 def _axis(ticks: Ticks) -> list[Content]:
+    """A line with marks, and the labels that do not run into each other."""
     ground = HEIGHT - FOOT
     marks = "".join(f"M{_n(at)} {ground}v4" for at, _ in ticks)
-    line = element("path", d=f"M{SIDE} {ground}H{WIDTH - SIDE}{marks}", class_="axis")
-    return [
-        line,
-        *(_label(text, min(max(at, SIDE + 3 * len(text)), WIDTH - 3 * len(text)), HEIGHT - 4) for at, text in ticks),
-    ]
+    drawn: list[Content] = [element("path", d=f"M{SIDE} {ground}H{WIDTH - SIDE}{marks}", class_="axis")]
+    free = 0.0
+    for at, text in ticks:
+        half = LETTER * len(text) / 2
+        middle = min(max(at, half), WIDTH - half)
+        if middle - half >= free:
+            drawn.append(_label(text, middle, HEIGHT - 4))
+            free = middle + half + LETTER
+    return drawn
 
 
 def _label(text: str, x: float, y: float, anchor: str = "middle") -> Element:
