@@ -1,35 +1,173 @@
-"""A generated table of people, and what `mag demo` shows of it."""
+"""The whole story on a generated table: what `mag demo` does."""
+
+import json
+import os
+import pathlib
+import textwrap
+import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from mag import _checks
+from mag._atomic import writing
+
 SEED = 1
+COLUMNS = ["age", "income", "rent", "children", "commute_minutes", "born"]
+OPTIONS = {
+    "by": "region",
+    "keep": "satisfaction",
+    "drop": ["id", "name"],
+    "missing": "group",
+    "small_strata": "suppress",
+    "round": 2,
+}
+MEASURES = {
+    "k_anonymity": "smallest class of equal records",
+    "uniques": "records unlike any other",
+    "distance_linkage": "found by someone who knows the true values",
+}
+REGIONS = ["Ahrland", "Börde", "Eifel", "Haardt", "Holtland", "Lahn", "Rhön", "Wetterau"]
+FIRST = ["Ada", "Bo", "Cem", "Dörte", "Eva", "Femi", "Gül", "Hao", "Ines", "Jan", "Kim", "Lea", "Mio", "Noa", "Olga"]
+LAST = ["Abel", "Berg", "Claasen", "Dietz", "Ebert", "Fuchs", "Graf", "Hahn", "Iwanow", "Jansen", "Kaya", "Lenz"]
 
 
-def table(n: int = 10_000) -> dict[str, np.ndarray]:
-    """Columns of a made-up population register: skewed, tied, integer and real."""
-    rng = np.random.default_rng(SEED)
-    age = np.clip(rng.gamma(6.0, 7.5, n), 0, 104).astype(np.int64)
-    income = np.round(rng.lognormal(10.2, 0.6, n), 2)
+def people(n: int = 10_000, seed: int = SEED) -> dict[str, np.ndarray]:
+    """A made-up register: identifiers, a region, quasi-identifiers with missing cells, and an answer to a survey.
+
+    Examples
+    --------
+    >>> from mag.demo import people
+    >>> list(people(3))
+    ['id', 'name', 'region', 'age', 'income', 'rent', 'children', 'commute_minutes', 'born', 'satisfaction']
+    """
+    rng = np.random.default_rng(seed)
+    days = np.minimum(18 + rng.gamma(2.5, 12.0, n), 104) * 365.25
+    age = (days / 365.25).astype(np.int64)
+    income = np.round(rng.lognormal(10.2, 0.6, n) * (1 + 0.01 * np.minimum(age, 50)), 2)
+    rent = np.round(0.05 * income**0.8 * rng.lognormal(0, 0.3, n) + 150, 2)
+    rent[rng.random(n) < 0.15] = np.nan  # those who own their home
+    commute = np.round(rng.exponential(24, n))
+    commute[(age > 66) & (rng.random(n) < 0.9)] = np.nan  # those who have retired
     return {
+        "id": rng.permutation(n) + 100_000,
+        "name": np.char.add(np.char.add(rng.choice(FIRST, n), " "), rng.choice(LAST, n)),
+        "region": rng.choice(REGIONS, n, p=np.arange(len(REGIONS), 0, -1) / 36),
         "age": age,
         "income": income,
-        "rent": np.round(0.05 * income**0.8 * rng.lognormal(0, 0.3, n) + 150, 2),
+        "rent": rent,
         "children": rng.poisson(np.where((age > 22) & (age < 55), 1.1, 0.1)),
-        "commute_minutes": np.round(rng.exponential(24, n)),
+        "commute_minutes": commute,
+        "born": np.datetime64("2026-01-01") - days.astype("m8[D]"),
+        "satisfaction": rng.integers(1, 6, n),
     }
 
 
-def summary(k: int = 5) -> str:
-    """Every column of the table grouped by itself, as a text table."""
-    from mag.api import univariate
+def run(
+    folder: str | os.PathLike[str] = "mag-demo",
+    k: int = 5,
+    *,
+    overwrite: bool = False,
+    say: Callable[[str], Any] = print,
+) -> pathlib.Path:
+    """Mask a generated table of 10 000 people and write what a publisher wants to see.
 
-    rows = [f"{'column':<16}{'distinct':>10}{'groups':>9}{'sizes':>9}{'masked':>9}{'information loss':>19}"]
-    for name, column in table().items():
-        grouping = univariate(column, k)
-        sizes = f"{grouping.sizes.min()}-{grouping.sizes.max()}"
-        published = np.unique(grouping.masked).size
-        rows.append(
-            f"{name:<16}{np.unique(column).size:>10}{grouping.n_groups:>9}{sizes:>9}{published:>9}"
-            f"{100 * grouping.information_loss:>17.6f} %"
-        )
-    return "\n".join(rows)
+    Parameters
+    ----------
+    folder : path
+        Where report.html, manifest.json and, where polars is installed, people.csv and masked.csv go.
+    k : int
+        The smallest number of people who are published alike.
+    overwrite : bool
+        Replace these files where they are there already.
+    say : function of a line
+        What is told meanwhile; the first line is the path of the report.
+
+    Returns
+    -------
+    pathlib.Path
+        The report.
+    """
+    from mag import verify
+    from mag.table import microaggregate
+
+    register = people()
+    n = len(register["id"])
+    _checks.integer("k", k, 1, n, "n")
+    frame = _polars(register)
+    files = _files(pathlib.Path(folder), frame is not None, _checks.flag("overwrite", overwrite))
+    table = register if frame is None else frame
+
+    def tell(text: str) -> None:
+        for line in [*textwrap.wrap(text, 100, break_long_words=False), ""]:
+            say(line)
+
+    say(str(files["report.html"].resolve()))
+    say("")
+    smallest = verify.recount(table, ["region", *COLUMNS])
+    verdict = "passes" if smallest >= k else "fails"
+    tell(f"A made-up register of {n} people: {', '.join(register)}.")
+    tell(
+        f"Whoever knows region, {', '.join(COLUMNS)} of someone looks for their record: the smallest class of equal "
+        f"records has {smallest}. The check for k = {k} {verdict}."
+    )
+    options = ", ".join(f"{name}={value!r}" for name, value in OPTIONS.items())
+    tell(f"mag.microaggregate(people, {k}, {COLUMNS}, {options})")
+    began = time.perf_counter()
+    release = microaggregate(table, k, COLUMNS, **OPTIONS)  # type: ignore[arg-type]
+    tell(f"… took {time.perf_counter() - began:.1f} s; the first run on a machine compiles.")
+    tell(str(release.guarantee))
+    for line in _measured(release):
+        say(line)
+    with writing(*files.values(), overwrite=overwrite) as drafts:
+        for draft, name in zip(drafts, files, strict=True):
+            _write(draft, name, frame, release)
+    say("")
+    tell(f"Written into {folder}: {', '.join(files)}.")
+    return files["report.html"]
+
+
+def _measured(release: Any) -> list[str]:
+    """Risk before and after, and what it cost."""
+    from mag.report._groups import unmasked_risk
+
+    before, after = unmasked_risk(list(release.numbers()[0].values())), release.risk()
+    whose = f"{after['records']:.0f} people without missing cells"
+    lines = [f"{whose:<48}{'before':>10}{'after':>10}"]
+    for key, words in MEASURES.items():
+        texts = [
+            f"{100 * risk[key]:.1f} %" if key == "distance_linkage" else f"{risk[key]:.0f}" for risk in (before, after)
+        ]
+        lines.append(f"{words:<48}{texts[0]:>10}{texts[1]:>10}")
+    return [*lines, f"{'information loss':<58}{100 * release.utility()['information_loss']:>8.2f} %"]
+
+
+def _write(draft: pathlib.Path, name: str, frame: Any, release: Any) -> None:
+    """One of the files."""
+    if name == "report.html":
+        release.report(draft, title="mag demo: a made-up register of people")
+    elif name == "manifest.json":
+        draft.write_text(json.dumps(release.manifest(), indent=1, ensure_ascii=False), encoding="utf-8")
+    else:
+        (frame if name == "people.csv" else release.data).write_csv(draft)
+
+
+def _polars(register: dict[str, np.ndarray]) -> Any:
+    """The register as a polars frame with missing cells; None where polars is not installed."""
+    try:
+        import polars
+    except ImportError:
+        return None
+    return polars.DataFrame(register).with_columns(polars.col("rent", "commute_minutes").fill_nan(None))
+
+
+def _files(folder: pathlib.Path, tables: bool, overwrite: bool) -> dict[str, pathlib.Path]:
+    """Where everything goes; refused where it would replace something, before any work is done."""
+    names = ["report.html", "manifest.json", *(["people.csv", "masked.csv"] if tables else [])]
+    files = {name: folder / name for name in names}
+    there = [name for name, path in files.items() if path.exists()]
+    if there and not overwrite:
+        raise ValueError(f"folder {str(folder)!r} already holds {', '.join(there)}; choose another or overwrite them.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return files

@@ -1,0 +1,56 @@
+"""Classes of equal records in a file that was read back: how many there are of each size."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+Histogram = dict[int, int]  # size of a class → how many classes have it
+
+
+def of_text(blocks: "Iterable[pl.DataFrame]", sets: Sequence[Sequence[str]]) -> list[Histogram]:
+    """For each set of columns, by 64 bits of hash per record: the cells need not fit into memory.
+
+    A record that is too rare is overlooked only if its hash is that of another class; with a million of them that has
+    a probability of 2**-44.
+    """
+    import numpy as np
+
+    hashes: list[list[np.ndarray]] = [[] for _ in sets]
+    for cells in blocks:
+        for columns, parts in zip(sets, hashes, strict=True):
+            parts.append(cells.select(columns).hash_rows(seed=1).to_numpy())
+    return [_of_hashes(np.concatenate(parts)) for parts in hashes]
+
+
+def _of_hashes(hashes: "np.ndarray") -> Histogram:
+    import numpy as np
+
+    hashes.sort()
+    ends = np.flatnonzero(np.append(hashes[1:] != hashes[:-1], np.ones(min(hashes.size, 1), bool)))
+    return {int(size): int(count) for size, count in zip(*np.unique_counts(np.diff(ends, prepend=-1)), strict=True)}
+
+
+def of_frame(frame: "pl.DataFrame", columns: Sequence[str]) -> Histogram:
+    """Of the values as they are stored: missing is a value, and −0.0 is not 0.0."""
+    import polars as pl
+
+    keys = [pl.col(name) for name in columns]
+    for name in columns:
+        if frame[name].dtype.is_float():
+            negative = (pl.col(name) == 0) & (1 / pl.col(name) < 0)
+            keys += [negative.alias(f"-0 {name}")] if frame.select(negative.any()).item() else []
+    sizes = frame.select(columns).group_by(keys).len()["len"]
+    return {int(size): int(count) for size, count in sizes.value_counts().sort("len").iter_rows()}
+
+
+def smallest(histogram: Histogram) -> int:
+    """The size of the smallest class; 0 without records."""
+    return min(histogram, default=0)
+
+
+def below(histogram: Histogram, k: int) -> int:
+    """How many records are in classes of fewer than k."""
+    return sum(size * count for size, count in histogram.items() if size < k)

@@ -1,0 +1,45 @@
+"""One page about a release, in one file that needs no network: what is guaranteed, what it cost, what to beware of."""
+
+import os
+import pathlib
+
+from mag._atomic import writing
+from mag.report._facts import Facts
+from mag.report._page import page
+
+__all__ = ["Facts", "page", "write"]
+
+
+def write(path: str | os.PathLike[str], facts: Facts) -> pathlib.Path:
+    """Write the page about a release, all of it or nothing, in place of what was there.
+
+    Parameters
+    ----------
+    path : path
+        A file in a folder that exists.
+    facts : Facts
+        What the page is about.
+
+    Returns
+    -------
+    pathlib.Path
+        The page.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from mag import report
+    >>> facts = report.Facts(
+    ...     title="Ages", guarantee="Every age stands for two people.", scope="joint", k=2, smallest=2,
+    ...     original={"age": np.array([31.0, 33.0, 50.0, 54.0])}, masked={"age": np.array([32.0, 32.0, 52.0, 52.0])},
+    ...     labels=np.array([0, 0, 1, 1]),
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = report.write(pathlib.Path(folder, "report.html"), facts).read_text(encoding="utf-8")
+    >>> page[:15], "Every age stands for two people." in page
+    ('<!DOCTYPE html>', True)
+    """
+    with writing(path, overwrite=True) as [draft]:
+        draft.write_text(page(facts), encoding="utf-8")
+    return pathlib.Path(path)

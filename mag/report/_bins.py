@@ -1,0 +1,89 @@
+"""Counts of values in bins that tell nothing about fewer than k records.
+
+The report is handed around, so it must not disclose what the release hides.  The edges of the bins are computed from
+the *published* values alone: the smallest and the largest original value, or a quantile, is some person's own.  And a
+bin never counts 1 to k − 1 original values: it is joined with its neighbours until it counts none or at least k.
+Writing "fewer than k" instead would not do, since the total is known.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+MOST = 36  # bins
+TAIL = 0.01  # share of the published values that a heavy tail may lose on either side
+
+
+class Bins(NamedTuple):
+    """Shares of all values before and after in cells; a cell is ``[edges[c], edges[c + 1])``."""
+
+    edges: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    beyond: tuple[float, float]  # shares before and after that the axis leaves out
+
+
+def bins(original: np.ndarray, masked: np.ndarray, k: int) -> Bins | None:
+    """The distributions of a column before and after; None if there is nothing to draw."""
+    original, masked = original[~np.isnan(original)], masked[~np.isnan(masked)]
+    if original.size < max(k, 1) or masked.size == 0:
+        return None
+    edges = inner_edges(masked)
+    if edges.size < 3:
+        return None
+    cells = joined(counted(original, edges), k)
+    starts = np.array([first for first, _ in cells])
+    before = np.array([count for _, count in cells]) / original.size
+    after = np.add.reduceat(counted(masked, edges), starts) / masked.size
+    return _on_the_axis(edges, starts, before, after)
+
+
+def inner_edges(masked: np.ndarray) -> np.ndarray:
+    """Edges of bins of one width over the published values, without the far ends of heavy tails."""
+    low, high = float(masked.min()), float(masked.max())
+    near, far = (float(q) for q in np.quantile(masked, [TAIL, 1 - TAIL], method="inverted_cdf"))
+    reach = far / 2 - near / 2  # half of the bulk; halves of finite numbers do not overflow
+    if reach > 0:
+        low = near if near / 2 - low / 2 > reach / 2 else low
+        high = far if high / 2 - far / 2 > reach / 2 else high
+    most = min(MOST, max(4, int(np.ceil(2 * masked.size ** (1 / 3)))))
+    if high - low < 2**53 and max(-low, high) < 2**53 and (masked == np.rint(masked)).all():
+        step = int(np.ceil((high - low + 1) / most))
+        return np.arange(low, high + step + 1, step) - 0.5
+    part = np.linspace(0, 1, most + 1)
+    return np.unique(low * (1 - part) + high * part)
+
+
+def counted(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """How many values lie below the first edge, in each bin, and above the last edge; the last bin is closed."""
+    place = np.searchsorted(edges, values, side="right")
+    place[values == edges[-1]] -= 1
+    return np.bincount(place, minlength=edges.size + 1)
+
+
+def joined(counts: np.ndarray, k: int) -> list[tuple[int, int]]:
+    """Bins in runs that hold no value or at least k: where each run begins, and what it holds."""
+    cells: list[tuple[int, int]] = []
+    first = held = 0
+    for place, count in enumerate(counts.tolist()):
+        first = first if held else place
+        held += count
+        if held == 0 or held >= k:
+            cells.append((first, held))
+            held = 0
+    if held:  # too few are left at the end: they join the last run that holds values
+        while cells[-1][1] == 0:
+            cells.pop()
+        first, count = cells.pop()
+        cells.append((first, count + held))
+    return cells
+
+
+def _on_the_axis(edges: np.ndarray, starts: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bins:
+    """Cells that lie outside of the axis as a whole become its note; those that reach out are cut there."""
+    ends = np.append(starts[1:], edges.size + 1)
+    inside = (ends > 1) & (starts < edges.size)
+    places = np.append(np.maximum(starts[inside], 1), min(ends[inside][-1], edges.size)) - 1
+    outside = ~inside
+    beyond = float(before[outside].sum()), float(after[outside].sum())
+    return Bins(edges[places], before[inside], after[inside], beyond)

@@ -1,0 +1,95 @@
+"""What a report is made of: plain content, so that the page needs nothing of the layers above it."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mag import _checks
+from mag.report._columns import Change, change
+
+KINDS = ("datetime", "duration", "number")
+SCOPES = ("joint", "per-column")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The content of one report.
+
+    Parameters
+    ----------
+    title : str
+    guarantee : str
+        One or two sentences; the page begins with them.
+    scope : {"joint", "per-column"}
+    k : int or mapping of column to int
+        What was asked for.
+    smallest : int
+        The smallest number of records that are alike in all masked columns (and `by`), counted on what is published.
+    original, masked : mapping of column to float64 array of shape (n,)
+        Published records, row i of both the same; missing is NaN, datetimes are seconds since 1970, durations seconds.
+    labels : int array of shape (n,), or (n, m) with ``scope="per-column"``
+        The group of every record, or of every cell; negative where there is none.
+    kinds : mapping of column to {"datetime", "duration", "number"}
+        Columns that are not named are numbers.
+    utility, risk : mapping of str to number
+        As `mag.assess` gives them.
+    by, untouched : sequence of columns
+        Those that groups do not cross, and those that were published as they are.
+    withheld : int
+        Records that were not published.
+    warnings : sequence of str
+        Sentences of whoever made the release; the page adds its own.
+    manifest : mapping
+        How the release was made; the page shows an excerpt.
+    """
+
+    title: str
+    guarantee: str
+    scope: str
+    k: int | Mapping[Hashable, int]
+    smallest: int
+    original: Mapping[Hashable, np.ndarray]
+    masked: Mapping[Hashable, np.ndarray]
+    labels: np.ndarray
+    kinds: Mapping[Hashable, str] = field(default_factory=dict)
+    utility: Mapping[str, Any] = field(default_factory=dict)
+    risk: Mapping[str, Any] = field(default_factory=dict)
+    by: Sequence[Hashable] = ()
+    untouched: Sequence[Hashable] = ()
+    withheld: int = 0
+    warnings: Sequence[str] = ()
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _checks.one_of("scope", self.scope, SCOPES)
+        if not self.original or list(self.original) != list(self.masked):
+            raise ValueError("original and masked must hold the same columns, at least one, in one order.")
+        for kind in self.kinds.values():
+            _checks.one_of("kinds", kind, KINDS)
+        for name, table in (("original", self.original), ("masked", self.masked)):
+            for column in table.values():
+                _checks.same_rows(f"every column of {name}", len(column), "labels", len(self.labels))
+        shape = (self.n,) if self.scope == "joint" else (self.n, len(self.original))
+        if np.shape(self.labels) != shape:
+            raise ValueError(f"labels must be of shape {shape} with scope={self.scope!r}; got {np.shape(self.labels)}.")
+
+    @property
+    def n(self) -> int:
+        """Published records."""
+        return len(self.labels)
+
+    @cached_property
+    def changes(self) -> dict[Hashable, Change]:
+        """What masking did to each column."""
+        return {column: change(self.original[column], self.masked[column], self.k_of(column)) for column in self.masked}
+
+    def k_of(self, column: Hashable) -> int:
+        """The smallest group size asked for in a column."""
+        return self.k[column] if isinstance(self.k, Mapping) else self.k
+
+    def labels_of(self, place: int) -> np.ndarray:
+        """The groups of the column at a place."""
+        return self.labels if self.scope == "joint" else self.labels[:, place]

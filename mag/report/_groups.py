@@ -1,0 +1,102 @@
+"""What the groups say about themselves: sizes, groups of one value, groups that one record dominates."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mag._records import classes
+from mag.report._columns import standard
+
+DOMINATED = 0.8  # share of a group's squared error that would go with one record
+KEYS = (
+    "k_anonymity",
+    "uniques",
+    "distance_linkage",
+    "rank_linkage",
+    "sd_interval_disclosure",
+    "rank_interval_disclosure",
+)
+FAR = 1.0  # standard deviations between that record and its group's mean
+
+
+class Count(NamedTuple):
+    """Groups, and records in them."""
+
+    groups: int
+    records: int
+
+
+def sizes(labels: np.ndarray) -> np.ndarray:
+    """How many records each group has; a negative label is no group."""
+    counts = np.bincount(labels[labels >= 0])
+    return counts[counts > 0]
+
+
+def histogram(counts: np.ndarray, most: int = 30) -> list[tuple[int, int, int]]:
+    """How many groups have a size: first size, last size, groups."""
+    low, high = int(counts.min()), int(counts.max())
+    step = -(-(high - low + 1) // most)
+    held = np.bincount((counts - low) // step)
+    firsts = [low + place * step for place in range(held.size)]
+    return [(first, min(first + step - 1, high), int(count)) for first, count in zip(firsts, held, strict=True)]
+
+
+def of_one_value(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:
+    """Groups whose records are equal in all of the columns: what is published for them is what they were.
+
+    Missing cells are equal to each other; groups of nothing else do not count.
+    """
+    grouped = labels >= 0
+    labels = labels[grouped]
+    counts = np.bincount(labels)
+    valued, mixed = np.zeros((2, counts.size), dtype=bool)
+    first = np.empty(counts.size)
+    for column in columns:
+        values = column[grouped]
+        first[labels] = values  # one of the group's
+        other = first[labels]
+        mixed[labels[(values != other) & ~(np.isnan(values) & np.isnan(other))]] = True
+        valued[labels[~np.isnan(values)]] = True
+    return _count(counts, valued & ~mixed)
+
+
+def dominated(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:
+    """Groups whose squared error would shrink by more than 80 % if one record, far from their mean, left.
+
+    Without record i the error of a group of m is ``SSE − m/(m−1) · e_i``, where ``e_i`` is its squared distance from
+    the mean.  In a group of two that is always all of it: those do not count.  Columns count in standard deviations.
+    """
+    grouped = labels >= 0
+    labels = labels[grouped]
+    counts = np.bincount(labels)
+    errors = np.zeros(labels.size)
+    for column in columns:
+        z = standard(column[grouped])  # 0 where a cell is missing: it then is in all of the group
+        means = np.bincount(labels, z) / np.maximum(counts, 1)
+        errors += (z - means[labels]) ** 2
+    totals = np.bincount(labels, errors)
+    gone = errors * (counts / np.maximum(counts - 1, 1))[labels]
+    alone = (errors > FAR**2) & (gone > DOMINATED * totals[labels]) & (counts[labels] > 2)
+    found = np.zeros(counts.size, dtype=bool)
+    found[labels[alone]] = True
+    return _count(counts, found)
+
+
+def unmasked_risk(columns: Sequence[np.ndarray]) -> dict[str, float]:
+    """What `mag.assess.risk` would find if the columns were published as they are, on the records without NaN.
+
+    Each record is then at no distance from itself: one of c equal records is linked with probability 1/c, and every
+    value lies in its own interval.
+    """
+    whole = ~np.isnan(np.column_stack(columns)).any(axis=1)
+    if not whole.any():
+        return dict.fromkeys(KEYS, np.nan)
+    sizes = np.bincount(classes("original", {place: column[whole] for place, column in enumerate(columns)}))
+    linked = sizes.size / int(whole.sum())
+    return dict(zip(KEYS, (int(sizes.min()), int((sizes == 1).sum()), linked, linked, 1.0, 1.0), strict=True))
+
+
+def _count(counts: np.ndarray, chosen: np.ndarray) -> Count:
+    chosen = chosen & (counts > 0)
+    return Count(int(chosen.sum()), int(counts[chosen].sum()))

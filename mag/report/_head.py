@@ -1,0 +1,136 @@
+"""The first lines: what is guaranteed, what is not, and what to beware of."""
+
+from collections.abc import Mapping
+
+from mag.report import _groups
+from mag.report._facts import Facts
+from mag.report._html import Content, Element, element, listed, name, names
+from mag.report._text import several, share, span, whole
+
+EXACT = "Masking changed nothing there: these values are published exactly."
+DRAWN = (
+    f"one record, far from the others, causes more than {100 * _groups.DOMINATED:.0f} % of the group's error. "
+    "What is published for the others is drawn towards it."
+)
+LONG = 300  # characters of a guarantee that are set in large type
+
+
+def header(facts: Facts) -> Element:
+    """The guarantee and all that qualifies it."""
+    size = "guarantee" if len(facts.guarantee) <= LONG else None
+    return element(
+        "header",
+        element("h1", facts.title),
+        element("p", facts.guarantee.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"), class_=size),
+        _figures(facts),
+        element("div", _promised(facts), _not_promised(facts), class_="promise"),
+        _warnings(facts),
+    )
+
+
+def _figures(facts: Facts) -> Element:
+    """The numbers that everyone asks for first."""
+    asked = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
+    pairs = [("k asked for", span(min(asked), max(asked)))]
+    if facts.scope == "joint":
+        pairs.append(("k counted", whole(facts.smallest)))
+        pairs.append(("Groups", whole(_groups.sizes(facts.labels).size)))
+    else:
+        pairs.append(("Alike in all columns", whole(facts.smallest)))
+    pairs += [("Records published", whole(facts.n)), ("Records withheld", whole(facts.withheld))]
+    if "information_loss" in facts.utility:
+        pairs.append(("Information loss", share(facts.utility["information_loss"])))
+    rows = (element("div", element("dt", label), element("dd", text)) for label, text in pairs)
+    return element("dl", *rows, class_="figures")
+
+
+def _promised(facts: Facts) -> Element:
+    strata = [" within the same ", *names(facts.by)] if facts.by else []
+    if facts.scope == "joint":
+        k = facts.smallest
+        points: list[list[Content]] = [
+            [f"At least {k} records share each published combination of ", *names(facts.masked), *strata, "."],
+            [f"Whoever knows these values of a person is left with at least {k} records that may be theirs."],
+        ]
+    else:
+        asked = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
+        k = min(asked)
+        points = [
+            [
+                f"At least {span(k, max(asked))} records share each published value of ",
+                *names(facts.masked),
+                *strata,
+                ", column by column.",
+            ],
+            [f"Whoever knows one of these values of a person is left with at least {k} records."],
+        ]
+    points.append(["The records were counted on what is published, by a program that does not know the groups."])
+    return _list("Guaranteed", points)
+
+
+def _not_promised(facts: Facts) -> Element:
+    points: list[list[Content]] = []
+    if facts.scope == "per-column":
+        alike = f"The smallest number of records alike in all masked columns is {whole(facts.smallest)}."
+        points.append([f"This is not joint k-anonymity. {alike}"])
+    if facts.untouched:
+        points.append(["Published as they are, and not covered: ", *names(facts.untouched), "."])
+    else:
+        points.append(["No column was left untouched: only the columns named here are published."])
+    points.append(
+        ["Records of one group may have had the same true value. Then it is known, whichever record is whose."]
+    )
+    points.append(["Other tables about the same people, published before or after, are not taken into account."])
+    return _list("Not guaranteed", points)
+
+
+def _list(title: str, points: list[list[Content]]) -> Element:
+    return element("section", element("h2", title), element("ul", *(element("li", *point) for point in points)))
+
+
+def _warnings(facts: Facts) -> Element:
+    found = [[sentence] for sentence in facts.warnings] + computed(facts)
+    if not found:
+        return element("p", "No warnings.", class_="soft")
+    items = element("ul", *(element("li", *sentence) for sentence in found))
+    title = "1 warning" if len(found) == 1 else f"{len(found)} warnings"
+    return element("aside", element("h2", title), items, class_="warnings", aria_label="Warnings")
+
+
+def computed(facts: Facts) -> list[list[Content]]:
+    """What the numbers themselves warn of: sentences and names, never values."""
+    found: list[list[Content]] = []
+    if facts.scope == "per-column":
+        found.append(
+            ["Columns were grouped one by one: a combination of published values may belong to a single person."]
+        )
+    return found + (_of_groups(facts) if facts.scope == "joint" else _of_columns(facts))
+
+
+def _of_groups(facts: Facts) -> list[list[Content]]:
+    columns, labels = list(facts.original.values()), facts.labels
+    total = several(_groups.sizes(labels).size, "group", "groups")
+    found: list[list[Content]] = []
+    same, one = _groups.of_one_value(columns, labels), _groups.dominated(columns, labels)
+    if same.groups:
+        where = f"In {whole(same.groups)} of {total} ({several(same.records, 'record', 'records')})"
+        found.append([f"{where} all records had the same values. {EXACT}"])
+    if one.groups:
+        found.append([f"In {whole(one.groups)} of {total} {DRAWN}"])
+    return found
+
+
+def _of_columns(facts: Facts) -> list[list[Content]]:
+    found: list[list[Content]] = []
+    for counted, words in (
+        (_groups.of_one_value, f"In groups of these columns all records had the same value. {EXACT}"),
+        (_groups.dominated, f"In groups of these columns {DRAWN}"),
+    ):
+        hits: list[list[Content]] = []
+        for place, (column, values) in enumerate(facts.original.items()):
+            labels = facts.labels_of(place)
+            if groups := counted([values], labels).groups:
+                hits.append([name(column), f" ({whole(groups)} of {whole(_groups.sizes(labels).size)})"])
+        if hits:
+            found.append([f"{words} ", *listed(hits), "."])
+    return found

@@ -1,0 +1,76 @@
+"""Elements of the page.  The standard library writes them out, so that no name or sentence is ever read as markup."""
+
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from xml.etree import ElementTree
+
+Element = ElementTree.Element
+Content = Element | str | None
+Row = tuple[Sequence[Content], ...]
+
+LONGEST = 60  # characters of a name
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def element(tag: str, *content: Content, **attributes: object) -> Element:
+    """An element with its content; ``class_`` is written class, ``aria_label`` aria-label."""
+    names = {name: name.rstrip("_").replace("_", "-") for name in attributes}
+    written = {names[name]: _clean(str(value)) for name, value in attributes.items() if value is not None}
+    made = ElementTree.Element(tag, written)
+    last: Element | None = None
+    for part in content:
+        if part is None:
+            continue
+        if not isinstance(part, str):
+            made.append(part)
+            last = part
+        elif last is None:
+            made.text = (made.text or "") + _clean(part)
+        else:
+            last.tail = (last.tail or "") + _clean(part)
+    return made
+
+
+def short(column: Hashable) -> str:
+    """A column's name, cut where it is very long."""
+    text = str(column)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def name(column: Hashable) -> Element:
+    """A column's name, kept from turning the text around it; all of a long one shows under the pointer."""
+    full = str(column) if len(str(column)) > LONGEST else None
+    return element("bdi", short(column), class_="name", title=full)
+
+
+def names(columns: Iterable[Hashable]) -> list[Content]:
+    """Names with commas between them, the first few of them."""
+    return listed([[name(column)] for column in columns])
+
+
+def listed(parts: Sequence[Sequence[Content]], most: int = 12) -> list[Content]:
+    """Parts with commas between them, the first few of them."""
+    shown: list[Content] = []
+    for part in parts[:most]:
+        shown += [", ", *part] if shown else part
+    return [*shown, f" and {len(parts) - most} more"] if len(parts) > most else shown
+
+
+def table(caption: str, heads: Iterable[str], rows: Iterable[Row], **attributes: object) -> Element:
+    """A table whose first column names the rows."""
+    head = element("tr", *(element("th", text, scope="col") for text in heads))
+    body = (
+        element("tr", element("th", *first, scope="row"), *(element("td", *cell) for cell in cells))
+        for first, *cells in rows
+    )
+    return element("table", element("caption", caption), element("thead", head), element("tbody", *body), **attributes)
+
+
+def written(root: Element) -> str:
+    """The document."""
+    text = ElementTree.tostring(root, encoding="unicode", method="html")
+    return f"<!DOCTYPE html>\n{text}\n"
+
+
+def _clean(text: str) -> str:
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,52 @@
+"""The page: a head that holds the guarantee, and one section after the other."""
+
+import base64
+import hashlib
+from importlib.resources import files
+
+from mag import __version__
+from mag.report import _head, _sections
+from mag.report._facts import Facts
+from mag.report._html import element, written
+
+SECTIONS = [
+    _sections.groups,
+    _sections.columns,
+    _sections.losses,
+    _sections.correlations,
+    _sections.risk,
+    _sections.utility,
+    _sections.reveals,
+    _sections.manifest,
+]
+
+
+def page(facts: Facts) -> str:
+    """The page about a release, as a text of HTML."""
+    style = files("mag.report").joinpath("style.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="description", content=facts.guarantee),
+        element("meta", name="generator", content=f"mag {__version__}"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("meta", name="robots", content="noindex"),
+        element("title", facts.title),
+        element("link", rel="icon", href="data:,"),  # or else a browser asks the server for one
+        element("style", style),
+    )
+    sections = (section(facts) for section in SECTIONS)
+    body = element(
+        "body",
+        _head.header(facts),
+        element("main", *(section for section in sections if section is not None)),
+        element(
+            "footer",
+            element("p", f"Made by mag {__version__}. This page is complete: it loads nothing and runs no program."),
+        ),
+    )
+    return written(element("html", head, body, lang="en"))

@@ -1,0 +1,247 @@
+"""The sections of the page, in their order."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mag.report import _bins, _columns, _groups, _svg, _words
+from mag.report._facts import Facts
+from mag.report._html import Content, Element, Row, element, name, short, table
+from mag.report._text import figure, several, share, signed, span, whole
+
+MATRIX = 24  # columns that a matrix of correlations can show
+PAIRS = 10  # rows of the table of correlations
+ELSEWHERE = ("columns", "guarantee", "sha256", "untouched", "warnings")  # parts of the manifest
+SEEDS = ("random_state", "seed")
+
+
+def groups(facts: Facts) -> Element:
+    """How large the groups are."""
+    places = range(1 if facts.scope == "joint" else len(facts.masked))
+    every = [_groups.sizes(facts.labels_of(place)) for place in places]
+    pooled = np.concatenate(every)
+    if pooled.size == 0:
+        return _section("Groups", element("p", "There are no groups: every cell is missing."))
+    low, middle, high = int(pooled.min()), np.median(pooled), int(pooled.max())
+    said = f"{several(pooled.size, 'group', 'groups')} of {span(low, high)} records"
+    said += f", half of them of at most {whole(middle)}." if low < high else "."
+    drawn = None
+    if low < high:
+        caption = element("p", "Records in a group, and how many groups have that size.")
+        bars = _svg.sizes(f"Bars: {said}", _groups.histogram(pooled))
+        drawn = element("figure", bars, element("figcaption", caption), class_="single")
+    if facts.scope == "joint":
+        return _section("Groups", element("p", said), drawn)
+    return _section("Groups", element("p", f"All columns together: {said}"), drawn, _groups_by_column(facts, every))
+
+
+def _groups_by_column(facts: Facts, every: list[np.ndarray]) -> Element:
+    rows: list[Row] = []
+    for column, sizes in zip(facts.masked, every, strict=True):
+        ends = [whole(sizes.min()), whole(sizes.max())] if sizes.size else ["–", "–"]
+        rows.append(([name(column)], *([text] for text in (whole(facts.k_of(column)), whole(sizes.size), *ends))))
+    return table("Groups of each column", ("Column", "k", "Groups", "Smallest", "Largest"), rows, class_="numbers")
+
+
+def columns(facts: Facts) -> Element:
+    """Each column before and after."""
+    intro = (
+        "Share of the records along the range of the published values. "
+        "Bars of fewer than k original values are joined with their neighbours."
+    )
+    area = element("rect", width=28, height=14, class_="before")
+    line = element("path", d="M0 9H10V3H18V9H28", class_="after")
+    key = (
+        element("li", element("svg", mark, viewBox="0 0 28 14", aria_hidden="true"), text)
+        for mark, text in ((area, "before"), (line, "after, as published"))
+    )
+    return _section(
+        "Distributions before and after",
+        element("p", intro, class_="soft"),
+        element("ul", *key, class_="key"),
+        element("div", *(_card(facts, place, column) for place, column in enumerate(facts.masked)), class_="grid"),
+    )
+
+
+def _card(facts: Facts, place: int, column: Hashable) -> Element:
+    original, masked, k = facts.original[column], facts.masked[column], facts.k_of(column)
+    found, change = _bins.bins(original, masked, k), facts.changes[column]
+    drawn: Element | None = None
+    notes: list[str] = []
+    if found is not None:
+        label = f"Distribution of {short(column)} before and after, {share(change.spread)} of its spread kept"
+        drawn = _svg.distributions(label, found, facts.kinds.get(column, "number"))
+        moved = f"mean moved by {figure(abs(change.shift))} standard deviations"
+        notes.append(f"Spread kept {share(change.spread)}, {'mean kept' if abs(change.shift) < 0.01 else moved}.")
+    elif change.values == 1:
+        notes.append("One and the same value is published for all records.")
+    else:
+        notes.append("Too few values to draw.")
+    if facts.kinds.get(column) == "duration":
+        notes.append("In seconds.")
+    values = several(change.values, "distinct value", "distinct values")
+    missing = several(change.missing, "cell", "cells")
+    notes.append(f"{values} published" + (f", {missing} missing." if change.missing else "."))
+    labels = facts.labels_of(place)
+    same = _groups.of_one_value([original], labels).groups / max(_groups.sizes(labels).size, 1)
+    if same >= 0.01:
+        notes.append(f"In {share(same)} of the groups all had the same value, which is published.")
+    if found is not None and max(found.beyond) > 0:
+        before, after = (share(part) if part else "none" for part in found.beyond)
+        notes.append(f"Beyond the axis: {before} of the values before, {after} after.")
+    caption = element("figcaption", *(element("p", note) for note in notes))
+    return element("figure", element("h3", name(column)), drawn, caption)
+
+
+def losses(facts: Facts) -> Element:
+    """Information loss, overall and by column."""
+    lost = {column: change.loss for column, change in facts.changes.items()}
+    largest = max((loss for loss in lost.values() if np.isfinite(loss)), default=0.0) or 1.0
+    order = sorted(lost, key=lambda column: -np.nan_to_num(lost[column], nan=-1.0))
+    rows: list[Row] = [
+        ([name(column)], [share(lost[column])], [_svg.share_bar(lost[column] / largest)]) for column in order
+    ]
+    said = "Averaging within groups loses a part of the variation between records: the information loss, SSE / SST."
+    if "information_loss" in facts.utility:
+        overall = share(facts.utility["information_loss"])
+        said += f" Over all columns, each in its standard deviations, it is {overall}."
+    listed = table("By column, largest first", ("Column", "Loss", "Compared"), rows, class_="losses")
+    return _section("Information loss", element("p", said), listed)
+
+
+def correlations(facts: Facts) -> Element | None:
+    """Correlations before, after, and their difference."""
+    labels = list(facts.masked)
+    if len(labels) < 2:
+        return None
+    least = max(facts.k_of(column) for column in labels)
+    before, after = (_columns.correlations(list(part.values()), least) for part in (facts.original, facts.masked))
+    change = after - before
+    i, j = np.tril_indices(len(labels), -1)
+    known = ~np.isnan(change[i, j])
+    i, j = i[known], j[known]
+    if i.size == 0:
+        return _section("Correlations", element("p", "No two columns vary and have enough records in common."))
+    first = np.argsort(-np.abs(change[i, j]), kind="stable")[:PAIRS]
+    rows: list[Row] = []
+    for a, b in zip(i[first], j[first], strict=True):
+        texts = signed(before[a, b], 2), signed(after[a, b], 2), signed(change[a, b], 3)
+        rows.append(([name(labels[b]), " and ", name(labels[a])], *([text] for text in texts)))
+    size = np.abs(change[i, j])
+    said = (
+        f"Pearson's correlation of two columns. Changed by {size.max():.3f} at most, by {size.mean():.3f} on average."
+    )
+    drawn: list[Element] = []
+    if len(labels) > MATRIX:
+        drawn = _agreement(before[i, j], after[i, j])
+    elif len(labels) > 2:
+        drawn = _matrices(labels, before, after)
+    most = f"The {first.size} of {whole(i.size)} pairs that changed most"
+    caption = "All pairs, largest change first" if first.size == i.size else most
+    listed = table(caption, ("Columns", "Before", "After", "Change"), rows, class_="numbers")
+    return _section("Correlations", element("p", said), *drawn, listed)
+
+
+def _matrices(labels: list[Hashable], before: np.ndarray, after: np.ndarray) -> list[Element]:
+    drawn = []
+    for title, values in (("Before", before), ("After", after), ("Difference", after - before)):
+        texts = [
+            [f"{short(labels[a])}, {short(labels[b])}: {signed(values[a, b], 3)}" for b in range(a)]
+            for a in range(len(labels))
+        ]
+        squares = _svg.matrix(f"Correlations, {title.lower()}", values, texts)
+        drawn.append(element("figure", element("h3", title), squares))
+    key = (element("li", f"{at} ", name(label)) for at, label in enumerate(labels, 1))
+    intro = "The area of a square is the size of the number, a full square is 1; hollow squares are negative."
+    return [
+        element("p", intro, class_="soft"),
+        element("div", *drawn, class_="three"),
+        element("ul", *key, class_="key"),
+    ]
+
+
+def _agreement(before: np.ndarray, after: np.ndarray) -> list[Element]:
+    caption = element("p", "Each dot is a pair of columns; on the line the correlation was kept.")
+    dots = _svg.agreement("Correlations of all pairs of columns before and after", before, after)
+    return [element("figure", dots, element("figcaption", caption), class_="single")]
+
+
+def risk(facts: Facts) -> Element | None:
+    """What the table still gives away."""
+    unmasked = _groups.unmasked_risk(list(facts.original.values()))
+    rows: list[Row] = [
+        (_meaning(word), [word.text(unmasked[key])], [word.text(facts.risk[key])])
+        for key, word in _words.RISK.items()
+        if key in facts.risk
+    ]
+    caption = "What is left for an intruder, and what the same columns would give away unmasked"
+    listed = table(caption, ("Measure", "Unmasked", "Published"), rows, class_="numbers")
+    return _section("Risk", listed, _looked_at(facts.risk)) if rows else None
+
+
+def utility(facts: Facts) -> Element | None:
+    """What the table is still good for."""
+    rows: list[Row] = [
+        (_meaning(word), [word.text(facts.utility[key])])
+        for key, word in _words.UTILITY.items()
+        if key in facts.utility
+    ]
+    listed = table("What is lost for an analyst: smaller is better", ("Measure", "Value"), rows, class_="numbers")
+    return _section("Utility", listed, _looked_at(facts.utility)) if rows else None
+
+
+def _looked_at(found: Mapping[str, Any]) -> Element | None:
+    """On how many records the numbers stand."""
+    parts = [
+        f"{name} {several(int(found[key]), 'record', 'records')}"
+        for key, name in _words.LOOKED_AT.items()
+        if found.get(key)
+    ]
+    return element("p", f"{', '.join(parts)}.", class_="soft") if parts else None
+
+
+def _meaning(word: _words.Measure) -> list[Content]:
+    source = element("span", f"({word.source})", class_="source")
+    return [word.label, element("span", f"{word.meaning} ", source, class_="meaning")]
+
+
+def reveals(facts: Facts) -> Element:
+    """What the page itself tells about the original."""
+    shown = (
+        "The page shows no value of a person. Its axes span published values only, no bar counts fewer than k original "
+        "values, and no quantile of the original is given."
+    )
+    beware = (
+        "Beyond the published table it tells counts of at least k records, losses, correlations and risks. These are "
+        "statistics of the original: hand the page on only where they may be known."
+    )
+    return _section("What this page reveals", element("p", shown), element("p", beware))
+
+
+def manifest(facts: Facts) -> Element | None:
+    """How the release was made: what of its manifest the page does not say elsewhere."""
+    secret = SEEDS if facts.manifest.get("options", {}).get("shuffle") else ()
+    shown = {key: _plain(value, secret) for key, value in _told(facts.manifest, secret).items()}
+    rows: list[Row] = [([key.replace("_", " ")], [text]) for key, text in shown.items() if text]
+    if secret:
+        rows.append((["seed"], ["not shown: it would undo the shuffle"]))
+    listed = table("From the manifest of the release", ("What", "Value"), rows)
+    return _section("How it was made", listed) if rows else None
+
+
+def _told(part: Mapping[str, Any], secret: tuple[str, ...]) -> dict[str, Any]:
+    return {key: value for key, value in part.items() if value is not None and key not in (*ELSEWHERE, *secret)}
+
+
+def _plain(value: Any, secret: tuple[str, ...]) -> str:
+    if isinstance(value, Mapping):
+        inner = ((key.replace("_", " "), _plain(held, secret)) for key, held in _told(value, secret).items())
+        return "; ".join(f"{key}: {text}" for key, text in inner if text)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return figure(value) if isinstance(value, float) else str(value)
+
+
+def _section(title: str, *content: Content) -> Element:
+    return element("section", element("h2", title), *content)

@@ -1,0 +1,100 @@
+"""What each number means, in one sentence, and where it comes from."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from mag.report._text import figure, share, whole
+
+DOMINGO = "Domingo-Ferrer & Torra 2001"
+MATEO = "Mateo-Sanz, Sebé & Domingo-Ferrer 2004"
+
+
+class Measure(NamedTuple):
+    """A row of the tables of risk and utility."""
+
+    label: str
+    meaning: str
+    source: str
+    text: Callable[[float], str]
+
+
+LOOKED_AT = {
+    "records": "Computed on",
+    "left_out": "left out because of missing cells:",
+    "linkage_records": "linkage on",
+    "propensity_records": "the model on",
+}
+
+RISK = {
+    "k_anonymity": Measure(
+        "Smallest class",
+        "The smallest number of records that are alike in the masked columns.",
+        "Sweeney 2002",
+        whole,
+    ),
+    "uniques": Measure(
+        "Unique records",
+        "Records that no other record equals in the masked columns.",
+        "Hundepool et al. 2012",
+        whole,
+    ),
+    "distance_linkage": Measure(
+        "Linked by distance",
+        "Share of the people whom an intruder finds who knows their true values exactly and picks the nearest "
+        "published record. In a k-anonymous table at most 1/k.",
+        DOMINGO,
+        share,
+    ),
+    "rank_linkage": Measure(
+        "Linked by rank",
+        "The same for an intruder who compares ranks: who is richest, second richest, and so on.",
+        "Muralidhar & Domingo-Ferrer 2016",
+        share,
+    ),
+    "sd_interval_disclosure": Measure(
+        "Close to the truth, by deviation",
+        "Share of the values that lie within a small part of a standard deviation of what was published. High where a "
+        "column has few distinct values, without any record being found.",
+        MATEO,
+        share,
+    ),
+    "rank_interval_disclosure": Measure(
+        "Close to the truth, by rank",
+        "Share of the values that lie among the published values of about the same rank.",
+        DOMINGO,
+        share,
+    ),
+}
+
+UTILITY = {
+    "information_loss": Measure(
+        "Information loss",
+        "Share of the variation between records that was averaged away: SSE / SST of standardised columns.",
+        "Domingo-Ferrer & Mateo-Sanz 2002",
+        share,
+    ),
+    "il1s": Measure(
+        "Mean change of a value (IL1s)",
+        "How far a value was moved on average, in standard deviations of its column times √2.",
+        MATEO,
+        figure,
+    ),
+    "correlation_difference": Measure(
+        "Mean change of a correlation",
+        "How much the correlation of two columns changed, averaged over all pairs; 0 is none, 2 is the most.",
+        DOMINGO,
+        figure,
+    ),
+    "eigenvalue_difference": Measure(
+        "Change of the principal components",
+        "Relative change of the eigenvalues of the correlation matrix, summed.",
+        "Templ & Meindl 2008",
+        figure,
+    ),
+    "propensity_mse": Measure(
+        "Told apart by a model (pMSE)",
+        "How well a logistic regression tells published from original records: 0 not at all, 0.25 perfectly.",
+        "Woo, Reiter, Oganian & Karr 2009",
+        figure,
+    ),
+}
