@@ -1,0 +1,115 @@
+"""Tables in files.  One format, one file, which names its endings and knows how to read, write and recount.
+
+What was written is read back from the disk before it gets its name: `File.counts` counts the text of the cells where
+the format is text, and the stored values where it is not.
+"""
+
+import os
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mag.files import csv, dta, feather, parquet, sas7bdat, sav, tsv, xlsx, xpt
+from mag.files._counts import Histogram, below, smallest
+from mag.files._format import Format, Meta
+from mag.files._layout import Layout
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["FORMATS", "File", "Histogram", "Layout", "below", "smallest"]
+
+FORMATS: dict[str, Format] = {
+    "csv": csv.FORMAT,
+    "dta": dta.FORMAT,
+    "feather": feather.FORMAT,
+    "parquet": parquet.FORMAT,
+    "sas7bdat": sas7bdat.FORMAT,
+    "sav": sav.FORMAT,
+    "tsv": tsv.FORMAT,
+    "xlsx": xlsx.FORMAT,
+    "xpt": xpt.FORMAT,
+}
+
+
+class File:
+    """A table in a file, by the ending of its name.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mag.files import File
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "people.csv")
+    >>> _ = path.write_text("zip,age\\n00123,31\\n00123,31\\n00200,52\\n")
+    >>> file = File(path)
+    >>> file.names()
+    ['zip', 'age']
+    >>> file.counts(["zip", "age"])      # one class of one record, one of two
+    {1: 1, 2: 1}
+    >>> file.read(["age"], ["zip"])[0].rows()
+    [('00123', 31), ('00123', 31), ('00200', 52)]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: os.PathLike | str, layout: Layout | None = None):
+        self.path = pathlib.Path(path)
+        self.layout = layout or Layout()
+        self.format = _by_ending(self.path)
+
+    def names(self) -> list[str]:
+        """The columns, in order."""
+        return self._told(self.format.names, self._there(), self.layout)
+
+    def numeric(self) -> list[str]:
+        """The columns that hold numbers."""
+        return self._told(self.format.numeric, self._there(), self.layout)
+
+    def read(self, numbers: Sequence[str], others: Sequence[str] = ()) -> "tuple[pl.DataFrame, Meta]":
+        """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order."""
+        self._known([*numbers, *others])
+        return self._told(self.format.read, self.path, list(numbers), list(others), self.layout)
+
+    def write(self, frame: "pl.DataFrame", masked: Sequence[str], meta: Meta, draft: pathlib.Path) -> None:
+        """Write a frame whose columns `masked` were computed, under another name for now."""
+        self.format.write(frame, draft, masked, meta, self.layout)
+
+    def counts(self, columns: Sequence[str], draft: pathlib.Path | None = None) -> Histogram:
+        """How many classes of records that are alike in the columns there are of each size."""
+        if draft is None:
+            self._known(columns)
+        return self._told(self.format.counts, draft or self.path, list(columns), self.layout)
+
+    def _told(self, step: Callable[..., Any], *arguments: Any) -> Any:
+        """One sentence for what goes wrong inside of a library, whose own words may quote cells."""
+        try:
+            return step(*arguments)
+        except Exception as error:
+            foreign = type(error).__module__.partition(".")[0] in ("fastexcel", "_fastexcel", "polars", "pyreadstat")
+            if isinstance(error, UnicodeError) or (foreign and self.format.text and "utf-8" in str(error)):
+                raise ValueError(f"{self.path.name!r} is in another encoding than was told; use --encoding.") from None
+            if foreign:
+                raise ValueError(f"{self.path.name!r} {self.format.broken}") from None
+            raise
+
+    def _there(self) -> pathlib.Path:
+        if not self.path.is_file():
+            raise FileNotFoundError(2, "there is no such file", str(self.path))
+        return self.path
+
+    def _known(self, columns: Sequence[str]) -> None:
+        names = self.names()
+        unknown = sorted({name for name in columns if name not in names})
+        if unknown:
+            listed = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+            hint = "; is the delimiter right?" if len(names) == 1 and self.format.text else "."
+            raise ValueError(
+                f"{self.path.name!r} has no column {', '.join(map(repr, unknown))}; its columns are {listed}{hint}"
+            )
+
+
+def _by_ending(path: pathlib.Path) -> Format:
+    known = {ending: form for form in FORMATS.values() for ending in form.endings}
+    if path.suffix.lower() not in known:
+        raise ValueError(f"the ending of {path.name!r} must be one of {', '.join(sorted(known))}.")
+    return known[path.suffix.lower()]

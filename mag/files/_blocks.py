@@ -1,0 +1,95 @@
+"""A text file in blocks of whole lines, so that it never lies in memory as a whole."""
+
+import codecs
+import csv
+import io
+import pathlib
+from collections.abc import Iterator
+
+from mag.files._layout import Layout
+
+SIZE = 2**22  # bytes of a block; larger ones are not faster
+BOM = codecs.BOM_UTF8
+
+
+def header(path: pathlib.Path, layout: Layout, delimiter: str) -> list[str]:
+    """The names of the columns; a name that stands there twice is an error."""
+    first = next(pieces(path, layout), b"")
+    names = next(csv.reader(io.StringIO(first.decode(), newline=""), delimiter=delimiter), [])
+    if not names:
+        raise ValueError(f"{path.name!r} is empty; its first line must name the columns.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{path.name!r} has more than one column called {', '.join(map(repr, twice))}; rename them.")
+    return names
+
+
+def line_end(path: pathlib.Path, layout: Layout) -> str:
+    """How the first line ends."""
+    return "\r\n" if next(pieces(path, layout), b"").endswith(b"\r\n") else "\n"
+
+
+def has_bom(path: pathlib.Path) -> bool:
+    """Whether the file begins with the mark of UTF-8."""
+    with path.open("rb") as file:
+        return file.read(len(BOM)) == BOM
+
+
+def blocks(path: pathlib.Path, layout: Layout) -> Iterator[bytes]:
+    """The records after the header, in UTF-8."""
+    every = pieces(path, layout)
+    next(every, None)
+    return every
+
+
+def pieces(path: pathlib.Path, layout: Layout) -> Iterator[bytes]:
+    """First the header, then blocks of whole lines.
+
+    A line end between quotes belongs to a cell: a block may end after a line only where the number of quotes up to it
+    is even, which is how polars finds lines, too.
+    """
+    rest, first = b"", True
+    for piece in _utf8(path, layout):
+        block = rest + piece
+        if first:
+            cut = _first_line(block)
+            if cut:
+                yield block[:cut]
+                block, first = block[cut:], False
+        cut = 0 if first else _last_line(block)
+        if cut:
+            yield block[:cut]
+        rest = block[cut:]
+    if rest:
+        yield rest
+
+
+def _utf8(path: pathlib.Path, layout: Layout) -> Iterator[bytes]:
+    decoder = None if layout.utf8 else codecs.getincrementaldecoder(layout.encoding)()
+    with path.open("rb") as file:
+        start = file.read(len(BOM))
+        if decoder is not None or start != BOM:
+            file.seek(0)
+        while piece := file.read(SIZE):
+            yield piece if decoder is None else decoder.decode(piece).encode()
+        if decoder is not None:
+            decoder.decode(b"", final=True)
+
+
+def _first_line(block: bytes) -> int:
+    """Where the first line ends; 0 where it does not."""
+    cut = block.find(b"\n") + 1
+    while cut and block.count(b'"', 0, cut) % 2:
+        cut = block.find(b"\n", cut) + 1
+    return cut
+
+
+def _last_line(block: bytes) -> int:
+    """Where the last line ends that is complete; 0 where there is none."""
+    cut = block.rfind(b"\n") + 1
+    odd = block.count(b'"', 0, cut) % 2
+    while cut and odd:  # inside of quotes that opened at the last quote
+        before = block.rfind(b"\n", 0, block.rfind(b'"', 0, cut)) + 1
+        odd ^= block.count(b'"', before, cut) % 2
+        cut = before
+    return cut

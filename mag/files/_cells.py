@@ -1,0 +1,60 @@
+"""From the text of cells to numbers and dates."""
+
+from typing import TYPE_CHECKING, Any
+
+from mag.files._layout import Layout
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NUMBERS = ("integer", "large integer", "number")
+STAMPS = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
+KINDS = (*NUMBERS, "%Y-%m-%d", *STAMPS)  # in this order: the first that fits
+HEAD = 1000  # records by which a kind is guessed first
+
+
+def straight(kinds: dict[str, str]) -> dict[str, Any]:
+    """The columns that are numbers, with their types."""
+    import polars as pl
+
+    types = dict(zip(NUMBERS, (pl.Int64, pl.UInt64, pl.Float64), strict=True))
+    return {name: types[kind] for name, kind in kinds.items() if kind in types}
+
+
+def bare(text: "pl.Expr", layout: Layout) -> "pl.Expr":
+    """Without blanks, with a decimal point; null for nothing and for the words of the layout."""
+    import polars as pl
+
+    text = text.str.strip_chars()
+    text = pl.when(~text.is_in(["", *layout.null])).then(text)
+    return text.str.replace(",", ".", literal=True) if layout.decimal_comma else text
+
+
+def parsed(text: "pl.Expr", kind: str, strict: bool = False) -> "pl.Expr":
+    """The cells as a kind; null for what is none, or an error with `strict`."""
+    number = straight({kind: kind}).get(kind)
+    if number is not None:
+        return text.cast(number, strict=strict)
+    return text.str.to_datetime(kind, strict=strict) if kind in STAMPS else text.str.to_date(kind, strict=strict)
+
+
+def guess(text: "pl.Series", layout: Layout) -> str:
+    """The kind of the first cells."""
+    head = text.head(HEAD)
+    return next((kind for kind in KINDS if not _failures(head, kind, layout)), "number")
+
+
+def failures(text: "pl.Series", layout: Layout, before: dict[str, int]) -> dict[str, int]:
+    """How many cells cannot be read as each kind, added to those before; of numbers all, of others whether there are."""
+    counted = {kind: before.get(kind, 0) for kind in KINDS}
+    return {
+        kind: count if count and kind != "number" else count + _failures(text, kind, layout)
+        for kind, count in counted.items()
+    }
+
+
+def _failures(text: "pl.Series", kind: str, layout: Layout) -> int:
+    import polars as pl
+
+    cell = bare(pl.col(text.name), layout)
+    return text.to_frame().select((parsed(cell, kind).is_null() & cell.is_not_null()).sum()).item()

@@ -1,0 +1,139 @@
+"""Comma-separated text.  Only the columns that are grouped become numbers; all others stay the text that they are."""
+
+import codecs
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from mag.files._blocks import BOM, blocks, has_bom, header, line_end
+from mag.files._cells import NUMBERS, STAMPS, bare, failures, guess, parsed, straight
+from mag.files._counts import of_text
+from mag.files._format import Format
+
+
+class Csv(Format):
+    """Read in blocks; written as it was read: line ends, the mark at the beginning, quotes where they are needed."""
+
+    text = True
+    broken = "is no table of cells: a line has more of them than the first, or a quote is not closed; is the delimiter right?"
+
+    def __init__(self, *endings: str, delimiter: str):
+        super().__init__(*endings)
+        self.delimiter = delimiter
+
+    def names(self, path, layout):
+        return header(path, layout, layout.separator(self.delimiter))
+
+    def numeric(self, path, layout):
+        every = self.names(path, layout)
+        bad = self._failures(path, every, layout)
+        return [name for name in every if not all(bad[name][kind] for kind in NUMBERS)]
+
+    def read(self, path, numbers, others, layout):
+        """`numbers` as integers, floats or dates, missing ones as null; the `others` as text, nothing as null."""
+        import polars as pl
+
+        wanted = {*numbers, *others}
+        columns = [name for name in self.names(path, layout) if name in wanted]
+        head = next(self._texts(path, numbers, layout))
+        kinds = {name: guess(head[name], layout) for name in numbers}
+        try:
+            frame = None if layout.null else self._straight(path, columns, kinds, layout)
+        except pl.exceptions.PolarsError:  # a cell further down that is different, or a broken file
+            frame = None
+        if frame is None:
+            kinds = self._kinds(path, numbers, layout)
+            convert = [parsed(bare(pl.col(name), layout), kind) for name, kind in kinds.items()]
+            frame = pl.concat([text.with_columns(convert) for text in self._texts(path, columns, layout)])
+        frame = frame.with_columns(pl.col(name).fill_nan(None) for name in numbers if frame[name].dtype.is_float())
+        stamps = {name: kind for name, kind in kinds.items() if kind in STAMPS}
+        return frame, {"line_end": line_end(path, layout), "bom": has_bom(path), "stamps": stamps}
+
+    def write(self, frame, path, masked, meta, layout):
+        """A missing cell of a masked column is the first null string of the layout."""
+        import polars as pl
+
+        stamps = {name: stamp for name, stamp in meta.get("stamps", {}).items() if name in frame.columns}
+        frame = frame.with_columns(pl.col(name).dt.to_string(stamp) for name, stamp in stamps.items())
+        for name in masked if layout.null else ():
+            if frame[name].null_count():
+                text = frame[name].cast(pl.String)
+                text = text.str.replace(".", ",", literal=True) if layout.decimal_comma else text
+                frame = frame.with_columns(text.fill_null(layout.null[0]))
+        with path.open("wb") as file:
+            if layout.utf8 and meta.get("bom", False):
+                file.write(BOM)
+            frame.write_csv(
+                file if layout.utf8 else _Translated(file, layout.encoding),
+                separator=layout.separator(self.delimiter),
+                line_terminator=meta.get("line_end", "\n"),
+                decimal_comma=layout.decimal_comma,
+            )
+
+    def counts(self, path, columns, layout):
+        """By the text of the cells, as a reader of the file sees it."""
+        return of_text(self._texts(path, columns, layout))
+
+    def _blocks(self, path, columns, schema, layout) -> Iterator[Any]:
+        """Block after block of these columns; those that the schema does not know are text."""
+        import polars as pl
+
+        every = {name: schema.get(name, pl.String) for name in self.names(path, layout)}
+        wanted = list(
+            dict.fromkeys([*columns, list(every)[-1]])
+        )  # polars finds a line that is too long at its last column
+        options = {"separator": layout.separator(self.delimiter), "decimal_comma": layout.decimal_comma}
+        some = False
+        for block in blocks(path, layout):
+            some = True
+            yield pl.scan_csv(block, has_header=False, schema=every, **options).select(wanted).collect().select(columns)
+        if not some:
+            yield pl.DataFrame(schema=every).select(columns)
+
+    def _texts(self, path, columns, layout) -> Iterator[Any]:
+        return self._blocks(path, columns, {}, layout)
+
+    def _straight(self, path, columns, kinds, layout):
+        """To numbers by polars itself, which is fastest; dates by way of text."""
+        import polars as pl
+
+        schema = straight(kinds)
+        dates = [parsed(pl.col(name), kind, strict=True) for name, kind in kinds.items() if name not in schema]
+        return pl.concat([block.with_columns(dates) for block in self._blocks(path, columns, schema, layout)])
+
+    def _failures(self, path, columns, layout):
+        """How many cells of each column cannot be read as each kind."""
+        bad = {name: {} for name in columns}
+        for text in self._texts(path, columns, layout):
+            for name in columns:
+                bad[name] = failures(text[name], layout, bad[name])
+        return bad
+
+    def _kinds(self, path, columns, layout):
+        """The first kind that every cell of a column can be read as."""
+        bad = self._failures(path, columns, layout)
+        broken = [f"{bad[name]['number']} cells of column {name!r}" for name in columns if all(bad[name].values())]
+        if broken:
+            raise ValueError(
+                f"{path.name!r}: {', '.join(broken)} cannot be read as numbers, nor the column as dates like "
+                "2026-01-31; words for missing are told by --null, a decimal comma by --decimal-comma."
+            )
+        return {name: next(kind for kind, count in bad[name].items() if not count) for name in columns}
+
+
+class _Translated(io.RawIOBase):
+    """UTF-8 goes in, another encoding comes out."""
+
+    def __init__(self, file, encoding):
+        self._file, self._decoder = file, codecs.getincrementaldecoder("utf-8")()
+        self._encoder = codecs.getincrementalencoder(encoding)()
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self._file.write(self._encoder.encode(self._decoder.decode(bytes(data))))
+        return len(data)
+
+
+FORMAT = Csv(".csv", delimiter=",")

@@ -1,0 +1,22 @@
+"""SPSS, by pyreadstat."""
+
+from mag.files._statistics import Statistics
+
+
+class Sav(Statistics):
+    """With declared missing values, measures, formats and notes."""
+
+    as_stored = {"user_missing": True}  # noqa: RUF012 - never written to
+    labels = (
+        "column_labels",
+        "file_label",
+        "missing_ranges",
+        "note",
+        "variable_display_width",
+        "variable_format",
+        "variable_measure",
+        "variable_value_labels",
+    )
+
+
+FORMAT = Sav(".sav", reader="read_sav", writer="write_sav")
