@@ -10,10 +10,13 @@ __all__ = [
     "ColumnGroupings",
     "Cost",
     "Grouping",
+    "Guarantee",
     "RecordGrouping",
+    "Release",
     "backends",
     "columns",
     "metrics",
+    "microaggregate",
     "multivariate",
     "privacy",
     "univariate",
@@ -25,15 +28,20 @@ if TYPE_CHECKING:
     from mag.grouping import ColumnGroupings, Grouping
     from mag.joint import multivariate
     from mag.records import RecordGrouping
+    from mag.release import Guarantee, Release
+    from mag.table import microaggregate
 
 _HOMES = {
     "ColumnGroupings": "mag.grouping",
     "Cost": "mag.costs",
     "Grouping": "mag.grouping",
+    "Guarantee": "mag.release",
     "RecordGrouping": "mag.records",
+    "Release": "mag.release",
     "backends": "mag.backends",
     "columns": "mag.api",
     "metrics": "mag.metrics",
+    "microaggregate": "mag.table",
     "multivariate": "mag.joint",
     "privacy": "mag.privacy",
     "univariate": "mag.api",

@@ -1,0 +1,132 @@
+"""Tables in and out: frames through narwhals, dictionaries of arrays as they are."""
+
+import sys
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mag._cells import ArrayColumn, SeriesColumn, column_of
+
+KINDS = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"
+
+
+class Frame:
+    """A table with named columns; `native` is the caller's."""
+
+    def __init__(self, native: Any, names: list[Hashable], n: int) -> None:
+        self.native, self.names, self.n = native, names, n
+
+    def column(self, name: Hashable) -> ArrayColumn | SeriesColumn:
+        """One column."""
+        raise NotImplementedError
+
+    def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
+        """A table of these columns and records in the caller's library; `masked` ones are put in as they are."""
+        raise NotImplementedError
+
+    @property
+    def index_note(self) -> str | None:
+        """What a reader should know about the row names."""
+        return None
+
+
+class Dictionary(Frame):
+    """Arrays by name."""
+
+    def __init__(self, native: Mapping[Hashable, Any]) -> None:
+        self.columns = {name: column_of(f"column {name!r}", cells) for name, cells in native.items()}
+        lengths = {len(column) for column in self.columns.values()}
+        if len(lengths) > 1:
+            listed = ", ".join(f"{name!r} {len(column)}" for name, column in self.columns.items())
+            raise ValueError(f"table must have columns of one length; got {listed}.")
+        super().__init__(native, list(native), lengths.pop() if lengths else 0)
+
+    def column(self, name: Hashable) -> ArrayColumn | SeriesColumn:
+        return self.columns[name]
+
+    def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
+        return {name: masked[name] if name in masked else self.columns[name].take(rows) for name in names}
+
+
+class Narwhals(Frame):
+    """A frame of any eager library that narwhals knows."""
+
+    def __init__(self, native: Any, frame: Any, names: list[Hashable]) -> None:
+        super().__init__(native, names, len(frame))
+        self.frame = frame
+
+    def column(self, name: Hashable) -> SeriesColumn:
+        return SeriesColumn(self.frame.get_column(name))
+
+
+class Pandas(Narwhals):
+    """pandas: columns by position, and an index to keep."""
+
+    def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
+        places = [self.names.index(name) for name in names]
+        part = self.native if places == list(range(len(self.names))) else self.native.iloc[:, places]
+        part = part.copy(deep=False) if rows is None else part.iloc[rows]
+        if reset:
+            part = part.reset_index(drop=True)
+        for place, name in enumerate(names):
+            if name in masked:
+                part.isetitem(place, masked[name])
+        return part
+
+    @property
+    def index_note(self) -> str | None:
+        index = self.native.index
+        if type(index).__name__ == "RangeIndex" and index.name is None:
+            return None
+        return "The index of the table is published as it is and is not covered."
+
+
+class Polars(Narwhals):
+    """polars."""
+
+    def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
+        return sys.modules["polars"].DataFrame(
+            [masked[name] if name in masked else self.column(name).take(rows) for name in names]
+        )
+
+
+class Arrow(Narwhals):
+    """pyarrow: fields keep their metadata."""
+
+    def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
+        schema = sys.modules["pyarrow"].schema(
+            [self.native.schema.field(name) for name in names], metadata=self.native.schema.metadata
+        )
+        cells = [masked[name] if name in masked else self.column(name).take(rows) for name in names]
+        return sys.modules["pyarrow"].Table.from_arrays(cells, schema=schema)
+
+
+def frame_of(table: Any) -> Frame:
+    """The table, whatever its library."""
+    if isinstance(table, Mapping):
+        return Dictionary(table)
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_like_dataframe(table):
+        _no_duplicates(list(table.columns))
+    elif nw.dependencies.is_pyarrow_table(table):
+        _no_duplicates(table.column_names)
+    try:
+        frame = nw.from_native(table, pass_through=False)
+    except TypeError as error:
+        raise TypeError(f"table must be {KINDS}; got a {type(table).__name__}.") from error
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(
+            f"table must be {KINDS}; got a lazy {type(table).__name__}, collect it first (polars: table.collect())."
+        )
+    library = frame.implementation
+    if library.is_pandas_like():
+        return Pandas(table, frame, list(table.columns))
+    return (Polars if library.is_polars() else Arrow)(frame.to_native(), frame, list(frame.columns))
+
+
+def _no_duplicates(names: list[Any]) -> None:
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"table must have columns of different names; got more than one called {', '.join(twice)}.")

@@ -1,0 +1,108 @@
+"""What a release gives away and what it has lost: one dictionary each, from two tables of numbers."""
+
+from typing import Any
+
+import numpy as np
+
+from mag import _checks, metrics, privacy
+
+LINKED = 10_000  # records that linkage, which compares all with all, looks at
+FITTED = 100_000  # records that the logistic regression of the propensity score looks at
+
+
+def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, float]:
+    """Disclosure risk of a masked table.
+
+    Parameters
+    ----------
+    original, masked : array, shape (n, d) or (n,)
+        Row i of both is the same record.  Records with NaN are left out, and counted.
+    k : int, optional
+        Adds how many records fewer than k records are like, as ``below_k``.
+
+    Returns
+    -------
+    dict of float
+        ``records``, ``left_out``, ``linkage_records`` (as many, evenly spaced, as linkage looked at), ``k_anonymity``,
+        ``uniques``, ``distance_linkage``, ``rank_linkage`` (expected shares of right links),
+        ``sd_interval_disclosure``, ``rank_interval_disclosure`` (shares of values).
+
+    Examples
+    --------
+    >>> import mag.assess
+    >>> found = mag.assess.risk([1.0, 2.0, 7.0, 9.0], [1.5, 1.5, 8.0, 8.0])
+    >>> found["k_anonymity"], found["uniques"], found["distance_linkage"]
+    (2.0, 0.0, 0.5)
+    """
+    X, Y, told = _complete(original, masked)
+    if k is not None:
+        _checks.integer("k", k, 1, X.shape[0] + 1, "n+1")
+    if not len(X):
+        return told
+    some = _sample(len(X), LINKED)
+    near, ranked = privacy.distance_linkage(X[some], Y[some]), privacy.rank_linkage(X[some], Y[some])
+    told |= {
+        "linkage_records": float(some.size),
+        "k_anonymity": float(privacy.k_anonymity(Y)),
+        "uniques": float(privacy.uniques(Y)),
+        "distance_linkage": near.expected,
+        "rank_linkage": ranked.expected,
+        "sd_interval_disclosure": privacy.sd_interval_disclosure(X, Y).values,
+        "rank_interval_disclosure": privacy.rank_interval_disclosure(X, Y).values,
+    }
+    if k is not None:
+        told["below_k"] = float(privacy.uniques(Y, k=k))
+    return told
+
+
+def utility(original: Any, masked: Any) -> dict[str, Any]:
+    """What a masked table has lost.
+
+    Parameters
+    ----------
+    original, masked : array, shape (n, d) or (n,)
+        Row i of both is the same record.  Records with NaN are left out, and counted.
+
+    Returns
+    -------
+    dict
+        ``records``, ``left_out``, ``information_loss``, ``il1s``, ``correlation_difference``,
+        ``eigenvalue_difference``, ``propensity_mse`` (of ``propensity_records`` evenly spaced records), and
+        ``information_loss_by_column``, a list.
+
+    Examples
+    --------
+    >>> import mag.assess
+    >>> found = mag.assess.utility([1.0, 3.0, 10.0, 14.0], [2.0, 2.0, 12.0, 12.0])
+    >>> round(found["information_loss"], 6)
+    0.090909
+    """
+    X, Y, told = _complete(original, masked)
+    if not len(X):
+        return told
+    some = _sample(len(X), FITTED)
+    return told | {
+        "information_loss": metrics.information_loss(X, Y),
+        "il1s": metrics.il1s(X, Y),
+        "correlation_difference": metrics.correlation_difference(X, Y),
+        "eigenvalue_difference": metrics.eigenvalue_difference(X, Y),
+        "propensity_records": float(some.size),
+        "propensity_mse": metrics.propensity_mse(X[some], Y[some]),
+        "information_loss_by_column": [metrics.information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])],
+    }
+
+
+def _complete(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """The records without NaN, and how many there are."""
+    X, Y = (np.asarray(table, np.float64) for table in (original, masked))
+    X, Y = (table[:, None] if table.ndim == 1 else table for table in (X, Y))
+    _checks.same_rows("masked", len(Y), "original", len(X))
+    _checks.same_columns("masked", Y.shape[1], "original", X.shape[1])
+    whole = ~(np.isnan(X).any(axis=1) | np.isnan(Y).any(axis=1))
+    told = {"records": float(whole.sum()), "left_out": float(whole.size - whole.sum())}
+    return (X, Y, told) if whole.all() else (X[whole], Y[whole], told)
+
+
+def _sample(n: int, most: int) -> np.ndarray:
+    """Evenly spaced records, so that two calls look at the same."""
+    return np.arange(n) if n <= most else np.arange(most) * n // most

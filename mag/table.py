@@ -1,0 +1,610 @@
+"""Tables: check, read, stratify, group, mask, count again, publish."""
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from mag import _checks, verify
+from mag._cells import Refused, Units
+from mag._frames import Frame, frame_of
+from mag._representatives import AGGREGATES, WEIGHTED, representatives
+from mag._strata import SmallStrata, Strata, combined, settled, sizes_of
+from mag._within import Cells, all_columns, differences, one_column, records
+from mag.api import _cost
+from mag.costs import Cost
+from mag.joint import _generator, _progress
+from mag.methods import METHODS
+from mag.methods._standard import standardised
+from mag.release import Guarantee, Release, TableGrouping
+
+SCOPES = ("joint", "per-column")
+MISSING = ("drop", "error", "group")
+SMALL = ("error", "merge", "suppress")
+OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
+
+
+def microaggregate(
+    table: Any,
+    k: int | dict[Hashable, int],
+    columns: Any,
+    *,
+    by: Any = None,
+    method: str = "auto",
+    scope: str = "joint",
+    cost: str | Cost | None = None,
+    aggregate: str | None = None,
+    weights: Any = None,
+    standardize: bool | None = None,
+    missing: str = "error",
+    small_strata: str = "error",
+    round: int | dict[Hashable, int] | None = None,  # noqa: A002 - what it is called everywhere
+    keep: Any = (),
+    drop: Any = (),
+    shuffle: bool = False,
+    random_state: Any = None,
+    backend: str = "auto",
+    threads: int | None = None,
+    progress: bool | Callable[[float], Any] | None = None,
+    time_limit: float | None = None,
+    **options: Any,
+) -> Release:
+    """Mask columns of a table so that every record is like at least k-1 others, and prove it on the result.
+
+    Parameters
+    ----------
+    table : frame of pandas, polars or pyarrow, or dictionary of arrays
+        The original; it is not changed.
+    k : int or dict
+        The smallest group size.  With ``scope="per-column"`` it may be a dictionary by column.
+    columns : column name or list of them
+        What to mask: integers, floats, decimals, dates, times, durations.
+    by : column name or list of them, optional
+        Groups never cross the combinations of values of these columns, which are published as they are; a missing value
+        is a value.
+    method : str
+        How to group several columns jointly, see `mag.multivariate`; further keywords are options of the method.
+    scope : {"joint", "per-column"}
+        Whether records are grouped as a whole, or every column by itself.  The latter loses far less and is no joint
+        k-anonymity.
+    cost : str or mag.Cost, optional
+        What to minimise where columns are grouped by themselves, see `mag.univariate`; "sse" by default.
+    aggregate : {"max", "mean", "median", "mid_range", "min"}, optional
+        What the values of a group are replaced by; the mean by default.  Where columns are grouped by themselves the
+        cost decides.
+    weights : column name or array, optional
+        How much records count in means and medians, and in the optimum of a single column.  Groups count records.
+    standardize : bool, optional
+        With several columns: measure each in standard deviations of the whole table's column, the same in all strata;
+        True by default.
+    missing : {"drop", "error", "group"}
+        What becomes of records with missing cells in `columns` (null, NaN, NaT): they are withheld, or an error, or
+        grouped with records that miss the same cells, which stay missing.
+    small_strata : {"error", "merge", "suppress"}
+        What becomes of strata with fewer than k records: an error, or pooled (with each other, then with the next
+        smallest; where pooled records differ in a column of `by` that cell becomes missing), or withheld.
+    round : int or dict, optional
+        Decimals that floats are published with; may be a dictionary by column.
+    keep, drop : column name or list of them
+        Columns that are published as they are and not covered by the guarantee, and that are not published.  Every
+        column of the table must be named somewhere.
+    shuffle : bool
+        Publish the records in random order; the index of a pandas frame is then numbered anew.
+    random_state : int, numpy.random.Generator, optional
+        Seeds `shuffle` and the methods that draw random numbers; None gives seed 0.
+    backend, threads, progress, time_limit
+        As in `mag.multivariate`.
+
+    Returns
+    -------
+    Release
+        The published table, the groups, and the guarantee as counted on the published table.
+
+    Raises
+    ------
+    mag.verify.NotAnonymous
+        Where the recount finds fewer than k equal records: nothing is returned.
+
+    Notes
+    -----
+    Integers, dates, times and decimals keep their dtype: representatives are rounded to the column's unit, half away
+    from zero, exactly; with weights, to float64's precision within the group.
+
+    Examples
+    --------
+    >>> import mag
+    >>> people = {"age": [31, 52, 30, 33, 29, 55, 50], "income": [2.5, 4.0, 2.0, 3.0, 2.5, 4.5, 5.0]}
+    >>> release = mag.microaggregate(people, 3, ["age", "income"])
+    >>> release.data["age"]
+    array([31, 52, 31, 31, 31, 52, 52])
+    >>> print(release.guarantee)
+    Every record shares its values of age, income with at least 2 others: k = 3, counted on the published table, \
+smallest class 3 of 7 records.
+    """
+    began = time.perf_counter()
+    frame = frame_of(table)
+    roles = _roles(frame, {"columns": columns, "by": by, "keep": keep, "drop": drop})
+    _checks.one_of("missing", missing, MISSING)
+    _checks.one_of("small_strata", small_strata, SMALL)
+    plan = _plan(roles.columns, k, scope, cost, aggregate, method, standardize, weights is not None, options)
+    _checks.flag("shuffle", shuffle)
+    if random_state is not None and not shuffle and (plan.single or not _draws(method)):
+        raise ValueError(f"random_state is not used by method {plan.method_name!r} without shuffle=True; leave it out.")
+    generator = _generator(random_state)
+    threads = _checks.thread_count("threads", threads)
+    if plan.single:
+        _checks.unused("time_limit", time_limit, "columns that are grouped by themselves")
+    _progress(progress)
+    if small_strata != "error" and not roles.by and missing != "group":
+        raise ValueError(f"small_strata is not used without by= or missing='group'; got {small_strata!r}.")
+    units = {name: _units(frame, name) for name in roles.columns}
+    digits = _digits(round, units)
+    heavy = _weights(frame, weights)
+    strata, withheld = _stratified(frame, roles, plan, units, missing, small_strata)
+    rows = strata.rows
+    if rows.size == 0:
+        raise ValueError("table must hold at least one record that can be published; got none.")
+    for name, size in plan.ks.items():
+        _checks.integer("k" if plan.k_is_one else f"k[{name!r}]", size, 1, rows.size, "n")
+
+    everything = rows.size == frame.n
+    picked = {name: _picked(unit, None if everything else rows) for name, unit in units.items()}
+    heavy = heavy if heavy is None or everything else heavy[rows]
+    read = time.perf_counter()
+    if plan.scope == "per-column":
+        labels, n_groups, used, complete = _by_column(picked, strata, plan, heavy, backend, threads)
+    else:
+        labels, n_groups, used, complete = _jointly(
+            picked, strata, plan, heavy, backend, threads, generator if random_state is not None else None, progress,
+            time_limit, options,
+        )  # fmt: skip
+    grouped = time.perf_counter()
+
+    place = generator.permutation(rows.size) if shuffle else None
+    masked: dict[Hashable, Any] = {}
+    for j, (name, unit) in enumerate(picked.items()):
+        own, count = (labels, n_groups) if plan.scope == "joint" else (labels[:, j], int(n_groups[j]))
+        found = _replaced(unit, own, count, plan.aggregates[name], heavy, digits.get(name))
+        gone = unit.missing
+        if place is not None:
+            own, gone = own[place], None if gone is None else gone[place]
+        masked[name] = frame.column(name).publish(found, own, gone)
+    order = rows if place is None else rows[place]
+    shown = None if everything and place is None else order
+    for name, blank in zip(roles.by, strata.blank, strict=True):
+        if blank is not None:
+            masked[name] = _blanked(frame, name, shown, blank if place is None else blank[place])
+    published = [name for name in frame.names if name not in roles.drop]
+    data = frame.built(shown, published, masked, shuffle)
+    built = time.perf_counter()
+
+    covered = [*roles.by, *roles.columns]
+    smallest, by_column = verify.recount(data, covered), {}
+    if plan.scope == "joint":
+        verify.require(smallest, plan.ks[roles.columns[0]], covered, rows.size)
+    else:
+        for name in roles.columns:
+            by_column[name] = verify.recount(data, [*roles.by, name])
+            verify.require(by_column[name], plan.ks[name], [*roles.by, name], rows.size)
+    counted = time.perf_counter()
+
+    per_column = plan.scope == "per-column"
+    labels = labels if place is None else labels[place]
+    asked = plan.ks[roles.columns[0]] if plan.k_is_one else dict(plan.ks)
+    counts = dict(zip(roles.columns, map(int, n_groups), strict=True)) if per_column else int(n_groups)
+    guarantee = Guarantee(
+        plan.scope, asked, tuple(roles.columns), tuple(roles.by), tuple(roles.keep), rows.size, withheld, counts,
+        smallest, by_column,
+    )  # fmt: skip
+    sizes: Any = np.bincount(labels) if not per_column else {
+        name: np.bincount(labels[:, j]) for j, name in enumerate(roles.columns)
+    }  # fmt: skip
+    grouping = TableGrouping(
+        labels, sizes, counts, asked, plan.scope, tuple(roles.columns), tuple(roles.by), used, complete
+    )
+    seconds = {"read": read - began, "group": grouped - read, "mask": built - grouped, "recount": counted - built}
+    facts = {
+        "options": {
+            "k": k, "columns": roles.columns, "by": roles.by, "method": method, "scope": scope, "cost": _name(cost),
+            "aggregate": aggregate, "weights": None if weights is None else _name(weights), "standardize": standardize,
+            "missing": missing, "small_strata": small_strata, "round": round, "keep": roles.keep, "drop": roles.drop,
+            "shuffle": shuffle, "random_state": random_state, "backend": backend, "threads": threads,
+            "time_limit": time_limit, **options,
+        },
+        "versions": _versions(),
+        "seconds": seconds,
+    }  # fmt: skip
+    return Release(
+        data,
+        guarantee,
+        grouping,
+        _warnings(frame, roles, strata, shuffle, complete),
+        source=frame,
+        rows=shown,
+        facts=facts,
+    )
+
+
+# ---- what was asked for
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Who is what."""
+
+    columns: list[Hashable]
+    by: list[Hashable]
+    keep: list[Hashable]
+    drop: list[Hashable]
+
+
+def _names(option: str, given: Any, known: list[Hashable]) -> list[Hashable]:
+    """A name or a list of names."""
+    if given is None:
+        return []
+    single = isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") or _is_name(given, known)
+    names = [given] if single else list(given)
+    absent = [name for name in names if not _is_name(name, known)]
+    if absent:
+        listed = ", ".join(map(repr, absent[:5]))
+        raise ValueError(f"{option} must name columns of the table; got {listed}, which it does not have.")
+    twice = {repr(name) for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(f"{option} must name every column once; got {', '.join(sorted(twice))} more than once.")
+    return names
+
+
+def _is_name(given: Any, known: list[Hashable]) -> bool:
+    try:
+        return hash(given) is not None and given in known
+    except TypeError:
+        return False
+
+
+def _roles(frame: Frame, asked: dict[str, Any]) -> Roles:
+    found = {option: _names(option, given, frame.names) for option, given in asked.items()}
+    if not found["columns"]:
+        raise ValueError("columns must name at least one column of the table; got none.")
+    where: dict[Hashable, str] = {}
+    for option, names in found.items():
+        for name in names:
+            if name in where:
+                raise ValueError(
+                    f"a column must be in one of columns, by, keep and drop; {name!r} is in {where[name]} and {option}."
+                )
+            where[name] = option
+    rest = [name for name in frame.names if name not in where]
+    if rest:
+        listed = ", ".join(map(repr, rest))
+        raise ValueError(
+            f"every column must be in columns, by, keep or drop; {listed} in none: list them in keep= (published as "
+            "they are, not covered by the guarantee) or in drop= (not published)."
+        )
+    return Roles(**found)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How columns are grouped; `single` where each is grouped by itself, at the least cost that is possible."""
+
+    scope: str
+    single: bool
+    ks: dict[Hashable, int]
+    k_is_one: bool
+    cost: Cost
+    aggregates: dict[Hashable, str]
+    standardize: bool
+    method: str
+
+    @property
+    def method_name(self) -> str:
+        """As messages call it."""
+        return "univariate" if self.single else self.method
+
+
+def _plan(
+    columns: list[Hashable],
+    k: Any,
+    scope: str,
+    cost: Any,
+    aggregate: str | None,
+    method: str,
+    standardize: bool | None,
+    weighted: bool,
+    options: dict[str, Any],
+) -> Plan:
+    _checks.one_of("scope", scope, SCOPES)
+    single = scope == "per-column" or len(columns) == 1
+    ks = _sizes(k, columns, scope)
+    _checks.one_of("method", method, ["auto", *METHODS])
+    if aggregate is not None:
+        _checks.one_of("aggregate", aggregate, AGGREGATES)
+    if single:
+        why = "scope='per-column'" if scope == "per-column" else "a single column"
+        why += ", whose optimum is known"
+        if method != "auto":
+            raise ValueError(f"method is not used with {why}; leave it out.")
+        if standardize is not None:
+            raise ValueError(f"standardize is not used with {why}; leave it out.")
+        if options:
+            raise TypeError(f"{', '.join(options)} is not used with {why}; leave it out.")
+        chosen = _cost("cost", "sse" if cost is None else cost)
+        how = OF_COST.get(chosen.representative, chosen.representative)
+        if aggregate not in (None, how):
+            raise ValueError(f"aggregate must be {how!r} with cost {chosen.name!r}; got {aggregate!r}.")
+        if weighted and chosen.weighted is None:
+            raise ValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {chosen.name!r}.")
+    else:
+        _checks.unused("cost", cost, "records of several columns that are grouped jointly")
+        chosen, how = _cost("cost", "sse"), aggregate or "mean"
+        if weighted and how not in WEIGHTED:
+            raise ValueError(f"weights are used by the aggregates 'mean' and 'median' only; got {how!r}.")
+        standardize = True if standardize is None else _checks.flag("standardize", standardize)
+        for option in ("integer", "return_scores"):
+            if option in options:
+                raise TypeError(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
+    return Plan(
+        scope, single, ks, not isinstance(k, dict), chosen, dict.fromkeys(columns, how), bool(standardize), method
+    )
+
+
+def _sizes(k: Any, columns: list[Hashable], scope: str) -> dict[Hashable, int]:
+    if not isinstance(k, dict):
+        return dict.fromkeys(columns, k)
+    if scope != "per-column":
+        raise TypeError("k must be an integer with scope='joint'; got a dictionary, which is for scope='per-column'.")
+    if set(k) != set(columns):
+        raise ValueError(f"k must have an entry for every one of columns and no other; got {', '.join(map(repr, k))}.")
+    return {name: k[name] for name in columns}
+
+
+def _draws(method: str) -> bool:
+    """Whether a method draws random numbers; those of "auto" do not."""
+    return method != "auto" and METHODS[method].takes("random_state")
+
+
+def _units(frame: Frame, name: Hashable) -> Units:
+    try:
+        units = frame.column(name).units()
+    except Refused as refused:
+        raise TypeError(f"columns must hold numbers or times; {name!r} holds {refused}.") from None
+    except ValueError as error:
+        raise ValueError(f"column {name!r} has {error}") from None
+    if not units.whole and not np.isfinite(units.values).all():
+        count = int((~np.isfinite(units.values)).sum())
+        raise ValueError(f"column {name!r} has {count} infinite values; drop or replace them first.")
+    return units
+
+
+def _digits(asked: Any, units: dict[Hashable, Units]) -> dict[Hashable, int]:
+    """How many decimals each column of floats is rounded to."""
+    if asked is None:
+        return {}
+    floats = [name for name, unit in units.items() if not unit.whole]
+    each = asked if isinstance(asked, dict) else dict.fromkeys(floats, asked)
+    wrong = [repr(name) for name in each if name not in floats]
+    if wrong or not each:
+        listed = ", ".join(wrong) or "none"
+        raise ValueError(f"round is for columns of floats among columns; got {listed}.")
+    return {name: _checks.integer("round", digits, -300, 300, "most") for name, digits in each.items()}
+
+
+def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
+    if weights is None:
+        return None
+    if _is_name(weights, frame.names):
+        units = _units(frame, weights)
+        if units.missing is not None:
+            raise ValueError(f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}.")
+        values = units.values
+    elif isinstance(weights, (str, bytes)):
+        raise ValueError(f"weights must name a column of the table or be an array; got {weights!r}.")
+    else:
+        from mag._arrays import read
+
+        values = read("weights", weights)[0]
+    return _checks.weights_for(values, frame.n).astype(np.float64)
+
+
+# ---- strata
+
+
+def _stratified(
+    frame: Frame, roles: Roles, plan: Plan, units: dict[Hashable, Units], missing: str, small: str
+) -> tuple[Strata, int]:
+    """Which records are published, and which of them may share a group."""
+    gone = {name: unit.missing for name, unit in units.items() if unit.missing is not None}
+    rows, pattern = np.arange(frame.n), None
+    if gone and missing == "error":
+        listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in gone.items())
+        raise ValueError(
+            f"columns have missing values: {listed}; pass missing='group' to group records that miss the same cells, "
+            "or missing='drop' to withhold them."
+        )
+    if gone and missing == "drop":
+        rows = np.flatnonzero(~np.logical_or.reduce(list(gone.values())))
+        gone = {}
+    if gone and plan.scope == "joint":
+        pattern = combined([mask.astype(np.int64) for mask in gone.values()], frame.n)
+    least = max(plan.ks.values()) if _all_whole(plan) else 1
+    by = [frame.column(name).codes() for name in roles.by]
+
+    def too_small(rows: np.ndarray, cell: np.ndarray) -> np.ndarray:
+        sizes = sizes_of(cell)
+        small = sizes < least
+        if plan.scope == "per-column":
+            for name, mask in gone.items():
+                missed = np.bincount(cell, mask[rows], sizes.size)
+                for count in (missed, sizes - missed):
+                    small |= (count > 0) & (count < plan.ks[name])
+        return small
+
+    if not by and pattern is None and not (plan.scope == "per-column" and gone):
+        return Strata(rows, np.zeros(rows.size, np.int64), []), frame.n - rows.size
+    try:
+        strata = settled(by, pattern, rows, too_small, small)
+    except SmallStrata as error:
+        k = plan.ks[roles.columns[0]] if plan.k_is_one else "the k of each column"
+        raise ValueError(
+            f"every stratum must have at least k={k} records: {error}; pass small_strata='merge' or 'suppress', or a "
+            "smaller k."
+        ) from None
+    return strata, frame.n - strata.rows.size
+
+
+def _all_whole(plan: Plan) -> bool:
+    """Whether k is a number; what else it is is told later."""
+    return all(isinstance(size, (int, np.integer)) for size in plan.ks.values())
+
+
+def _picked(unit: Units, rows: np.ndarray | None) -> Units:
+    if rows is None:
+        return unit
+    gone = None if unit.missing is None else unit.missing[rows]
+    return Units(unit.values[rows], gone if gone is not None and gone.any() else None, unit.kind, unit.step)
+
+
+# ---- groups
+
+
+def _by_column(
+    units: dict[Hashable, Units], strata: Strata, plan: Plan, heavy: np.ndarray | None, backend: str, threads: int
+) -> tuple[np.ndarray, np.ndarray, str, bool]:
+    """Labels (n, m), missing cells in a group of their own, and the number of groups of each column."""
+    n = strata.rows.size
+    labels, n_groups = np.empty((n, len(units)), np.int32, order="F"), np.zeros(len(units), np.int64)
+    blocks: dict[Any, list[int]] = {}
+    for j, unit in enumerate(units.values()):
+        alone = unit.missing is not None or heavy is not None or unit.values.dtype == object
+        blocks.setdefault(j if alone else unit.values.dtype, []).append(j)
+    everyone, names = Cells(strata.cell), list(units)
+    for kind, block in blocks.items():
+        if not isinstance(kind, int):
+            table = np.empty((n, len(block)), kind, order="F")
+            for at, j in enumerate(block):
+                table[:, at] = units[names[j]].values
+            found = all_columns(
+                table, everyone, [plan.ks[names[j]] for j in block], [plan.cost] * len(block), backend, threads
+            )
+            labels[:, block], n_groups[block] = found
+            continue
+        unit = units[names[kind]]
+        there = slice(None) if unit.missing is None else np.flatnonzero(~unit.missing)
+        cell = (
+            strata.cell
+            if unit.missing is None
+            else combined([strata.cell[there]], 0 if unit.missing is None else there.size)
+        )
+        labels[there, kind], count = one_column(
+            unit.values[there], Cells(cell), plan.ks[names[kind]], plan.cost,
+            None if heavy is None else heavy[there], backend, threads,
+        )  # fmt: skip
+        if unit.missing is not None:
+            lost = np.flatnonzero(unit.missing)
+            own = combined([strata.cell[lost]], lost.size)
+            labels[lost, kind] = own + count
+            count += int(own.max()) + 1
+        n_groups[kind] = count
+    return labels, n_groups, "univariate", True
+
+
+def _jointly(
+    units: dict[Hashable, Units],
+    strata: Strata,
+    plan: Plan,
+    heavy: np.ndarray | None,
+    backend: str,
+    threads: int,
+    random_state: Any,
+    progress: Any,
+    time_limit: float | None,
+    options: dict[str, Any],
+) -> tuple[np.ndarray, int, str, bool]:
+    """Labels, the number of groups, what found them, and whether the search was completed."""
+    k = next(iter(plan.ks.values()))
+    cells = Cells(strata.cell)
+    if plan.single:
+        (unit,) = units.values()
+        return *one_column(unit.values, cells, k, plan.cost, heavy, backend, threads), "univariate", True
+    z = np.empty((strata.rows.size, len(units)))
+    for j, unit in enumerate(units.values()):
+        z[:, j] = _comparable(unit, plan.standardize)
+    labels, n_groups, used, complete = records(
+        z, cells, k, method=plan.method, backend=backend, threads=threads, random_state=random_state,
+        progress=progress, time_limit=time_limit, options=options,
+    )  # fmt: skip
+    return labels, n_groups, ", ".join(used), complete
+
+
+def _comparable(unit: Units, standardize: bool) -> np.ndarray:
+    """The column around 0, in its standard deviations if asked for; 0 where missing."""
+    values = unit.values if unit.missing is None else unit.values[~unit.missing]
+    if values.size == 0:
+        return np.zeros(unit.values.size)
+    if unit.whole:
+        values = differences(values)
+    standard = standardised(values[:, None], standardize)
+    own = np.ldexp(standard.z[:, 0], standard.scale)
+    if unit.missing is None:
+        return own
+    z = np.zeros(unit.values.size)
+    z[~unit.missing] = own
+    return z
+
+
+# ---- masking
+
+
+def _replaced(
+    unit: Units, labels: np.ndarray, n_groups: int, how: str, heavy: np.ndarray | None, digits: int | None
+) -> np.ndarray:
+    """The representative of every group."""
+    values = unit.values
+    if unit.missing is not None:
+        there = ~unit.missing
+        values, labels, heavy = values[there], labels[there], None if heavy is None else heavy[there]
+    if values.size == 0:
+        return np.zeros(n_groups, values.dtype)
+    found = representatives(how, values, labels, n_groups, heavy)
+    return found if digits is None else np.round(found, digits) + 0.0
+
+
+def _blanked(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.ndarray) -> Any:
+    try:
+        return frame.column(name).take(rows, blank)
+    except Refused as refused:
+        raise ValueError(
+            f"small_strata='merge' would leave cells of {name!r} missing, but its dtype is {refused}; convert it or "
+            "pass small_strata='suppress'."
+        ) from None
+
+
+def _warnings(frame: Frame, roles: Roles, strata: Strata, shuffle: bool, complete: bool) -> tuple[str, ...]:
+    found = []
+    if frame.index_note and not shuffle:
+        found.append(frame.index_note)
+    if roles.keep:
+        found.append(f"Published as they are: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")
+    merged = [str(name) for name, blank in zip(roles.by, strata.blank, strict=True) if blank is not None]
+    if merged:
+        found.append(f"Small strata were pooled: cells of {', '.join(merged)} are missing there.")
+    if not complete:
+        found.append("The search was ended by time_limit: the groups are those found until then.")
+    return tuple(found)
+
+
+def _name(given: Any) -> Any:
+    return given if given is None or isinstance(given, (str, int)) else getattr(given, "name", type(given).__name__)
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in ("narwhals", "numba", "numpy", "pandas", "polars", "pyarrow"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
