@@ -13,13 +13,14 @@ from mag._cells import Refused, Units
 from mag._frames import Frame, frame_of
 from mag._representatives import AGGREGATES, WEIGHTED, representatives
 from mag._strata import SmallStrata, Strata, combined, settled, sizes_of
-from mag._within import Cells, all_columns, differences, one_column, records
+from mag._within import Cells, _reporter, all_columns, differences, one_column, records
 from mag.api import _cost
 from mag.costs import Cost
 from mag.joint import _generator, _progress
 from mag.methods import METHODS
 from mag.methods._standard import standardised
 from mag.release import Guarantee, Release, TableGrouping
+from mag.stream import FileRelease, Source, columnwise, is_source
 
 SCOPES = ("joint", "per-column")
 MISSING = ("drop", "error", "group")
@@ -50,14 +51,17 @@ def microaggregate(
     threads: int | None = None,
     progress: bool | Callable[[float], Any] | None = None,
     time_limit: float | None = None,
+    output: Any = None,
+    overwrite: bool = False,
     **options: Any,
-) -> Release:
+) -> Release | FileRelease:
     """Mask columns of a table so that every record is like at least k-1 others, and prove it on the result.
 
     Parameters
     ----------
-    table : frame of pandas, polars or pyarrow, or dictionary of arrays
-        The original; it is not changed.
+    table : frame of pandas, polars or pyarrow, or dictionary of arrays; or Parquet
+        The original; it is not changed.  With ``scope="per-column"``, also the path of a Parquet file or of a folder of
+        them, or a `pyarrow.dataset.Dataset`, of any length: it is read and written column by column.
     k : int or dict
         The smallest group size.  With ``scope="per-column"`` it may be a dictionary by column.
     columns : column name or list of them
@@ -97,10 +101,15 @@ def microaggregate(
         Seeds `shuffle` and the methods that draw random numbers; None gives seed 0.
     backend, threads, progress, time_limit
         As in `mag.multivariate`.
+    output : path, optional
+        For Parquet: the file to write, which appears when it is finished and counted.  A run that did not end is
+        continued behind the columns that it had finished.
+    overwrite : bool
+        Whether `output` may exist already; it is never a file that is read.
 
     Returns
     -------
-    Release
+    Release, or FileRelease for Parquet
         The published table, the groups, and the guarantee as counted on the published table.
 
     Raises
@@ -124,6 +133,17 @@ def microaggregate(
     Every record shares its values of age, income with at least 2 others: k = 3, counted on the published table, \
 smallest class 3 of 7 records.
     """
+    if is_source(table):
+        refused = {"method": method != "auto", "aggregate": aggregate is not None, "standardize": standardize is not None,
+                   "missing='drop'": missing == "drop", "small_strata": small_strata != "error", "shuffle": shuffle,
+                   "random_state": random_state is not None, "time_limit": time_limit is not None, **options}  # fmt: skip
+        asked = {"columns": columns, "by": by, "keep": keep, "drop": drop}
+        how = {"cost": cost, "missing": missing, "round": round, "backend": backend, "threads": threads}
+        return _streamed(table, k, asked, weights, how, [name for name in refused if refused[name]], scope, output,
+                         overwrite, progress)  # fmt: skip
+    for name, given in {"output": output is not None, "overwrite": overwrite}.items():
+        if given:
+            raise TypeError(f"{name} is used for Parquet files only; write the data of the result yourself.")
     began = time.perf_counter()
     frame = frame_of(table)
     roles = _roles(frame, {"columns": columns, "by": by, "keep": keep, "drop": drop})
@@ -228,6 +248,54 @@ smallest class 3 of 7 records.
     )
 
 
+# ---- files
+
+
+def _streamed(
+    table: Any,
+    k: Any,
+    asked: dict[str, Any],
+    weights: Any,
+    how: dict[str, Any],
+    refused: list[str],
+    scope: str,
+    output: Any,
+    overwrite: bool,
+    progress: Any,
+) -> FileRelease:
+    """One column after the other, each as a table of its own with its strata and weights."""
+    if _checks.one_of("scope", scope, SCOPES) != "per-column":
+        raise ValueError("scope must be 'per-column' for a file; read it into a frame for 'joint', or see mag.scale.")
+    if refused:
+        raise TypeError(f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame.")
+    if output is None:
+        raise TypeError("output must be the path of the file to write; got None.")
+    source = Source(table)
+    roles = _roles(source, asked)
+    ks = _sizes(k, roles.columns, scope)
+    if weights is not None and not _is_name(weights, source.names):
+        raise ValueError("weights must name a column of the file.")
+    reads = [*roles.by, *([weights] if weights is not None and weights not in roles.by else [])]
+    digits, how = how["round"], {name: one for name, one in how.items() if name != "round"}
+
+    def masked(name: Any, part: Any) -> tuple[Any, int]:
+        own = [other for other in reads if other != name]
+        floats = str(part.schema.field(name).type) in ("halffloat", "float", "double")
+        found = microaggregate(
+            part, ks[name], name, by=roles.by, drop=[other for other in own if other not in roles.by],
+            weights=weights, scope=scope, round=digits.get(name) if isinstance(digits, dict) else digits if floats else None,
+            **how,
+        )  # fmt: skip
+        return found.data.column(name), int(found.grouping.n_groups[name])
+
+    options = {"k": k, **asked, "weights": weights, "scope": scope, "round": digits, **how, "cost": _name(how["cost"])}
+    report = _reporter(progress) or (lambda share: None)
+    return columnwise(
+        masked, source, output, ks=ks, k=k, by=roles.by, keep=roles.keep, drop=roles.drop, reads=reads,
+        options=options, overwrite=_checks.flag("overwrite", overwrite), progress=report,
+    )  # fmt: skip
+
+
 # ---- what was asked for
 
 
@@ -264,7 +332,7 @@ def _is_name(given: Any, known: list[Hashable]) -> bool:
         return False
 
 
-def _roles(frame: Frame, asked: dict[str, Any]) -> Roles:
+def _roles(frame: Frame | Source, asked: dict[str, Any]) -> Roles:
     found = {option: _names(option, given, frame.names) for option, given in asked.items()}
     if not found["columns"]:
         raise ValueError("columns must name at least one column of the table; got none.")

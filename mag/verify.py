@@ -13,6 +13,9 @@ import numpy as np
 from mag._frames import Dictionary, frame_of
 
 
+FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)  # odd, of irregular bits
+
+
 class NotAnonymous(RuntimeError):  # noqa: N818 - what is wrong, not that something is
     """A table has a record that fewer than k records are like; it was not published."""
 
@@ -60,15 +63,20 @@ def require(smallest: int, k: int, columns: Sequence[Hashable], n: int) -> None:
         )
 
 
+def mixed(hashes: np.ndarray, token: np.ndarray, factor: int) -> np.ndarray:
+    """Hashes of rows with one cell more."""
+    hashes = (hashes ^ token.astype(np.uint64)) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(29))
+
+
 def smallest(tokens: list[np.ndarray]) -> int:
     """The smallest class of equal rows of integer arrays: rows in the order of a hash, compared with the one before."""
-    mixed = np.zeros(tokens[0].size, np.uint64)
+    hashes = np.zeros(tokens[0].size, np.uint64)
     for token in tokens:
-        mixed = (mixed ^ token.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    order = np.argsort(mixed)
-    mixed = mixed[order]
-    same_hash = mixed[1:] == mixed[:-1]
+        hashes = mixed(hashes, token, FACTORS[0])
+    order = np.argsort(hashes)
+    hashes = hashes[order]
+    same_hash = hashes[1:] == hashes[:-1]
     same = np.ones(same_hash.size, bool)
     for token in tokens:
         token = token[order]
@@ -99,7 +107,7 @@ def _tokens(column: Any) -> list[np.ndarray]:
         if isinstance(dtype, pandas.CategoricalDtype):
             return [column.cat.codes.to_numpy()]
         if hasattr(dtype, "pyarrow_dtype"):
-            return [_arrow_token(column.array.__arrow_array__())]
+            return [arrow_token(column.array.__arrow_array__())]
         if dtype.kind in "iuf" and hasattr(dtype, "numpy_dtype"):
             null = column.isna().to_numpy()
             return [_bits(column.to_numpy(dtype.numpy_dtype, na_value=0)), null.astype(np.uint8)]
@@ -139,11 +147,11 @@ def _polars(frame: Any, columns: list[Any]) -> int:
 
 
 def _arrow(columns: list[Any]) -> int:
-    tokens = [_arrow_token(column) for column in columns]
+    tokens = [arrow_token(column) for column in columns]
     return smallest(tokens)
 
 
-def _arrow_token(column: Any) -> np.ndarray:
+def arrow_token(column: Any) -> np.ndarray:
     """Numbers of a dictionary of the cells, floats by their bits."""
     pyarrow = sys.modules["pyarrow"]
     if isinstance(column, pyarrow.ChunkedArray):
