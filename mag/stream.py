@@ -211,14 +211,15 @@ def recounted(written: Source, ks: Mapping[str, int], by: Sequence[str]) -> tupl
 
     Whole records are told apart by two hashes, 128 bits, so that no more than one column is held at a time.
     """
-    strata = [verify.arrow_token(written.table([name]).column(0)) for name in by]
+    strata = [token for name in by for token in verify.arrow_tokens(written.table([name]).column(0))]
     mixed = [np.zeros(written.n, np.uint64), np.zeros(written.n, np.uint64)]
     found: dict[Hashable, int] = {}
     for name, k in ks.items():
-        token = verify.arrow_token(written.table([name]).column(0))
-        found[name] = verify.smallest([*strata, token])
+        tokens = verify.arrow_tokens(written.table([name]).column(0))
+        found[name] = verify.smallest([*strata, *tokens])
         verify.require(found[name], k, [*by, name], written.n)
-        mixed = [verify.mixed(mix, token, factor) for mix, factor in zip(mixed, verify.FACTORS, strict=True)]
+        for token in tokens:
+            mixed = [verify.mixed(mix, token, factor) for mix, factor in zip(mixed, verify.FACTORS, strict=True)]
     return verify.smallest([*strata, *mixed]), found
 
 

@@ -71,21 +71,33 @@ def mixed(hashes: np.ndarray, token: np.ndarray, factor: int) -> np.ndarray:
 
 def smallest(tokens: list[np.ndarray]) -> int:
     """The smallest class of equal rows of integer arrays: rows in the order of a hash, compared with the one before."""
+    if len(tokens) == 1:
+        ordered = np.sort(tokens[0])
+        return _shortest(ordered[1:] == ordered[:-1])
     hashes = np.zeros(tokens[0].size, np.uint64)
     for token in tokens:
         hashes = mixed(hashes, token, FACTORS[0])
     order = np.argsort(hashes)
     hashes = hashes[order]
     same_hash = hashes[1:] == hashes[:-1]
-    same = np.ones(same_hash.size, bool)
+    del hashes
+    same = _like_the_last(tokens, order)
+    if (same_hash & ~same).any():  # two different rows with one hash: sort by the rows themselves
+        same = _like_the_last(tokens, np.lexsort(tokens))
+    return _shortest(same)
+
+
+def _like_the_last(tokens: list[np.ndarray], order: np.ndarray) -> np.ndarray:
+    """Whether a row equals the one before it."""
+    same = np.ones(order.size - 1, bool)
     for token in tokens:
         token = token[order]
         same &= token[1:] == token[:-1]
-    if (same_hash & ~same).any():  # two different rows with one hash: sort by the rows themselves
-        order = np.lexsort(tokens)
-        same[:] = True
-        for token in tokens:
-            same &= token[order][1:] == token[order][:-1]
+    return same
+
+
+def _shortest(same: np.ndarray) -> int:
+    """The shortest run of rows of which all but the first equal the one before."""
     ends = np.flatnonzero(np.append(~same, True))
     return int(np.diff(ends, prepend=-1).min())
 
@@ -107,7 +119,7 @@ def _tokens(column: Any) -> list[np.ndarray]:
         if isinstance(dtype, pandas.CategoricalDtype):
             return [column.cat.codes.to_numpy()]
         if hasattr(dtype, "pyarrow_dtype"):
-            return [arrow_token(column.array.__arrow_array__())]
+            return arrow_tokens(column.array.__arrow_array__())
         if dtype.kind in "iuf" and hasattr(dtype, "numpy_dtype"):
             null = column.isna().to_numpy()
             return [_bits(column.to_numpy(dtype.numpy_dtype, na_value=0)), null.astype(np.uint8)]
@@ -147,21 +159,23 @@ def _polars(frame: Any, columns: list[Any]) -> int:
 
 
 def _arrow(columns: list[Any]) -> int:
-    tokens = [arrow_token(column) for column in columns]
-    return smallest(tokens)
+    return smallest([token for column in columns for token in arrow_tokens(column)])
 
 
-def arrow_token(column: Any) -> np.ndarray:
-    """Numbers of a dictionary of the cells, floats by their bits."""
+def arrow_tokens(column: Any) -> list[np.ndarray]:
+    """Integers that are equal where cells are: bits where they are few, else numbers of a dictionary of the cells."""
     pyarrow = sys.modules["pyarrow"]
     if isinstance(column, pyarrow.ChunkedArray):
         column = column.combine_chunks()
         if isinstance(column, pyarrow.ChunkedArray):
             column = pyarrow.concat_arrays(column.chunks)
-    if pyarrow.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pyarrow.types.is_nested(column.type):
-        return _printed(column.to_pylist())
-    if pyarrow.types.is_floating(column.type):
-        column = column.view({16: pyarrow.int16(), 32: pyarrow.int32(), 64: pyarrow.int64()}[column.type.bit_width])
-    return column.dictionary_encode(null_encoding="encode").indices.to_numpy(zero_copy_only=False)
+    kind = column.type
+    if pyarrow.types.is_dictionary(kind):
+        column, kind = column.dictionary_decode(), kind.value_type
+    if pyarrow.types.is_nested(kind):
+        return [_printed(column.to_pylist())]
+    if (pyarrow.types.is_primitive(kind) or pyarrow.types.is_temporal(kind)) and kind.bit_width >= 8:
+        null = [] if not column.null_count else [column.is_null().to_numpy(zero_copy_only=False).view(np.uint8)]
+        cells = column.view(f"uint{kind.bit_width}")
+        return [(cells.fill_null(0) if null else cells).to_numpy(), *null]
+    return [column.dictionary_encode(null_encoding="encode").indices.to_numpy(zero_copy_only=False)]
