@@ -122,14 +122,17 @@ class Objects:
         numbers = narrowed([unscaled(cell, self.scale) for cell in self.present])
         return Units(_placed(numbers, self.missing), self.missing, "number", 10.0**-self.scale)
 
-    def made(self, representatives: np.ndarray) -> np.ndarray:
-        """Objects of these units."""
+    def published(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
+        """Objects of these units, one for each record."""
         numbers = representatives.tolist()
         if self.kind is datetime.date:
             numbers = [datetime.date.fromordinal(number + EPOCH) for number in numbers]
         elif self.kind is decimal.Decimal:
             numbers = [scaled(number, self.scale) for number in numbers]
-        return np.array([*numbers, None], object)[:-1]
+        cells = np.array([*numbers, None], object)[labels]
+        if missing is not None:
+            cells[missing] = self.blank
+        return cells
 
 
 def unscaled(value: decimal.Decimal, scale: int) -> int:
@@ -187,11 +190,7 @@ class ArrayColumn:
     def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         """Every record's representative, in the column's dtype."""
         if self.is_object:
-            objects = self._objects
-            column = objects.made(representatives)[labels]
-            if missing is not None:
-                column[missing] = objects.blank
-            return column
+            return self._objects.published(representatives, labels, missing)
         if self.array.dtype.kind in "Mm":
             short = representatives.astype(np.int64).view(self.array.dtype)
         else:
@@ -249,92 +248,81 @@ def object_codes(cells: list[Any]) -> np.ndarray:
 
 
 def bit_codes(array: np.ndarray) -> np.ndarray:
-    """Numbers of equal bits share a number; every NaN is one value."""
-    if array.dtype.kind == "f":
-        array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
-    bits = array.view(f"u{array.dtype.itemsize}")
+    """Numbers of equal bits share a number: −0.0 is not 0.0, and one NaN may not be another."""
+    bits = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
     return np.unique(bits, return_inverse=True)[1].astype(np.int64)
 
 
 class SeriesColumn:
     """A column of a frame, through narwhals."""
 
-    def __init__(self, series: Any) -> None:
-        import narwhals as nw
-
-        self.series = series
-        self.native = series.to_native()
-        self.library = series.implementation
-        self.nw = nw
+    def __init__(self, series: Any, nullable: bool = True) -> None:
+        self.series, self.native, self.nullable = series, series.to_native(), nullable
+        self.library = _LIBRARIES[_kind(series.implementation)]
 
     def __len__(self) -> int:
         return len(self.series)
 
     @property
-    def missing(self) -> np.ndarray | None:
-        """NaN is missing, as well as null."""
-        gone = self.series.is_null()
-        if self.series.dtype.is_float():
-            gone = gone | self.series.is_nan().fill_null(True)
-        return _some(np.asarray(gone.to_numpy(), bool))
+    def kind(self) -> str:
+        """What it holds, as far as masking cares."""
+        import narwhals as nw
+
+        dtype = self.series.dtype
+        kinds = {nw.Date: "date", nw.Datetime: "datetime", nw.Decimal: "decimal", nw.Duration: "duration"}
+        kinds |= {nw.Object: "object", nw.Boolean: "booleans", nw.String: "strings", nw.Binary: "bytes"}
+        kinds |= {nw.Categorical: "categories", nw.Enum: "categories"}
+        found = "integer" if dtype.is_integer() else "float" if dtype.is_float() else kinds.get(type(dtype))
+        return found or self.library.kind(self.native) or str(dtype)
 
     def units(self) -> Units:
         """Exact numbers, or `Refused`."""
-        nw, dtype = self.nw, self.series.dtype
-        if dtype == nw.Object:
+        kind = self.kind
+        if kind == "object":
             return self._objects.units()
-        temporal = isinstance(dtype, (nw.Datetime, nw.Date, nw.Duration))
-        if not (temporal or dtype.is_numeric()):
-            names = {nw.Boolean: "booleans", nw.String: "strings", nw.Categorical: "categories", nw.Enum: "categories"}
-            raise Refused(refusal(next((name for kind, name in names.items() if dtype == kind), str(dtype))))
-        missing = self.missing
-        present = self.series if missing is None else self.series.filter(~missing)
-        if isinstance(dtype, nw.Decimal):
-            numbers, scale = self._decimals(present)
-            return Units(_placed(numbers, missing), missing, "number", 10.0**-scale)
-        if temporal:
-            counts = present.cast(nw.Int32 if isinstance(dtype, nw.Date) else nw.Int64).to_numpy().astype(np.int64)
-            unit = "D" if isinstance(dtype, nw.Date) else dtype.time_unit
-            kind = "duration" if isinstance(dtype, nw.Duration) else "datetime"
-            return Units(_placed(counts, missing), missing, kind, SECONDS[unit])
-        wide = dtype in (nw.Int128, nw.UInt128)
-        numbers = narrowed(present.to_list()) if wide else widened(present.to_numpy())
-        return Units(_placed(numbers, missing), missing, "number")
+        if kind not in ("integer", "float", "decimal", "date", "datetime", "duration"):
+            raise Refused(refusal(kind))
+        gone = self.series.is_null()
+        if kind == "float":
+            gone = gone | self.series.is_nan().fill_null(True)
+        missing = _some(np.asarray(gone.to_numpy(), bool))
+        present = self.series if missing is None else self.series.filter(~gone)
+        if kind == "decimal":
+            scale = self.library.scale(self.native)
+            return Units(_placed(self.library.unscaled(present, scale), missing), missing, "number", 10.0**-scale)
+        if kind in ("date", "datetime", "duration"):
+            unit = "D" if kind == "date" else self.series.dtype.time_unit
+            counts = self.library.counts(present.to_native())
+            return Units(_placed(counts, missing), missing, "datetime" if kind == "date" else kind, SECONDS[unit])
+        numbers = present.to_numpy()
+        return Units(
+            _placed(narrowed(numbers.tolist()) if numbers.dtype == object else widened(numbers), missing),
+            missing,
+            "number",
+        )
 
     @property
     def _objects(self) -> Objects:
         return Objects(self.series.to_list())
 
-    def _decimals(self, present: Any) -> tuple[np.ndarray, int]:
-        scale = self._type().scale
-        return narrowed([unscaled(cell, scale) for cell in present.to_list()]), scale
-
-    def _type(self) -> Any:
-        """The library's own data type: polars' and pyarrow's decimals know their scale."""
-        if self.library.is_pandas_like():
-            return self.native.dtype.pyarrow_dtype
-        return self.native.type if self.library.is_pyarrow() else self.native.dtype
-
     def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         """Every record's representative, in the column's dtype."""
-        if self.series.dtype == self.nw.Object:
-            objects = self._objects
-            column = objects.made(representatives)[labels]
-            if missing is not None:
-                column[missing] = objects.blank
-            return column
-        if isinstance(self.series.dtype, self.nw.Decimal):
-            scale = self._type().scale
-            short: Any = [scaled(number, scale) for number in representatives.tolist()]
-        elif representatives.dtype.kind == "O":
+        kind = self.kind
+        if kind == "object":
+            return self._objects.published(representatives, labels, missing)
+        short: Any = representatives
+        if kind == "decimal":
+            scale = self.library.scale(self.native)
+            short = [scaled(number, scale) for number in representatives.tolist()]
+        elif representatives.dtype == object:
             short = representatives.tolist()
-        else:
-            short = representatives
-        return _LIBRARIES[_kind(self.library)].publish(self, short, labels, missing)
+        return self.library.publish(self, short, labels, missing)
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         """Some records' cells, blank ones missing."""
-        return _LIBRARIES[_kind(self.library)].take(self.native, rows, blank)
+        if blank is not None and not self.nullable:
+            raise Refused(f"{self.series.dtype} and not nullable")
+        return self.library.take(self.native, rows, blank)
 
     def cells(self) -> list[Any]:
         """Python's own objects."""
@@ -342,16 +330,18 @@ class SeriesColumn:
 
     def codes(self) -> np.ndarray:
         """Equal cells share a number."""
-        nw, dtype = self.nw, self.series.dtype
-        if dtype.is_float():
+        kind = self.kind
+        if isinstance(self.native.dtype if hasattr(self.native, "dtype") else None, np.dtype) and kind != "object":
+            return ArrayColumn(self.native.to_numpy()).codes()  # pandas: NaN by its bits
+        if kind == "float":
             null = np.asarray(self.series.is_null().to_numpy(), bool)
             numbers = np.asarray(self.series.fill_null(0.0).to_numpy())
             return np.where(null, 0, 1 + bit_codes(numbers))
-        if dtype.is_integer() or isinstance(dtype, (nw.Datetime, nw.Date, nw.Duration)):
+        if kind in ("integer", "date", "datetime", "duration"):
             units = self.units()
             codes = 1 + np.unique(units.values, return_inverse=True)[1].astype(np.int64)
             return codes if units.missing is None else np.where(units.missing, 0, codes)
-        found = _LIBRARIES[_kind(self.library)].codes(self.native)
+        found = self.library.codes(self.native)
         return object_codes(self.series.to_list()) if found is None else found
 
 
@@ -366,7 +356,30 @@ def _blank_index(rows: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
     return rows if missing is None else np.where(missing, -1, rows)
 
 
+def _counted(present: Any, scale: int) -> np.ndarray:
+    return narrowed([unscaled(cell, scale) for cell in present.to_list()])
+
+
 class _Pandas:
+    """What pandas does its own way."""
+
+    unscaled = staticmethod(_counted)
+
+    @staticmethod
+    def kind(native: Any) -> str | None:
+        return _Arrow.kind_of(native.dtype.pyarrow_dtype) if hasattr(native.dtype, "pyarrow_dtype") else None
+
+    @staticmethod
+    def scale(native: Any) -> int:
+        return native.dtype.pyarrow_dtype.scale
+
+    @staticmethod
+    def counts(native: Any) -> np.ndarray:
+        """Dates and times as integers."""
+        if hasattr(native.dtype, "pyarrow_dtype"):
+            return _Arrow.counts(native.array.__arrow_array__())
+        return native.astype(np.int64).to_numpy()
+
     @staticmethod
     def publish(column: SeriesColumn, short: Any, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         pandas = sys.modules["pandas"]
@@ -402,6 +415,29 @@ class _Pandas:
 
 
 class _Polars:
+    """What polars does its own way."""
+
+    @staticmethod
+    def kind(native: Any) -> str | None:
+        return None
+
+    @staticmethod
+    def scale(native: Any) -> int:
+        return native.dtype.scale
+
+    @staticmethod
+    def counts(native: Any) -> np.ndarray:
+        """Dates and times as integers."""
+        return native.to_physical().cast(sys.modules["polars"].Int64).to_numpy()
+
+    @staticmethod
+    def unscaled(present: Any, scale: int) -> np.ndarray:
+        """Decimals as integers."""
+        polars, physical = sys.modules["polars"], present.to_native().to_physical()
+        if physical.is_between(-(2**63), 2**63 - 1).all():
+            return physical.cast(polars.Int64).to_numpy()
+        return narrowed(physical.to_list())
+
     @staticmethod
     def publish(column: SeriesColumn, short: Any, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         polars = sys.modules["polars"]
@@ -445,13 +481,39 @@ def _last(labels: np.ndarray, missing: np.ndarray, count: int) -> np.ndarray:
 
 
 class _Arrow:
+    """What pyarrow does its own way."""
+
+    unscaled = staticmethod(_counted)
+
+    @staticmethod
+    def kind(native: Any) -> str | None:
+        return _Arrow.kind_of(native.type)
+
+    @staticmethod
+    def kind_of(dtype: Any) -> str | None:
+        """Types that narwhals does not name."""
+        types = sys.modules["pyarrow"].types
+        return "decimal" if types.is_decimal(dtype) else "date" if types.is_date(dtype) else None
+
+    @staticmethod
+    def scale(native: Any) -> int:
+        return native.type.scale
+
+    @staticmethod
+    def counts(native: Any) -> np.ndarray:
+        """Dates and times as integers; dates of any width in days."""
+        pyarrow = sys.modules["pyarrow"]
+        if pyarrow.types.is_date(native.type):
+            native = native.cast(pyarrow.date32()).cast(pyarrow.int32())
+        return native.cast(pyarrow.int64()).to_numpy()
+
     @staticmethod
     def short(values: Any, kind: Any) -> Any:
         pyarrow = sys.modules["pyarrow"]
         if isinstance(values, list):
             return pyarrow.array(values, type=kind)
-        if pyarrow.types.is_date32(kind):
-            values = values.astype(np.int32)
+        if pyarrow.types.is_date(kind):
+            return pyarrow.array(values.astype(np.int32)).cast(pyarrow.date32()).cast(kind)
         if pyarrow.types.is_floating(kind):
             values = values.astype(kind.to_pandas_dtype())
         return pyarrow.array(values).cast(kind)

@@ -14,6 +14,8 @@ KINDS = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"
 class Frame:
     """A table with named columns; `native` is the caller's."""
 
+    library = "dictionary"
+
     def __init__(self, native: Any, names: list[Hashable], n: int) -> None:
         self.native, self.names, self.n = native, names, n
 
@@ -63,6 +65,8 @@ class Narwhals(Frame):
 class Pandas(Narwhals):
     """pandas: columns by position, and an index to keep."""
 
+    library = "pandas"
+
     def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
         places = [self.names.index(name) for name in names]
         part = self.native if places == list(range(len(self.names))) else self.native.iloc[:, places]
@@ -85,14 +89,21 @@ class Pandas(Narwhals):
 class Polars(Narwhals):
     """polars."""
 
+    library = "polars"
+
     def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
         return sys.modules["polars"].DataFrame(
-            [masked[name] if name in masked else self.column(name).take(rows) for name in names]
+            {name: masked[name] if name in masked else self.column(name).take(rows) for name in names}
         )
 
 
 class Arrow(Narwhals):
     """pyarrow: fields keep their metadata."""
+
+    library = "pyarrow"
+
+    def column(self, name: Hashable) -> SeriesColumn:
+        return SeriesColumn(self.frame.get_column(name), nullable=self.native.schema.field(name).nullable)
 
     def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
         schema = sys.modules["pyarrow"].schema(

@@ -1,15 +1,16 @@
 """Groups within strata: the solvers are called once for each, labels are numbered through."""
 
-import time
 from typing import Any
 
 import numpy as np
 
-from mag.api import columns, univariate
+from mag._checks import seconds
+from mag.api import _backend, columns, univariate
 from mag.backends._threads import each
 from mag.costs import Cost
-from mag.joint import _generator, _progress, multivariate
-from mag.methods import automatic
+from mag.joint import _generator, _numbered, _progress, _try, check_options
+from mag.methods import METHODS, Method, automatic
+from mag.methods._parts import LARGE, group_parts
 from mag.methods._watch import Watch
 
 
@@ -17,7 +18,7 @@ class Cells:
     """The records of each stratum, one stratum after the other."""
 
     def __init__(self, cell: np.ndarray) -> None:
-        self.sizes = np.bincount(cell)
+        self.cell, self.sizes = cell, np.bincount(cell)
         self.whole = self.sizes.size == 1
         self.order = None if self.whole else np.argsort(cell, kind="stable")
         self.starts = np.cumsum(self.sizes) - self.sizes
@@ -91,41 +92,47 @@ def records(
     time_limit: float | None,
     options: dict[str, Any],
 ) -> tuple[np.ndarray, int, list[str], bool]:
-    """Records grouped jointly in every stratum: labels, how many groups, the methods, whether none was cut short."""
-    report, done = _reporter(progress), 0
-    n, complete = len(z), True
-    used: dict[str, None] = {}
-    seeds = _generator(random_state).integers(2**63, size=cells.sizes.size) if not cells.whole else None
-    began, found = time.monotonic(), []
-    for c, size in enumerate(cells.sizes.tolist()):
-        name = automatic(size, z.shape[1], k) if method == "auto" else method
-        seed = random_state if seeds is None or random_state is None else int(seeds[c])
-        left = None
-        if time_limit is not None:
-            left = max((time_limit - (time.monotonic() - began)) * size / (n - done), 1e-3)
-        part = multivariate(
-            z[cells.members(c)],
-            k,
-            method=name,
-            standardize=False,
-            backend=backend,
-            threads=threads,
-            random_state=seed,
-            progress=report and (lambda share, done=done, size=size: report((done + share * size) / n)),
-            time_limit=left,
-            **options,
-        )
-        found.append((part._labels, part.n_groups))
-        used[part.method], complete = None, complete and part.complete
-        done += size
-    labels, n_groups = _numbered_through(found, cells, n)
-    return labels, n_groups, list(used), complete
+    """Records grouped jointly in every stratum: labels, how many groups, the methods, whether none was cut short.
+
+    Small strata, of which there may be many, are grouped together by ONA*, where that is the method.
+    """
+    n, d = z.shape
+    names = [automatic(size, d, k) if method == "auto" else method for size in cells.sizes.tolist()]
+    engine = _backend(backend)
+    for name in dict.fromkeys(names):
+        check_options(name, options, random_state, time_limit, engine, backend)
+        _try(METHODS[name], options, {"engine": engine, "threads": threads})
+    sizes, watch = cells.sizes, Watch(_progress(progress), seconds("time_limit", time_limit))
+    generator = _generator(random_state)
+    seeds = [generator] if cells.whole else generator.spawn(sizes.size)
+    labels = np.zeros(n, np.int64)  # strata of fewer than 2k records are one group
+    many = np.array([name == "ona_star" for name in names]) & (sizes >= 2 * k) & (sizes <= LARGE) & (k > 1)
+    together = float(sizes[many].sum()) / n
+    if many.sum() > 1:
+        labels = group_parts(z, k, cells.order, cells.starts, np.flatnonzero(many), threads, watch.part(0.0, together))
+    else:
+        many[:], together = False, 0.0
+    done = together
+    for c in np.flatnonzero(~many & (sizes >= 2 * k)).tolist():
+        members, share = cells.members(c), float(sizes[c]) / n
+        part = watch.part(done, done + share)
+        given = {"engine": engine, "threads": threads, "random_state": seeds[c], "watch": part, "whole": None}
+        own = z[members]
+        if not cells.whole:
+            own -= own.mean(axis=0)
+        labels[members] = _labels(METHODS[names[c]], own, k, given, options)
+        done += share
+    watch.done()
+    labels, n_groups = _numbered(labels + (int(labels.max()) + 1) * cells.cell, n)
+    return labels, n_groups, list(dict.fromkeys(names)), not watch.stopped
 
 
-def _reporter(progress: Any) -> Any:
-    if _progress(progress) in (None, False):
-        return None
-    return Watch(progress).step if progress is True else progress
+def _labels(method: Method, X: np.ndarray, k: int, given: dict[str, Any], options: dict[str, Any]) -> np.ndarray:
+    """The groups of one stratum."""
+    if k == 1:
+        return np.arange(len(X))
+    found = method.group(X, k, **{name: one for name, one in given.items() if method.takes(name)}, **options)
+    return found[0] if isinstance(found, tuple) else found
 
 
 def _numbered_through(found: list[tuple[np.ndarray, int]], cells: Cells, n: int) -> tuple[np.ndarray, int]:

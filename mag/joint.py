@@ -171,13 +171,7 @@ def multivariate(
         values = values.astype(np.float64, copy=False)
     elif dtype.kind == "b":
         values = values.view(np.uint8)
-    asked = options | {"random_state": random_state, "time_limit": time_limit}
-    for option, wanted in asked.items():
-        if option not in chosen.options and (option in options or wanted is not None):
-            listed = ", ".join(chosen.options) or "none"
-            raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
-    if engine is not cpu and not chosen.takes("engine"):
-        raise TypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
+    check_options(name, options, random_state, time_limit, engine, backend)
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     watch = Watch(_progress(progress), seconds("time_limit", time_limit))
@@ -212,6 +206,20 @@ def multivariate(
         details={what: home(told) if home and isinstance(told, np.ndarray) else told for what, told in details.items()},
         home=home,
     )
+
+
+def check_options(
+    name: str, options: dict[str, Any], random_state: Any, time_limit: Any, engine: Any, backend: str
+) -> None:
+    """What the method does not use is a mistake."""
+    chosen = METHODS[name]
+    asked = options | {"random_state": random_state, "time_limit": time_limit}
+    for option, wanted in asked.items():
+        if option not in chosen.options and (option in options or wanted is not None):
+            listed = ", ".join(chosen.options) or "none"
+            raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
+    if engine is not cpu and not chosen.takes("engine"):
+        raise TypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
 
 
 def _try(method: Method, options: dict[str, Any], given: dict[str, Any]) -> None:

@@ -178,8 +178,8 @@ smallest class 3 of 7 records.
         labels, n_groups, used, complete = _by_column(picked, strata, plan, heavy, backend, threads)
     else:
         labels, n_groups, used, complete = _jointly(
-            picked, strata, plan, heavy, backend, threads, generator if random_state is not None else None, progress,
-            time_limit, options,
+            picked, strata, plan, heavy, backend, threads,
+            generator if random_state is not None and _draws(method) else None, progress, time_limit, options,
         )  # fmt: skip
     grouped = time.perf_counter()
 
@@ -597,9 +597,7 @@ def _jointly(
     if plan.single:
         (unit,) = units.values()
         return *one_column(unit.values, cells, k, plan.cost, heavy, backend, threads), "univariate", True
-    z = np.empty((strata.rows.size, len(units)))
-    for j, unit in enumerate(units.values()):
-        z[:, j] = _comparable(unit, plan.standardize)
+    z = _comparable(list(units.values()), plan.standardize)
     labels, n_groups, used, complete = records(
         z, cells, k, method=plan.method, backend=backend, threads=threads, random_state=random_state,
         progress=progress, time_limit=time_limit, options=options,
@@ -607,19 +605,19 @@ def _jointly(
     return labels, n_groups, ", ".join(used), complete
 
 
-def _comparable(unit: Units, standardize: bool) -> np.ndarray:
-    """The column around 0, in its standard deviations if asked for; 0 where missing."""
-    values = unit.values if unit.missing is None else unit.values[~unit.missing]
-    if values.size == 0:
-        return np.zeros(unit.values.size)
-    if unit.whole:
-        values = differences(values)
-    standard = standardised(values[:, None], standardize)
-    own = np.ldexp(standard.z[:, 0], standard.scale)
-    if unit.missing is None:
-        return own
-    z = np.zeros(unit.values.size)
-    z[~unit.missing] = own
+def _comparable(units: list[Units], standardize: bool) -> np.ndarray:
+    """Columns around 0, in their standard deviations or in one unit that squares do not exceed; 0 where missing."""
+    z, scales = np.zeros((units[0].values.size, len(units))), []
+    for j, unit in enumerate(units):
+        there = slice(None) if unit.missing is None else ~unit.missing
+        values = unit.values[there]
+        if values.size:
+            standard = standardised((differences(values) if unit.whole else values)[:, None], standardize)
+            z[there, j] = standard.z[:, 0]
+        scales.append(standard.scale if values.size else 0)
+    for j, scale in enumerate(scales):
+        if scale != max(scales):
+            z[:, j] = np.ldexp(z[:, j], scale - max(scales))
     return z
 
 

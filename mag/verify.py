@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._frames import Dictionary, frame_of
+from mag._frames import frame_of
 
 
 FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)  # odd, of irregular bits
@@ -42,16 +42,11 @@ def recount(table: Any, columns: Sequence[Hashable]) -> int:
     frame = frame_of(table)
     if frame.n == 0:
         return 0
-    native = frame.native
-    if isinstance(frame, Dictionary):
-        tokens = [token for name in columns for token in _tokens(native[name])]
-    elif frame.frame.implementation.is_polars():
-        return _polars(native, list(columns))
-    elif frame.frame.implementation.is_pyarrow():
-        return _arrow([native.column(name) for name in columns])
-    else:
-        tokens = [token for name in columns for token in _tokens(native[name])]
-    return smallest(tokens)
+    if frame.library == "polars":
+        return _polars(frame.native, list(columns))
+    if frame.library == "pyarrow":
+        return smallest([token for name in columns for token in arrow_tokens(frame.native.column(name))])
+    return smallest([token for name in columns for token in _tokens(frame.native[name])])
 
 
 def require(smallest: int, k: int, columns: Sequence[Hashable], n: int) -> None:
@@ -156,10 +151,6 @@ def _polars(frame: Any, columns: list[Any]) -> int:
             column = polars.Series(_printed(column.to_list()))
         parts.append(column.alias(f"{place}"))
     return int(polars.DataFrame(parts).group_by(polars.all()).len("count").get_column("count").min())
-
-
-def _arrow(columns: list[Any]) -> int:
-    return smallest([token for column in columns for token in arrow_tokens(column)])
 
 
 def arrow_tokens(column: Any) -> list[np.ndarray]:

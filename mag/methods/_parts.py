@@ -1,0 +1,47 @@
+"""ONA* on every part of a table: few records at a time in one compiled call each, parts side by side on threads."""
+
+import numpy as np
+
+from mag.backends._threads import each
+from mag.methods._exchange import group_part, room_for_part
+from mag.methods._memory import work_for
+from mag.methods._polish import ROUNDS
+from mag.methods._search import Quiet
+from mag.methods.mondrian import mondrian_v
+from mag.methods.ona import ona_star
+
+LARGE = 4096  # records of a part that is worth all threads
+SHARE = 1 << 13  # records of the small parts that one job groups
+
+
+def group_parts(X, k, order, starts, turn, threads, watch):
+    """Labels within each part: those in `turn`, of 2k records or more, are grouped, the others are one group.
+
+    Part p is order[starts[p]:starts[p + 1]].  When the time is up, Mondrian halves what is left.
+    """
+    sizes = np.diff(np.append(starts, len(order)))
+    labels = np.zeros(len(X), np.int64)
+
+    def members(p):
+        return np.sort(order[starts[p] : starts[p] + sizes[p]])
+
+    def group(some):
+        work = work_for(room_for_part, int(sizes[some].max()), X.shape[1], k)
+        for p in some:
+            own = members(p)
+            rows = X[own]
+            if not group_part(work, rows, k, ROUNDS, labels, own):
+                labels[own] = ona_star(rows, k, threads=1, watch=Quiet(watch))
+
+    for p in turn[sizes[turn] > LARGE]:  # few
+        run = mondrian_v if watch.left() <= 0 else ona_star
+        labels[members(p)] = run(X[members(p)], k, threads=threads, watch=watch)
+    turn = turn[sizes[turn] <= LARGE]
+    jobs = np.split(turn, np.flatnonzero(np.diff(np.cumsum(sizes[turn]) // SHARE)) + 1) if turn.size else []
+    for a in range(0, len(jobs), 2 * threads):
+        if watch.step(a / len(jobs)):
+            for p in np.concatenate(jobs[a:]):
+                labels[members(p)] = mondrian_v(X[members(p)], k, threads=threads, watch=watch)
+            break
+        each(group, jobs[a : a + 2 * threads], threads)
+    return labels
