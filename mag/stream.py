@@ -1,7 +1,7 @@
 """Out of core: a Parquet file masked column by column, in the memory of a few copies of one column.
 
 Masked columns wait in files of their own beside the output, whose hashes a journal tells, so that a run that was killed
-goes on behind them.  Then the columns are put together row group by row group, what was written is read back and counted
+goes on behind them.  Then the columns are put together row group by row group; what was written is read back, counted
 column by column, and only then gets its name.
 """
 
@@ -20,6 +20,7 @@ import numpy as np
 from mag import __version__, verify
 from mag._atomic import writing
 from mag.backends import _workspace
+from mag.methods._watch import Watch
 from mag.release import Guarantee
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
@@ -91,7 +92,9 @@ class Source:
 
     def stamp(self) -> list[Any]:
         """What tells these data from others: files with their sizes and times, or the number of rows."""
-        files = [(file, os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in self.files if os.path.exists(file)]
+        files = [
+            (file, os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in self.files if os.path.exists(file)
+        ]
         return [self.n, str(self.schema), files]
 
 
@@ -108,7 +111,11 @@ def told(path: Any, names: Sequence[str] = ()) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         which = f" column {', '.join(map(repr, names))} of" if names else ""
-        kind = "a column whose type differs between files" if isinstance(error, (pa.ArrowTypeError, pa.ArrowNotImplementedError)) else "a damaged or incomplete Parquet file, or a column whose type differs between files"
+        kind = (
+            "a column whose type differs between files"
+            if isinstance(error, (pa.ArrowTypeError, pa.ArrowNotImplementedError))
+            else "a damaged or incomplete Parquet file, or a column whose type differs between files"
+        )
         raise ValueError(f"{pathlib.Path(str(path)).name!r} could not be read:{which} {kind}.") from error
 
 
@@ -141,7 +148,9 @@ class FileRelease:
 
     def manifest(self) -> dict[str, Any]:
         """What was done, for the record; ready for JSON."""
-        guarantee = {name: list(told) if isinstance(told, tuple) else told for name, told in vars(self.guarantee).items()}
+        guarantee = {
+            name: list(told) if isinstance(told, tuple) else told for name, told in vars(self.guarantee).items()
+        }
         return {
             "mag": __version__,
             "options": self._options,
@@ -165,7 +174,7 @@ def columnwise(
     reads: list[str],
     options: dict[str, Any],
     overwrite: bool,
-    progress: Callable[[float], Any],
+    watch: Watch,
 ) -> FileRelease:
     """Mask the columns that `ks` names, one after the other: `masked` gives a column and its number of groups.
 
@@ -186,7 +195,7 @@ def columnwise(
                 parts.add(name, column, n_groups)
                 del column
                 _workspace.release()  # what a column takes to sort is several of its copies
-            progress((step + 1) / steps)
+            watch.step((step + 1) / steps)
         untouched = [name for name in published if name not in ks]
         streams = [parts.groups(name) for name in ks] + ([source.groups(untouched, ROWS)] if untouched else [])
         schema = pa.schema([source.schema.field(name) for name in published], metadata=source.schema.metadata)
@@ -195,11 +204,11 @@ def columnwise(
                 cells = [column for part in group for column in part.columns]
                 found = dict(zip([*ks, *untouched], cells, strict=True))
                 writer.write_table(pa.table([found[name] for name in published], schema=schema), row_group_size=ROWS)
-        progress((len(ks) + 1) / steps)
+        watch.step((len(ks) + 1) / steps)
         smallest, by_column = recounted(Source(draft), ks, by)
     counts = {name: parts.done[name]["n_groups"] for name in ks}
     parts.remove()
-    progress(1.0)
+    watch.done()
     guarantee = Guarantee(
         "per-column", k, tuple(ks), tuple(by), tuple(keep), source.n, 0, counts, smallest, by_column
     )  # fmt: skip
@@ -236,7 +245,6 @@ class Parts:
                 self.done = {name: one for name, one in journal["columns"].items() if self._intact(one)}
         if not self.done:
             self.remove()
-        self.folder.mkdir(exist_ok=True)
 
     def _intact(self, one: dict[str, Any]) -> bool:
         with contextlib.suppress(OSError):
@@ -248,6 +256,7 @@ class Parts:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        self.folder.mkdir(exist_ok=True)
         file = hashlib.sha256(name.encode()).hexdigest()[:32] + ".parquet"
         with writing(self.folder / file, overwrite=True) as [draft]:
             pq.write_table(pa.table({"column": column}), draft, row_group_size=ROWS)

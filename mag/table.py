@@ -13,12 +13,13 @@ from mag._cells import Refused, Units
 from mag._frames import Frame, frame_of
 from mag._representatives import AGGREGATES, WEIGHTED, representatives
 from mag._strata import SmallStrata, Strata, combined, settled, sizes_of
-from mag._within import Cells, _reporter, all_columns, differences, one_column, records
+from mag._within import Cells, all_columns, differences, one_column, records
 from mag.api import _cost
 from mag.costs import Cost
 from mag.joint import _generator, _progress
 from mag.methods import METHODS
 from mag.methods._standard import standardised
+from mag.methods._watch import Watch
 from mag.release import Guarantee, Release, TableGrouping
 from mag.stream import FileRelease, Source, columnwise, is_source
 
@@ -134,9 +135,11 @@ def microaggregate(
 smallest class 3 of 7 records.
     """
     if is_source(table):
-        refused = {"method": method != "auto", "aggregate": aggregate is not None, "standardize": standardize is not None,
-                   "missing='drop'": missing == "drop", "small_strata": small_strata != "error", "shuffle": shuffle,
-                   "random_state": random_state is not None, "time_limit": time_limit is not None, **options}  # fmt: skip
+        refused = {
+            "method": method != "auto", "aggregate": aggregate is not None, "standardize": standardize is not None,
+            "missing='drop'": missing == "drop", "small_strata": small_strata != "error", "shuffle": shuffle,
+            "random_state": random_state is not None, "time_limit": time_limit is not None, **options,
+        }  # fmt: skip
         asked = {"columns": columns, "by": by, "keep": keep, "drop": drop}
         how = {"cost": cost, "missing": missing, "round": round, "backend": backend, "threads": threads}
         return _streamed(table, k, asked, weights, how, [name for name in refused if refused[name]], scope, output,
@@ -280,19 +283,18 @@ def _streamed(
 
     def masked(name: Any, part: Any) -> tuple[Any, int]:
         own = [other for other in reads if other != name]
+        own_digits = digits.get(name) if isinstance(digits, dict) else digits
         floats = str(part.schema.field(name).type) in ("halffloat", "float", "double")
         found = microaggregate(
             part, ks[name], name, by=roles.by, drop=[other for other in own if other not in roles.by],
-            weights=weights, scope=scope, round=digits.get(name) if isinstance(digits, dict) else digits if floats else None,
-            **how,
+            weights=weights, scope=scope, round=own_digits if floats else None, **how,
         )  # fmt: skip
         return found.data.column(name), int(found.grouping.n_groups[name])
 
     options = {"k": k, **asked, "weights": weights, "scope": scope, "round": digits, **how, "cost": _name(how["cost"])}
-    report = _reporter(progress) or (lambda share: None)
     return columnwise(
         masked, source, output, ks=ks, k=k, by=roles.by, keep=roles.keep, drop=roles.drop, reads=reads,
-        options=options, overwrite=_checks.flag("overwrite", overwrite), progress=report,
+        options=options, overwrite=_checks.flag("overwrite", overwrite), watch=Watch(_progress(progress)),
     )  # fmt: skip
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from mag._frames import frame_of
 
-
 FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)  # odd, of irregular bits
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import mag
 from mag import stream
+from mag.methods._watch import Watch
 from mag.verify import NotAnonymous
 
 pa = pytest.importorskip("pyarrow")
@@ -94,13 +95,20 @@ def test_several_files_are_one_table(people, tmp_path, given):
     for i in range(3):
         pq.write_table(people.slice(1000 * i, 1000), folder / f"{i}.parquet", row_group_size=300)
     source = folder if given == "folder" else pads.dataset(folder)
-    options = {"k": 4, "columns": ["age"], "scope": "per-column", "drop": [c for c in people.schema.names if c != "age"]}
+    options = {
+        "k": 4,
+        "columns": ["age"],
+        "scope": "per-column",
+        "drop": [c for c in people.schema.names if c != "age"],
+    }
     mag.microaggregate(source, output=tmp_path / "out.parquet", **options)
     assert pq.read_table(tmp_path / "out.parquet").equals(mag.microaggregate(people, **options).data)
 
 
 KILLED = """
 import os, signal, sys, mag
+from mag.methods import _watch
+_watch.PAUSE = 0
 seen = []
 def progress(share):
     seen.append(share)
@@ -117,7 +125,11 @@ def killed(path, output):
     assert not output.exists()
 
 
-REST = {"columns": ["age", "born", "weight"], "scope": "per-column", "drop": ["id", "income", "region", "wealth", "tags"]}
+REST = {
+    "columns": ["age", "born", "weight"],
+    "scope": "per-column",
+    "drop": ["id", "income", "region", "wealth", "tags"],
+}
 
 
 def test_a_killed_run_is_continued_behind_its_finished_columns(people, path, tmp_path):
@@ -163,7 +175,7 @@ def test_nothing_is_written_where_k_fails(path, tmp_path):
             reads=[],
             options={},
             overwrite=False,
-            progress=lambda share: None,
+            watch=Watch(),
         )
     assert not (tmp_path / "out.parquet").exists()
 
