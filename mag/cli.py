@@ -1,71 +1,112 @@
-"""The `mag` command."""
+"""The `mag` command: what is common to all its commands, above all how it fails."""
 
-import argparse
+import contextlib
+import re
+import signal
 import sys
-import time
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from mag import __version__
 
+EXTRAS = {"fastexcel": "xlsx", "xlsxwriter": "xlsx"}  # all other libraries come with the extra "cli"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
-    parser = argparse.ArgumentParser(
-        prog="mag", description="Microaggregation: groups of at least k, at the least loss."
-    )
-    parser.add_argument("--version", action="version", version=f"mag {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo = commands.add_parser("demo", help="group a generated table of 10 000 people, column by column")
-    demo.add_argument("-k", type=int, default=5, help="smallest group size (default: 5)")
-    commands.add_parser(
-        "info", help="what can run here: backends, versions, SIMD, threads, the folder of compiled code"
-    )
-    warmup = commands.add_parser("warmup", help="compile ahead, so that the first call is fast (for container images)")
-    warmup.add_argument("-c", "--cost", action="append", help="a cost to compile; may be repeated (default: sse)")
-    warmup.add_argument("-k", type=int, action="append", help="a group size; may be repeated (default: 2 to 12)")
-    options = parser.parse_args(arguments)
+    """Run the command line and return its exit code: 0, 1 where k is violated, 2 for a mistake.
+
+    Examples
+    --------
+    >>> from mag.cli import main
+    >>> main(["--version"])
+    mag 0.1.0
+    0
+    """
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments == ["--version"]:  # works without the libraries of the extra
+        print(f"mag {__version__}")
+        return 0
     try:
-        return {"demo": _demo, "info": _info, "warmup": _warmup}[options.command](options)
+        with _terminable():
+            return _run(arguments)
+    except KeyboardInterrupt:
+        return _failed("interrupted; nothing was written.", 130)
+    except _Terminated:
+        return _failed("terminated; nothing was written.", 143)
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.startswith("mag"):
+            raise
+        return _failed(f"{error.name} is missing; pip install 'mag-sdc[{EXTRAS.get(error.name, 'cli')}]'.", 2)
+    except BrokenPipeError:  # the reader of the output has gone
+        sys.stderr.close()
+        return 141
+    except OSError as error:
+        return _failed(f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror or error}.", 2)
+    except MemoryError:
+        return _failed("there is not enough memory.", 2)
+    except RuntimeError as error:  # a count that fails, see mag.verify
+        return _failed(str(error), 1)
     except (TypeError, ValueError) as error:
-        print(f"mag: {error}", file=sys.stderr)
-        return 2
+        return _failed(re.sub(r"\b([a-z_]+)='([\w-]+)'", _as_option, str(error)), 2)
 
 
-def _demo(options: argparse.Namespace) -> int:
-    from mag.demo import summary
+def _run(arguments: list[str]) -> int:
+    from mag.commands import COMMANDS
+    from mag.commands._app import application
 
-    began = time.perf_counter()
-    print(f"10 000 generated people, each column optimally grouped by itself, k = {options.k}\n")
-    print(summary(options.k))
-    print(f"\nEvery published value stands for at least {options.k} records of its column; the columns are not yet")
-    print("protected jointly: a combination of values may still be unique.")
-    print(f"({time.perf_counter() - began:.1f} s, most of it compilation on the first run)")
-    return 0
+    try:
+        code = application()(arguments, prog_name="mag", standalone_mode=False)
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # typer's own mistakes have it, in all its versions
+            raise
+        sentence = error.format_message()
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(sentence)
+            return 2
+        if sentence.startswith("No such command"):
+            sentence = f"{sentence.partition('.')[0]}; the commands are {', '.join(COMMANDS)}."
+        return _failed(sentence, 2)
+    if code == 130:  # what typer makes of an interruption
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
 
 
-def _info(options: argparse.Namespace) -> int:
-    from mag.info import facts
+def _failed(sentence: str, code: int) -> int:
+    try:
+        from rich.console import Console
+        from rich.text import Text
+    except ModuleNotFoundError:
+        print(f"mag: {sentence}", file=sys.stderr)
+    else:
+        console = Console(stderr=True, soft_wrap=True, highlight=False)
+        console.print(Text.assemble(("mag: ", "bold red"), sentence))
+    return code
 
-    for name, fact in facts().items():
-        print(f"{name:<17} {fact}")
-    return 0
+
+def _as_option(keyword: re.Match[str]) -> str:
+    """small_strata='merge' is --small-strata merge here."""
+    return f"--{keyword[1].replace('_', '-')} {keyword[2]}"
 
 
-def _warmup(options: argparse.Namespace) -> int:
-    import numpy as np
+class _Terminated(BaseException):
+    """SIGTERM, so that drafts are removed on the way out."""
 
-    from mag.api import columns, univariate
 
-    for cost in options.cost or ["sse"]:
-        for k in options.k or range(2, 13):  # each k up to 11 has code of its own, all larger ones share theirs
-            began = time.perf_counter()
-            x = np.arange(max(8 * k, 200))
-            for column in (x, x[::-1], x * 0.5, x[::-1] * 0.5):
-                if cost != "sse_int" or column.dtype.kind == "i":
-                    _ = univariate(column, k, cost=cost).masked
-                    _ = columns(column[:, None], k, cost=cost).labels
-            print(f"{cost:<10} k = {k:<6} {time.perf_counter() - began:5.1f} s", flush=True)
-    return 0
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 if __name__ == "__main__":

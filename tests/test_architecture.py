@@ -10,7 +10,9 @@ import pytest
 
 import mag
 from mag.backends import BACKENDS
+from mag.commands import COMMANDS
 from mag.costs import COSTS
+from mag.files import FORMATS
 from mag.methods import METHODS
 from mag.metrics import METRICS
 from mag.privacy import MEASURES
@@ -19,9 +21,11 @@ from mag.solvers import SOLVERS
 ROOT = pathlib.Path(mag.__file__).parent
 LAYERS = [  # a file may import from its own layer's package and from those after it
     ["mag.cli"],
+    ["mag.commands"],
     ["mag.demo", "mag.info"],
     ["mag.table"],
     ["mag.release"],
+    ["mag.files"],
     ["mag.assess", "mag.verify"],
     ["mag._within"],
     ["mag._frames"],
@@ -36,7 +40,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag._jit"],
     ["mag._bits", "mag._lanes", "mag._wide"],
     ["mag._hierarchy", "mag._records"],
-    ["mag._arrays", "mag._checks", "mag.grouping", "mag.reference"],  # leaves
+    ["mag._arrays", "mag._atomic", "mag._checks", "mag.grouping", "mag.reference"],  # leaves
     ["mag"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
@@ -73,7 +77,15 @@ def test_imports_point_down(path):
             assert there == here or HEIGHT[there] > HEIGHT[here], f"{module_name(path)} imports {name}"
 
 
-TABLES = {"backends": BACKENDS, "costs": COSTS, "metrics": METRICS, "privacy": MEASURES, "solvers": SOLVERS}
+TABLES = {
+    "backends": BACKENDS,
+    "commands": COMMANDS,
+    "costs": COSTS,
+    "files": FORMATS,
+    "metrics": METRICS,
+    "privacy": MEASURES,
+    "solvers": SOLVERS,
+}
 
 
 @pytest.mark.parametrize(("folder", "table"), TABLES.items(), ids=TABLES)
@@ -111,6 +123,22 @@ def run(code):
 def test_import_loads_nothing_heavy():
     heavy = "numba numpy llvmlite narwhals pandas polars pyarrow sklearn cupy torch jax"
     assert run(f"import mag, sys; print([m for m in {heavy.split()} if m in sys.modules])").strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("command", "heavy"),
+    [
+        ("--version", "numpy typer"),
+        ("--help", "numba numpy polars"),
+        ("check {file} --qi a -k 1", "numba pandas pyarrow"),
+    ],
+)
+def test_commands_load_what_they_need_only(tmp_path, command, heavy):
+    (tmp_path / "in.csv").write_text("a\n1\n")
+    arguments = command.format(file=tmp_path / "in.csv").split()
+    loaded = f"[m for m in {heavy.split()} if m in sys.modules]"
+    code = f"import sys; from mag.cli import main; main({arguments}); print({loaded})"
+    assert run(code).splitlines()[-1] == "[]"
 
 
 def test_names_are_found_on_demand():

@@ -1,35 +1,376 @@
 """The command line, as a user meets it."""
 
+import hashlib
+import json
+import os
+import pathlib
 import subprocess
 import sys
 
 import numpy as np
+import polars as pl
 import pytest
 
 import mag
 from mag import cli
 
 
-def test_demo_prints_a_summary(capsys):
-    assert cli.main(["demo", "-k", "7"]) == 0
-    out = capsys.readouterr().out
+@pytest.fixture
+def people(tmp_path):
+    """A file of 60 people in two regions."""
+    rng = np.random.default_rng(3)
+    n = 60
+    path = tmp_path / "people.csv"
+    zips = [f"{i:05d}" for i in range(n)]
+    frame = {"zip": zips, "income": rng.lognormal(3, 0.5, n).round(2), "age": rng.integers(18, 80, n)}
+    pl.DataFrame(frame | {"region": ["n", "s"] * (n // 2), "note": ["1.50"] * n}).write_csv(path)
+    return path
+
+
+@pytest.fixture
+def mag_(capsys):
+    """Run a command; its exit code, what it printed, and what it complained of."""
+
+    def run(*arguments):
+        code = cli.main([str(argument) for argument in arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+MASK = ["-c", "income", "-c", "age", "--by", "region", "--keep", "zip", "--drop", "note"]
+
+
+# mag mask
+
+
+def test_mask_writes_the_file_and_its_manifest(people, mag_):
+    out = people.with_name("out.csv")
+    code, said, complained = mag_("mask", people, "-o", out, "-k", 5, *MASK)
+    assert (code, complained) == (0, "")
+    assert said.startswith("Every record shares its values of income, age (with region) with at least 4 others: k = 5")
+    before, after = (pl.read_csv(path, infer_schema=False) for path in (people, out))
+    assert after.columns == ["zip", "income", "age", "region"]
+    assert after["zip"].equals(before["zip"])
+    assert after["region"].equals(before["region"])
+    assert all("." not in cell for cell in after["age"])  # integers stay integers
+    assert after.group_by("income", "age", "region").len()["len"].min() >= 5
+    manifest = json.loads(out.with_name("out.csv.manifest.json").read_text())
+    for path, name in ((people, "input"), (out, "output")):
+        assert manifest["files"][name]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert manifest["files"][name]["bytes"] == path.stat().st_size
+    smallest = int(after.group_by("income", "age", "region").len()["len"].min())
+    counted = {"counted": "on the file read back, by the text of its cells", "records": 60, "smallest": smallest}
+    assert manifest["verified"] == counted
+    assert manifest["untouched"] == ["zip"]
+    assert manifest["options"]["drop"] == ["note"]
+    assert manifest["versions"]["polars"] == pl.__version__
+    assert sorted(path.name for path in people.parent.iterdir()) == ["out.csv", "out.csv.manifest.json", "people.csv"]
+
+
+def test_kept_columns_are_the_bytes_that_they_were(people, mag_):
+    out = people.with_name("out.csv")
+    assert mag_("mask", people, "-o", out, "-k", 60, "-c", "income", "--keep", "zip", "--keep", "age", "--keep",
+                "region", "--keep", "note")[0] == 0  # fmt: skip
+    cells = [[line.split(",") for line in path.read_text().splitlines()] for path in (people, out)]
+    assert [[row[j] for j in (0, 2, 3, 4)] for row in cells[0]] == [[row[j] for j in (0, 2, 3, 4)] for row in cells[1]]
+    assert len({row[1] for row in cells[1][1:]}) == 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "dta", "feather", "parquet", "sav", "tsv", "xlsx", "xpt"])
+def test_mask_from_and_to_every_format(people, mag_, ending):
+    middle, last = people.with_name(f"middle.{ending}"), people.with_name("last.csv")
+    assert mag_("mask", people, "-o", middle, "-k", 3, *MASK)[0] == 0
+    again = [*MASK[:-2], "--drop", "zip"][0:6] + ["--keep", "zip"]
+    assert mag_("mask", middle, "-o", last, "-k", 4, *again)[0] == 0
+    assert mag_("check", last, "--qi", "income", "--qi", "age", "--qi", "region", "-k", 4)[0] == 0
+    assert (
+        pl.read_csv(last, infer_schema=False)["zip"].to_list()
+        == pl.read_csv(people, infer_schema=False)["zip"].to_list()
+    )
+    verified = json.loads(middle.with_name(middle.name + ".manifest.json").read_text())["verified"]
+    assert verified["smallest"] >= 3
+
+
+def test_json_is_one_object_and_nothing_else(people, mag_):
+    code, said, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "--json")
+    assert (code, complained) == (0, "")
+    assert json.loads(said) == json.loads(people.with_name("o.csv.manifest.json").read_text())
+
+
+def test_quiet_says_nothing_and_dry_run_writes_nothing(people, mag_):
+    assert mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "--quiet") == (0, "", "")
+    before = sorted(people.parent.iterdir())
+    for rest in ([], ["-o", people.with_name("p.csv"), "--report", people.with_name("r.html")]):
+        code, said, _ = mag_("mask", people, "-k", 5, *MASK, "--dry-run", *rest)
+        assert code == 0
+        assert "k = 5" in said
+        assert said.endswith("Nothing was written.\n")
+    assert sorted(people.parent.iterdir()) == before
+
+
+def test_per_column_with_a_k_for_each(people, mag_):
+    out = people.with_name("o.csv")
+    code, said, _ = mag_("mask", people, "-o", out, "-k", "income=5", "-k", "age=7", *MASK, "--scope", "per-column")
+    assert code == 0
+    assert "This is not joint k-anonymity" in said
+    verified = json.loads(people.with_name("o.csv.manifest.json").read_text())["verified"]
+    frame = pl.read_csv(out, infer_schema=False)
+    for name, k in (("income", 5), ("age", 7)):
+        counted = frame.group_by("region", name).len()["len"].min()
+        assert verified["smallest_by_column"][name] == counted >= k
+    assert verified["smallest"] == frame.group_by("region", "income", "age").len()["len"].min()
+
+
+def test_options_reach_the_grouping(people, mag_):
+    masked = {}
+    for rest in (["--method", "mona", "--option", "rho=0.3"], ["--aggregate", "median"], ["--round", "1"],
+                 ["--method", "lmas", "--seed", "1", "--option", "restarts=2"], ["--no-standardize"],
+                 ["--shuffle", "--seed", "3"]):  # fmt: skip
+        out = people.with_name("o.csv")
+        assert mag_("mask", people, "-o", out, "-k", 5, *MASK, "--overwrite", *rest)[0] == 0
+        masked[rest[0] + rest[1] if len(rest) > 1 else rest[0]] = out.read_text()
+        options = json.loads(people.with_name("o.csv.manifest.json").read_text())["options"]
+        assert options.get("rho", 0.3) == 0.3
+        assert options["random_state"] == (
+            {"1": 1, "3": 3}[rest[rest.index("--seed") + 1]] if "--seed" in rest else None
+        )
+    assert len(set(masked.values())) == len(masked)
+    code, _, complained = mag_("mask", people, "-o", people.with_name("p.csv"), "-k", 5, *MASK, "--option", "rho=0.3")
+    assert code == 2
+    assert complained.startswith("mag: rho is not used by method 'ona_star'")
+
+
+def test_weights_are_numbers_while_their_cells_stay_as_they_are(tmp_path, mag_):
+    (tmp_path / "in.csv").write_text("x,w\n1,1.0\n2,03\n10,1\n20,1\n")
+    assert mag_("mask", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "-k", 2, "-c", "x", "--keep", "w", "--weights",
+                "w", "--scope", "per-column")[0] == 0  # fmt: skip
+    assert (tmp_path / "out.csv").read_text() == "x,w\n2,1.0\n2,03\n15,1\n15,1\n"  # (1 + 3 · 2) / 4, rounded
+    assert mag_("mask", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "-k", 2, "-c", "w", "--weights", "w", "--drop",
+                "x")[2].startswith("mag: --weights must name a column of --keep or --drop")  # fmt: skip
+
+
+def test_missing_numbers_and_small_strata(tmp_path, mag_):
+    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("x,r\nNA,a\nNA,a\n3,a\n5,a\n9,b\n")
+    given = ["mask", source, "-o", out, "-k", 2, "-c", "x", "--by", "r"]
+    assert mag_(*given)[2].startswith("mag: 'in.csv': 2 cells of column 'x' cannot be read as numbers")
+    assert "columns have missing values: 2 in 'x'" in mag_(*given, "--null", "NA")[2]
+    code, _, complained = mag_(*given, "--null", "NA", "--missing", "group")
+    assert code == 2
+    assert "1 stratum" in complained or "small" in complained
+    assert mag_(*given, "--null", "NA", "--missing", "group", "--small-strata", "suppress")[0] == 0
+    assert out.read_text() == "x,r\nNA,a\nNA,a\n4,a\n4,a\n"
+    assert mag_(*given, "--null", "NA", "--missing", "drop", "--small-strata", "merge", "--overwrite")[0] == 0
+    assert out.read_text() == "x,r\n6,\n6,\n6,\n"
+
+
+def test_columns_without_a_role_are_named(people, mag_):
+    code, _, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, "-c", "income")
+    assert code == 2
+    assert "'zip', 'age', 'region', 'note'; name them by --keep" in complained
+    code, _, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "--keep", "income")
+    assert "'income' is named by -c and --keep" in complained
+    code, _, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "-c", "wage")
+    assert "no column 'wage'; its columns are 'zip', 'income'" in complained
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["-k", "5.5"], "-k must be one integer, or NAME=INTEGER for each column; got '5.5'."),
+        (["-k", "31"], "2 of 2 strata are too small, with 60 of 60 records in all; pass --small-strata merge or"),
+        (["-k", "5", "--option", "rho"], "--option must be NAME=VALUE; got 'rho'."),
+        (["-k", "5", "--method", "mean"], "method must be one of 'auto'"),
+        (["-k", "5", "--missing", "no"], "missing must be one of 'drop', 'error', 'group'; got 'no'."),
+        (["-k", "5", "--scope", "both"], "scope must be one of 'joint', 'per-column'; got 'both'."),
+        (["-k", "5", "--round", "x=y"], "--round must be one integer"),
+        (["-k", "5", "--delimiter", "ab"], "delimiter must be one character"),
+        (["-k", "5", "--delimiter", ";"], "is the delimiter right?"),
+        ([], "Missing option '-k'"),
+        (["-k", "5", "--frob"], "No such option: --frob"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_exit_code_2(people, mag_, arguments, sentence):
+    code, said, complained = mag_("mask", people, "-o", people.with_name("o.csv"), *arguments, *MASK)
+    assert (code, said) == (2, "")
+    assert complained.startswith("mag: ")
+    assert sentence in complained
+    assert complained.count("\n") == 1
+    assert list(people.parent.iterdir()) == [people]
+
+
+def test_options_of_text_files_are_not_for_others(people, mag_):
+    pl.read_csv(people).write_parquet(people.with_suffix(".parquet"))
+    code, _, complained = mag_("check", people.with_suffix(".parquet"), "--qi", "age", "-k", 1, "--delimiter", ";")
+    assert (code, complained) == (2, "mag: --delimiter: not used by .parquet files, only by .csv and .tsv.\n")
+
+
+def test_unknown_endings_and_missing_files(people, mag_):
+    assert "must be one of .arrow, .csv" in mag_("mask", people, "-o", "out.doc", "-k", 5, *MASK)[2]
+    assert mag_("check", "nothing.csv", "--qi", "a", "-k", 2)[2] == "mag: nothing.csv: there is no such file.\n"
+    code, _, complained = mag_("mask", people, "-o", people.parent / "no" / "o.csv", "-k", 5, *MASK)
+    assert (code, "there is no such folder" in complained) == (2, True)
+
+
+@pytest.mark.parametrize("way", ["same", "symlink", "hard link", "relative"])
+def test_the_input_is_never_written_over(people, mag_, way, monkeypatch):
+    monkeypatch.chdir(people.parent)
+    before, other = people.read_bytes(), people.with_name("other.csv")
+    if way == "symlink":
+        other.symlink_to(people)
+    elif way == "hard link":
+        os.link(people, other)
+    out = {"same": people, "relative": "people.csv"}.get(way, other)
+    code, _, complained = mag_("mask", people, "-o", out, "-k", 5, *MASK, "--overwrite")
+    assert code == 2
+    assert "is a file that is read" in complained
+    assert people.read_bytes() == before
+    code, _, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "--report", out)
+    assert (code, "is a file that is read" in complained) == (2, True)
+
+
+def test_existing_files_are_kept_unless_told_otherwise(people, mag_):
+    out = people.with_name("o.csv")
+    out.write_text("old")
+    code, _, complained = mag_("mask", people, "-o", out, "-k", 5, *MASK)
+    assert (code, "the file exists" in complained, out.read_text()) == (2, True, "old")
+    assert mag_("mask", people, "-o", out, "-k", 5, *MASK, "--overwrite")[0] == 0
+    assert mag_("check", out, "--qi", "income", "-k", 5)[0] == 0
+
+
+def test_a_file_that_is_not_what_was_promised_is_not_published(people, mag_, monkeypatch):
+    from mag.files import FORMATS
+
+    write = type(FORMATS["csv"]).write
+
+    def broken(self, frame, path, *rest):
+        income = frame["income"].to_list()
+        write(self, frame.with_columns(income=pl.Series([income[0] + 1, *income[1:]])), path, *rest)
+
+    monkeypatch.setattr(type(FORMATS["csv"]), "write", broken)
+    for rest in ([], ["--scope", "per-column"]):
+        code, said, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, *rest)
+        assert (code, said) == (1, "")
+        assert "nothing is published" in complained
+        assert list(people.parent.iterdir()) == [people]
+    monkeypatch.setattr(type(FORMATS["csv"]), "write", lambda self, frame, *rest: write(self, frame.head(59), *rest))
+    code, _, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 2, *MASK)
+    assert (code, "holds 59 records where 60" in complained) == (1, True)
+    assert list(people.parent.iterdir()) == [people]
+
+
+def test_an_input_that_changes_meanwhile_is_not_published(people, mag_, monkeypatch):
+    import mag.table
+
+    def slow(*arguments, **options):
+        people.write_text(people.read_text() + "\n")
+        return grouped(*arguments, **options)
+
+    grouped = mag.table.microaggregate
+    monkeypatch.setattr(mag.table, "microaggregate", slow)
+    code, _, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK)
+    assert (code, "has changed while it was read" in complained) == (2, True)
+    assert list(people.parent.iterdir()) == [people]
+
+
+# mag check
+
+
+def test_check_says_the_smallest_class_and_how_many_records_violate(tmp_path, mag_):
+    path = tmp_path / "in.csv"
+    path.write_text("a,b\n1,x\n1,x\n1,x\n2,x\n2,x\n,x\n")
+    assert mag_("check", path, "--qi", "b", "-k", 6) == (
+        0, "yes: every record of in.csv is like at least 5 others; smallest class 6.\n", "",
+    )  # fmt: skip
+    assert mag_("check", path, "--qi", "a", "--qi", "b", "-k", 3) == (
+        1, "no: 3 of 6 records are like fewer than 2 others; smallest class 1, k=3.\n", "",
+    )  # fmt: skip
+    code, said, _ = mag_("check", path, "--qi", "a", "-k", 2, "--json")
+    found = {"file": str(path), "qi": ["a"], "k": 2, "holds": False, "smallest": 1, "violating": 1}
+    assert (code, json.loads(said)) == (1, found | {"records": 6, "classes": 3})
+    assert mag_("check", path, "--qi", "a", "-k", 2, "-q") == (1, "", "")
+    path.write_text("a,b\n")
+    assert mag_("check", path, "--qi", "a", "-k", 2)[0] == 1
+
+
+# mag risk, mag utility, mag compare
+
+
+def test_risk_and_utility_compare_the_numbers_that_files_have_in_common(people, mag_):
+    out = people.with_name("o.csv")
+    assert mag_("mask", people, "-o", out, "-k", 5, *MASK)[0] == 0
+    before = pl.read_csv(people)
+    after = pl.read_csv(out)
+    told = json.loads(mag_("utility", people, out, "-c", "income", "-c", "age", "--json")[1])
+    expected = mag.metrics.information_loss(
+        before.select("income", "age").to_numpy(), after.select("income", "age").to_numpy()
+    )
+    assert told["information_loss"] == pytest.approx(expected)
+    assert told["information_loss_by_column"].keys() == {"income", "age"}
+    told = json.loads(mag_("risk", people, out, "-k", 5, "--json")[1])
+    assert told["columns"] == ["zip", "income", "age"]
+    assert mag_("risk", people, out, "-c", "income", "-c", "age")[1].split()[:3] == ["risk", "income,", "age"]
+    assert "information loss of age" in mag_("utility", people, out)[1]
+
+
+def test_files_of_different_lengths_are_no_pair(people, mag_):
+    other, text = people.with_name("other.csv"), people.with_name("text.csv")
+    other.write_text("\n".join(people.read_text().splitlines()[:-3]) + "\n")
+    text.write_text("t\na\nb\n")
+    for command in ("risk", "utility"):
+        code, _, complained = mag_(command, people, other)
+        assert (code, "must have as many records as 'people.csv'" in complained) == (2, True)
+        assert "got 57 and 60" in complained
+        assert "no column of numbers in common" in mag_(command, people, text)[2]
+
+
+def test_compare_prints_a_table_and_draws_a_plot(people, mag_):
+    plot = people.with_name("plot.png")
+    given = ["compare", people, "-c", "income", "-c", "age", "-k", 3, "-k", 10, "-m", "mdav", "-m", "ona_star"]
+    code, said, complained = mag_(*given, "--plot", plot)
+    assert (code, complained) == (0, "")
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert said.count("mdav") == said.count("ona_star") == 2
+    code, said, _ = mag_(*given, "--json")
+    rows = json.loads(said)["rows"]
+    assert [(row["method"], row["k"]) for row in rows] == [
+        ("mdav", 3), ("mdav", 10), ("ona_star", 3), ("ona_star", 10),
+    ]  # fmt: skip
+    assert all(row["smallest"] >= row["k"] for row in rows)
+    assert rows[0]["information loss, %"] < rows[1]["information loss, %"]
+    table = pl.read_csv(people).select("income", "age").to_numpy()
+    expected = mag.multivariate(table, 3, method="mdav").information_loss
+    assert rows[0]["information loss, %"] == pytest.approx(100 * expected, rel=0.05)  # ages are rounded
+    assert "the file exists" in mag_(*given, "--plot", plot)[2]
+    assert "must be one of .pdf, .png, .svg" in mag_(*given, "--plot", "plot.bmp")[2]
+    assert "--seed is not used" in mag_(*given, "--seed", "1")[2]
+
+
+# mag info, warmup, demo, and what is common to all
+
+
+def test_demo_prints_a_summary(mag_):
+    code, out, _ = mag_("demo", "-k", "7")
+    assert code == 0
     for word in ("age", "income", "7-13", "information loss", "at least 7 records"):
         assert word in out
 
 
-def test_a_wrong_option_is_one_sentence_and_no_traceback(capsys):
-    assert cli.main(["demo", "-k", "0"]) == 2
-    assert capsys.readouterr().err == "mag: k must be an integer in [1, n=10000]; got 0.\n"
+def test_a_wrong_option_is_one_sentence_and_no_traceback(mag_):
+    assert mag_("demo", "-k", "0") == (2, "", "mag: k must be an integer in [1, n=10000]; got 0.\n")
 
 
-def test_info_says_what_can_run_here(capsys):
-    assert cli.main(["info"]) == 0
-    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+def test_info_says_what_can_run_here(mag_):
+    code, out, _ = mag_("info")
+    lines = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert code == 0
     assert lines["cpu"] == "ok"
     assert lines["mag"] == mag.__version__
     assert lines["numpy"] == np.__version__
     assert int(lines["threads"]) >= 1
     assert lines.keys() >= {"simd", "processor", "numba", *mag.backends()}
+    assert json.loads(mag_("info", "--json")[1])["cpu"] == "ok"
 
 
 def test_backends_are_ok_or_say_why_not():
@@ -37,21 +378,34 @@ def test_backends_are_ok_or_say_why_not():
     assert mag.backends().keys() == mag.backends.BACKENDS.keys()
 
 
-def test_warmup_compiles_what_was_asked_for(capsys):
-    assert cli.main(["warmup", "-c", "sse", "-c", "sse_int", "-k", "3"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["sse", "sse_int"]
-    assert cli.main(["warmup", "-c", "mse"]) == 2
-    assert capsys.readouterr().err.startswith("mag: cost must be one of 'maxdist',")
+def test_warmup_compiles_what_was_asked_for(mag_):
+    code, out, _ = mag_("warmup", "-c", "sse", "-c", "sse_int", "-k", "3")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["sse", "sse_int"]
+    code, _, complained = mag_("warmup", "-c", "mse")
+    assert code == 2
+    assert complained.startswith("mag: cost must be one of 'maxdist',")
 
 
-def test_an_unknown_command_lists_the_known_ones(capsys):
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["mask"])
-    assert stop.value.code == 2
-    assert "demo" in capsys.readouterr().err
+def test_an_unknown_command_lists_the_known_ones(mag_):
+    code, _, complained = mag_("masks")
+    assert code == 2
+    assert complained.startswith("mag: No such command 'masks'")
+    assert "check, compare, demo, info, mask, risk, utility, warmup" in complained
 
 
 def test_module_runs_as_a_program():
-    done = subprocess.run([sys.executable, "-m", "mag.cli", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("mag ")
+    for option in (["--version"], ["mask", "--version"][::-1]):
+        command = [sys.executable, "-m", "mag.cli", *option]
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("mag ")
+
+
+@pytest.mark.parametrize(("library", "extra"), [("typer", "cli"), ("polars", "cli"), ("fastexcel", "xlsx")])
+def test_a_missing_library_is_one_sentence_how_to_install_it(tmp_path, library, extra):
+    pl.DataFrame({"a": [1]}).write_excel(tmp_path / "in.xlsx")
+    code = f"import sys; sys.modules[{library!r}] = None; from mag.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "check", str(tmp_path / "in.xlsx"), "--qi", "a", "-k", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"mag: {library} is missing; pip install 'mag-sdc[{extra}]'.\n"
+    assert pathlib.Path(done.args[0]).exists()

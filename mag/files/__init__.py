@@ -6,6 +6,7 @@ the format is text, and the stored values where it is not.
 
 import os
 import pathlib
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "File", "Histogram", "Layout", "below", "smallest"]
 
+LIBRARIES = ("_fastexcel", "fastexcel", "polars", "pyreadstat", "xlsxwriter")  # whose errors are told in our words
 FORMATS: dict[str, Format] = {
     "csv": csv.FORMAT,
     "dta": dta.FORMAT,
@@ -46,7 +48,7 @@ class File:
     >>> file.names()
     ['zip', 'age']
     >>> file.counts(["zip", "age"])      # one class of one record, one of two
-    {1: 1, 2: 1}
+    [{1: 1, 2: 1}]
     >>> file.read(["age"], ["zip"])[0].rows()
     [('00123', 31), ('00123', 31), ('00200', 52)]
     >>> folder.cleanup()
@@ -67,25 +69,34 @@ class File:
 
     def read(self, numbers: Sequence[str], others: Sequence[str] = ()) -> "tuple[pl.DataFrame, Meta]":
         """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order."""
-        self._known([*numbers, *others])
+        self.check_names([*numbers, *others])
         return self._told(self.format.read, self.path, list(numbers), list(others), self.layout)
 
     def write(self, frame: "pl.DataFrame", masked: Sequence[str], meta: Meta, draft: pathlib.Path) -> None:
         """Write a frame whose columns `masked` were computed, under another name for now."""
-        self.format.write(frame, draft, masked, meta, self.layout)
+        try:
+            self.format.write(frame, draft, masked, meta, self.layout)
+        except Exception as error:
+            system = re.search(r"(?:os error|Errno) (\d+)", str(error))  # libraries wrap what the system says
+            if system:
+                why = f"could not be written, {os.strerror(int(system[1]))}; nothing was left"
+                raise OSError(int(system[1]), why, str(self.path)) from None
+            if _foreign(error):
+                raise ValueError(f"{self.path.name!r} cannot be written: {self.format.refused(error)}.") from None
+            raise
 
-    def counts(self, columns: Sequence[str], draft: pathlib.Path | None = None) -> Histogram:
-        """How many classes of records that are alike in the columns there are of each size."""
+    def counts(self, *sets: Sequence[str], draft: pathlib.Path | None = None) -> list[Histogram]:
+        """For each set of columns, how many classes of records alike there are of each size."""
         if draft is None:
-            self._known(columns)
-        return self._told(self.format.counts, draft or self.path, list(columns), self.layout)
+            self.check_names([name for columns in sets for name in columns])
+        return self._told(self.format.counts, draft or self.path, [list(columns) for columns in sets], self.layout)
 
     def _told(self, step: Callable[..., Any], *arguments: Any) -> Any:
         """One sentence for what goes wrong inside of a library, whose own words may quote cells."""
         try:
             return step(*arguments)
         except Exception as error:
-            foreign = type(error).__module__.partition(".")[0] in ("fastexcel", "_fastexcel", "polars", "pyreadstat")
+            foreign = _foreign(error)
             if isinstance(error, UnicodeError) or (foreign and self.format.text and "utf-8" in str(error)):
                 raise ValueError(f"{self.path.name!r} is in another encoding than was told; use --encoding.") from None
             if foreign:
@@ -97,7 +108,8 @@ class File:
             raise FileNotFoundError(2, "there is no such file", str(self.path))
         return self.path
 
-    def _known(self, columns: Sequence[str]) -> None:
+    def check_names(self, columns: Sequence[str]) -> None:
+        """Columns that the file does not have are an error that lists those that it has."""
         names = self.names()
         unknown = sorted({name for name in columns if name not in names})
         if unknown:
@@ -106,6 +118,10 @@ class File:
             raise ValueError(
                 f"{self.path.name!r} has no column {', '.join(map(repr, unknown))}; its columns are {listed}{hint}"
             )
+
+
+def _foreign(error: Exception) -> bool:
+    return type(error).__module__.partition(".")[0] in LIBRARIES
 
 
 def _by_ending(path: pathlib.Path) -> Format:

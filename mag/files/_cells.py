@@ -45,7 +45,7 @@ def guess(text: "pl.Series", layout: Layout) -> str:
 
 
 def failures(text: "pl.Series", layout: Layout, before: dict[str, int]) -> dict[str, int]:
-    """How many cells cannot be read as each kind, added to those before; of numbers all, of others whether there are."""
+    """Cells that cannot be read as each kind, added to those before: of numbers all, of others whether there are."""
     counted = {kind: before.get(kind, 0) for kind in KINDS}
     return {
         kind: count if count and kind != "number" else count + _failures(text, kind, layout)

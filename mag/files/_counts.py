@@ -4,20 +4,33 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
 
 Histogram = dict[int, int]  # size of a class → how many classes have it
 
 
-def of_text(blocks: "Iterable[pl.DataFrame]") -> Histogram:
-    """Of records that need not fit into memory: by two independent hashes, 128 bits, of their cells.
+def of_text(blocks: "Iterable[pl.DataFrame]", sets: Sequence[Sequence[str]]) -> list[Histogram]:
+    """For each set of columns, by 64 bits of hash per record: the cells need not fit into memory.
 
-    Two of a million different records have the same hashes with a probability of 2**-89.
+    A record that is too rare is overlooked only if its hash is that of another class; with a million of them that has
+    a probability of 2**-44.
     """
-    import polars as pl
+    import numpy as np
 
-    hashes = [pl.DataFrame({"a": cells.hash_rows(1), "b": cells.hash_rows(2)}) for cells in blocks]
-    return of_frame(pl.concat(hashes), ["a", "b"])
+    hashes: list[list[np.ndarray]] = [[] for _ in sets]
+    for cells in blocks:
+        for columns, parts in zip(sets, hashes, strict=True):
+            parts.append(cells.select(columns).hash_rows(seed=1).to_numpy())
+    return [_of_hashes(np.concatenate(parts)) for parts in hashes]
+
+
+def _of_hashes(hashes: "np.ndarray") -> Histogram:
+    import numpy as np
+
+    hashes.sort()
+    ends = np.flatnonzero(np.append(hashes[1:] != hashes[:-1], np.ones(min(hashes.size, 1), bool)))
+    return {int(size): int(count) for size, count in zip(*np.unique_counts(np.diff(ends, prepend=-1)), strict=True)}
 
 
 def of_frame(frame: "pl.DataFrame", columns: Sequence[str]) -> Histogram:

@@ -19,6 +19,10 @@ class Format:
     text = False  # whether cells are text, and the options of `Layout` matter
     broken = "cannot be read: it is damaged, or of another format than its name says."
 
+    def refused(self, error: Exception) -> str:
+        """Why a table cannot be written; the words of libraries may quote cells."""
+        return f"{self.endings[0]} cannot hold a column, or so many records"
+
     def __init__(self, *endings: str):
         self.endings = endings
 
@@ -51,6 +55,7 @@ class Format:
         """Write a frame whose columns `masked` were computed."""
         raise NotImplementedError
 
-    def counts(self, path: pathlib.Path, columns: Sequence[str], layout: Layout) -> Histogram:
-        """How many classes of records that are alike in the columns there are of each size, in the file as it is."""
-        return of_frame(self.columns(path, columns), columns)
+    def counts(self, path: pathlib.Path, sets: Sequence[Sequence[str]], layout: Layout) -> list[Histogram]:
+        """For each set of columns, how many classes of records alike there are of each size, in the file as it is."""
+        frame = self.columns(path, list(dict.fromkeys(name for columns in sets for name in columns)))
+        return [of_frame(frame, columns) for columns in sets]

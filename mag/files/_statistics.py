@@ -1,16 +1,24 @@
 """Files of Stata, SPSS and SAS, by pyreadstat, with the labels of their variables and values."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from mag.files._format import Format
 
 
 class Statistics(Format):
-    """Numbers that the file declares as missing are missing where they are computed with, and stay where they are not."""
+    """What the file declares as missing is missing where numbers are computed with, and stays where they are not."""
+
+    as_stored: Mapping[str, Any] = MappingProxyType({})  # options of the reader for which declared missing values stay
+    labels: tuple[str, ...] = ("file_label", "column_labels")  # that the writer takes
 
     def __init__(self, *endings: str, reader: str, writer: str):
         super().__init__(*endings)
         self._reader, self._writer = reader, writer
+
+    def refused(self, error):
+        return f"pyreadstat says {str(error).rstrip('.')!r}"  # which names columns, and no cells
 
     def schema(self, path):
         return dict(self._load(path)[0].schema)
@@ -20,8 +28,6 @@ class Statistics(Format):
 
     def columns(self, path, wanted):
         return self._load(path, usecols=list(wanted), **self.as_stored)[0].select(wanted)
-
-    as_stored: dict[str, Any] = {}  # options of the reader for which declared missing values stay
 
     def read(self, path, numbers, others, layout):
         columns = [name for name in self.names(path, layout) if name in {*numbers, *others}]
@@ -41,8 +47,6 @@ class Statistics(Format):
         frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
         labels = {name: told[name] for name in self.labels if told.get(name)}
         getattr(pyreadstat, self._writer)(frame, str(path), **labels)
-
-    labels: tuple[str, ...] = ("file_label", "column_labels")  # that the writer takes
 
     def _load(self, path, **options):
         import pyreadstat

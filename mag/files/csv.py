@@ -15,7 +15,7 @@ class Csv(Format):
     """Read in blocks; written as it was read: line ends, the mark at the beginning, quotes where they are needed."""
 
     text = True
-    broken = "is no table of cells: a line has more of them than the first, or a quote is not closed; is the delimiter right?"
+    broken = "is no table: a line has more cells than the first, or a quote is not closed; is the delimiter right?"
 
     def __init__(self, *endings: str, delimiter: str):
         super().__init__(*endings)
@@ -70,9 +70,10 @@ class Csv(Format):
                 decimal_comma=layout.decimal_comma,
             )
 
-    def counts(self, path, columns, layout):
+    def counts(self, path, sets, layout):
         """By the text of the cells, as a reader of the file sees it."""
-        return of_text(self._texts(path, columns, layout))
+        columns = list(dict.fromkeys(name for columns in sets for name in columns))
+        return of_text(self._texts(path, columns, layout), sets)
 
     def _blocks(self, path, columns, schema, layout) -> Iterator[Any]:
         """Block after block of these columns; those that the schema does not know are text."""
@@ -103,7 +104,7 @@ class Csv(Format):
 
     def _failures(self, path, columns, layout):
         """How many cells of each column cannot be read as each kind."""
-        bad = {name: {} for name in columns}
+        bad: dict[str, dict[str, int]] = {name: {} for name in columns}
         for text in self._texts(path, columns, layout):
             for name in columns:
                 bad[name] = failures(text[name], layout, bad[name])

@@ -1,12 +1,14 @@
 """SPSS, by pyreadstat."""
 
+from types import MappingProxyType
+
 from mag.files._statistics import Statistics
 
 
 class Sav(Statistics):
     """With declared missing values, measures, formats and notes."""
 
-    as_stored = {"user_missing": True}  # noqa: RUF012 - never written to
+    as_stored = MappingProxyType({"user_missing": True})
     labels = (
         "column_labels",
         "file_label",

@@ -1,0 +1,60 @@
+"""What commands print: sentences and tables on the standard output, bars on the standard error stream."""
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+
+def dump(told: dict[str, Any]) -> None:
+    """One JSON object; what is not a number has no name in JSON and is null."""
+    print(json.dumps(_plain(told), indent=1, allow_nan=False))
+
+
+def _plain(told: Any) -> Any:
+    if isinstance(told, dict):
+        return {str(name): _plain(value) for name, value in told.items()}
+    if isinstance(told, (list, tuple)):
+        return [_plain(value) for value in told]
+    if isinstance(told, float) and told - told != 0:
+        return None
+    return told
+
+
+def table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table; numbers to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(names):
+        numbers = all(isinstance(row[place], (int, float)) for row in rows)
+        shown.add_column(name, justify="right" if numbers else "left", no_wrap=True)
+    for row in rows:
+        shown.add_row(*[number(cell) for cell in row])
+    width = None if sys.stdout.isatty() else 500
+    Console(width=width, highlight=False).print(shown)
+
+
+def number(cell: Any) -> str:
+    """Four digits where it is not whole."""
+    if not isinstance(cell, float):
+        return str(cell)
+    return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else f"{cell:.4g}"
+
+
+@contextlib.contextmanager
+def bar(what: str, quiet: bool) -> Iterator[Callable[[float], None] | None]:
+    """A bar on a terminal, to be called with fractions from 0 to 1; None elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    looks = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*looks, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=1.0)
+        yield lambda fraction: progress.update(task, completed=fraction)

@@ -1,0 +1,217 @@
+"""`mag mask`."""
+
+import hashlib
+import json
+import os
+import pathlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mag._atomic import check_target, writing
+from mag.commands._options import (
+    Aggregate,
+    By,
+    DecimalComma,
+    Delimiter,
+    Encoding,
+    Json,
+    Missing,
+    Null,
+    Quiet,
+    SmallStrata,
+    Threads,
+    layout,
+    opened,
+    settings,
+    whole,
+)
+from mag.commands._output import bar, dump
+from mag.files import File, smallest
+
+if TYPE_CHECKING:
+    from mag.release import Guarantee, Release
+
+MANIFEST = ".manifest.json"
+
+
+def mask(
+    source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to mask.")],
+    k: Annotated[list[str], typer.Option("-k", help="Smallest group size; with --scope per-column also NAME=K.")],
+    column: Annotated[list[str], typer.Option("--column", "-c", help="A column to mask; repeatable.", metavar="NAME")],
+    out: Annotated[pathlib.Path | None, typer.Option("--out", "-o", help="The file to write.")] = None,
+    by: By = None,
+    keep: Annotated[list[str] | None, typer.Option("--keep", help="Publish this column as it is; repeatable.")] = None,
+    drop: Annotated[list[str] | None, typer.Option("--drop", help="Do not publish this column; repeatable.")] = None,
+    scope: Annotated[
+        str, typer.Option(help="joint: whole records are alike; per-column: values by themselves.")
+    ] = "joint",
+    method: Annotated[str, typer.Option("--method", "-m", help="How to group records jointly.")] = "auto",
+    option: Annotated[
+        list[str] | None, typer.Option("--option", help="Of the method, like rho=0.5; repeatable.")
+    ] = None,
+    cost: Annotated[str | None, typer.Option(help="What is least, per column: sse (default), sae, maxdist, …")] = None,
+    aggregate: Aggregate = None,
+    standardize: Annotated[
+        bool | None, typer.Option("--standardize/--no-standardize", help="Measure columns in standard deviations.")
+    ] = None,
+    weights: Annotated[str | None, typer.Option(help="A column of weights, which is kept or dropped.")] = None,
+    missing: Missing = "error",
+    small_strata: SmallStrata = "error",
+    decimals: Annotated[
+        list[str] | None, typer.Option("--round", help="Decimals, or NAME=DECIMALS; repeatable.")
+    ] = None,
+    shuffle: Annotated[bool, typer.Option("--shuffle", help="Publish the records in random order.")] = False,
+    seed: Annotated[int | None, typer.Option(help="For --shuffle and methods that draw random numbers.")] = None,
+    threads: Threads = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far is taken.")] = None,
+    report: Annotated[pathlib.Path | None, typer.Option(help="Write a report, one HTML page.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist; never IN.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but write.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    delimiter: Delimiter = None,
+    decimal_comma: DecimalComma = False,
+    encoding: Encoding = "utf-8",
+    null: Null = None,
+) -> None:
+    """Mask columns of a file so that every record is like at least k-1 others, and prove it on the file written.
+
+    Beside OUT a manifest is written: options, versions, hashes and the k that was counted on the file.  Every column of
+    IN must be named by -c, --by, --keep or --drop.
+    """
+    if out is None and not dry_run:
+        raise ValueError("--out names the file to write; leave it out with --dry-run only.")
+    asked = layout(delimiter, decimal_comma, encoding, null)
+    read, *written = opened([source, *([] if out is None else [out])], asked)
+    targets = _targets(out, report, source, overwrite)
+    roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
+    _check_roles(read, roles)
+    given: dict[str, Any] = {
+        "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
+        "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
+        "shuffle": shuffle, "random_state": seed, "threads": threads, "time_limit": time_limit,
+        "round": whole("--round", decimals) if decimals else None,
+    } | settings(option or [])  # fmt: skip
+    group_size, before = whole("-k", k), _stamp(source)
+    with ThreadPoolExecutor(1) as aside:  # hashes while others work
+        digest = None if dry_run else aside.submit(_sha256, source)
+        frame, meta = read.read(column, [*roles["--by"], *roles["--keep"]])
+        if weights is not None:
+            given["weights"] = _weights(read, weights, roles)
+        from mag.table import microaggregate
+
+        with bar(f"grouping {frame.height} records", quiet) as progress:
+            release = microaggregate(frame, group_size, column, progress=progress, **given)
+        if _stamp(source) != before:
+            raise ValueError(f"{source.name!r} has changed while it was read; nothing was written.")
+        told = _manifest(release, source, weights, roles)
+        if not dry_run:
+            with writing(*targets, sources=[source], overwrite=overwrite) as drafts:
+                [target], draft = written, drafts[0]
+                target.write(release.data, column, meta, draft)
+                hashed = aside.submit(_sha256, draft)
+                told["verified"] = verified(target, draft, release.guarantee)
+                told["files"] = {
+                    "input": _file(source, source, digest.result() if digest else None),
+                    "output": _file(targets[0], draft, hashed.result()),
+                }
+                if report is not None:
+                    release.report(drafts[2])
+                drafts[1].write_text(json.dumps(told, indent=1) + "\n")
+    if as_json:
+        dump(told)
+    elif not quiet:
+        _say(release, targets, dry_run)
+
+
+def verified(file: File, draft: pathlib.Path, guarantee: "Guarantee") -> dict[str, Any]:
+    """The k that is counted on the file read back; an error where it is not what was promised."""
+    from mag.verify import NotAnonymous, require
+
+    by, columns = [str(name) for name in guarantee.by], [str(name) for name in guarantee.columns]
+    alone = [[*by, name] for name in columns] if guarantee.scope == "per-column" else []
+    jointly, *singly = file.counts([*by, *columns], *alone, draft=draft)
+    n = sum(size * count for size, count in jointly.items())
+    if n != guarantee.n_records:
+        raise NotAnonymous(
+            f"The file holds {n} records where {guarantee.n_records} were written: nothing is published."
+        )
+    least = guarantee.k if isinstance(guarantee.k, dict) else dict.fromkeys(columns, guarantee.k)
+    for name, sizes, cells in zip(columns, singly, alone, strict=False):
+        require(smallest(sizes), least[name], cells, n)
+    if not alone:
+        require(smallest(jointly), min(least.values()), [*by, *columns], n)
+    how = "text of its cells" if file.format.text else "stored values"
+    found = {"counted": f"on the file read back, by the {how}", "records": n, "smallest": smallest(jointly)}
+    if alone:
+        found["smallest_by_column"] = {name: smallest(sizes) for name, sizes in zip(columns, singly, strict=True)}
+    return found
+
+
+def _targets(
+    out: pathlib.Path | None, report: pathlib.Path | None, source: pathlib.Path, overwrite: bool
+) -> list[pathlib.Path]:
+    """OUT, its manifest and the report, all of which can be written, before anything long begins."""
+    targets = [] if out is None else [out, out.with_name(out.name + MANIFEST)]
+    targets += [] if report is None else [report]
+    for target in targets:
+        check_target(target, [source], overwrite)
+    return targets
+
+
+def _check_roles(file: File, roles: dict[str, list[str]]) -> None:
+    where: dict[str, str] = {}
+    for role, names in roles.items():
+        for name in names:
+            if name in where:
+                raise ValueError(f"a column must be named once; {name!r} is named by {where[name]} and {role}.")
+            where[name] = role
+    file.check_names(list(where))
+    rest = [name for name in file.names() if name not in where]
+    if rest:
+        raise ValueError(
+            f"{file.path.name!r} has columns that are not named: {', '.join(map(repr, rest))}; name them by --keep "
+            "(published as they are, not covered by the guarantee) or by --drop (not published)."
+        )
+
+
+def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
+    """Read by themselves: where the column is kept, its cells stay as they are."""
+    if name not in [*roles["--keep"], *roles["--drop"]]:
+        raise ValueError(f"--weights must name a column of --keep or --drop; got {name!r}.")
+    column = file.read([name])[0][name]
+    if not column.dtype.is_numeric() or column.null_count():
+        raise ValueError(f"--weights: {name!r} must hold numbers, none missing; {column.null_count()} are missing.")
+    return column.to_numpy()
+
+
+def _manifest(
+    release: "Release", source: pathlib.Path, weights: str | None, roles: dict[str, list[str]]
+) -> dict[str, Any]:
+    told = release.manifest()
+    told["options"] |= {"drop": roles["--drop"], "weights": weights}  # columns that the table did not see
+    return told
+
+
+def _file(path: pathlib.Path, now: pathlib.Path, digest: str | None) -> dict[str, Any]:
+    return {"name": path.name, "bytes": now.stat().st_size, "sha256": digest}
+
+
+def _sha256(path: pathlib.Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _stamp(path: pathlib.Path) -> tuple[int, int, int]:
+    found = os.stat(path)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _say(release: "Release", targets: Sequence[pathlib.Path], dry_run: bool) -> None:
+    print(release.guarantee)
+    for warning in release.warnings:
+        print(f"Note: {warning}")
+    print("Nothing was written." if dry_run else f"Written: {', '.join(map(str, targets))}")

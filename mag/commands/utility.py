@@ -1,0 +1,31 @@
+"""`mag utility`."""
+
+from mag.commands._options import Column, DecimalComma, Delimiter, Encoding, Json, Masked, Null, Original, layout
+from mag.commands._output import dump, table
+from mag.commands._pair import pair
+
+
+def utility(
+    original: Original,
+    masked: Masked,
+    column: Column = None,
+    as_json: Json = False,
+    delimiter: Delimiter = None,
+    decimal_comma: DecimalComma = False,
+    encoding: Encoding = "utf-8",
+    null: Null = None,
+) -> None:
+    """Measure what a masked file has lost: squares, correlations, how easily it is told from the original.
+
+    Row i of both files must be the same record.  Without -c, all columns that are numbers in both files are compared.
+    """
+    names, before, after = pair(original, masked, column or [], layout(delimiter, decimal_comma, encoding, null))
+    from mag.assess import utility as measured
+
+    found = measured(before, after)
+    each = dict(zip(names, found.pop("information_loss_by_column", ()), strict=False))
+    if as_json:
+        dump({"columns": names} | found | {"information_loss_by_column": each})
+        return
+    rows = list(found.items()) + [(f"information loss of {name}", loss) for name, loss in each.items()]
+    table(["utility", ", ".join(names)], rows)
