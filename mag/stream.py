@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mag import __version__, verify
-from mag._atomic import writing
+from mag._atomic import MANIFEST, writing
 from mag.backends import _workspace
 from mag.methods._watch import Watch
 from mag.release import Guarantee
@@ -129,17 +129,20 @@ class FileRelease:
         The published file.
     guarantee : Guarantee
         What holds, counted on the file.
+    warnings : tuple of str
+        What its publisher should look at.
     resumed : int
         How many columns an earlier run, which did not end, had finished.
     """
 
     path: pathlib.Path
     guarantee: Guarantee
+    warnings: tuple[str, ...]
     resumed: int
-    _options: dict[str, Any]
+    _manifest: dict[str, Any]
 
     def __repr__(self) -> str:
-        return str(self.guarantee)
+        return "\n".join([str(self.guarantee), *(f"Note: {warning}" for warning in self.warnings)])
 
     @property
     def data(self) -> Any:
@@ -147,18 +150,8 @@ class FileRelease:
         return Source(self.path).dataset
 
     def manifest(self) -> dict[str, Any]:
-        """What was done, for the record; ready for JSON."""
-        guarantee = {
-            name: list(told) if isinstance(told, tuple) else told for name, told in vars(self.guarantee).items()
-        }
-        return {
-            "mag": __version__,
-            "options": self._options,
-            "published": {"records": self.guarantee.n_records, "sha256": digest(self.path)},
-            "guarantee": guarantee | {"text": str(self.guarantee)},
-            "untouched": list(self.guarantee.kept),
-            "method": "univariate",
-        }
+        """What was done, for the record: what stands in the file beside the published one."""
+        return self._manifest
 
 
 def columnwise(
@@ -173,6 +166,7 @@ def columnwise(
     drop: list[str],
     reads: list[str],
     options: dict[str, Any],
+    versions: dict[str, str],
     overwrite: bool,
     watch: Watch,
 ) -> FileRelease:
@@ -186,7 +180,8 @@ def columnwise(
     output = pathlib.Path(output)
     published = [name for name in source.names if name not in drop]
     steps = len(ks) + 2
-    with writing(output, sources=source.files, overwrite=overwrite) as [draft]:
+    beside = output.with_name(output.name + MANIFEST)
+    with writing(output, beside, sources=source.files, overwrite=overwrite) as [draft, note]:
         parts = Parts(output, [source.stamp(), options])
         resumed = len(parts.done)
         for step, name in enumerate(ks):
@@ -206,13 +201,21 @@ def columnwise(
                 writer.write_table(pa.table([found[name] for name in published], schema=schema), row_group_size=ROWS)
         watch.step((len(ks) + 1) / steps)
         smallest, by_column = recounted(Source(draft), ks, by)
-    counts = {name: parts.done[name]["n_groups"] for name in ks}
+        counts = {name: parts.done[name]["n_groups"] for name in ks}
+        guarantee = Guarantee(
+            "per-column", k, tuple(ks), tuple(by), tuple(keep), source.n, 0, counts, smallest, by_column
+        )  # fmt: skip
+        warnings = (f"{resumed} of {len(ks)} columns were masked by an earlier run.",) if resumed else ()
+        told = {
+            "mag": __version__, "versions": versions, "options": options, "method": "univariate", "complete": True,
+            "table": {"records": source.n, "columns": source.names, "files": source.stamp()[-1]},
+            "published": {"records": source.n, "name": output.name, "sha256": digest(draft)},
+            "guarantee": vars(guarantee) | {"text": str(guarantee)}, "untouched": keep, "warnings": warnings,
+        }  # fmt: skip
+        note.write_text(json.dumps(told, indent=1) + "\n")
     parts.remove()
     watch.done()
-    guarantee = Guarantee(
-        "per-column", k, tuple(ks), tuple(by), tuple(keep), source.n, 0, counts, smallest, by_column
-    )  # fmt: skip
-    return FileRelease(output, guarantee, resumed, options)
+    return FileRelease(output, guarantee, warnings, resumed, told)
 
 
 def recounted(written: Source, ks: Mapping[str, int], by: Sequence[str]) -> tuple[int, dict[Hashable, int]]:

@@ -294,7 +294,8 @@ def _streamed(
     options = {"k": k, **asked, "weights": weights, "scope": scope, "round": digits, **how, "cost": _name(how["cost"])}
     return columnwise(
         masked, source, output, ks=ks, k=k, by=roles.by, keep=roles.keep, drop=roles.drop, reads=reads,
-        options=options, overwrite=_checks.flag("overwrite", overwrite), watch=Watch(_progress(progress)),
+        options=options, versions=_versions(), overwrite=_checks.flag("overwrite", overwrite),
+        watch=Watch(_progress(progress)),
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Parquet of any length: the bytes that a frame would give, in the memory of a column, whole or not at all."""
 
+import json
 import os
 import pathlib
 import signal
@@ -73,8 +74,10 @@ def test_a_file_gives_what_a_frame_gives(people, path, tmp_path, how, monkeypatc
     assert str(released) == str(released.guarantee)
     assert released.data.count_rows() == people.num_rows
     manifest = released.manifest()
-    assert manifest["published"] == {"records": people.num_rows, "sha256": stream.digest(tmp_path / "out.parquet")}
-    assert sorted(os.listdir(tmp_path)) == ["out.parquet", "people.parquet"]
+    assert manifest["published"]["sha256"] == stream.digest(tmp_path / "out.parquet")
+    assert manifest["guarantee"]["smallest_by_column"] == expected.guarantee.smallest_by_column
+    assert json.loads((tmp_path / "out.parquet.manifest.json").read_text()) == json.loads(json.dumps(manifest))
+    assert sorted(os.listdir(tmp_path)) == ["out.parquet", "out.parquet.manifest.json", "people.parquet"]
 
 
 def test_whole_records_are_counted_too(tmp_path):
@@ -174,6 +177,7 @@ def test_nothing_is_written_where_k_fails(path, tmp_path):
             drop=[name for name in source.names if name != "income"],
             reads=[],
             options={},
+            versions={},
             overwrite=False,
             watch=Watch(),
         )
@@ -283,3 +287,21 @@ def test_a_missing_file_says_so(tmp_path):
 def test_output_is_for_files(people):
     with pytest.raises(TypeError, match="output is used for Parquet files only"):
         mag.microaggregate(people, 5, output=pathlib.Path("x.parquet"), **REST)
+
+
+def test_mask_takes_parquet_column_by_column(people, path, tmp_path, capsys):
+    """The command writes what the function writes, the manifest beside it, and says so."""
+    from mag.cli import main
+
+    output = tmp_path / "out.parquet"
+    named = [word for name in REST["columns"] for word in ("-c", name)]
+    named += [word for name in REST["drop"] for word in ("--drop", name)]
+    command = ["mask", str(path), "-o", str(output), "-k", "5", "--scope", "per-column", *named]
+    assert main(command) == 0
+    assert "stands for at least 5 records" in capsys.readouterr().out
+    assert pq.read_table(output).equals(mag.microaggregate(people, 5, **REST).data)
+    manifest = json.loads((tmp_path / "out.parquet.manifest.json").read_text())
+    assert manifest["options"]["k"] == 5
+    assert "files" in manifest["table"], "it was masked in memory"
+    assert main([*command, "--overwrite", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["published"] == manifest["published"]
