@@ -43,7 +43,7 @@ class Source:
             self.schema = self.dataset.schema
             self.files = [os.fspath(file) for file in getattr(self.dataset, "files", [])]
             self.n = self.dataset.count_rows()
-        self.names: list[Hashable] = list(self.schema.names)
+        self.names: list[Any] = list(self.schema.names)
         twice = sorted({str(name) for name in self.names if self.names.count(name) > 1})
         if twice:
             raise ValueError(f"table must have columns of different names; got {', '.join(twice)} more than once.")
@@ -159,12 +159,12 @@ def columnwise(
     source: Source,
     output: Any,
     *,
-    ks: dict[str, int],
+    ks: dict[Any, int],
     k: Any,
-    by: list[str],
-    keep: list[str],
-    drop: list[str],
-    reads: list[str],
+    by: list[Any],
+    keep: list[Any],
+    drop: list[Any],
+    reads: list[Any],
     options: dict[str, Any],
     versions: dict[str, str],
     overwrite: bool,
@@ -201,7 +201,7 @@ def columnwise(
                 writer.write_table(pa.table([found[name] for name in published], schema=schema), row_group_size=ROWS)
         watch.step((len(ks) + 1) / steps)
         smallest, by_column = recounted(Source(draft), ks, by)
-        counts = {name: parts.done[name]["n_groups"] for name in ks}
+        counts: dict[Any, int] = {name: parts.done[name]["n_groups"] for name in ks}
         guarantee = Guarantee(
             "per-column", k, tuple(ks), tuple(by), tuple(keep), source.n, 0, counts, smallest, by_column
         )  # fmt: skip

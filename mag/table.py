@@ -1,10 +1,11 @@
 """Tables: check, read, stratify, group, mask, count again, publish."""
 
+import os
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -29,6 +30,10 @@ SMALL = ("error", "merge", "suppress")
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
 
 
+@overload
+def microaggregate(table: str | os.PathLike[str], k: Any, columns: Any, **options: Any) -> FileRelease: ...
+@overload
+def microaggregate(table: Any, k: Any, columns: Any, **options: Any) -> Release: ...
 def microaggregate(
     table: Any,
     k: int | dict[Hashable, int],
@@ -140,13 +145,13 @@ smallest class 3 of 7 records.
             "missing='drop'": missing == "drop", "small_strata": small_strata != "error", "shuffle": shuffle,
             "random_state": random_state is not None, "time_limit": time_limit is not None, **options,
         }  # fmt: skip
-        asked = {"columns": columns, "by": by, "keep": keep, "drop": drop}
+        parts = {"columns": columns, "by": by, "keep": keep, "drop": drop}
         how = {"cost": cost, "missing": missing, "round": round, "backend": backend, "threads": threads}
-        return _streamed(table, k, asked, weights, how, [name for name in refused if refused[name]], scope, output,
-                         overwrite, progress)  # fmt: skip
-    for name, given in {"output": output is not None, "overwrite": overwrite}.items():
+        no = [option for option in refused if refused[option]]
+        return _streamed(table, k, parts, weights, how, no, scope, output, overwrite, progress)
+    for option, given in {"output": output is not None, "overwrite": overwrite}.items():
         if given:
-            raise TypeError(f"{name} is used for Parquet files only; write the data of the result yourself.")
+            raise TypeError(f"{option} is used for Parquet files only; write the data of the result yourself.")
     began = time.perf_counter()
     frame = frame_of(table)
     roles = _roles(frame, {"columns": columns, "by": by, "keep": keep, "drop": drop})

@@ -24,6 +24,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag.commands"],
     ["mag.demo", "mag.info"],
     ["mag.table"],
+    ["mag.stream"],
     ["mag.release"],
     ["mag.files"],
     ["mag.assess", "mag.verify"],

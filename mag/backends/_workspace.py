@@ -11,7 +11,7 @@ KEPT = 2**28  # bytes of one loan that are kept at most; larger ones are given b
 class _Loans(dict):
     """What one thread keeps; a plain dictionary could not be an element of `_all`."""
 
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 _all: "weakref.WeakSet[_Loans]" = weakref.WeakSet()

@@ -95,7 +95,7 @@ def mask(
         "round": whole("--round", decimals) if decimals else None,
     } | settings(option or [])  # fmt: skip
     group_size, before = whole("-k", k), _stamp(source)
-    if out is not None and not (dry_run or report) and _by_column(read, *written, given):
+    if out is not None and not (dry_run or report) and _by_column([read, *written], given):
         given["weights"] = weights
         streamed = _streamed(source, group_size, roles, given, {"output": out, "overwrite": overwrite}, quiet)
         if as_json:
@@ -134,10 +134,10 @@ def mask(
         _say(release, targets, dry_run)
 
 
-def _by_column(read: File, written: File, given: dict[str, Any]) -> bool:
+def _by_column(files: list[File], given: dict[str, Any]) -> bool:
     """Whether one column at a time will do: from Parquet to Parquet, each column by itself, no record withheld."""
     whole = given["missing"] != "drop" and given["small_strata"] == "error" and not given["shuffle"]
-    return whole and given["scope"] == "per-column" and {read.format, written.format} == {FORMATS["parquet"]}
+    return whole and given["scope"] == "per-column" and {file.format for file in files} == {FORMATS["parquet"]}
 
 
 def _streamed(
