@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._cells import ArrayColumn, SeriesColumn, column_of
+from mag._cells import ArrayColumn
+from mag._series import SeriesColumn, column_of
 
 KINDS = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"
 

@@ -29,10 +29,10 @@ def dense(codes: np.ndarray) -> np.ndarray:
     return np.unique(codes, return_inverse=True)[1]
 
 
-def combined(parts: list[np.ndarray], n: int) -> np.ndarray:
+def combined(parts: list[np.ndarray]) -> np.ndarray:
     """One number for every combination; pairs of numbers never collide, as strings put together could."""
-    cell = np.zeros(n, np.int64)
-    for codes in map(dense, parts):
+    cell, *others = map(dense, parts)
+    for codes in others:
         cell = dense(cell * (int(codes.max(initial=0)) + 1) + codes)
     return cell
 
@@ -59,7 +59,7 @@ def settled(
     """
     n = by[0].size if by else (rows.max(initial=-1) + 1)
     parts = [codes[rows] for codes in by] + ([] if pattern is None else [pattern[rows]])
-    cell = combined(parts, rows.size)
+    cell = combined(parts or [np.zeros(rows.size, np.int64)])
     blank: list[np.ndarray | None] = [None] * len(by)
     small = too_small(rows, cell)
     if not small.any():

@@ -1,16 +1,21 @@
 """Groups within strata: the solvers are called once for each, labels are numbered through."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
+from mag._cells import Units
 from mag._checks import seconds
+from mag._plan import Plan
+from mag._strata import Strata, combined
 from mag.api import _backend, columns, univariate
 from mag.backends._threads import each
 from mag.costs import Cost
 from mag.joint import _generator, _numbered, _progress, _try, check_options
 from mag.methods import METHODS, Method, automatic
 from mag.methods._parts import LARGE, group_parts
+from mag.methods._standard import standardised
 from mag.methods._watch import Watch
 
 
@@ -35,15 +40,14 @@ def one_column(
 ) -> tuple[np.ndarray, int]:
     """The optimal groups of one column in every stratum: labels and how many there are."""
     values = solvable(values)
+    if weights is None:
+        labels, n_groups = all_columns(values[:, None], cells, [k], [cost], backend, threads)
+        return labels[:, 0], int(n_groups[0])
 
     def group(c: int) -> tuple[np.ndarray, int]:
         members = cells.members(c)
-        weight = None if weights is None else weights[members]
-        if weight is not None and not weight.any():
-            weight = None  # nobody weighs anything: all weigh the same
-        found = univariate(
-            values[members], k, cost=cost, weights=weight, backend=backend, threads=threads if cells.whole else 1
-        )
+        own = weights[members] if weights[members].any() else None  # nobody weighs anything: all weigh the same
+        found = univariate(values[members], k, cost=cost, weights=own, backend=backend, threads=threads)
         return found._labels, found.n_groups
 
     return _numbered_through(each(group, range(cells.sizes.size), threads), cells, values.size)
@@ -141,3 +145,85 @@ def _numbered_through(found: list[tuple[np.ndarray, int]], cells: Cells, n: int)
         labels[cells.members(c)] = own + total
         total += count
     return labels, total
+
+
+# ---- tables
+
+
+def by_column(
+    units: dict[Hashable, Units], strata: Strata, plan: Plan, heavy: np.ndarray | None, backend: str, threads: int
+) -> tuple[np.ndarray, np.ndarray, str, bool]:
+    """Labels (n, m), missing cells in a group of their own, and the number of groups of each column."""
+    n = strata.rows.size
+    labels, n_groups = np.empty((n, len(units)), np.int32, order="F"), np.zeros(len(units), np.int64)
+    blocks: dict[Any, list[int]] = {}
+    for j, unit in enumerate(units.values()):
+        alone = unit.missing is not None or heavy is not None or unit.values.dtype == object
+        blocks.setdefault(j if alone else unit.values.dtype, []).append(j)
+    everyone, names = Cells(strata.cell), list(units)
+    for kind, block in blocks.items():
+        if not isinstance(kind, int):
+            table = np.empty((n, len(block)), kind, order="F")
+            for at, j in enumerate(block):
+                table[:, at] = units[names[j]].values
+            found = all_columns(
+                table, everyone, [plan.ks[names[j]] for j in block], [plan.cost] * len(block), backend, threads
+            )
+            labels[:, block], n_groups[block] = found
+            continue
+        unit = units[names[kind]]
+        there = slice(None) if unit.missing is None else np.flatnonzero(~unit.missing)
+        cell = combined([strata.cell[there]])
+        labels[there, kind], count = one_column(
+            unit.values[there], Cells(cell), plan.ks[names[kind]], plan.cost,
+            None if heavy is None else heavy[there], backend, threads,
+        )  # fmt: skip
+        if unit.missing is not None:
+            lost = np.flatnonzero(unit.missing)
+            own = combined([strata.cell[lost]])
+            labels[lost, kind] = own + count
+            count += int(own.max()) + 1
+        n_groups[kind] = count
+    return labels, n_groups, "univariate", True
+
+
+def jointly(
+    units: dict[Hashable, Units],
+    strata: Strata,
+    plan: Plan,
+    heavy: np.ndarray | None,
+    backend: str,
+    threads: int,
+    random_state: Any,
+    progress: Any,
+    time_limit: float | None,
+    options: dict[str, Any],
+) -> tuple[np.ndarray, int, str, bool]:
+    """Labels, the number of groups, what found them, and whether the search was completed."""
+    k = next(iter(plan.ks.values()))
+    cells = Cells(strata.cell)
+    if plan.single:
+        (unit,) = units.values()
+        return *one_column(unit.values, cells, k, plan.cost, heavy, backend, threads), "univariate", True
+    z = _comparable(list(units.values()), plan.standardize)
+    labels, n_groups, used, complete = records(
+        z, cells, k, method=plan.method, backend=backend, threads=threads, random_state=random_state,
+        progress=progress, time_limit=time_limit, options=options,
+    )  # fmt: skip
+    return labels, n_groups, ", ".join(used), complete
+
+
+def _comparable(units: list[Units], standardize: bool) -> np.ndarray:
+    """Columns around 0, in their standard deviations or in one unit that squares do not exceed; 0 where missing."""
+    z, scales = np.zeros((units[0].values.size, len(units))), []
+    for j, unit in enumerate(units):
+        there = slice(None) if unit.missing is None else ~unit.missing
+        values = unit.values[there]
+        if values.size:
+            standard = standardised((differences(values) if unit.whole else values)[:, None], standardize)
+            z[there, j] = standard.z[:, 0]
+        scales.append(standard.scale if values.size else 0)
+    for j, scale in enumerate(scales):
+        if scale != max(scales):
+            z[:, j] = np.ldexp(z[:, j], scale - max(scales))
+    return z

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag import _checks, metrics, privacy
+from mag._records import classes
 
 LINKED = 10_000  # records that linkage, which compares all with all, looks at
 FITTED = 100_000  # records that the logistic regression of the propensity score looks at
@@ -23,7 +24,7 @@ def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, float]:
     Returns
     -------
     dict of float
-        ``records``, ``left_out``, ``linkage_records`` (as many, evenly spaced, as linkage looked at), ``k_anonymity``,
+        ``records``, ``left_out``, ``linkage_records`` (linkage looked at so many, in whole classes), ``k_anonymity``,
         ``uniques``, ``distance_linkage``, ``rank_linkage`` (expected shares of right links),
         ``sd_interval_disclosure``, ``rank_interval_disclosure`` (shares of values).
 
@@ -39,7 +40,7 @@ def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, float]:
         _checks.integer("k", k, 1, X.shape[0] + 1, "n+1")
     if not len(X):
         return told
-    some = _sample(len(X), LINKED)
+    some = _whole_classes(Y, LINKED)
     near, ranked = privacy.distance_linkage(X[some], Y[some]), privacy.rank_linkage(X[some], Y[some])
     told |= {
         "linkage_records": float(some.size),
@@ -106,3 +107,12 @@ def _complete(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray, dict[
 def _sample(n: int, most: int) -> np.ndarray:
     """Evenly spaced records, so that two calls look at the same."""
     return np.arange(n) if n <= most else np.arange(most) * n // most
+
+
+def _whole_classes(Y: np.ndarray, most: int) -> np.ndarray:
+    """About as many records in whole classes of equal masked ones: a part of a class would be easier to link."""
+    if len(Y) <= most:
+        return np.arange(len(Y))
+    labels = classes("masked", Y)
+    taken = _sample(int(labels.max()) + 1, max(1, most * (int(labels.max()) + 1) // len(Y)))
+    return np.flatnonzero(np.isin(labels, taken))

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import pathlib
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -179,6 +181,11 @@ class Release:
         before = {name: self._source.column(name).units().floats()[rows] for name in self.guarantee.columns}
         return before, {name: published.column(name).units().floats() for name in self.guarantee.columns}
 
+    @cached_property
+    def _kinds(self) -> dict[Hashable, str]:
+        published = frame_of(self.data)
+        return {name: published.column(name).units().kind for name in self.guarantee.columns}
+
     def _tables(self) -> tuple[np.ndarray, np.ndarray]:
         before, after = self.numbers()
         return np.column_stack(list(before.values())), np.column_stack(list(after.values()))
@@ -194,6 +201,32 @@ class Release:
             named = zip(self.guarantee.columns, found["information_loss_by_column"], strict=True)
             found["information_loss_by_column"] = dict(named)
         return found
+
+    def report(self, path: str | os.PathLike[str], title: str | None = None) -> pathlib.Path:
+        """Write a page about the release, one HTML file that needs nothing else, and say where it is."""
+        from mag.report import Facts, write
+
+        before, after = self.numbers()
+        utility = {name: value for name, value in self.utility().items() if not isinstance(value, dict)}
+        facts = Facts(
+            title=title or "Microaggregation report",
+            guarantee=str(self.guarantee),
+            scope=self.guarantee.scope,
+            k=self.guarantee.k,
+            smallest=self.guarantee.smallest,
+            original=before,
+            masked=after,
+            labels=self.grouping.labels,
+            kinds={name: "datetime" for name, kind in self._kinds.items() if kind == "datetime"},
+            utility=utility,
+            risk=self.risk(),
+            by=self.guarantee.by,
+            untouched=self.guarantee.kept,
+            withheld=self.withheld,
+            warnings=self.warnings,
+            manifest=self.manifest(),
+        )
+        return write(path, facts)
 
     def manifest(self) -> dict[str, Any]:
         """What was done, for the record: versions, options, shape, hashes, the guarantee; ready for JSON."""

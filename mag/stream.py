@@ -223,16 +223,17 @@ def recounted(written: Source, ks: Mapping[str, int], by: Sequence[str]) -> tupl
 
     Whole records are told apart by two hashes, 128 bits, so that no more than one column is held at a time.
     """
-    strata = [token for name in by for token in verify.arrow_tokens(written.table([name]).column(0))]
-    mixed = [np.zeros(written.n, np.uint64), np.zeros(written.n, np.uint64)]
+    strata = [token for name in by for token in verify.of_arrow(written.table([name]).column(0))]
+    hashes = [np.zeros(written.n, np.uint64), np.zeros(written.n, np.uint64)]
     found: dict[Hashable, int] = {}
     for name, k in ks.items():
-        tokens = verify.arrow_tokens(written.table([name]).column(0))
+        tokens = verify.of_arrow(written.table([name]).column(0))
         found[name] = verify.smallest([*strata, *tokens])
         verify.require(found[name], k, [*by, name], written.n)
         for token in tokens:
-            mixed = [verify.mixed(mix, token, factor) for mix, factor in zip(mixed, verify.FACTORS, strict=True)]
-    return verify.smallest([*strata, *mixed]), found
+            verify.mix(hashes[0], token, 0)
+            verify.mix(hashes[1], token, 1)
+    return verify.smallest([*strata, *hashes]), found
 
 
 class Parts:

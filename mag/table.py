@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, overload
 
@@ -12,22 +11,18 @@ import numpy as np
 from mag import _checks, verify
 from mag._cells import Refused, Units
 from mag._frames import Frame, frame_of
-from mag._representatives import AGGREGATES, WEIGHTED, representatives
+from mag._plan import SCOPES, Plan, Roles, draws, is_name, plan_of, roles_of, sizes_by_column
+from mag._representatives import representatives
 from mag._strata import SmallStrata, Strata, combined, settled, sizes_of
-from mag._within import Cells, all_columns, differences, one_column, records
-from mag.api import _cost
+from mag._within import by_column, jointly
 from mag.costs import Cost
 from mag.joint import _generator, _progress
-from mag.methods import METHODS
-from mag.methods._standard import standardised
 from mag.methods._watch import Watch
 from mag.release import Guarantee, Release, TableGrouping
 from mag.stream import FileRelease, Source, columnwise, is_source
 
-SCOPES = ("joint", "per-column")
 MISSING = ("drop", "error", "group")
 SMALL = ("error", "merge", "suppress")
-OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
 
 
 @overload
@@ -108,8 +103,8 @@ def microaggregate(
     backend, threads, progress, time_limit
         As in `mag.multivariate`.
     output : path, optional
-        For Parquet: the file to write, which appears when it is finished and counted.  A run that did not end is
-        continued behind the columns that it had finished.
+        For Parquet: the file to write, which appears, with its manifest beside it, when it is finished and counted.  A
+        run that did not end is continued behind the columns that it had finished.
     overwrite : bool
         Whether `output` may exist already; it is never a file that is read.
 
@@ -154,18 +149,18 @@ smallest class 3 of 7 records.
             raise TypeError(f"{option} is used for Parquet files only; write the data of the result yourself.")
     began = time.perf_counter()
     frame = frame_of(table)
-    roles = _roles(frame, {"columns": columns, "by": by, "keep": keep, "drop": drop})
+    roles = roles_of(frame, {"columns": columns, "by": by, "keep": keep, "drop": drop})
     _checks.one_of("missing", missing, MISSING)
     _checks.one_of("small_strata", small_strata, SMALL)
-    plan = _plan(roles.columns, k, scope, cost, aggregate, method, standardize, weights is not None, options)
+    plan = plan_of(roles.columns, k, scope, cost, aggregate, method, standardize, weights is not None, options)
     _checks.flag("shuffle", shuffle)
-    if random_state is not None and not shuffle and (plan.single or not _draws(method)):
+    if random_state is not None and not shuffle and (plan.single or not draws(method)):
         raise ValueError(f"random_state is not used by method {plan.method_name!r} without shuffle=True; leave it out.")
     generator = _generator(random_state)
     threads = _checks.thread_count("threads", threads)
     if plan.single:
         _checks.unused("time_limit", time_limit, "columns that are grouped by themselves")
-    _progress(progress)
+    progress = _progress(progress)
     if small_strata != "error" and not roles.by and missing != "group":
         raise ValueError(f"small_strata is not used without by= or missing='group'; got {small_strata!r}.")
     units = {name: _units(frame, name) for name in roles.columns}
@@ -182,13 +177,16 @@ smallest class 3 of 7 records.
     picked = {name: _picked(unit, None if everything else rows) for name, unit in units.items()}
     heavy = heavy if heavy is None or everything else heavy[rows]
     read = time.perf_counter()
+    n_groups: Any  # one number, or one for each column
     if plan.scope == "per-column":
-        labels, n_groups, used, complete = _by_column(picked, strata, plan, heavy, backend, threads)
+        labels, n_groups, used, complete = by_column(picked, strata, plan, heavy, backend, threads)
     else:
-        labels, n_groups, used, complete = _jointly(
+        labels, n_groups, used, complete = jointly(
             picked, strata, plan, heavy, backend, threads,
-            generator if random_state is not None and _draws(method) else None, progress, time_limit, options,
+            generator if random_state is not None and draws(method) else None, progress, time_limit, options,
         )  # fmt: skip
+    if plan.single:
+        Watch(progress).done()  # compiled in one go: nothing to tell on the way
     grouped = time.perf_counter()
 
     place = generator.permutation(rows.size) if shuffle else None
@@ -210,13 +208,11 @@ smallest class 3 of 7 records.
     built = time.perf_counter()
 
     covered = [*roles.by, *roles.columns]
-    smallest, by_column = verify.recount(data, covered), {}
+    smallest, alone = verify.recounts(data, roles.by, roles.columns, each=plan.scope == "per-column")
     if plan.scope == "joint":
         verify.require(smallest, plan.ks[roles.columns[0]], covered, rows.size)
-    else:
-        for name in roles.columns:
-            by_column[name] = verify.recount(data, [*roles.by, name])
-            verify.require(by_column[name], plan.ks[name], [*roles.by, name], rows.size)
+    for name, least in alone.items():
+        verify.require(least, plan.ks[name], [*roles.by, name], rows.size)
     counted = time.perf_counter()
 
     per_column = plan.scope == "per-column"
@@ -225,7 +221,7 @@ smallest class 3 of 7 records.
     counts = dict(zip(roles.columns, map(int, n_groups), strict=True)) if per_column else int(n_groups)
     guarantee = Guarantee(
         plan.scope, asked, tuple(roles.columns), tuple(roles.by), tuple(roles.keep), rows.size, withheld, counts,
-        smallest, by_column,
+        smallest, alone,
     )  # fmt: skip
     sizes: Any = np.bincount(labels) if not per_column else {
         name: np.bincount(labels[:, j]) for j, name in enumerate(roles.columns)
@@ -279,9 +275,9 @@ def _streamed(
     if output is None:
         raise TypeError("output must be the path of the file to write; got None.")
     source = Source(table)
-    roles = _roles(source, asked)
-    ks = _sizes(k, roles.columns, scope)
-    if weights is not None and not _is_name(weights, source.names):
+    roles = roles_of(source, asked)
+    ks = sizes_by_column(k, roles.columns, scope)
+    if weights is not None and not is_name(weights, source.names):
         raise ValueError("weights must name a column of the file.")
     reads = [*roles.by, *([weights] if weights is not None and weights not in roles.by else [])]
     digits, how = how["round"], {name: one for name, one in how.items() if name != "round"}
@@ -304,142 +300,7 @@ def _streamed(
     )  # fmt: skip
 
 
-# ---- what was asked for
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Who is what."""
-
-    columns: list[Hashable]
-    by: list[Hashable]
-    keep: list[Hashable]
-    drop: list[Hashable]
-
-
-def _names(option: str, given: Any, known: list[Hashable]) -> list[Hashable]:
-    """A name or a list of names."""
-    if given is None:
-        return []
-    single = isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") or _is_name(given, known)
-    names = [given] if single else list(given)
-    absent = [name for name in names if not _is_name(name, known)]
-    if absent:
-        listed = ", ".join(map(repr, absent[:5]))
-        raise ValueError(f"{option} must name columns of the table; got {listed}, which it does not have.")
-    twice = {repr(name) for name in names if names.count(name) > 1}
-    if twice:
-        raise ValueError(f"{option} must name every column once; got {', '.join(sorted(twice))} more than once.")
-    return names
-
-
-def _is_name(given: Any, known: list[Hashable]) -> bool:
-    try:
-        return hash(given) is not None and given in known
-    except TypeError:
-        return False
-
-
-def _roles(frame: Frame | Source, asked: dict[str, Any]) -> Roles:
-    found = {option: _names(option, given, frame.names) for option, given in asked.items()}
-    if not found["columns"]:
-        raise ValueError("columns must name at least one column of the table; got none.")
-    where: dict[Hashable, str] = {}
-    for option, names in found.items():
-        for name in names:
-            if name in where:
-                raise ValueError(
-                    f"a column must be in one of columns, by, keep and drop; {name!r} is in {where[name]} and {option}."
-                )
-            where[name] = option
-    rest = [name for name in frame.names if name not in where]
-    if rest:
-        listed = ", ".join(map(repr, rest))
-        raise ValueError(
-            f"every column must be in columns, by, keep or drop; {listed} in none: list them in keep= (published as "
-            "they are, not covered by the guarantee) or in drop= (not published)."
-        )
-    return Roles(**found)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How columns are grouped; `single` where each is grouped by itself, at the least cost that is possible."""
-
-    scope: str
-    single: bool
-    ks: dict[Hashable, int]
-    k_is_one: bool
-    cost: Cost
-    aggregates: dict[Hashable, str]
-    standardize: bool
-    method: str
-
-    @property
-    def method_name(self) -> str:
-        """As messages call it."""
-        return "univariate" if self.single else self.method
-
-
-def _plan(
-    columns: list[Hashable],
-    k: Any,
-    scope: str,
-    cost: Any,
-    aggregate: str | None,
-    method: str,
-    standardize: bool | None,
-    weighted: bool,
-    options: dict[str, Any],
-) -> Plan:
-    _checks.one_of("scope", scope, SCOPES)
-    single = scope == "per-column" or len(columns) == 1
-    ks = _sizes(k, columns, scope)
-    _checks.one_of("method", method, ["auto", *METHODS])
-    if aggregate is not None:
-        _checks.one_of("aggregate", aggregate, AGGREGATES)
-    if single:
-        why = "scope='per-column'" if scope == "per-column" else "a single column"
-        why += ", whose optimum is known"
-        if method != "auto":
-            raise ValueError(f"method is not used with {why}; leave it out.")
-        if standardize is not None:
-            raise ValueError(f"standardize is not used with {why}; leave it out.")
-        if options:
-            raise TypeError(f"{', '.join(options)} is not used with {why}; leave it out.")
-        chosen = _cost("cost", "sse" if cost is None else cost)
-        how = OF_COST.get(chosen.representative, chosen.representative)
-        if aggregate not in (None, how):
-            raise ValueError(f"aggregate must be {how!r} with cost {chosen.name!r}; got {aggregate!r}.")
-        if weighted and chosen.weighted is None:
-            raise ValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {chosen.name!r}.")
-    else:
-        _checks.unused("cost", cost, "records of several columns that are grouped jointly")
-        chosen, how = _cost("cost", "sse"), aggregate or "mean"
-        if weighted and how not in WEIGHTED:
-            raise ValueError(f"weights are used by the aggregates 'mean' and 'median' only; got {how!r}.")
-        standardize = True if standardize is None else _checks.flag("standardize", standardize)
-        for option in ("integer", "return_scores"):
-            if option in options:
-                raise TypeError(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
-    return Plan(
-        scope, single, ks, not isinstance(k, dict), chosen, dict.fromkeys(columns, how), bool(standardize), method
-    )
-
-
-def _sizes(k: Any, columns: list[Hashable], scope: str) -> dict[Hashable, int]:
-    if not isinstance(k, dict):
-        return dict.fromkeys(columns, k)
-    if scope != "per-column":
-        raise TypeError("k must be an integer with scope='joint'; got a dictionary, which is for scope='per-column'.")
-    if set(k) != set(columns):
-        raise ValueError(f"k must have an entry for every one of columns and no other; got {', '.join(map(repr, k))}.")
-    return {name: k[name] for name in columns}
-
-
-def _draws(method: str) -> bool:
-    """Whether a method draws random numbers; those of "auto" do not."""
-    return method != "auto" and METHODS[method].takes("random_state")
+# ---- numbers
 
 
 def _units(frame: Frame, name: Hashable) -> Units:
@@ -471,7 +332,7 @@ def _digits(asked: Any, units: dict[Hashable, Units]) -> dict[Hashable, int]:
 def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
     if weights is None:
         return None
-    if _is_name(weights, frame.names):
+    if is_name(weights, frame.names):
         units = _units(frame, weights)
         if units.missing is not None:
             raise ValueError(f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}.")
@@ -504,7 +365,7 @@ def _stratified(
         rows = np.flatnonzero(~np.logical_or.reduce(list(gone.values())))
         gone = {}
     if gone and plan.scope == "joint":
-        pattern = combined([mask.astype(np.int64) for mask in gone.values()], frame.n)
+        pattern = combined([mask.astype(np.int64) for mask in gone.values()])
     least = max(plan.ks.values()) if _all_whole(plan) else 1
     by = [frame.column(name).codes() for name in roles.by]
 
@@ -541,92 +402,6 @@ def _picked(unit: Units, rows: np.ndarray | None) -> Units:
         return unit
     gone = None if unit.missing is None else unit.missing[rows]
     return Units(unit.values[rows], gone if gone is not None and gone.any() else None, unit.kind, unit.step)
-
-
-# ---- groups
-
-
-def _by_column(
-    units: dict[Hashable, Units], strata: Strata, plan: Plan, heavy: np.ndarray | None, backend: str, threads: int
-) -> tuple[np.ndarray, np.ndarray, str, bool]:
-    """Labels (n, m), missing cells in a group of their own, and the number of groups of each column."""
-    n = strata.rows.size
-    labels, n_groups = np.empty((n, len(units)), np.int32, order="F"), np.zeros(len(units), np.int64)
-    blocks: dict[Any, list[int]] = {}
-    for j, unit in enumerate(units.values()):
-        alone = unit.missing is not None or heavy is not None or unit.values.dtype == object
-        blocks.setdefault(j if alone else unit.values.dtype, []).append(j)
-    everyone, names = Cells(strata.cell), list(units)
-    for kind, block in blocks.items():
-        if not isinstance(kind, int):
-            table = np.empty((n, len(block)), kind, order="F")
-            for at, j in enumerate(block):
-                table[:, at] = units[names[j]].values
-            found = all_columns(
-                table, everyone, [plan.ks[names[j]] for j in block], [plan.cost] * len(block), backend, threads
-            )
-            labels[:, block], n_groups[block] = found
-            continue
-        unit = units[names[kind]]
-        there = slice(None) if unit.missing is None else np.flatnonzero(~unit.missing)
-        cell = (
-            strata.cell
-            if unit.missing is None
-            else combined([strata.cell[there]], 0 if unit.missing is None else there.size)
-        )
-        labels[there, kind], count = one_column(
-            unit.values[there], Cells(cell), plan.ks[names[kind]], plan.cost,
-            None if heavy is None else heavy[there], backend, threads,
-        )  # fmt: skip
-        if unit.missing is not None:
-            lost = np.flatnonzero(unit.missing)
-            own = combined([strata.cell[lost]], lost.size)
-            labels[lost, kind] = own + count
-            count += int(own.max()) + 1
-        n_groups[kind] = count
-    return labels, n_groups, "univariate", True
-
-
-def _jointly(
-    units: dict[Hashable, Units],
-    strata: Strata,
-    plan: Plan,
-    heavy: np.ndarray | None,
-    backend: str,
-    threads: int,
-    random_state: Any,
-    progress: Any,
-    time_limit: float | None,
-    options: dict[str, Any],
-) -> tuple[np.ndarray, int, str, bool]:
-    """Labels, the number of groups, what found them, and whether the search was completed."""
-    k = next(iter(plan.ks.values()))
-    cells = Cells(strata.cell)
-    if plan.single:
-        (unit,) = units.values()
-        return *one_column(unit.values, cells, k, plan.cost, heavy, backend, threads), "univariate", True
-    z = _comparable(list(units.values()), plan.standardize)
-    labels, n_groups, used, complete = records(
-        z, cells, k, method=plan.method, backend=backend, threads=threads, random_state=random_state,
-        progress=progress, time_limit=time_limit, options=options,
-    )  # fmt: skip
-    return labels, n_groups, ", ".join(used), complete
-
-
-def _comparable(units: list[Units], standardize: bool) -> np.ndarray:
-    """Columns around 0, in their standard deviations or in one unit that squares do not exceed; 0 where missing."""
-    z, scales = np.zeros((units[0].values.size, len(units))), []
-    for j, unit in enumerate(units):
-        there = slice(None) if unit.missing is None else ~unit.missing
-        values = unit.values[there]
-        if values.size:
-            standard = standardised((differences(values) if unit.whole else values)[:, None], standardize)
-            z[there, j] = standard.z[:, 0]
-        scales.append(standard.scale if values.size else 0)
-    for j, scale in enumerate(scales):
-        if scale != max(scales):
-            z[:, j] = np.ldexp(z[:, j], scale - max(scales))
-    return z
 
 
 # ---- masking

@@ -1,0 +1,222 @@
+"""The recount: on what is published, independent of the grouping, and the last word."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mag
+from mag import _cells, _representatives, _series, _within, verify
+from mag.verify import NotAnonymous, recount
+from tests.frames import LIBRARIES, cells, dtypes, names, smallest_class
+
+NAN = float("nan")
+OTHER_NAN = np.array([0xFFF8000000000001], np.uint64).view(float)[0]
+NEXT = np.nextafter(0.1, 1)
+DISTINCT = {
+    "zeros": [0.0, -0.0],
+    "last bit": [0.1, NEXT],
+    "null and nan": [None, NAN],
+    "integers": [1, 2],
+    "beyond float64": [2**53, 2**53 + 1],
+    "strings": ["a", "a "],
+    "missing strings": ["a", None],
+    "days": [datetime.date(2020, 1, 1), None],
+    "moments": [datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 1, 0, 0, 0, 1)],
+    "booleans": [True, None],
+    "decimals": [Decimal("0.10"), Decimal("0.11")],
+}
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pa.table], ids=["polars", "pyarrow"])
+@pytest.mark.parametrize("values", DISTINCT.values(), ids=DISTINCT)
+def test_cells_that_differ_are_counted_apart(make, values):
+    first, second = values
+    several = make({"x": [first, second, first, first, second], "c": [1] * 5})
+    assert recount(several, ["x"]) == recount(several, ["x", "c"]) == 2
+    assert recount(make({"x": [first] * 5, "c": [1] * 5}), ["x"]) == 5
+
+
+@pytest.mark.parametrize("dtype", [object, None, "float64", "Float64", "Float32", "str"])
+def test_cells_of_pandas_that_differ_are_counted_apart(dtype):
+    pairs = {
+        object: [
+            (0.0, -0.0),
+            (None, NAN),
+            (pd.NA, None),
+            (pd.NaT, None),
+            (1, 1.0),
+            (1, True),
+            (Decimal("0.10"), Decimal("0.1")),
+        ],
+        None: [(0.0, -0.0), (0.1, NEXT), ("a", None), (2**53, 2**53 + 1)],
+        "float64": [(NAN, OTHER_NAN), (NAN, 0.0)],
+        "Float64": [(0.0, -0.0), (None, 0.0)],
+        "Float32": [(0.0, -0.0), (None, 0.0)],
+        "str": [("a", None), ("a", "A")],
+    }[dtype]
+    for first, second in pairs:
+        frame = pd.DataFrame({"x": pd.Series([first, second, first, first, second], dtype=dtype)})
+        assert recount(frame, ["x"]) == 2, (first, second)
+        assert recount({"x": frame["x"].to_numpy()}, ["x"]) == 2 or dtype in ("Float64", "Float32", "str")
+
+
+def test_categories_are_counted_by_what_is_there():
+    frame = pd.DataFrame({"g": pd.Categorical(["a", "b", "a"], categories=["z", "b", "a"]), "x": [1, 1, 1]})
+    assert recount(frame, ["g"]) == 1
+    assert recount(frame, ["x"]) == 3
+    chunks = pa.chunked_array([pa.array(["a", "b"]).dictionary_encode(), pa.array(["b", "a"]).dictionary_encode()])
+    assert recount(pa.table({"g": chunks}), ["g"]) == 2
+
+
+def test_zones_and_units_are_read():
+    moments = pd.Series(pd.to_datetime(["2020-10-25 00:30", "2020-10-25 01:30"], utc=True)).dt.tz_convert(
+        "Europe/Berlin"
+    )
+    frame = pd.DataFrame({"t": pd.concat([moments] * 3)})  # both are printed as 02:30, before and after the change
+    assert recount(frame, ["t"]) == 3
+    assert recount(pl.from_pandas(frame), ["t"]) == 3
+    assert recount(pa.table({"t": pa.array(frame["t"])}), ["t"]) == 3
+
+
+def test_different_rows_with_one_hash_are_told_apart(monkeypatch):
+    tokens = [np.array([1, 2, 1, 2, 3, 3]), np.array([1, 1, 1, 1, 1, 2])]
+    assert verify.smallest(tokens) == 1
+    monkeypatch.setattr(verify, "MIX", np.uint64(0))  # all rows have one hash
+    assert verify.smallest(tokens) == 1
+    assert verify.smallest([tokens[0], np.ones(6, int)]) == 2
+
+
+def test_an_empty_table_has_no_class():
+    assert recount(pd.DataFrame({"x": []}), ["x"]) == 0
+
+
+# ---- nothing is returned where k fails
+
+PEOPLE = {"x": np.arange(40.0), "y": np.arange(40.0)[::-1] % 7, "g": np.arange(40) % 2}
+
+
+@pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
+def test_a_method_with_small_groups_is_found_out(make, monkeypatch):
+    monkeypatch.setattr(
+        _within, "records", lambda z, *_, **__: (np.arange(len(z)) // 3, -(-len(z) // 3), ["broken"], True)
+    )
+    with pytest.raises(NotAnonymous, match="a class of 1 equal records in x, y where k=4 are promised"):
+        mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g")
+
+
+@pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
+def test_groups_of_columns_that_are_small_are_found_out(make, monkeypatch):
+    def broken(values, *_):
+        return np.broadcast_to(np.arange(len(values))[:, None] // 3, values.shape), np.full(values.shape[1], 14)
+
+    monkeypatch.setattr(_within, "all_columns", broken)
+    with pytest.raises(NotAnonymous, match="where k=4 are promised"):
+        mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g", scope="per-column")
+
+
+@pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
+def test_strata_that_were_mixed_up_are_found_out(make, monkeypatch):
+    for kind in (_cells.ArrayColumn, _series.SeriesColumn):
+        monkeypatch.setattr(kind, "codes", lambda self: np.zeros(len(self), np.int64))
+    with pytest.raises(NotAnonymous):
+        mag.microaggregate(make(PEOPLE), 4, ["x", "y"], by="g")
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, dict], ids=["pandas", "dict"])
+def test_an_encoder_that_loses_equality_is_found_out(make, monkeypatch):
+    def noisy(array, missing):
+        return array + np.spacing(array) * (np.arange(array.size) % 2)
+
+    monkeypatch.setattr(_cells, "blanked", noisy)
+    with pytest.raises(NotAnonymous):
+        mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g")
+
+
+@pytest.mark.parametrize("name", ["_Polars", "_Arrow"])
+def test_an_encoder_of_columns_that_loses_equality_is_found_out(name, monkeypatch):
+    kind = getattr(_series, name)
+    publish = kind.publish
+
+    def shifted(column, short, labels, missing):  # the groups of one column go to the wrong records
+        return publish(column, short, np.roll(labels, column.series.name == "x"), missing)
+
+    monkeypatch.setattr(kind, "publish", staticmethod(shifted))
+    with pytest.raises(NotAnonymous):
+        mag.microaggregate((pl.DataFrame if name == "_Polars" else pa.table)(PEOPLE), 4, ["x", "y"], by="g")
+
+
+def test_rounding_that_splits_is_found_out(monkeypatch):
+    whole = _representatives.Members.mean
+    monkeypatch.setitem(_representatives.AGGREGATES, "mean", lambda members: -0.0 * whole(members))
+    data = mag.microaggregate({"x": np.arange(6.0)}, 3, "x").data["x"]
+    assert not np.signbit(data).any()
+
+
+# ---- any table
+
+
+@st.composite
+def tables(draw):
+    n = draw(st.integers(1, 24))
+    small = st.floats(-3, 3, width=16) | st.sampled_from([0.0, -0.0, 1e300, -1e300, 5e-324])
+    missing = draw(st.booleans())
+    x = draw(st.lists(small | st.just(NAN) if missing else small, min_size=n, max_size=n))
+    y = draw(st.lists(st.integers(-3, 3) | st.sampled_from([2**62, -(2**62)]), min_size=n, max_size=n))
+    g = draw(st.lists(st.sampled_from(["a", "b", "ab", ""]), min_size=n, max_size=n))
+    h = draw(st.lists(st.sampled_from([0.0, -0.0, 1.5]), min_size=n, max_size=n))
+    return {"x": x, "y": y, "g": g, "h": h, "id": list(range(n))}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    tables(),
+    st.sampled_from(list(LIBRARIES)),
+    st.integers(1, 5),
+    st.sampled_from(["joint", "per-column"]),
+    st.sampled_from([[], ["g"], ["g", "h"]]),
+    st.sampled_from(["error", "suppress", "merge"]),
+    st.sampled_from(["group", "drop"]),
+    st.booleans(),
+)
+def test_any_table_is_anonymous_or_refused(columns, library, k, scope, by, small, missing, shuffle):
+    original = LIBRARIES[library](columns)
+    rest = [name for name in ("g", "h") if name not in by]
+    if not by and missing != "group":
+        small = "error"
+    try:
+        release = mag.microaggregate(
+            original, k, ["x", "y"], by=by, scope=scope, small_strata=small, missing=missing, keep=["id"], drop=rest,
+            shuffle=shuffle, method="auto",
+        )  # fmt: skip
+    except ValueError as error:
+        reasons = ("too small", "too few", "at least one record", "k must be", "dtype")
+        if not any(reason in str(error) for reason in reasons):
+            raise
+        return
+    data = release.data
+    for masked in [["x", "y"]] if scope == "joint" else [["x"], ["y"]]:
+        assert smallest_class(data, by + masked) >= k
+    assert smallest_class(data, [*by, "x", "y"]) == release.guarantee.smallest
+    assert names(data) == [name for name in columns if name not in rest]
+    assert dtypes(data) == [
+        one for one in dtypes(original) if (one.name if library == "pyarrow" else one[0]) not in rest
+    ]
+    ids = cells(data, "id")
+    assert ids == sorted(ids) or shuffle
+    assert len(ids) + release.withheld == len(columns["id"])
+    places = [int(i) for i in ids]
+    for name in by:
+        for cell, place in zip(cells(data, name), places, strict=True):
+            assert repr(cell) == repr(cells(original, name)[place]) or small == "merge"
+    before, after = release.numbers()
+    assert [repr(value) for value in before["x"]] == [repr(np.float64(columns["x"][place])) for place in places]
+    assert (np.isnan(before["x"]) == np.isnan(after["x"])).all()
+    sizes = [release.grouping.labels] if scope == "joint" else list(release.grouping.labels.T)
+    assert all(np.bincount(own)[own].min() >= k for own in sizes)
