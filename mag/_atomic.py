@@ -7,6 +7,8 @@ import pathlib
 import secrets
 from collections.abc import Collection, Iterator, Sequence
 
+MANIFEST = ".manifest.json"  # behind the name of a published file
+
 
 @contextlib.contextmanager
 def writing(

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from mag import _checks
-from mag._frames import Frame
 from mag._representatives import AGGREGATES, WEIGHTED
 from mag.api import _cost
 from mag.costs import Cost
@@ -48,7 +47,7 @@ def is_name(given: Any, known: list[Hashable]) -> bool:
         return False
 
 
-def roles_of(frame: Frame, asked: dict[str, Any]) -> Roles:
+def roles_of(frame: Any, asked: dict[str, Any]) -> Roles:
     found = {option: _names(option, given, frame.names) for option, given in asked.items()}
     if not found["columns"]:
         raise ValueError("columns must name at least one column of the table; got none.")
@@ -102,7 +101,7 @@ def plan_of(
 ) -> Plan:
     _checks.one_of("scope", scope, SCOPES)
     single = scope == "per-column" or len(columns) == 1
-    ks = _sizes(k, columns, scope)
+    ks = sizes_by_column(k, columns, scope)
     _checks.one_of("method", method, ["auto", *METHODS])
     if aggregate is not None:
         _checks.one_of("aggregate", aggregate, AGGREGATES)
@@ -135,7 +134,7 @@ def plan_of(
     )
 
 
-def _sizes(k: Any, columns: list[Hashable], scope: str) -> dict[Hashable, int]:
+def sizes_by_column(k: Any, columns: list[Hashable], scope: str) -> dict[Hashable, int]:
     if not isinstance(k, dict):
         return dict.fromkeys(columns, k)
     if scope != "per-column":

@@ -1,16 +1,17 @@
 """Tables: check, read, stratify, group, mask, count again, publish."""
 
+import os
 import time
 from collections.abc import Callable, Hashable
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from mag import _checks, verify
 from mag._cells import Refused, Units
 from mag._frames import Frame, frame_of
-from mag._plan import Plan, Roles, draws, is_name, plan_of, roles_of
+from mag._plan import SCOPES, Plan, Roles, draws, is_name, plan_of, roles_of, sizes_by_column
 from mag._representatives import representatives
 from mag._strata import SmallStrata, Strata, combined, settled, sizes_of
 from mag._within import by_column, jointly
@@ -18,11 +19,16 @@ from mag.costs import Cost
 from mag.joint import _generator, _progress
 from mag.methods._watch import Watch
 from mag.release import Guarantee, Release, TableGrouping
+from mag.stream import FileRelease, Source, columnwise, is_source
 
 MISSING = ("drop", "error", "group")
 SMALL = ("error", "merge", "suppress")
 
 
+@overload
+def microaggregate(table: str | os.PathLike[str], k: Any, columns: Any, **options: Any) -> FileRelease: ...
+@overload
+def microaggregate(table: Any, k: Any, columns: Any, **options: Any) -> Release: ...
 def microaggregate(
     table: Any,
     k: int | dict[Hashable, int],
@@ -46,14 +52,17 @@ def microaggregate(
     threads: int | None = None,
     progress: bool | Callable[[float], Any] | None = None,
     time_limit: float | None = None,
+    output: Any = None,
+    overwrite: bool = False,
     **options: Any,
-) -> Release:
+) -> Release | FileRelease:
     """Mask columns of a table so that every record is like at least k-1 others, and prove it on the result.
 
     Parameters
     ----------
-    table : frame of pandas, polars or pyarrow, or dictionary of arrays
-        The original; it is not changed.
+    table : frame of pandas, polars or pyarrow, or dictionary of arrays; or Parquet
+        The original; it is not changed.  With ``scope="per-column"``, also the path of a Parquet file or of a folder of
+        them, or a `pyarrow.dataset.Dataset`, of any length: it is read and written column by column.
     k : int or dict
         The smallest group size.  With ``scope="per-column"`` it may be a dictionary by column.
     columns : column name or list of them
@@ -93,10 +102,15 @@ def microaggregate(
         Seeds `shuffle` and the methods that draw random numbers; None gives seed 0.
     backend, threads, progress, time_limit
         As in `mag.multivariate`.
+    output : path, optional
+        For Parquet: the file to write, which appears, with its manifest beside it, when it is finished and counted.  A
+        run that did not end is continued behind the columns that it had finished.
+    overwrite : bool
+        Whether `output` may exist already; it is never a file that is read.
 
     Returns
     -------
-    Release
+    Release, or FileRelease for Parquet
         The published table, the groups, and the guarantee as counted on the published table.
 
     Raises
@@ -120,6 +134,19 @@ def microaggregate(
     Every record shares its values of age, income with at least 2 others: k = 3, counted on the published table, \
 smallest class 3 of 7 records.
     """
+    if is_source(table):
+        refused = {
+            "method": method != "auto", "aggregate": aggregate is not None, "standardize": standardize is not None,
+            "missing='drop'": missing == "drop", "small_strata": small_strata != "error", "shuffle": shuffle,
+            "random_state": random_state is not None, "time_limit": time_limit is not None, **options,
+        }  # fmt: skip
+        parts = {"columns": columns, "by": by, "keep": keep, "drop": drop}
+        how = {"cost": cost, "missing": missing, "round": round, "backend": backend, "threads": threads}
+        no = [option for option in refused if refused[option]]
+        return _streamed(table, k, parts, weights, how, no, scope, output, overwrite, progress)
+    for option, given in {"output": output is not None, "overwrite": overwrite}.items():
+        if given:
+            raise TypeError(f"{option} is used for Parquet files only; write the data of the result yourself.")
     began = time.perf_counter()
     frame = frame_of(table)
     roles = roles_of(frame, {"columns": columns, "by": by, "keep": keep, "drop": drop})
@@ -223,6 +250,54 @@ smallest class 3 of 7 records.
         rows=shown,
         facts=facts,
     )
+
+
+# ---- files
+
+
+def _streamed(
+    table: Any,
+    k: Any,
+    asked: dict[str, Any],
+    weights: Any,
+    how: dict[str, Any],
+    refused: list[str],
+    scope: str,
+    output: Any,
+    overwrite: bool,
+    progress: Any,
+) -> FileRelease:
+    """One column after the other, each as a table of its own with its strata and weights."""
+    if _checks.one_of("scope", scope, SCOPES) != "per-column":
+        raise ValueError("scope must be 'per-column' for a file; read it into a frame for 'joint', or see mag.scale.")
+    if refused:
+        raise TypeError(f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame.")
+    if output is None:
+        raise TypeError("output must be the path of the file to write; got None.")
+    source = Source(table)
+    roles = roles_of(source, asked)
+    ks = sizes_by_column(k, roles.columns, scope)
+    if weights is not None and not is_name(weights, source.names):
+        raise ValueError("weights must name a column of the file.")
+    reads = [*roles.by, *([weights] if weights is not None and weights not in roles.by else [])]
+    digits, how = how["round"], {name: one for name, one in how.items() if name != "round"}
+
+    def masked(name: Any, part: Any) -> tuple[Any, int]:
+        own = [other for other in reads if other != name]
+        own_digits = digits.get(name) if isinstance(digits, dict) else digits
+        floats = str(part.schema.field(name).type) in ("halffloat", "float", "double")
+        found = microaggregate(
+            part, ks[name], name, by=roles.by, drop=[other for other in own if other not in roles.by],
+            weights=weights, scope=scope, round=own_digits if floats else None, **how,
+        )  # fmt: skip
+        return found.data.column(name), int(found.grouping.n_groups[name])
+
+    options = {"k": k, **asked, "weights": weights, "scope": scope, "round": digits, **how, "cost": _name(how["cost"])}
+    return columnwise(
+        masked, source, output, ks=ks, k=k, by=roles.by, keep=roles.keep, drop=roles.drop, reads=reads,
+        options=options, versions=_versions(), overwrite=_checks.flag("overwrite", overwrite),
+        watch=Watch(_progress(progress)),
+    )  # fmt: skip
 
 
 # ---- numbers

@@ -25,6 +25,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag.demo", "mag.info"],
     ["mag.estimators"],
     ["mag.table"],
+    ["mag.stream"],
     ["mag.release"],
     ["mag.files", "mag.report"],
     ["mag.assess", "mag.verify"],

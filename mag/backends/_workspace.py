@@ -1,17 +1,30 @@
 """Memory that a thread keeps for its next call: page faults of fresh memory can cost as much as the work itself."""
 
 import threading
+import weakref
 
 import numpy as np
 
 KEPT = 2**28  # bytes of one loan that are kept at most; larger ones are given back at once
 
 
+class _Loans(dict):
+    """What one thread keeps; a plain dictionary could not be an element of `_all`."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+_all: "weakref.WeakSet[_Loans]" = weakref.WeakSet()
+
+
 class _Kept(threading.local):
     def __init__(self):
-        self.loans = {}
+        self.loans = _Loans()
+        with _adding:
+            _all.add(self.loans)
 
 
+_adding = threading.Lock()
 _kept = _Kept()
 
 
@@ -26,5 +39,8 @@ def borrow(name, size, dtype):
 
 
 def release():
-    """Give back what this thread keeps."""
-    _kept.loans.clear()
+    """Give back what all threads keep; those that are at work go on with what they have."""
+    with _adding:
+        threads = list(_all)
+    for loans in threads:
+        loans.clear()
