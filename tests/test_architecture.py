@@ -10,6 +10,7 @@ import pytest
 
 import mag
 from mag.backends import BACKENDS
+from mag.bounds import BOUNDS
 from mag.costs import COSTS
 from mag.methods import METHODS
 from mag.metrics import METRICS
@@ -22,6 +23,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag.demo", "mag.info"],
     ["mag.joint"],
     ["mag.api"],
+    ["mag.bounds"],
     ["mag.methods", "mag.records"],
     ["mag.metrics", "mag.privacy"],
     ["mag.backends"],
@@ -67,7 +69,14 @@ def test_imports_point_down(path):
             assert there == here or HEIGHT[there] > HEIGHT[here], f"{module_name(path)} imports {name}"
 
 
-TABLES = {"backends": BACKENDS, "costs": COSTS, "metrics": METRICS, "privacy": MEASURES, "solvers": SOLVERS}
+TABLES = {
+    "backends": BACKENDS,
+    "bounds": BOUNDS,
+    "costs": COSTS,
+    "metrics": METRICS,
+    "privacy": MEASURES,
+    "solvers": SOLVERS,
+}
 
 
 @pytest.mark.parametrize(("folder", "table"), TABLES.items(), ids=TABLES)

@@ -15,8 +15,8 @@ MOST, KEPT = 40, 15  # groups per record: from so many on, only the tightest are
 class Pool:
     """Groups of k records, none twice."""
 
-    def __init__(self, distance, k):
-        self.distance, self.seen = distance, set()
+    def __init__(self, distance, k, safe):
+        self.distance, self.safe, self.seen = distance, safe, set()
         self.groups, self.costs = np.empty((0, k), np.int64), np.empty(0)
 
     def add(self, groups):
@@ -41,8 +41,8 @@ class Pool:
             self.seen = set(map(bytes, self.groups))
 
     def ascend(self, y, target, step, rounds):
-        """Payments fair to the pool with a large sum, from y on; `target` is no less than what can be reached."""
-        return _ascend(y, self.groups, self.costs, target, step, rounds)
+        """Payments fair to the pool with a large sum, from y on, and the sum; `target` is no less than can be reached."""
+        return _ascend(y, self.safe, self.groups, self.costs, target, step, rounds)
 
 
 @jit
@@ -77,11 +77,10 @@ def _corrections(y, groups, costs, correction, tightest):
 
 
 @jit
-def _ascend(y, groups, costs, target, step, rounds):
+def _ascend(y, safe, groups, costs, target, step, rounds):
     """Subgradients, smoothed, with Polyak's step to the target; back to the best and shorter when that is too far."""
     n, k, best, waits = len(y), groups.shape[1], -np.inf, 0
-    y, scale = y.copy(), np.maximum(y, 0.0)
-    scale += 1e-3 * scale.mean() + 1e-300
+    y, scale = y.copy(), safe + (1e-3 * safe.mean() + 1e-300)  # records that are far from others pay more
     correction, tightest, direction, slope = np.empty(n), np.empty(n, np.int64), np.zeros(n), np.empty(n)
     start, fair = y.copy(), y.copy()
     for _ in range(rounds):

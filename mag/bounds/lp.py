@@ -6,11 +6,11 @@ All groups of k records of G, each to the same fraction, so that every record is
 S·(k-1) / (k·(s-1)), which is no more than S/s, the cost of G.
 
 The dual lets record i pay y[i] so that no group costs less than its records pay; Σ y is then a lower bound.  There are
-far too many groups to list, so payments are made fair to those found so far (`_pool`), and groups that they are unfair to
-are added.  Such payments prove nothing yet.  What does is a search for the least excess, min(0, SSE(G) - y(G)), of the
-groups whose first record is i, for each i (`_price`): if i pays that too, payments are fair to all groups.  A search that
-ends early gives a lower bound of that.  Where it is too far below, payments nearer to those of the neighbour bound, which
-are easily proven, give more.
+far too many groups to list, so payments are made fair to those found so far (`_pool`), and groups that they are unfair
+to are added.  Such payments prove nothing yet.  What does is a search for the least excess, min(0, SSE(G) - y(G)), of
+the groups whose first record is i, for each i (`_price`): if i pays that too, payments are fair to all groups.  A search
+that ends early gives a lower bound of that.  Where it is too far below, payments nearer to those of the neighbour bound,
+which are easily proven, give more.
 """
 
 import math
@@ -34,13 +34,15 @@ def bound(X, k, cost, threads, watch):
     """What any grouping costs at least; `cost` is that of one."""
     task = _Task(X, k, threads, watch)
     best, safe = neighbor.bound(X, k, cost, threads, watch), task.records.near[:, : k - 1].sum(axis=1) / (2 * k)
-    y, pool, proofs = safe, Pool(task.records.distance, k), 0
+    y, pool, proofs = safe, Pool(task.records.distance, k, safe), 0
     pool.add(task.grown(y)[0])
     for attempt in range(ROUNDS):
         groups, excess = task.grown(y)
         new = pool.add(groups[excess < 0])
         settled = new < 0.05 * len(X) or attempt == ROUNDS - 1
         y, allowed = pool.ascend(y, cost, 0.2 if attempt < 10 else 0.05, 20_000 if settled else 300)
+        if settled:  # from the first payments on it may come farther
+            y, allowed = max((y, allowed), pool.ascend(safe, cost, 0.2, 20_000), key=lambda found: found[1])
         if watch.step(attempt / ROUNDS):
             break
         if settled:

@@ -1,8 +1,8 @@
 """The nearest neighbours of every record.
 
 SSE(G) = Σ over i in G of (the squared distances of i from the others of G) / (2·|G|).  In a group of s records, i is at
-least as far from the s-1 others as from its s-1 nearest: it adds no less than their sum / (2s).  That never falls with s,
-for the s-th nearest is no nearer than the average of those before it, so no group size of k or more adds less than k.
+least as far from the s-1 others as from its s-1 nearest: it adds no less than their sum / (2s).  That never falls with
+s, for the s-th nearest is no nearer than the average of those before it: no group size above k adds less than k does.
 """
 
 import math
