@@ -48,8 +48,8 @@ def multivariate(
     k : int
         The smallest group size, from 1 to n.
     method : {"auto", "cbfs_order", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order", "mdav_plus", \
-"mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor", "npn", \
-"ona", "ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore"}
+"mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor", \
+"npn", "ona", "ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore"}
         How to group; "auto" is "ona_star" while n·n·d is at most 2**35, some seconds, and "mona" beyond.
 
         ==================== ==================================================== ====================================
@@ -70,8 +70,8 @@ def multivariate(
         ==================== ==================================================== ====================================
 
         The first six find the best groups of records that are consecutive in their order; "matching" needs the packages
-        of ``mag-sdc[matching]``, and makes one group of three of an odd number of records.  The methods of Thaeter's
-        thesis (2021) start groups at records far from the centre, exchange records between groups, or halve:
+        of ``mag-sdc[matching]``, takes up to 2048 records, and makes one group of three of an odd number.  The methods
+        of Thaeter's thesis (2021) start groups at records far from the centre, exchange records between groups, or halve:
 
         ==================== ==================================================== ====================================
         method               groups                                               options

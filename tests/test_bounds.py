@@ -65,15 +65,15 @@ def test_the_bound_of_the_linear_program_is_its_optimum(n, k):
         assert optimum * 0.995 <= bound_of("lp", X, k) <= optimum * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("k", [2, 3, 7])
+@pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("name", BOUNDS)
 def test_bounds_are_below_the_optimum_of_one_column(name, k):
     rng = np.random.default_rng(k)
-    for x in (rng.normal(size=400), rng.integers(0, 60, 400), rng.lognormal(0, 2, 400)):
+    for x in (rng.normal(size=200), rng.integers(0, 60, 200), rng.lognormal(0, 2, 200)):
         best = mag.univariate(x, k).cost
-        X = np.column_stack([x - x.mean(), np.zeros(len(x))])
-        assert bound_of(name, X, k) <= best * (1 + 1e-12)
-        assert name == "neighbor" or bound_of(name, X, k) >= 0.9 * best or k == 7
+        found = bound_of(name, np.column_stack([x - x.mean(), np.zeros(len(x))]), k)
+        assert found <= best * (1 + 1e-12)
+        assert name == "neighbor" or found >= 0.9 * best or x.dtype.kind == "i"
 
 
 def brute_neighbor(X, k):
@@ -178,7 +178,7 @@ def test_searches_that_end_early_give_a_bound_above_the_neighbours(monkeypatch):
     X = np.random.default_rng(7).normal(size=(120, 4))
     full = bound_of("lp", X, 6)
     monkeypatch.setattr(lp, "STEPS", 3)
-    assert bound_of("neighbor", X, 6) * 1.1 < bound_of("lp", X, 6) < full
+    assert bound_of("neighbor", X, 6) * 1.02 < bound_of("lp", X, 6) < full
 
 
 def test_wrong_bounds_are_refused():

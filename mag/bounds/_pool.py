@@ -41,7 +41,7 @@ class Pool:
             self.seen = set(map(bytes, self.groups))
 
     def ascend(self, y, target, step, rounds):
-        """Payments fair to the pool with a large sum, from y on, and the sum; `target` is no less than can be reached."""
+        """Payments fair to the pool, from y on, and their sum, which is large; `target` cannot be exceeded."""
         return _ascend(y, self.safe, self.groups, self.costs, target, step, rounds)
 
 

@@ -86,8 +86,8 @@ def _swap(records, y, ids, sums, inside, k, excess):
 def search(records, y, rank, limit, anchors, tree, groups, least, found, excess):
     """For every anchor i, least[i] ≤ 0: no group whose first record by `rank` is i has less excess.
 
-    found[i] says whether a group with excess[i] below 0 is in groups[i].  A search of more than `limit` steps ends, with
-    the least bound of what it has not looked at.
+    found[i] says whether a group with excess[i] below 0 is in groups[i].  A search of more than `limit` steps ends,
+    with the least bound of what it has not looked at.
     """
     k = groups.shape[1]
     for i in anchors:

@@ -8,9 +8,9 @@ S·(k-1) / (k·(s-1)), which is no more than S/s, the cost of G.
 The dual lets record i pay y[i] so that no group costs less than its records pay; Σ y is then a lower bound.  There are
 far too many groups to list, so payments are made fair to those found so far (`_pool`), and groups that they are unfair
 to are added.  Such payments prove nothing yet.  What does is a search for the least excess, min(0, SSE(G) - y(G)), of
-the groups whose first record is i, for each i (`_price`): if i pays that too, payments are fair to all groups.  A search
-that ends early gives a lower bound of that.  Where it is too far below, payments nearer to those of the neighbour bound,
-which are easily proven, give more.
+the groups whose first record is i, for each i (`_price`): if i pays that too, payments are fair to all groups.  What a
+search that ends early has not looked at has a lower bound as well.  Where that is too low, payments nearer to those of
+the neighbour bound, which are easily proven, give more.
 """
 
 import math
@@ -54,13 +54,12 @@ def bound(X, k, cost, threads, watch):
                 return best
             pool.add(groups)
         pool.trim(y)
-    share, last = 0.5, -np.inf
-    while share < 1 and not watch.stopped:
-        proven, _, _ = task.proven(safe + share * (y - safe))
-        best = max(best, proven)
+    last = -np.inf
+    for tenths in range(1, 10):  # the bound rises, and falls where more is paid than can be proven
+        proven = -np.inf if watch.stopped else task.proven(safe + tenths / 10 * (y - safe))[0]
         if proven < last:
             break
-        share, last = share + 0.1, proven
+        best, last = max(best, proven), proven
     return best
 
 

@@ -3,8 +3,8 @@
 These are the best groups of exactly two records; groups of three, which k = 2 allows, can cost less.  Rustworkx finds
 matchings, in time that grows with the number of pairs that it may choose from.  Few are enough, by Edmonds' linear
 program: every record has one pair altogether, and at least one leaves every set of an odd number of records.  Its dual
-lets records pay y, and odd sets a toll, so that no pair costs less than is paid for it; together a lower bound of what a
-matching costs.  Pairs that would raise it above the cost of a known matching are in no better one.
+lets records pay y, and odd sets a toll, so that no pair costs less than is paid for it; together that is a lower bound
+of what a matching costs.  Pairs that would raise it above the cost of a known matching are in no better one.
 """
 
 import importlib.util
@@ -14,6 +14,7 @@ import numpy as np
 
 from mag.methods._neighbours import neighbours
 
+MOST = 2**11  # records: some minutes
 NEAR = 10  # neighbours of each record among the first pairs
 ROUNDS = 20  # in which pairs are added that cost less than is paid, and odd sets
 DIGITS = 2.0**60  # costs are matched as integers up to this
@@ -27,6 +28,8 @@ def group(X, k, *, threads):
     if any(importlib.util.find_spec(name) is None for name in ("rustworkx", "scipy")):
         raise ImportError("method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'.")
     n, matched = len(X), np.arange(len(X))
+    if n > MOST:
+        raise ValueError(f"method 'matching' is for at most {MOST} records; got n={n}.")
     near = neighbours(X, 2, threads)
     if n % 2:
         third = _costs(X, matched, near[:, 0]) + _costs(X, matched, near[:, 1]) + _costs(X, near[:, 0], near[:, 1])
@@ -118,7 +121,7 @@ def _matched(X, first, second):
     import rustworkx
 
     costs = _costs(X, first, second)
-    weights = int(DIGITS) - np.rint(costs / (costs.max() or 1.0) * DIGITS).astype(np.int64)
+    weights = int(DIGITS) - np.rint(costs / (costs.max(initial=0.0) or 1.0) * DIGITS).astype(np.int64)
     graph = rustworkx.PyGraph(multigraph=False)
     graph.add_nodes_from(range(len(X)))
     graph.add_edges_from(list(zip(first.tolist(), second.tolist(), weights.tolist(), strict=True)))
