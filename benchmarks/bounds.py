@@ -1,7 +1,7 @@
 """How far ONA* can be from the least loss:  python -m benchmarks.bounds [census] [eia] [tarragona]
 
-Information loss of ONA* and of the best pairs (k = 2), and the lower bounds of `mag.multivariate(bound=…)`, in per cent;
-two threads.  The linear program has five minutes for each.
+Information loss of ONA* and of the best pairs (k = 2), and the lower bounds of `mag.multivariate(bound=…)`, in per
+cent; two threads.  The linear program has five minutes for each.
 """
 
 import sys

@@ -71,7 +71,8 @@ def multivariate(
 
         The first six find the best groups of records that are consecutive in their order; "matching" needs the packages
         of ``mag-sdc[matching]``, takes up to 2048 records, and makes one group of three of an odd number.  The methods
-        of Thaeter's thesis (2021) start groups at records far from the centre, exchange records between groups, or halve:
+        of Thaeter's thesis (2021) start groups at records far from the centre, exchange records between groups, or
+        halve:
 
         ==================== ==================================================== ====================================
         method               groups                                               options

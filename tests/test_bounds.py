@@ -37,7 +37,7 @@ def few_records(draw):
 
 
 @pytest.mark.parametrize("name", BOUNDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(few_records())
 def test_no_bound_is_above_the_optimum_of_few_records(name, problem):
     X, k = problem
@@ -59,7 +59,7 @@ def relaxed(X, k):
 @pytest.mark.parametrize(("n", "k"), [(11, 2), (12, 2), (11, 3), (12, 4), (13, 5)])
 def test_the_bound_of_the_linear_program_is_its_optimum(n, k):
     pytest.importorskip("scipy")
-    for seed in range(3):
+    for seed in range(2):
         X = np.random.default_rng(seed).normal(size=(n, 2)) * [1, 3]
         optimum = relaxed(X, k)
         assert optimum * 0.995 <= bound_of("lp", X, k) <= optimum * (1 + 1e-9)
@@ -126,11 +126,10 @@ def test_payments_are_fair_to_the_pool():
     assert math.fsum(y) == pytest.approx(total, rel=1e-12)
 
 
-@pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("name", tables(40))
-def test_hostile_tables_have_bounds(name, standardize):
-    X = tables(40)[name]
-    for k in (2, 5):
+@pytest.mark.parametrize("name", tables(24))
+def test_hostile_tables_have_bounds(name):
+    X = tables(24)[name]
+    for k, standardize in ((2, True), (3, False)):
         weak = mag.multivariate(X, k, method="mdav", standardize=standardize, bound="neighbor")
         strong = mag.multivariate(X, k, method="mdav", standardize=standardize, bound="lp")
         assert 0 <= weak.bound <= strong.bound <= strong.information_loss
@@ -143,12 +142,11 @@ def test_every_method_has_a_bound_and_a_gap(method):
     plain = mag.multivariate(X, k, method=method)
     assert plain.bound is None
     assert plain.gap is None
-    for bound in (True, *BOUNDS):
-        grouping = mag.multivariate(X, k, method=method, bound=bound)
-        np.testing.assert_array_equal(grouping.labels, plain.labels)
-        assert 0 < grouping.bound <= grouping.information_loss
-        assert grouping.gap == pytest.approx(1 - grouping.bound / grouping.information_loss)
-        assert f", gap {grouping.gap:.2g}" in repr(grouping)
+    grouping = mag.multivariate(X, k, method=method, bound="neighbor")
+    np.testing.assert_array_equal(grouping.labels, plain.labels)
+    assert 0 < grouping.bound <= grouping.information_loss
+    assert grouping.gap == pytest.approx(1 - grouping.bound / grouping.information_loss)
+    assert f", gap {grouping.gap:.2g}" in repr(grouping)
 
 
 @pytest.mark.parametrize("bound", [True, *BOUNDS])

@@ -3,8 +3,8 @@
     def bound(X, k, cost, threads, watch) -> float
 
 `X` is as for `mag.methods`, `cost` the sum of squares of a grouping of it, in the units of `X`; so is what is returned.
-It is never above the least cost that there is, rounding errors included.  `watch` (a `mag.methods._watch.Watch`) may end
-the work early, at a lower bound.
+It is never above the least cost that there is, rounding errors included.  `watch` (a `mag.methods._watch.Watch`) may
+end the work early, at a lower bound.
 """
 
 from mag.bounds import lp, neighbor
