@@ -35,10 +35,9 @@ def bound(X, k, cost, threads, watch):
     task = _Task(X, k, threads, watch)
     best, safe = neighbor.bound(X, k, cost, threads, watch), task.records.near[:, : k - 1].sum(axis=1) / (2 * k)
     y, pool, proofs = safe, Pool(task.records.distance, k, safe), 0
-    pool.add(task.grown(y)[0])
     for attempt in range(ROUNDS):
         groups, excess = task.grown(y)
-        new = pool.add(groups[excess < 0])
+        new = pool.add(groups[(excess < 0) | (attempt == 0)])  # every record is in one
         settled = new < 0.05 * len(X) or attempt == ROUNDS - 1
         y, allowed = pool.ascend(y, cost, 0.2 if attempt < 10 else 0.05, 20_000 if settled else 300)
         if settled:  # from the first payments on it may come farther
