@@ -181,7 +181,7 @@ def multivariate(
     >>> grouping.bound <= grouping.information_loss
     True
     >>> print(f"at most {grouping.gap:.0%} lower")
-    at most 22% lower
+    at most 14% lower
     """
     engine = _backend(backend)
     X, home = read("X", X)
