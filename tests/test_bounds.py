@@ -116,6 +116,17 @@ def test_the_search_finds_the_least_excess():
             assert (early <= excess).all()
 
 
+@pytest.mark.parametrize("steps", [0, 2, 300])
+def test_whatever_is_paid_the_proven_bound_is_below_the_optimum(steps, monkeypatch):
+    monkeypatch.setattr(lp, "STEPS", steps)
+    rng = np.random.default_rng(8)
+    for k in (2, 3, 4):
+        X = rng.normal(size=(9, 2))
+        task, best = lp._Task(X, k, 1, Watch()), least_loss(X, k)
+        for y in (np.full(9, best / 9), rng.uniform(0, 3 * best / 9, 9), rng.normal(best / 9, best, 9)):
+            assert task.proven(y)[0] <= best
+
+
 def test_payments_are_fair_to_the_pool():
     X = np.random.default_rng(2).normal(size=(12, 2))
     pool = Pool(np.square(X[:, None] - X).sum(axis=2), 3, np.ones(12))
