@@ -10,6 +10,8 @@ from mag._checks import finite, flag, integer, one_of, real_table, seconds, show
 from mag.api import _backend, univariate
 from mag.backends import cpu
 from mag.backends._labels import at_least
+from mag.bounds import BOUNDS, DENSE
+from mag.bounds import automatic as automatic_bound
 from mag.costs._groups import distance
 from mag.methods import METHODS, Method, automatic
 from mag.methods._ordered import Whole
@@ -29,6 +31,8 @@ def multivariate(
     random_state: Any = None,
     progress: bool | Callable[[float], Any] | None = None,
     time_limit: float | None = None,
+    bound: bool | str = False,
+    bound_time: float | None = None,
     **options: Any,
 ) -> RecordGrouping:
     """Group records of several columns into groups of at least k that lose little.
@@ -43,9 +47,9 @@ def multivariate(
         Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
     k : int
         The smallest group size, from 1 to n.
-    method : {"auto", "cbfs_order", "kmeans_cleanup", "lmas", "md", "mdav", "mdav_order", "mdav_plus", "mdav_star", \
-"mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor", "npn", "ona", \
-"ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore"}
+    method : {"auto", "cbfs_order", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order", "mdav_plus", \
+"mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor", \
+"npn", "ona", "ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore"}
         How to group; "auto" is "ona_star" while n·n·d is at most 2**35, some seconds, and "mona" beyond.
 
         ==================== ==================================================== ====================================
@@ -62,10 +66,13 @@ def multivariate(
                                                                                   random_state, time_limit
         ``kmeans_cleanup``   clusters of k-means, small ones merged               factor=1.0, random_state, time_limit
         ``nearest_neighbor`` trees of near records, cut                           random_state
+        ``matching``         the best pairs, for k = 2 only                       none
         ==================== ==================================================== ====================================
 
-        The first six find the best groups of records that are consecutive in their order.  The methods of Thaeter's
-        thesis (2021) start groups at records far from the centre, exchange records between groups, or halve:
+        The first six find the best groups of records that are consecutive in their order; "matching" needs the packages
+        of ``mag-sdc[matching]``, takes up to 2048 records, and makes one group of three of an odd number.  The methods
+        of Thaeter's thesis (2021) start groups at records far from the centre, exchange records between groups, or
+        halve:
 
         ==================== ==================================================== ====================================
         method               groups                                               options
@@ -104,6 +111,14 @@ def multivariate(
         True draws a bar on the standard error stream; a function is called with fractions from 0 to 1.
     time_limit : float, optional
         Seconds after which the best grouping so far is returned; its `complete` is then False.
+    bound : {False, True, "lp", "neighbor"}
+        Whether to find out what any grouping into groups of k or more loses at least, the `bound` of the result, and
+        how far above that this one can be, its `gap`.  "neighbor" adds up the distances from the nearest records, and
+        takes about as long as a quick method; "lp" is the bound of the linear program of all groups, often within a few
+        per cent of the least loss, takes seconds to minutes for some thousand records, longer for a larger k, and
+        memory for all distances.  True is "lp" up to 8192 records and "neighbor" beyond.
+    bound_time : float, optional
+        Seconds after which "lp" gives the best bound so far; it is valid, but lower, and depends on the machine.
     integer : bool
         Publish the integers nearest to the means, half away from zero, and find the groups that lose least then.
     exchanges : float
@@ -157,6 +172,16 @@ def multivariate(
     array([0, 1, 0, 0, 0, 1, 1], dtype=int32)
     >>> grouping.masked[0]
     array([ 31.35, 169.  ])
+
+    How much lower could the loss be?
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> grouping = mag.multivariate(X, k=3, method="mdav", bound=True)
+    >>> grouping.bound <= grouping.information_loss
+    True
+    >>> print(f"at most {grouping.gap:.0%} lower")
+    at most 14% lower
     """
     engine = _backend(backend)
     X, home = read("X", X)
@@ -167,6 +192,9 @@ def multivariate(
     name = one_of("method", method, ["auto", *METHODS])
     name = automatic(n, d, k) if name == "auto" else name
     chosen = METHODS[name]
+    if chosen.k not in (None, k):
+        raise ValueError(f"method {name!r} needs k={chosen.k}; got k={k}.")
+    lower = _bound(bound, bound_time, n)
     if dtype.kind == "f":
         values = values.astype(np.float64, copy=False)
     elif dtype.kind == "b":
@@ -193,7 +221,7 @@ def multivariate(
     labels, n_groups = _numbered(labels, n)
     if not at_least(k, labels, n_groups, False):
         raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
-    return RecordGrouping(
+    grouping = RecordGrouping(
         labels,
         k,
         n_groups,
@@ -206,6 +234,27 @@ def multivariate(
         details={what: home(told) if home and isinstance(told, np.ndarray) else told for what, told in details.items()},
         home=home,
     )
+    if lower is not None:
+        least = grouping._squares  # which is optimal without a choice, and with one column
+        if n >= 2 * k and k > 1 and d > 1:
+            least = BOUNDS[lower](standard.z, k, least, threads, Watch(None, bound_time))
+        grouping._bounded(least)
+    return grouping
+
+
+def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
+    """Which bound was asked for."""
+    chosen = None
+    if isinstance(bound, str):
+        chosen = one_of("bound", bound, BOUNDS)
+    elif flag("bound", bound):
+        chosen = automatic_bound(n)
+    if chosen == "lp" and n > DENSE:
+        raise ValueError(f"bound='lp' is for at most {DENSE} records; got n={n}, use 'neighbor'.")
+    if chosen != "lp" and bound_time is not None:
+        raise TypeError(f"bound_time is only used by bound 'lp'; got bound={shown(bound)} of n={n} records.")
+    seconds("bound_time", bound_time)
+    return chosen
 
 
 def check_options(

@@ -30,6 +30,11 @@ class RecordGrouping(Grouping):
         The mean of each group in the units of the data; the nearest integers with ``integer=True``.
     complete : bool
         False where `time_limit` ended the search and this is the best grouping found until then.
+    bound : float or None
+        What any grouping into groups of k records or more loses at least, in the unit of `information_loss`; None
+        unless it was asked for.  With one column it is the information loss itself.
+    gap : float or None
+        ``(information_loss - bound) / information_loss``: no grouping loses less than this part less.  0 is optimal.
     details : dict
         What the method was asked to tell beside the groups, such as ``"scores"`` of method "projection".
     """
@@ -41,6 +46,7 @@ class RecordGrouping(Grouping):
     _unit: np.ndarray
     _scale: int
     _integer: bool
+    _bound: float | None = None
 
     def __init__(
         self,
@@ -68,7 +74,7 @@ class RecordGrouping(Grouping):
         n, d = self._x.shape
         groups = f"{self.n_groups} groups of {int(self._sizes.min())} to {int(self._sizes.max())}"
         note = "" if self.complete else ", stopped by time_limit"
-        loss = f"information loss {self.information_loss:.4g}"
+        loss = f"information loss {self.information_loss:.4g}" + ("" if self.gap is None else f", gap {self.gap:.2g}")
         return f"<RecordGrouping: {n} records of {d} columns in {groups}, k={self.k}, {self.method}, {loss}{note}>"
 
     def _add(self, per_record: np.ndarray) -> np.ndarray:
@@ -141,3 +147,22 @@ class RecordGrouping(Grouping):
         """SSE / SST."""
         total = float(np.square(self._z).sum())
         return self._squares / total if total else 0.0
+
+    @property
+    def bound(self) -> float | None:
+        """What any grouping loses at least."""
+        if self._bound is None:
+            return None
+        total = float(np.square(self._z).sum())
+        return self._bound / total if total else 0.0
+
+    @property
+    def gap(self) -> float | None:
+        """How much less than this another grouping may lose, relative to it."""
+        if self.bound is None:
+            return None
+        return (self.information_loss - self.bound) / self.information_loss if self.information_loss else 0.0
+
+    def _bounded(self, squares: float) -> None:
+        """Note what any grouping costs at least, in units of `_z`."""
+        vars(self)["_bound"] = squares

@@ -10,6 +10,7 @@ import pytest
 
 import mag
 from mag.backends import BACKENDS
+from mag.bounds import BOUNDS
 from mag.commands import COMMANDS
 from mag.costs import COSTS
 from mag.files import FORMATS
@@ -36,6 +37,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag._cells", "mag._representatives", "mag._strata"],
     ["mag.joint"],
     ["mag.api"],
+    ["mag.bounds"],
     ["mag.methods", "mag.records"],
     ["mag.metrics", "mag.privacy"],
     ["mag.backends"],
@@ -83,6 +85,7 @@ def test_imports_point_down(path):
 
 TABLES = {
     "backends": BACKENDS,
+    "bounds": BOUNDS,
     "commands": COMMANDS,
     "costs": COSTS,
     "files": FORMATS,

@@ -19,6 +19,7 @@ from typing import Any
 from mag.methods import (
     cbfs_order,
     kmeans_cleanup,
+    matching,
     mdav,
     mdav_order,
     mona,
@@ -36,9 +37,10 @@ GIVEN = ("engine", "random_state", "threads", "watch", "whole")  # handed over b
 
 @dataclass(frozen=True)
 class Method:
-    """The function that groups; what it can be asked for follows from its signature."""
+    """The function that groups, and the only k that it can do, if so; what it can be asked for is in its signature."""
 
     group: Callable[..., Any]
+    k: int | None = None
 
     @property
     def _keywords(self) -> dict[str, Any]:
@@ -61,6 +63,7 @@ METHODS = {
     "cbfs_order": Method(cbfs_order.group),
     "kmeans_cleanup": Method(kmeans_cleanup.group),
     "lmas": Method(ona.lmas),
+    "matching": Method(matching.group, k=2),
     "md": Method(mdav.md),
     "mdav": Method(mdav.mdav),
     "mdav_order": Method(mdav_order.group),

@@ -1,0 +1,63 @@
+"""How far ONA* can be from the least loss:  python -m benchmarks.bounds [census] [eia] [tarragona]
+
+Information loss of ONA* and of the best pairs (k = 2), and the lower bounds of `mag.multivariate(bound=…)`, in per
+cent; two threads.  The linear program has five minutes for each.
+"""
+
+import sys
+import time
+
+import mag
+from benchmarks._data import table
+from benchmarks._measure import save, show
+
+THREADS, MINUTES = 2, 5
+SETS, SIZES = ("census", "eia", "tarragona"), (2, 3, 4, 5, 7, 10)
+
+
+def timed(X: object, k: int, **options: object) -> tuple[mag.RecordGrouping, float]:
+    """A grouping, and how long it took."""
+    began = time.perf_counter()
+    grouping = mag.multivariate(X, k, threads=THREADS, **options)
+    return grouping, time.perf_counter() - began
+
+
+def rows_of(name: str) -> list[dict]:
+    """A row per k."""
+    X, rows = table(name), []
+    timed(X[:200], 3, method="ona_star", bound="lp")  # compiles
+    for k in SIZES:
+        grouping, grouped = timed(X, k, method="ona_star")
+        weak, near = timed(X, k, method="ona_star", bound="neighbor")
+        strong, solved = timed(X, k, method="ona_star", bound="lp", bound_time=60 * MINUTES)
+        pairs = k == 2 and len(X) <= 2048
+        rows.append(
+            {
+                "data": name,
+                "k": k,
+                "ona_star, %": 100 * grouping.information_loss,
+                "matching, %": 100 * timed(X, k, method="matching")[0].information_loss if pairs else None,
+                "neighbor, %": 100 * weak.bound,
+                "lp, %": 100 * strong.bound,
+                "neighbor, gap %": 100 * weak.gap,
+                "lp, gap %": 100 * strong.gap,
+                "neighbor, s": near - grouped,
+                "lp, s": solved - grouped,
+            }
+        )
+    return rows
+
+
+def main() -> None:
+    """Print the tables and write them as JSON."""
+    found = []
+    for name in SETS:
+        if not set(SETS) & set(sys.argv) or name in sys.argv:
+            rows = rows_of(name)
+            show(f"Lower bounds, {name}", rows)
+            found += rows
+    save("bounds", found)
+
+
+if __name__ == "__main__":
+    main()

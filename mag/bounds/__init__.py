@@ -1,0 +1,19 @@
+"""Lower bounds: what any grouping into groups of k records or more costs at least.  One bound, one file.
+
+    def bound(X, k, cost, threads, watch) -> float
+
+`X` is as for `mag.methods`, `cost` the sum of squares of a grouping of it, in the units of `X`; so is what is returned.
+It is never above the least cost that there is, rounding errors included.  `watch` (a `mag.methods._watch.Watch`) may
+end the work early, at a lower bound.
+"""
+
+from mag.bounds import lp, neighbor
+
+BOUNDS = {"lp": lp.bound, "neighbor": neighbor.bound}
+
+DENSE = 2**13  # records whose distances from all others are kept for "lp": 0.5 GB
+
+
+def automatic(n: int) -> str:
+    """The bound of True: the linear program, which takes minutes for some thousand records, or the neighbours."""
+    return "lp" if n <= DENSE else "neighbor"

@@ -1,0 +1,110 @@
+"""The groups found so far, and the payments that come closest to them.
+
+Payments y are *fair* to a set of groups if no group of it costs less than its records pay.  Then every grouping made of
+them costs at least Σ y.  For any y,  y[i] + min over groups G of i of (SSE(G) - y(G)) / |G|  is fair: summed over a
+group, the minima are at most its excess.  The sum of these is concave in y, and is raised by subgradients.
+"""
+
+import numpy as np
+
+from mag._jit import called, jit
+
+MOST, KEPT = 40, 15  # groups per record: from so many on, only the tightest are kept
+
+
+class Pool:
+    """Groups of k records, none twice."""
+
+    def __init__(self, distance, k, safe):
+        self.distance, self.safe, self.seen = distance, safe, set()
+        self.groups, self.costs = np.empty((0, k), np.int64), np.empty(0)
+
+    def add(self, groups):
+        """Take groups in; returns how many are new."""
+        groups = np.sort(groups, axis=1)
+        new = []
+        for g, name in enumerate(map(bytes, groups)):
+            if name not in self.seen:
+                self.seen.add(name)
+                new.append(g)
+        self.groups = np.concatenate([self.groups, groups[new]])
+        self.costs = np.concatenate([self.costs, _costs(groups[new], self.distance)])
+        return len(new)
+
+    def trim(self, y):
+        """Forget the groups with the most excess, when there are many."""
+        n = len(self.distance)
+        if len(self.costs) > MOST * n:
+            excess = self.costs - y[self.groups].sum(axis=1)
+            kept = np.sort(np.argsort(excess, kind="stable")[: KEPT * n])
+            self.groups, self.costs = self.groups[kept], self.costs[kept]
+            self.seen = set(map(bytes, self.groups))
+
+    def ascend(self, y, target, step, rounds):
+        """Payments fair to the pool, from y on, and their sum, which is large; `target` cannot be exceeded."""
+        return _ascend(y, self.safe, self.groups, self.costs, target, step, rounds)
+
+
+@jit
+def _costs(groups, distance):
+    costs, k = np.zeros(len(groups)), groups.shape[1]
+    for g in range(len(groups)):
+        for a in range(k):
+            for b in range(a):
+                costs[g] += distance[groups[g, a], groups[g, b]]
+        costs[g] /= k
+    return costs
+
+
+@called
+def _corrections(y, groups, costs, correction, tightest):
+    """For every record the least excess per record of its groups, and the group; returns the sum of fair payments."""
+    correction[:] = np.inf
+    k = groups.shape[1]
+    for g in range(len(groups)):
+        excess = costs[g]
+        for a in range(k):
+            excess -= y[groups[g, a]]
+        excess /= k
+        for a in range(k):
+            i = groups[g, a]
+            if excess < correction[i]:
+                correction[i], tightest[i] = excess, g
+    total = 0.0
+    for i in range(len(y)):
+        total += y[i] + correction[i]
+    return total
+
+
+@jit
+def _ascend(y, safe, groups, costs, target, step, rounds):
+    """Subgradients, smoothed, with Polyak's step to the target; back to the best and shorter when that is too far."""
+    n, k, best, waits = len(y), groups.shape[1], -np.inf, 0
+    y, scale = y.copy(), safe + (1e-3 * safe.mean() + 1e-300)  # records that are far from others pay more
+    correction, tightest, direction, slope = np.empty(n), np.empty(n, np.int64), np.zeros(n), np.empty(n)
+    start, fair = y.copy(), y.copy()
+    for _ in range(rounds):
+        total = _corrections(y, groups, costs, correction, tightest)
+        waits = 0 if best == -np.inf or total > best + 1e-8 * abs(best) else waits + 1
+        if total > best:
+            best = total
+            start[:], fair[:] = y, y + correction
+        if waits >= 20:
+            waits, step = 0, 0.7 * step
+            if step < 1e-5:
+                break
+            y[:], direction[:] = start, 0.0
+            total = _corrections(y, groups, costs, correction, tightest)
+        slope[:] = 1.0
+        for i in range(n):
+            for j in groups[tightest[i]]:
+                slope[j] -= 1.0 / k
+        length = 0.0
+        for i in range(n):
+            direction[i] = 0.8 * direction[i] + 0.2 * slope[i]
+            length += direction[i] * direction[i] * scale[i]
+        if length == 0.0 or total >= target:
+            break
+        for i in range(n):
+            y[i] += step * (target - total) / length * direction[i] * scale[i]
+    return fair, best

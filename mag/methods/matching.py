@@ -1,0 +1,132 @@
+"""Pairs of least cost: minimum-weight perfect matching  (Thaeter 2021, section 4.3).
+
+These are the best groups of exactly two records; groups of three, which k = 2 allows, can cost less.  Rustworkx finds
+matchings, in time that grows with the number of pairs that it may choose from.  Few are enough, by Edmonds' linear
+program: every record has one pair altogether, and at least one leaves every set of an odd number of records.  Its dual
+lets records pay y, and odd sets a toll, so that no pair costs less than is paid for it; together that is a lower bound
+of what a matching costs.  Pairs that would raise it above the cost of a known matching are in no better one.
+"""
+
+import importlib.util
+from collections import namedtuple
+
+import numpy as np
+
+from mag.methods._neighbours import neighbours
+
+MOST = 2**11  # records: some minutes
+NEAR = 10  # neighbours of each record among the first pairs
+ROUNDS = 20  # in which pairs are added that cost less than is paid, and odd sets
+DIGITS = 2.0**60  # costs are matched as integers up to this
+CAREFUL = 1e-8  # of all payments: more than their rounding errors
+
+Dual = namedtuple("Dual", "y odd toll")  # y[i]; odd[set, i] says whether i is in it; toll[set]
+
+
+def group(X, k, *, threads):
+    """Labels of pairs; of an odd number of records, one with close neighbours joins the pair where it costs least."""
+    if any(importlib.util.find_spec(name) is None for name in ("rustworkx", "scipy")):
+        raise ImportError("method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'.")
+    n, matched = len(X), np.arange(len(X))
+    if n > MOST:
+        raise ValueError(f"method 'matching' is for at most {MOST} records; got n={n}.")
+    near = neighbours(X, 2, threads)
+    if n % 2:
+        third = _costs(X, matched, near[:, 0]) + _costs(X, matched, near[:, 1]) + _costs(X, near[:, 0], near[:, 1])
+        matched = np.delete(matched, np.argmin(third))
+    first, second = _best_pairs(X[matched], threads)
+    labels = np.full(n, -1)
+    labels[matched[first]] = labels[matched[second]] = np.arange(len(first))
+    if n % 2:
+        (alone,) = np.flatnonzero(labels < 0)
+        middle = (X[matched[first]] + X[matched[second]]) / 2
+        labels[alone] = np.argmin(np.square(middle - X[alone]).sum(axis=1))
+    return labels
+
+
+def _best_pairs(X, threads):
+    n = len(X)
+    near = neighbours(X, min(NEAR, n - 1), threads)
+    everyone = np.arange(n)
+    ring = np.append(everyone[1:], 0)  # holds a perfect matching
+    pairs = _joined(n, np.repeat(everyone, near.shape[1]) * n + near.ravel(), everyone * n + ring)
+    odd, dual = np.zeros((0, n), np.bool_), None
+    for _ in range(ROUNDS):
+        dual, broken = _dual(X, odd, *pairs)
+        unfair, known = _pairs_below(X, dual, -CAREFUL * np.abs(dual.y).mean()), len(pairs[0])
+        pairs = _joined(n, pairs[0] * n + pairs[1], unfair[0] * n + unfair[1])
+        if len(pairs[0]) == known and not len(broken):
+            break
+        odd = np.vstack([odd, broken])
+    dual.y[:] += [min(0.0, excess.min()) / 2 for excess in _excesses(X, dual)]
+    careful = CAREFUL * np.abs(dual.y).sum()
+    known = _matched(X, *_pairs_below(X, dual, careful)) or _matched(X, *pairs)
+    spare = _costs(X, *known).sum() - dual.y.sum() - dual.toll.sum()
+    return known if spare <= careful else _matched(X, *_pairs_below(X, dual, spare + careful))
+
+
+def _costs(X, i, j):
+    return np.square(X[i] - X[j]).sum(axis=1) / 2
+
+
+def _excesses(X, dual):
+    """For each record in turn, what its pairs cost beyond what is paid for them."""
+    paying = dual.toll > 0
+    odd = dual.odd[paying].astype(np.float64)
+    tolls = odd.T * dual.toll[paying]
+    paid = dual.y + tolls.sum(axis=1)
+    for i in range(len(X)):
+        inside = np.flatnonzero(odd[:, i])
+        excess = _costs(X, [i], slice(None)) - paid - paid[i] + 2 * tolls[:, inside].sum(axis=1)
+        excess[i] = np.inf
+        yield excess
+
+
+def _joined(n, *codes):
+    """Pairs i < j, each once, from numbers i·n + j."""
+    i, j = divmod(np.concatenate(codes), n)
+    return divmod(np.unique(np.minimum(i, j) * n + np.maximum(i, j)), n)
+
+
+def _pairs_below(X, dual, most):
+    """All pairs that cost at most this much more than is paid for them."""
+    partners = [np.flatnonzero(excess[i + 1 :] <= most) + i + 1 for i, excess in enumerate(_excesses(X, dual))]
+    return np.repeat(np.arange(len(X)), [len(some) for some in partners]), np.concatenate(partners)
+
+
+def _dual(X, odd, first, second):
+    """Payments of fractional matching with these pairs, and more odd sets that all its pairs stay inside of."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csc_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, m = len(X), len(first)
+    incidence = csc_array((np.ones(2 * m), (np.append(first, second), np.tile(np.arange(m), 2))), shape=(n, m))
+    costs = _costs(X, first, second)
+    unit = costs.mean() or 1.0
+    crossing = {"A_ub": csc_array(-1.0 * (odd[:, first] != odd[:, second])), "b_ub": -np.ones(len(odd))}
+    found = linprog(costs / unit, A_eq=incidence, b_eq=np.ones(n), **(crossing if len(odd) else {}), method="highs")
+    used = found.x > 1e-6
+    links = csc_array((np.ones(used.sum()), (first[used], second[used])), shape=(n, n))
+    count, member = connected_components(links, directed=False)
+    sets = np.arange(count)[:, None] == member
+    return (
+        Dual(found.eqlin.marginals * unit, odd, -found.ineqlin.marginals * unit if len(odd) else np.zeros(0)),
+        sets[sets.sum(axis=1) % 2 == 1],
+    )
+
+
+def _matched(X, first, second):
+    """The perfect matching of least cost with some of these pairs; None if there is none."""
+    import rustworkx
+
+    costs = _costs(X, first, second)
+    weights = int(DIGITS) - np.rint(costs / (costs.max(initial=0.0) or 1.0) * DIGITS).astype(np.int64)
+    graph = rustworkx.PyGraph(multigraph=False)
+    graph.add_nodes_from(range(len(X)))
+    graph.add_edges_from(list(zip(first.tolist(), second.tolist(), weights.tolist(), strict=True)))
+    found = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+    if 2 * len(found) < len(X):
+        return None
+    pairs = np.sort(np.array(sorted(found)), axis=1)
+    return tuple(pairs[np.argsort(pairs[:, 0])].T)
