@@ -107,24 +107,25 @@ def mask(
             release = microaggregate(frame, group_size, column, progress=progress, **given)
         if _stamp(source) != before:
             raise ValueError(f"{source.name!r} has changed while it was read; nothing was written.")
-        told = _manifest(release, source, weights, roles)
+        told, guarantee, warnings = _manifest(release, weights, roles), release.guarantee, release.warnings
         if not dry_run:
             with writing(*targets, sources=[source], overwrite=overwrite) as drafts:
                 [target], draft = written, drafts[0]
                 target.write(release.data, column, meta, draft)
+                if report is not None:
+                    release.report(drafts[2])
+                del release, frame  # the count needs memory, too
                 hashed = aside.submit(_sha256, draft)
-                told["verified"] = verified(target, draft, release.guarantee)
+                told["verified"] = verified(target, draft, guarantee)
                 told["files"] = {
                     "input": _file(source, source, digest.result() if digest else None),
                     "output": _file(targets[0], draft, hashed.result()),
                 }
-                if report is not None:
-                    release.report(drafts[2])
                 drafts[1].write_text(json.dumps(told, indent=1) + "\n")
     if as_json:
         dump(told)
     elif not quiet:
-        _say(release, targets, dry_run)
+        _say(guarantee, warnings, targets, dry_run)
 
 
 def verified(file: File, draft: pathlib.Path, guarantee: "Guarantee") -> dict[str, Any]:
@@ -188,9 +189,7 @@ def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
     return column.to_numpy()
 
 
-def _manifest(
-    release: "Release", source: pathlib.Path, weights: str | None, roles: dict[str, list[str]]
-) -> dict[str, Any]:
+def _manifest(release: "Release", weights: str | None, roles: dict[str, list[str]]) -> dict[str, Any]:
     told = release.manifest()
     told["options"] |= {"drop": roles["--drop"], "weights": weights}  # columns that the table did not see
     return told
@@ -210,8 +209,8 @@ def _stamp(path: pathlib.Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _say(release: "Release", targets: Sequence[pathlib.Path], dry_run: bool) -> None:
-    print(release.guarantee)
-    for warning in release.warnings:
+def _say(guarantee: "Guarantee", warnings: Sequence[str], targets: Sequence[pathlib.Path], dry_run: bool) -> None:
+    print(guarantee)
+    for warning in warnings:
         print(f"Note: {warning}")
     print("Nothing was written." if dry_run else f"Written: {', '.join(map(str, targets))}")
