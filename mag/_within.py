@@ -62,10 +62,13 @@ def all_columns(
         found = columns(table[cells.members(c)], ks, cost=costs, backend=backend, threads=threads if cells.whole else 1)
         return found._labels, found._n_groups
 
+    if cells.whole:
+        labels, n_groups = group(0)
+        return labels.T, n_groups
     found = each(group, range(cells.sizes.size), threads)
     labels, n_groups = np.empty((table.shape[1], table.shape[0]), np.int32), np.zeros(table.shape[1], np.int64)
     for c, (own, count) in enumerate(found):
-        labels[:, cells.members(c)] = own + n_groups[:, None]
+        labels[:, cells.members(c)] = own + n_groups[:, None].astype(np.int32)
         n_groups += count
     return labels.T, n_groups
 
@@ -169,7 +172,10 @@ def by_column(
             found = all_columns(
                 table, everyone, [plan.ks[names[j]] for j in block], [plan.cost] * len(block), backend, threads
             )
-            labels[:, block], n_groups[block] = found
+            if len(block) == len(names):
+                return *found, "univariate", True
+            for at, j in enumerate(block):
+                labels[:, j], n_groups[j] = found[0][:, at], found[1][at]
             continue
         unit = units[names[kind]]
         there = slice(None) if unit.missing is None else np.flatnonzero(~unit.missing)
