@@ -94,7 +94,8 @@ def mask(
     given: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
         "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
-        "shuffle": shuffle, "random_state": secrets.randbits(64) if shuffle and seed is None else seed, "threads": threads, "time_limit": time_limit,
+        "shuffle": shuffle, "random_state": secrets.randbits(64) if shuffle and seed is None else seed,
+        "threads": threads, "time_limit": time_limit,
         "round": whole("--round", decimals) if decimals else None,
     } | settings(option or [])  # fmt: skip
     group_size, before = whole("-k", k), _stamp(source)
