@@ -43,7 +43,7 @@ class Members:
             here = unit[self.labels] if huge.any() else 1.0
             distance = self.values / here - (low / unit)[self.labels] if huge.any() else self.values - low[self.labels]
         if self.weights is not None:
-            offset = self._weighted(distance.astype(np.float64))
+            offset = self._weighted(distance.astype(np.float64), self.weights)
         elif self.whole:
             return self._exact(low, distance, widest)
         else:
@@ -58,9 +58,9 @@ class Members:
             return self.values - low[self.labels]
         return self.values.view(np.uint64) - low.view(np.uint64)[self.labels]
 
-    def _weighted(self, distance: np.ndarray) -> np.ndarray:
-        assert self.weights is not None
-        share = self.weights / self.weights.max() if self.weights.max() > 0 else self.weights
+    def _weighted(self, distance: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Weighted means; records of a group without any weight count alike."""
+        share = weights / weights.max() if weights.max() > 0 else weights
         weight = np.bincount(self.labels, share, self.n_groups)
         heavy = np.bincount(self.labels, share * distance, self.n_groups)
         plain = np.bincount(self.labels, distance, self.n_groups) / np.maximum(self.sizes, 1)

@@ -71,7 +71,7 @@ def settled(
             small = too_small(rows, cell)
         return Strata(rows, cell, blank)
     if policy == "merge":
-        cell = _merged(by, pattern, rows, cell, small, too_small)
+        cell = _merged(pattern, rows, cell, small, too_small)
         return Strata(rows, cell, [_mixed(codes[rows], cell) for codes in by])
     records = int(sizes_of(cell)[small].sum())
     are = "is" if small.sum() == 1 else "are"
@@ -81,7 +81,6 @@ def settled(
 
 
 def _merged(
-    by: list[np.ndarray],
     pattern: np.ndarray | None,
     rows: np.ndarray,
     cell: np.ndarray,

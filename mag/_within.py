@@ -166,7 +166,7 @@ def by_column(
     everyone, names = Cells(strata.cell), list(units)
     for kind, block in blocks.items():
         if not isinstance(kind, int):
-            table = np.empty((n, len(block)), kind, order="F")
+            table = np.empty((n, len(block)), kind)
             for at, j in enumerate(block):
                 table[:, at] = units[names[j]].values
             found = all_columns(

@@ -152,7 +152,7 @@ def test_an_encoder_of_columns_that_loses_equality_is_found_out(name, monkeypatc
         mag.microaggregate((pl.DataFrame if name == "_Polars" else pa.table)(PEOPLE), 4, ["x", "y"], by="g")
 
 
-def test_rounding_that_splits_is_found_out(monkeypatch):
+def test_a_mean_of_minus_zero_is_published_as_zero(monkeypatch):
     whole = _representatives.Members.mean
     monkeypatch.setitem(_representatives.AGGREGATES, "mean", lambda members: -0.0 * whole(members))
     data = mag.microaggregate({"x": np.arange(6.0)}, 3, "x").data["x"]
