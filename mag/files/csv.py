@@ -44,7 +44,8 @@ class Csv(Format):
         if frame is None:
             kinds = self._kinds(path, numbers, layout)
             convert = [parsed(bare(pl.col(name), layout), kind) for name, kind in kinds.items()]
-            frame = pl.concat([text.with_columns(convert) for text in self._texts(path, columns, layout)])
+            texts = self._texts(path, columns, layout)
+            frame = pl.concat([text.with_columns(convert) for text in texts], rechunk=True)
         floats = [name for name in numbers if frame[name].dtype.is_float() and frame[name].is_nan().any()]
         frame = frame.with_columns(pl.col(floats).fill_nan(None))
         stamps = {name: kind for name, kind in kinds.items() if kind in STAMPS}
@@ -104,7 +105,8 @@ class Csv(Format):
 
         schema = straight(kinds)
         dates = [parsed(pl.col(name), kind, strict=True) for name, kind in kinds.items() if name not in schema]
-        return pl.concat(self._blocks(path, columns, schema, layout, lambda cells: cells.with_columns(dates)))
+        parts = self._blocks(path, columns, schema, layout, lambda cells: cells.with_columns(dates))
+        return pl.concat(parts, rechunk=True)  # NumPy then sees columns without a copy
 
     def _failures(self, path, columns, layout):
         """How many cells of each column cannot be read as each kind."""
