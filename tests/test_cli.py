@@ -132,13 +132,25 @@ def test_options_reach_the_grouping(people, mag_):
         masked[rest[0] + rest[1] if len(rest) > 1 else rest[0]] = out.read_text()
         options = json.loads(people.with_name("o.csv.manifest.json").read_text())["options"]
         assert options.get("rho", 0.3) == 0.3
-        assert options["random_state"] == (
-            {"1": 1, "3": 3}[rest[rest.index("--seed") + 1]] if "--seed" in rest else None
-        )
+        if "--shuffle" not in rest:
+            assert options["random_state"] == (1 if "--seed" in rest else None)
     assert len(set(masked.values())) == len(masked)
     code, _, complained = mag_("mask", people, "-o", people.with_name("p.csv"), "-k", 5, *MASK, "--option", "rho=0.3")
     assert code == 2
     assert complained.startswith("mag: rho is not used by method 'ona_star'")
+
+
+def test_nobody_can_undo_a_shuffle(people, mag_):
+    out, rows = people.with_name("o.csv"), []
+    given = ["mask", people, "-o", out, "-k", 5, *MASK, "--overwrite", "--shuffle"]
+    for rest in ([], [], ["--seed", 3], ["--seed", 3]):
+        assert mag_(*given, *rest)[0] == 0
+        rows.append(out.read_text().splitlines()[1:])
+        options = json.loads(people.with_name("o.csv.manifest.json").read_text())["options"]
+        assert options["random_state"] == "withheld: it would undo the shuffle"
+    assert rows[0] != rows[1]
+    assert rows[2] == rows[3]
+    assert sorted(rows[0]) == sorted(rows[1]) == sorted(rows[2])
 
 
 def test_weights_are_numbers_while_their_cells_stay_as_they_are(tmp_path, mag_):

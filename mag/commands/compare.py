@@ -122,8 +122,8 @@ def drawn(rows: list[dict[str, Any]]) -> "Figure":
     figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
     for place, name in enumerate(dict.fromkeys(row["method"] for row in rows)):
         points = [row for row in rows if row["method"] == name]
-        looks = {"linestyle": ("-", "--", "-.", ":")[place % 4], "color": str(0.55 * (place % 3) / 2)}
-        marker = {"marker": MARKERS[place % len(MARKERS)], "markersize": 15, "markerfacecolor": "white"}
+        looks: dict[str, Any] = {"linestyle": ("-", "--", "-.", ":")[place % 4], "color": str(0.55 * (place % 3) / 2)}
+        marker: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "markersize": 15, "markerfacecolor": "white"}
         axes.plot([row[LOSS] for row in points], [row[LINKAGE] for row in points], **looks, **marker, label=name)
         for row in points:
             axes.annotate(str(row["k"]), (row[LOSS], row[LINKAGE]), ha="center", va="center", fontsize=7)

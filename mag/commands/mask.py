@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,6 +35,8 @@ from mag.files import FORMATS, File, smallest
 if TYPE_CHECKING:
     from mag.release import Guarantee, Release
     from mag.stream import FileRelease
+
+WITHHELD = "withheld: it would undo the shuffle"
 
 
 def mask(
@@ -91,7 +94,8 @@ def mask(
     given: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
         "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
-        "shuffle": shuffle, "random_state": seed, "threads": threads, "time_limit": time_limit,
+        "shuffle": shuffle, "random_state": secrets.randbits(64) if shuffle and seed is None else seed,
+        "threads": threads, "time_limit": time_limit,
         "round": whole("--round", decimals) if decimals else None,
     } | settings(option or [])  # fmt: skip
     group_size, before = whole("-k", k), _stamp(source)
@@ -101,7 +105,7 @@ def mask(
         if as_json:
             dump(streamed.manifest())
         elif not quiet:
-            _say(streamed, targets, dry_run)
+            _say(streamed.guarantee, streamed.warnings, targets, dry_run)
         return
     with ThreadPoolExecutor(1) as aside:  # hashes while others work
         digest = None if dry_run else aside.submit(_sha256, source)
@@ -114,24 +118,25 @@ def mask(
             release = microaggregate(frame, group_size, column, progress=progress, **given)
         if _stamp(source) != before:
             raise ValueError(f"{source.name!r} has changed while it was read; nothing was written.")
-        told = _manifest(release, source, weights, roles)
+        told, guarantee, warnings = _manifest(release, weights, roles), release.guarantee, release.warnings
         if not dry_run:
             with writing(*targets, sources=[source], overwrite=overwrite) as drafts:
                 [target], draft = written, drafts[0]
                 target.write(release.data, column, meta, draft)
+                if report is not None:
+                    release.report(drafts[2])
+                del release, frame  # the count needs memory, too
                 hashed = aside.submit(_sha256, draft)
-                told["verified"] = verified(target, draft, release.guarantee)
+                told["verified"] = verified(target, draft, guarantee)
                 told["files"] = {
                     "input": _file(source, source, digest.result() if digest else None),
                     "output": _file(targets[0], draft, hashed.result()),
                 }
-                if report is not None:
-                    release.report(drafts[2])
                 drafts[1].write_text(json.dumps(told, indent=1) + "\n")
     if as_json:
         dump(told)
     elif not quiet:
-        _say(release, targets, dry_run)
+        _say(guarantee, warnings, targets, dry_run)
 
 
 def _by_column(files: list[File], given: dict[str, Any]) -> bool:
@@ -210,11 +215,11 @@ def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
     return column.to_numpy()
 
 
-def _manifest(
-    release: "Release", source: pathlib.Path, weights: str | None, roles: dict[str, list[str]]
-) -> dict[str, Any]:
+def _manifest(release: "Release", weights: str | None, roles: dict[str, list[str]]) -> dict[str, Any]:
     told = release.manifest()
     told["options"] |= {"drop": roles["--drop"], "weights": weights}  # columns that the table did not see
+    if told["options"]["shuffle"]:
+        told["options"]["random_state"] = WITHHELD
     return told
 
 
@@ -232,8 +237,8 @@ def _stamp(path: pathlib.Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _say(release: "Release | FileRelease", targets: Sequence[pathlib.Path], dry_run: bool) -> None:
-    print(release.guarantee)
-    for warning in release.warnings:
+def _say(guarantee: "Guarantee", warnings: Sequence[str], targets: Sequence[pathlib.Path], dry_run: bool) -> None:
+    print(guarantee)
+    for warning in warnings:
         print(f"Note: {warning}")
     print("Nothing was written." if dry_run else f"Written: {', '.join(map(str, targets))}")

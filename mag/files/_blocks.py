@@ -1,14 +1,17 @@
 """A text file in blocks of whole lines, so that it never lies in memory as a whole."""
 
 import codecs
+import collections
 import csv
 import io
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from mag.files._layout import Layout
 
-SIZE = 2**22  # bytes of a block; larger ones are not faster
+SIZE = 2**21  # bytes of a block; larger ones are not faster
 BOM = codecs.BOM_UTF8
 
 
@@ -33,6 +36,21 @@ def has_bom(path: pathlib.Path) -> bool:
     """Whether the file begins with the mark of UTF-8."""
     with path.open("rb") as file:
         return file.read(len(BOM)) == BOM
+
+
+def mapped(step: Callable[[bytes], Any], pieces: Iterable[bytes]) -> Iterator[Any]:
+    """What the step makes of each piece, in order; a few pieces at a time, one per processor."""
+    from mag._checks import thread_count
+
+    ahead: collections.deque[Future[Any]] = collections.deque()
+    threads = thread_count("threads", None)
+    with ThreadPoolExecutor(threads) as pool:
+        for piece in pieces:
+            ahead.append(pool.submit(step, piece))
+            if len(ahead) > threads:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
 
 
 def blocks(path: pathlib.Path, layout: Layout) -> Iterator[bytes]:

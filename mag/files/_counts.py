@@ -1,6 +1,7 @@
 """Classes of equal records in a file that was read back: how many there are of each size."""
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,27 +11,39 @@ if TYPE_CHECKING:
 Histogram = dict[int, int]  # size of a class → how many classes have it
 
 
-def of_text(blocks: "Iterable[pl.DataFrame]", sets: Sequence[Sequence[str]]) -> list[Histogram]:
-    """For each set of columns, by 64 bits of hash per record: the cells need not fit into memory.
+def hashes(cells: "pl.DataFrame", sets: Sequence[Sequence[str]]) -> "list[np.ndarray]":
+    """64 bits for every record and set of columns, so that the cells need not stay in memory.
 
     A record that is too rare is overlooked only if its hash is that of another class; with a million of them that has
     a probability of 2**-44.
     """
     import numpy as np
 
-    hashes: list[list[np.ndarray]] = [[] for _ in sets]
-    for cells in blocks:
-        for columns, parts in zip(sets, hashes, strict=True):
-            parts.append(cells.select(columns).hash_rows(seed=1).to_numpy())
-    return [_of_hashes(np.concatenate(parts)) for parts in hashes]
+    once = {name: cells[name].hash(seed=1).to_numpy() for name in cells.columns}
+    found = []
+    for columns in sets:
+        mixed = np.zeros(cells.height, np.uint64)
+        for name in columns:  # a polynomial of hashes: the order of columns matters
+            mixed *= np.uint64(0x9E3779B97F4A7C15)
+            mixed += once[name]
+        found.append(mixed)
+    return found
 
 
-def _of_hashes(hashes: "np.ndarray") -> Histogram:
+def together(blocks: "Iterable[list[np.ndarray]]") -> list[Histogram]:
+    """For each set of columns, the classes of all blocks' records."""
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(_classes, zip(*blocks, strict=True)))
+
+
+def _classes(parts: "Sequence[np.ndarray]") -> Histogram:
     import numpy as np
 
-    hashes.sort()
-    ends = np.flatnonzero(np.append(hashes[1:] != hashes[:-1], np.ones(min(hashes.size, 1), bool)))
-    return {int(size): int(count) for size, count in zip(*np.unique_counts(np.diff(ends, prepend=-1)), strict=True)}
+    every = np.concatenate(parts)
+    every.sort()
+    ends = np.flatnonzero(np.append(every[1:] != every[:-1], np.ones(min(every.size, 1), bool)))
+    counts = np.bincount(np.diff(ends, prepend=-1))
+    return {size: int(counts[size]) for size in np.flatnonzero(counts).tolist()}
 
 
 def of_frame(frame: "pl.DataFrame", columns: Sequence[str]) -> Histogram:

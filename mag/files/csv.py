@@ -5,9 +5,9 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from mag.files._blocks import BOM, blocks, has_bom, header, line_end
+from mag.files._blocks import BOM, blocks, has_bom, header, line_end, mapped
 from mag.files._cells import NUMBERS, STAMPS, bare, failures, guess, parsed, straight
-from mag.files._counts import of_text
+from mag.files._counts import hashes, together
 from mag.files._format import Format
 
 
@@ -44,7 +44,8 @@ class Csv(Format):
         if frame is None:
             kinds = self._kinds(path, numbers, layout)
             convert = [parsed(bare(pl.col(name), layout), kind) for name, kind in kinds.items()]
-            frame = pl.concat([text.with_columns(convert) for text in self._texts(path, columns, layout)])
+            texts = self._texts(path, columns, layout)
+            frame = pl.concat([text.with_columns(convert) for text in texts], rechunk=True)
         floats = [name for name in numbers if frame[name].dtype.is_float() and frame[name].is_nan().any()]
         frame = frame.with_columns(pl.col(floats).fill_nan(None))
         stamps = {name: kind for name, kind in kinds.items() if kind in STAMPS}
@@ -74,23 +75,26 @@ class Csv(Format):
     def counts(self, path, sets, layout):
         """By the text of the cells, as a reader of the file sees it."""
         columns = list(dict.fromkeys(name for columns in sets for name in columns))
-        return of_text(self._texts(path, columns, layout), sets)
+        return together(self._blocks(path, columns, {}, layout, lambda cells: hashes(cells, sets)))
 
-    def _blocks(self, path, columns, schema, layout) -> Iterator[Any]:
-        """Block after block of these columns; those that the schema does not know are text."""
+    def _blocks(self, path, columns, schema, layout, step=lambda cells: cells) -> Iterator[Any]:
+        """What the step makes of these columns, block after block; columns that the schema does not know are text."""
         import polars as pl
 
         every = {name: schema.get(name, pl.String) for name in self.names(path, layout)}
-        wanted = list(
-            dict.fromkeys([*columns, list(every)[-1]])
-        )  # polars finds a line that is too long at its last column
+        wanted = list(dict.fromkeys([*columns, list(every)[-1]]))  # the last one, to find lines that are too long
         options = {"separator": layout.separator(self.delimiter), "decimal_comma": layout.decimal_comma}
+
+        def cells(block):
+            scanned = pl.scan_csv(block, has_header=False, schema=every, **options)
+            return step(scanned.select(wanted).collect().select(columns))
+
         some = False
-        for block in blocks(path, layout):
+        for made in mapped(cells, blocks(path, layout)):
             some = True
-            yield pl.scan_csv(block, has_header=False, schema=every, **options).select(wanted).collect().select(columns)
+            yield made
         if not some:
-            yield pl.DataFrame(schema=every).select(columns)
+            yield step(pl.DataFrame(schema=every).select(columns))
 
     def _texts(self, path, columns, layout) -> Iterator[Any]:
         return self._blocks(path, columns, {}, layout)
@@ -101,7 +105,8 @@ class Csv(Format):
 
         schema = straight(kinds)
         dates = [parsed(pl.col(name), kind, strict=True) for name, kind in kinds.items() if name not in schema]
-        return pl.concat([block.with_columns(dates) for block in self._blocks(path, columns, schema, layout)])
+        parts = self._blocks(path, columns, schema, layout, lambda cells: cells.with_columns(dates))
+        return pl.concat(parts, rechunk=True)  # NumPy then sees columns without a copy
 
     def _failures(self, path, columns, layout):
         """How many cells of each column cannot be read as each kind."""
