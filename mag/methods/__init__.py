@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mag.methods import (
+    anneal,
     cbfs_order,
     kmeans_cleanup,
     mdav,
@@ -58,6 +59,7 @@ class Method:
 
 
 METHODS = {
+    "anneal": Method(anneal.group),
     "cbfs_order": Method(cbfs_order.group),
     "kmeans_cleanup": Method(kmeans_cleanup.group),
     "lmas": Method(ona.lmas),

@@ -13,7 +13,7 @@ from mag._lanes import at, cumulative, lanes_at, last_lane, part, put, spread
 from mag.methods._memory import NOBODY, ZERO, fill
 
 WIDE = 4  # columns at once; rows are padded by zeros
-BLOCK = 64  # steps at one temperature
+RARE = np.uint64(2)  # of 64 steps dissolve a group or make one
 SURE = 40.0  # exp(-40) of a chance is none
 SEED, FREE = 0, 1
 
@@ -154,6 +154,8 @@ def _join(chain, i, g):
     put(chain.spot, i, p)
     put(chain.label, i, g)
     put(chain.size, g, p + 1)
+    if p == 0:  # whatever the mean was
+        fill(_mean(chain, g), chain.d, 0.0)
     _shift(chain, g, _row(chain, i), 1.0 / (p + 1))
 
 
@@ -195,17 +197,23 @@ def _swap_change(chain, i, j):
 
 
 @called
-def _exchange(chain, i, j, heat):
-    """Record i moves to the group of its neighbour j, or changes places with one of that group."""
-    g, h, k = at(chain.label, i), at(chain.label, j), chain.k
+def _exchange(chain, i, heat):
+    """Record i moves to the group of a neighbour, or changes places with one of that group."""
     bits = _next(chain)
+    # the least of three: most are among the nearest
+    rank = min(_below(bits, chain.length), _below(bits >> np.uint64(20), chain.length))
+    bits = _next(chain)
+    rank = min(rank, _below(bits >> np.uint64(25), chain.length))
+    j = np.int64(at(chain.near, i * chain.length + rank))
+    g, h, k = at(chain.label, i), at(chain.label, j), chain.k
+    if g == h:
+        return
     loose, room = at(chain.size, g) > k, at(chain.size, h) < 2 * k - 1
     if loose and room and bits >> np.uint64(63):
         if _accepts(chain, _added(chain, i, h) - _saved(chain, i, g), heat):
             _leave(chain, i)
             _join(chain, i, h)
-            return 1
-        return 0
+        return
     z = at(chain.member, h * 2 * k + _below(bits, at(chain.size, h)))
     if loose and bits >> np.uint64(62) & np.uint64(1):
         # a chain: i takes the place of z, which goes to a neighbour's group
@@ -220,12 +228,9 @@ def _exchange(chain, i, j, heat):
                 _join(chain, z, w)
                 _leave(chain, i)
                 _join(chain, i, h)
-                return 2
-        return 0
+        return
     if _accepts(chain, _swap_change(chain, i, z), heat):
         _swap(chain, i, z)
-        return 3
-    return 0
 
 
 @called
@@ -259,7 +264,7 @@ def _dissolve(chain, g, heat):
             before = h
         if best == NOBODY:
             _undo(chain, count)
-            return 0
+            return
         change += least
         if m > 1:
             change -= _saved(chain, i, g)
@@ -271,9 +276,8 @@ def _dissolve(chain, g, heat):
         free = at(chain.numbers, FREE)
         put(chain.free, free, g)
         put(chain.numbers, FREE, free + 1)
-        return 4
-    _undo(chain, count)
-    return 0
+    else:
+        _undo(chain, count)
 
 
 @called
@@ -281,7 +285,7 @@ def _create(chain, i, heat):
     """A new group of i and its nearest neighbours that others can spare."""
     k, change, count, rank = chain.k, 0.0, ZERO, ZERO
     if at(chain.size, at(chain.label, i)) == k:
-        return 0
+        return
     g = at(chain.free, at(chain.numbers, FREE) - 1)
     j = i
     while True:
@@ -297,14 +301,13 @@ def _create(chain, i, heat):
                 break
         if rank == chain.length:
             _undo(chain, count)
-            return 0
+            return
         j = np.int64(at(chain.near, i * chain.length + rank))
         rank += 1
     if _accepts(chain, change, heat):
         put(chain.numbers, FREE, at(chain.numbers, FREE) - 1)
-        return 5
-    _undo(chain, count)
-    return 0
+    else:
+        _undo(chain, count)
 
 
 @called
@@ -324,13 +327,15 @@ def _means(chain):
                 put(c, j, at(c, j) / m)
 
 
+# ---- from Python
+
+
 @jit
-def anneal(work, X, near, k, labels, seed, steps, hot, cold, rare, stats):
-    """So many steps from labels, at heats that fall from hot to cold; the labels are written back."""
+def enter(work, X, near, k, labels, seed):
+    """The chain starts at these labels, below n // k + 1."""
     chain, _, _ = chain_at(work, X, near, k)
-    n = chain.n
     fill(chain.size, chain.room, 0)
-    for i in range(n):
+    for i in range(chain.n):
         g = labels[i]
         p = at(chain.size, g)
         put(chain.member, g * 2 * k + p, i)
@@ -344,25 +349,29 @@ def anneal(work, X, near, k, labels, seed, steps, hot, cold, rare, stats):
             free += 1
     put(chain.numbers, FREE, free)
     put(chain.numbers, SEED, seed)
-    heat, blocks = hot, max(steps // BLOCK, 1)
-    falls = (cold / hot) ** (1.0 / blocks)
-    for block in range(blocks):
-        if block % 1000 == 0:
-            _means(chain)
-        for _ in range(BLOCK):
-            bits = _next(chain)
-            i = _below(bits, n)
-            what = bits >> np.uint64(54)
-            if what < np.uint64(rare):
-                g = at(chain.label, i)
-                if at(chain.size, g) == k:
-                    stats[_dissolve(chain, g, heat)] += 1
-                else:
-                    stats[_create(chain, i, heat)] += 1
+
+
+@jit
+def cool(work, X, near, k, heat, active, steps):
+    """So many steps at this heat, of the first `active` records."""
+    chain, _, _ = chain_at(work, X, near, k)
+    _means(chain)
+    for _ in range(steps):
+        bits = _next(chain)
+        i = _below(bits, active)
+        if bits >> np.uint64(58) < RARE:
+            g = at(chain.label, i)
+            if at(chain.size, g) == k:
+                _dissolve(chain, g, heat)
             else:
-                j = np.int64(at(chain.near, i * chain.length + _below(bits >> np.uint64(22), chain.length)))
-                if at(chain.label, i) != at(chain.label, j):
-                    stats[_exchange(chain, i, j, heat)] += 1
-        heat *= falls
-    for i in range(n):
+                _create(chain, i, heat)
+        else:
+            _exchange(chain, i, heat)
+
+
+@jit
+def leave(work, X, near, k, labels):
+    """The labels of now."""
+    chain, _, _ = chain_at(work, X, near, k)
+    for i in range(chain.n):
         labels[i] = at(chain.label, i)
