@@ -18,31 +18,29 @@ SURE = 40.0  # exp(-40) of a chance is none
 SEED, FREE = 0, 1
 
 # rows[record, column], near[record, rank]; label and spot[record]: member[label, spot] is the record; size, mean[group];
-# free = groups that are not in use; log of what a move did
+# free = groups that are not in use; log = who went and from where; numbers = [random state, groups that are free]
 Chain = namedtuple("Chain", "rows near label spot member size mean free log numbers n d k length room")
 
 
 @called
 def chain_at(work, X, near, k):
-    """The memory of a chain."""
+    """A chain of records, those with the largest scale first, and their neighbours."""
     n, d = X.shape
-    room = n // k + 1
-    mean = ZERO
-    label = ZERO
-    spot = label + n
+    room = n // k + 1  # groups, and one that is about to be
+    spot = n
     member = spot + n
     size = member + room * 2 * k
     free = size + room
     log = free + room
-    numbers = log + 4 * k
-    return Chain(
+    numbers = log + 2 * k
+    chain = Chain(
         part(X, 0),
         part(near, 0),
-        part(work.wholes, label),
+        part(work.wholes, 0),
         part(work.wholes, spot),
         part(work.wholes, member),
         part(work.wholes, size),
-        part(work.reals, mean),
+        part(work.reals, 0),
         part(work.wholes, free),
         part(work.wholes, log),
         part(work.wholes, numbers),
@@ -51,11 +49,13 @@ def chain_at(work, X, near, k):
         k,
         near.shape[1],
         room,
-    ), room * d, numbers + 2
+    )
+    return chain, room * d, numbers + 2
 
 
 @jit
 def room_for_chain(work, X, near, k):
+    """The memory of a chain."""
     _, r, w = chain_at(work, X, near, k)
     return r, w
 
@@ -198,39 +198,68 @@ def _swap_change(chain, i, j):
 
 @called
 def _exchange(chain, i, heat):
-    """Record i moves to the group of a neighbour, or changes places with one of that group."""
-    bits = _next(chain)
-    # the least of three: most are among the nearest
+    """Record i moves to the group of a neighbour, takes the place of one that moves on, or changes places with it.
+
+    What that changes is returned, 0 if it is not accepted.
+    """
+    bits, k = _next(chain), chain.k
+    # the least of three ranks: near ones are tried most
     rank = min(_below(bits, chain.length), _below(bits >> np.uint64(20), chain.length))
     bits = _next(chain)
     rank = min(rank, _below(bits >> np.uint64(25), chain.length))
-    j = np.int64(at(chain.near, i * chain.length + rank))
-    g, h, k = at(chain.label, i), at(chain.label, j), chain.k
+    g, h = at(chain.label, i), _group_near(chain, i, rank)
     if g == h:
-        return
-    loose, room = at(chain.size, g) > k, at(chain.size, h) < 2 * k - 1
-    if loose and room and bits >> np.uint64(63):
-        if _accepts(chain, _added(chain, i, h) - _saved(chain, i, g), heat):
+        return 0.0
+    loose = at(chain.size, g) > k
+    if loose and at(chain.size, h) < 2 * k - 1 and bits >> np.uint64(63):
+        change = _added(chain, i, h) - _saved(chain, i, g)
+        if _accepts(chain, change, heat):
             _leave(chain, i)
             _join(chain, i, h)
-        return
+            return change
+        return 0.0
     z = at(chain.member, h * 2 * k + _below(bits, at(chain.size, h)))
     if loose and bits >> np.uint64(62) & np.uint64(1):
-        # a chain: i takes the place of z, which goes to a neighbour's group
-        w = at(chain.label, np.int64(at(chain.near, z * chain.length + _below(bits >> np.uint64(20), chain.length))))
-        if w != g and w != h and at(chain.size, w) < 2 * k - 1:
-            d, c = chain.d, _mean(chain, h)
-            x, y = _row(chain, i), _row(chain, z)
-            change = _apart(x, c, d) - _apart(y, c, d) - _apart(x, y, d) / at(chain.size, h)
-            change += _added(chain, z, w) - _saved(chain, i, g)
-            if _accepts(chain, change, heat):
-                _leave(chain, z)
-                _join(chain, z, w)
-                _leave(chain, i)
-                _join(chain, i, h)
-        return
-    if _accepts(chain, _swap_change(chain, i, z), heat):
+        return _pass_on(chain, i, z, _group_near(chain, z, _below(bits >> np.uint64(20), chain.length)), heat)
+    change = _swap_change(chain, i, z)
+    if _accepts(chain, change, heat):
         _swap(chain, i, z)
+        return change
+    return 0.0
+
+
+@inlined
+def _group_near(chain, i, rank):
+    """The group of a neighbour."""
+    return at(chain.label, np.int64(at(chain.near, i * chain.length + rank)))
+
+
+@called
+def _pass_on(chain, i, z, w, heat):
+    """Record i takes the place of z, which goes to group w."""
+    g, h = at(chain.label, i), at(chain.label, z)
+    if w in (g, h) or at(chain.size, w) == 2 * chain.k - 1:
+        return 0.0
+    x, y, c, d = _row(chain, i), _row(chain, z), _mean(chain, h), chain.d
+    change = _apart(x, c, d) - _apart(y, c, d) - _apart(x, y, d) / at(chain.size, h)
+    change += _added(chain, z, w) - _saved(chain, i, g)
+    if not _accepts(chain, change, heat):
+        return 0.0
+    _leave(chain, z)
+    _join(chain, z, w)
+    _leave(chain, i)
+    _join(chain, i, h)
+    return change
+
+
+@called
+def _take(chain, count, i, g):
+    """Record i goes to g for now; `count` went before it."""
+    put(chain.log, 2 * count, i)
+    put(chain.log, 2 * count + 1, at(chain.label, i))
+    _leave(chain, i)
+    _join(chain, i, g)
+    return count + 1
 
 
 @called
@@ -239,75 +268,57 @@ def _undo(chain, count):
         i = at(chain.log, 2 * p)
         _leave(chain, i)
         _join(chain, i, at(chain.log, 2 * p + 1))
-
-
-@called
-def _record(chain, count, i):
-    put(chain.log, 2 * count, i)
-    put(chain.log, 2 * count + 1, at(chain.label, i))
+    return 0.0
 
 
 @called
 def _dissolve(chain, g, heat):
-    """The members go to the best of the groups around them."""
+    """The members of a group of k go to the best of the groups around them."""
     k, change, count = chain.k, 0.0, ZERO
-    while at(chain.size, g) > 0:
-        m = at(chain.size, g)
+    for m in range(k, 0, -1):
         i = at(chain.member, g * 2 * k + m - 1)
         best, least, before = NOBODY, np.inf, g
         for rank in range(chain.length):
-            h = at(chain.label, np.int64(at(chain.near, i * chain.length + rank)))
-            if h != g and h != before and at(chain.size, h) < 2 * k - 1:
+            h = _group_near(chain, i, rank)
+            if h not in (g, before) and at(chain.size, h) < 2 * k - 1:
                 cost = _added(chain, i, h)
                 if cost < least:
                     best, least = h, cost
             before = h
         if best == NOBODY:
-            _undo(chain, count)
-            return
+            return _undo(chain, count)
         change += least
         if m > 1:
             change -= _saved(chain, i, g)
-        _record(chain, count, i)
-        _leave(chain, i)
-        _join(chain, i, best)
-        count += 1
-    if _accepts(chain, change, heat):
-        free = at(chain.numbers, FREE)
-        put(chain.free, free, g)
-        put(chain.numbers, FREE, free + 1)
-    else:
-        _undo(chain, count)
+        count = _take(chain, count, i, best)
+    if not _accepts(chain, change, heat):
+        return _undo(chain, count)
+    put(chain.free, at(chain.numbers, FREE), g)
+    put(chain.numbers, FREE, at(chain.numbers, FREE) + 1)
+    return change
 
 
 @called
 def _create(chain, i, heat):
     """A new group of i and its nearest neighbours that others can spare."""
-    k, change, count, rank = chain.k, 0.0, ZERO, ZERO
-    if at(chain.size, at(chain.label, i)) == k:
-        return
+    k, change, count, rank, j = chain.k, 0.0, ZERO, ZERO, i
     g = at(chain.free, at(chain.numbers, FREE) - 1)
-    j = i
-    while True:
-        if at(chain.size, at(chain.label, j)) > k:
+    while count < k:
+        h = at(chain.label, j)
+        if at(chain.size, h) > k:
+            change -= _saved(chain, j, h)
             if count > 0:
                 change += _added(chain, j, g)
-            change -= _saved(chain, j, at(chain.label, j))
-            _record(chain, count, j)
-            _leave(chain, j)
-            _join(chain, j, g)
-            count += 1
-            if count == k:
-                break
-        if rank == chain.length:
-            _undo(chain, count)
-            return
-        j = np.int64(at(chain.near, i * chain.length + rank))
-        rank += 1
-    if _accepts(chain, change, heat):
-        put(chain.numbers, FREE, at(chain.numbers, FREE) - 1)
-    else:
-        _undo(chain, count)
+            count = _take(chain, count, j, g)
+        if count < k:
+            if rank == chain.length:
+                return _undo(chain, count)
+            j = np.int64(at(chain.near, i * chain.length + rank))
+            rank += 1
+    if not _accepts(chain, change, heat):
+        return _undo(chain, count)
+    put(chain.numbers, FREE, at(chain.numbers, FREE) - 1)
+    return change
 
 
 @called
@@ -353,20 +364,20 @@ def enter(work, X, near, k, labels, seed):
 
 @jit
 def cool(work, X, near, k, heat, active, steps):
-    """So many steps at this heat, of the first `active` records."""
+    """So many steps at this heat, of the first `active` records; returns what they changed the cost by."""
     chain, _, _ = chain_at(work, X, near, k)
     _means(chain)
+    total = 0.0
     for _ in range(steps):
         bits = _next(chain)
         i = _below(bits, active)
-        if bits >> np.uint64(58) < RARE:
-            g = at(chain.label, i)
-            if at(chain.size, g) == k:
-                _dissolve(chain, g, heat)
-            else:
-                _create(chain, i, heat)
+        if bits >> np.uint64(58) >= RARE or chain.length < k:  # who cannot make a group must not dissolve one
+            total += _exchange(chain, i, heat)
+        elif at(chain.size, at(chain.label, i)) == k:
+            total += _dissolve(chain, at(chain.label, i), heat)
         else:
-            _exchange(chain, i, heat)
+            total += _create(chain, i, heat)
+    return total
 
 
 @jit

@@ -1,105 +1,69 @@
-"""Annealing: any grouping, changed at random, uphill less and less often, until it costs less."""
-
-import time
+"""Annealing: any grouping, changed at random, uphill less and less often as heat falls (Kirkpatrick et al. 1983)."""
 
 import numpy as np
 
-from mag._checks import integer, not_negative
-from mag.backends._threads import each
-from mag.methods._chain import cool, enter, leave, room_for_chain
-from mag.methods._memory import work_for
-from mag.methods._neighbours import neighbours
-from mag.methods._partition import VARIANCE, parts_of
+from mag._checks import integer, members_of, not_negative, one_of
+from mag.backends import cpu
 from mag.methods._polish import split_large
 from mag.methods._recombine import best_parts
+from mag.methods._regions import PART, Chains, Parts
+from mag.methods._schedule import Schedule
 from mag.methods._search import sum_of_squares
 
-ITERATIONS = 2000  # per record, unless there is a time limit
-DIRECT = 8192  # records that are annealed as a whole
-PART = 2048  # records of a part otherwise
-NEAR = 24  # neighbours that are tried
-ROUNDS = 32
-LEVELS = 16  # heats of a round
-HOT, COLD = 3.0, 5e-4  # heats, of the mean cost per record
-REACH = 3.0  # records whose own cost is at least heat / REACH take part
-FEW = 32  # at least so many do
-PACE = 1e6  # steps a second, until it is known
+ITERATIONS = 2000  # steps per record, unless there is a time limit
+CHAINS, MOST = 2, 1000  # restarts
+DIRECT = 6000  # records that are annealed as a whole
+ROUNDS, FEWEST = 32, 4
+SEARCH = 0.03  # steps that take as long as one record and column of a search for neighbours
+SPEED = 8e6  # steps a second and thread, about
+QUICK = 2**30  # n·n·d that ONA* does in a second, about
+TINY = 1e-290  # squared standard deviations: rounding
+START = 0.1  # of the progress
 
 
-class Schedule:
-    """Which heats there are, how many records take part in each, and which share of the steps it gets."""
-
-    def __init__(self, scale, mean):
-        hot = max(HOT * mean, scale.max())
-        self.heats = np.geomspace(hot, COLD * mean, ROUNDS * LEVELS)
-        self.active = np.clip(np.searchsorted(-scale, -self.heats / REACH, side="right"), min(FEW, scale.size), None)
-        share = np.sqrt(self.active)
-        # heats so that every level has the same share
-        self.share = share / share.sum()
-
-
-def group(X, k, *, init="auto", iterations=None, restarts=2, random_state, threads, watch):
+def group(X, k, *, init="auto", iterations=None, restarts=None, random_state, threads, watch):
+    """The best parts of the groups of `init` and of what annealing makes of them."""
     n, d = X.shape
-    restarts = integer("restarts", restarts, 1, 10**6, "most")
-    first = _start(X, k, init, threads, watch)
+    limited = watch.left() < np.inf
+    budget = None if iterations is None else not_negative("iterations", iterations)
+    if budget is None and not limited:
+        budget = float(ITERATIONS)
+    if restarts is not None:
+        restarts = integer("restarts", restarts, 1, MOST, "most")
+    first = _start(X, k, init, random_state, threads, watch.part(0.0, START))
     mean = sum_of_squares(X, first) / n
-    if mean == 0.0 or first.max() == 0 or watch.left() <= 0:
+    if mean < TINY or first.max() == 0 or watch.step(1.0):
         return first
-    padded = np.zeros((n, -(-d // 4) * 4))
-    padded[:, :d] = X
-    chains = [Whole(padded, k, first, random_state, threads) for _ in range(restarts)]
-    return _anneal(X, first, chains, mean, iterations, threads, watch)
-
-
-class Whole:
-    def __init__(self, X, k, labels, random_state, threads):
-        n = len(X)
-        near = neighbours(X, min(max(NEAR, 2 * k), n - 1), threads)
-        away = [np.square(X - X[near[:, rank]]).sum(axis=1) for rank in range(min(k - 1, near.shape[1]))]
-        scale = sum(away) / (2 * k)
-        self.order = np.argsort(-scale, kind="stable")
-        place = np.empty(n, np.int32)
-        place[self.order] = np.arange(n)
-        self.scale, self.k, self.n = scale[self.order], k, n
-        self.near, self.X = place[near[self.order]], X[self.order]
-        self.work = work_for(room_for_chain, self.X, self.near, k)
-        enter(self.work, self.X, self.near, k, labels[self.order], random_state.integers(1, 2**62))
-
-    def run(self, plan):
-        for heat, active, steps in zip(*plan):
-            cool(self.work, self.X, self.near, self.k, heat, active, steps)
-
-    def labels(self):
-        labels = np.empty(self.n, np.int64)
-        leave(self.work, self.X, self.near, self.k, labels)
-        out = np.empty(self.n, np.int64)
-        out[self.order] = labels
-        return out
-
-
-def _anneal(X, first, chains, mean, iterations, threads, watch):
-    schedule = Schedule(chains[0].scale, mean)
-    pace = PACE
-    total = (ITERATIONS if iterations is None else iterations) * len(X)
-    limited = watch.left() < np.inf and iterations is None
-    for r in range(ROUNDS):
-        levels = slice(r * LEVELS, r * LEVELS + LEVELS)
-        share = schedule.share[levels]
-        steps = total * share
-        if limited:
-            steps = pace * watch.left() * 0.97 * share / schedule.share[r * LEVELS :].sum()
-        steps = np.maximum(steps, 1).astype(np.int64)
-        began = time.monotonic()
-        each(lambda chain: chain.run((schedule.heats[levels], schedule.active[levels], steps)), chains, threads)
-        pace = steps.sum() / (time.monotonic() - began)
-        if watch.step(r / ROUNDS):
+    if n <= DIRECT or restarts is not None:
+        rounds, regions = ROUNDS, Chains(X, k, first, restarts or CHAINS, random_state, threads)
+    else:
+        expected = budget if budget is not None else watch.left() * threads * SPEED / n
+        rounds = int(np.clip(expected / (3 * SEARCH * PART * d), FEWEST, ROUNDS))
+        regions = Parts(X, k, first, random_state, threads)
+    watch.part(START, 1.0)
+    schedule, hurried = Schedule(regions.scale, mean, rounds, budget), False
+    for turn in range(rounds):
+        plan = schedule.plan(turn, watch.left())
+        hurried |= plan.hurried
+        regions.run(plan, watch)
+        if watch.step((turn + 1) / rounds):
             break
-    return best_parts(X, [first, *(np.unique(chain.labels(), return_inverse=True)[1] for chain in chains)])
+    watch.stopped |= hurried
+    return best_parts(X, [first, *regions.groupings()])
 
 
-def _start(X, k, init, threads, watch):
-    from mag.methods import METHODS, automatic
+def _start(X, k, init, random_state, threads, watch):
+    """The groups to begin with, of k to 2k-1 records: those of a method that leaves time to anneal them, or given."""
+    from mag.methods import METHODS, automatic  # which name this file
 
-    name = automatic(*X.shape, k) if init == "auto" else init
-    labels = METHODS[name].group(X, k, threads=threads, watch=watch)
-    return split_large(X, k, np.unique(labels, return_inverse=True)[1], threads, watch)
+    n, d = X.shape
+    if isinstance(init, str):
+        name = one_of("init", init, ["auto", *(name for name in METHODS if name != "anneal")])
+        if name == "auto":
+            name = automatic(n, d, k, False) if n * n * d <= QUICK * watch.left() else "mona"
+        given = {"engine": cpu, "random_state": random_state, "threads": threads, "watch": watch, "whole": None}
+        found = METHODS[name].group(X, k, **{what: one for what, one in given.items() if METHODS[name].takes(what)})
+        labels = np.unique(found[0] if isinstance(found, tuple) else found, return_inverse=True)[1]
+    else:
+        labels = members_of("init", init, n, k)
+    return split_large(X, k, labels, threads, watch)
