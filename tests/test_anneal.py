@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mag
@@ -86,6 +86,7 @@ def hostile(kind, n, d, seed):
     return X * {"huge": 1e300, "tiny": 1e-300}.get(kind, 1.0)
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.integers(2, 40), st.integers(1, 7), st.integers(1, 6), HOSTILE, st.integers(0, 99), st.booleans())
 def test_any_grouping_is_feasible_and_never_worse_than_its_start(n, k, d, kind, seed, standardize):
     k = min(k, n)
@@ -97,7 +98,10 @@ def test_any_grouping_is_feasible_and_never_worse_than_its_start(n, k, d, kind, 
         assert found._squares <= sum_of_squares(z, start) * (1 + 1e-9) + 1e-25
 
 
-@given(st.integers(20, 60), st.integers(2, 6), st.integers(1, 6), st.integers(0, 99), st.sampled_from([0.01, 1.0, 30.0]))
+@settings(deadline=None, max_examples=50)
+@given(
+    st.integers(20, 60), st.integers(2, 6), st.integers(1, 6), st.integers(0, 99), st.sampled_from([0.01, 1.0, 30.0])
+)
 def test_what_steps_change_is_what_the_cost_changes(n, k, d, seed, heat):
     X = records(n, 4 * -(-d // 4), seed)
     X[:, d:] = 0.0

@@ -53,5 +53,10 @@ def best_parts(X, groupings):
     """Labels 0, 1, … that cost no more than those of any of the groupings."""
     best = groupings[0]
     for other in groupings[1:]:
-        best = np.unique(_merge(X, best, other, best.max() + 1, other.max() + 1), return_inverse=True)[1]
+        best = numbered(_merge(X, best, other, best.max() + 1, other.max() + 1))
     return best
+
+
+def numbered(labels):
+    """The same groups by labels 0, 1, …"""
+    return np.unique(labels, return_inverse=True)[1]

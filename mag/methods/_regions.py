@@ -6,10 +6,14 @@ from mag.backends._threads import each
 from mag.methods._chain import WIDE, cool, enter, leave, room_for_chain
 from mag.methods._memory import work_for
 from mag.methods._neighbours import neighbours
-from mag.methods._partition import VARIANCE, parts_of
+from mag.methods._partition import VARIANCE, labels_of, parts_of
+from mag.methods._recombine import best_parts, numbered
+from mag.methods._schedule import LUKEWARM, short_plan
+from mag.methods._search import sum_of_squares
 
 NEAR, MOST = 24, 128  # neighbours that are tried, or 2k of them
 PART, FEW = 1024, 16  # records of a part, and groups at least
+TINY = 1e-290  # a mean cost that is due to rounding
 
 
 class Region:
@@ -42,69 +46,64 @@ class Chains:
     """The whole data, annealed several times side by side."""
 
     def __init__(self, X, k, labels, restarts, random_state, threads):
-        self._threads, X = threads, _padded(X)
-        near = _near(X, k, threads)
-        self.scale = _scale(X, k, near)
+        self._X, self._threads, self._labels = _padded(X), threads, labels
+        near = nearest(self._X, k, threads)
+        self.scale, self.mean = scale_of(self._X, k, near), sum_of_squares(X, labels) / len(X)
         seeds = random_state.integers(1, 2**62, size=restarts)
-        self._regions = [Region(X, k, near, self.scale, labels, seed) for seed in seeds]
+        self._regions = [Region(self._X, k, near, self.scale, labels, seed) for seed in seeds]
 
     def run(self, plan, watch):
         """One round of every chain."""
         each(lambda region: region.run(plan, watch), self._regions, self._threads)
 
-    def groupings(self):
-        """One per chain."""
-        return [region.labels() for region in self._regions]
+    def labels(self):
+        """The best parts of the start and of all chains."""
+        return best_parts(self._X, [self._labels, *(region.labels() for region in self._regions)])
 
 
 class Parts:
-    """Records in parts of some hundreds, whole groups each, that are halved along other directions in every round."""
+    """Records in parts, whole groups each, that are divided along other directions in every round.
+
+    Every part is annealed by itself, for a short time, and what became cheaper is kept.
+    """
 
     def __init__(self, X, k, labels, random_state, threads):
         self._X, self._k, self._random, self._threads = _padded(X), k, random_state, threads
-        self._labels, self.scale = labels, np.empty(len(X))
+        self.labels = labels
 
-        def measure(members):
-            rows = self._X[members]
-            self.scale[members] = _scale(rows, k, _near(rows, k, 1))
-
-        each(measure, self._parts(), threads)
-
-    def run(self, plan, watch):
-        """One round of every part."""
-        labels, k = np.empty_like(self._labels), self._k
-        parts = self._parts()
-        firsts = np.cumsum([0] + [members.size // k + 1 for members in parts])  # a chain has a number to spare
+    def run(self, steps, watch):
+        """One round, of so many steps per record."""
+        k, found = self._k, np.empty_like(self.labels)
+        parts, heat = self._divided(), np.exp(self._random.uniform(*np.log(LUKEWARM)))
         seeds = self._random.integers(1, 2**62, size=len(parts))
 
         def anneal(job):
-            members, first, seed = job
-            old = np.unique(self._labels[members], return_inverse=True)[1]
-            if watch.left() > 0 and self.scale[members].max() >= plan.least[-1]:
-                rows = self._X[members]
-                region = Region(rows, k, _near(rows, k, 1), self.scale[members], old, seed)
-                region.run(plan, watch)
-                old = region.labels()
-            labels[members] = first + old
+            members, seed = job
+            old = numbered(self.labels[members])
+            found[members] = old
+            mean = sum_of_squares(rows := self._X[members], old) / members.size
+            if watch.left() <= 0 or mean < TINY or old.max() == 0:
+                return
+            near = nearest(rows, k, 1)
+            region = Region(rows, k, near, scale_of(rows, k, near), old, seed)
+            region.run(short_plan(mean, heat, steps), watch)
+            found[members] = best_parts(rows, [old, region.labels()])
 
-        each(anneal, zip(parts, firsts, seeds, strict=False), self._threads)
-        self._labels = labels
+        each(anneal, zip(parts, seeds, strict=True), self._threads)
+        part = np.empty_like(found)
+        for number, members in enumerate(parts):
+            part[members] = number
+        self.labels = numbered(part * (found.max() + 1) + found)
 
-    def groupings(self):
-        """The one there is."""
-        return [self._labels]
-
-    def _parts(self):
-        """The members of each part, in their order."""
-        self._labels = np.unique(self._labels, return_inverse=True)[1]
-        X, sizes = self._X, np.bincount(self._labels)
-        means = np.stack([np.bincount(self._labels, x) / sizes for x in X.T], axis=1)
-        turned = np.einsum("ij,jk->ik", means, self._random.standard_normal((X.shape[1], X.shape[1])))
-        order, starts = parts_of(turned, 1, max(PART * sizes.size // len(X), FEW), VARIANCE, self._threads, _Nobody)
-        part = np.empty(sizes.size, np.int64)
-        part[order] = np.repeat(np.arange(starts.size), np.diff(np.append(starts, order.size)))
-        mine = part[self._labels]
-        return np.split(np.argsort(mine, kind="stable"), np.cumsum(np.bincount(mine))[:-1])
+    def _divided(self):
+        """The members of each part: groups are halved by their means, seen from random directions."""
+        n, d = self._X.shape
+        sizes = np.bincount(self.labels)
+        means = np.stack([np.bincount(self.labels, x) / sizes for x in self._X.T], axis=1)
+        turned = np.einsum("ij,jk->ik", means, self._random.standard_normal((d, d)))
+        limit = max(min(PART, n // 4) * sizes.size // n, FEW)
+        part = labels_of(*parts_of(turned, 1, limit, VARIANCE, self._threads, _Nobody))[self.labels]
+        return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
 
 
 class _Nobody:
@@ -120,11 +119,12 @@ def _padded(X):
     return np.concatenate([X, np.zeros((n, -d % WIDE))], axis=1)
 
 
-def _near(X, k, threads):
+def nearest(X, k, threads):
+    """The neighbours of every record that are tried."""
     return neighbours(X, min(max(NEAR, min(2 * k, MOST)), len(X) - 1), threads)
 
 
-def _scale(X, k, near):
+def scale_of(X, k, near):
     """What each record costs at least: its share if its group were its k - 1 nearest neighbours."""
     total = np.zeros(len(X))
     for rank in range(min(k - 1, near.shape[1])):
