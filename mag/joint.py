@@ -43,9 +43,9 @@ def multivariate(
         Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
     k : int
         The smallest group size, from 1 to n.
-    method : {"anneal", "auto", "cbfs_order", "kmeans_cleanup", "lmas", "md", "mdav", "mdav_order", "mdav_plus", "mdav_star", \
-"mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor", "npn", "ona", \
-"ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore"}
+    method : {"anneal", "auto", "cbfs_order", "kmeans_cleanup", "lmas", "md", "mdav", "mdav_order", "mdav_plus", \
+"mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor", \
+"npn", "ona", "ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore"}
         How to group; "auto" is "anneal" with a `time_limit`.  Without one it is "ona_star" while n·n·d is at most
         2**35, some seconds, and "mona" beyond.
 
@@ -143,8 +143,8 @@ def multivariate(
         least to add to, or that of the nearest member.
     restarts : int
         How many random starts, of which the best is taken; 10 by default.  Of "anneal", how often the whole data are
-        annealed side by side, of which the best parts are taken; 2 by default, and above 6000 records the data are
-        annealed once, in parts that are divided anew many times.
+        annealed, side by side, before their best parts are annealed further: 2 by default, and more than 6000 records
+        in parts only.
     init : str or array of integers, shape (n,)
         The groups to begin with ("anneal"): a label per record, each at least k times, or the name of a method; by
         default "ona_star", or "mona" if that would take too long.

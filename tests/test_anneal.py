@@ -146,16 +146,15 @@ def test_results_do_not_depend_on_threads(monkeypatch, direct):
     assert (group(X, 3, iterations=200, random_state=6).labels != found[0]).any()
 
 
-def test_parts_lose_less_than_their_start_and_exchange_over_their_borders(monkeypatch):
-    monkeypatch.setattr(anneal, "DIRECT", 0)
-    monkeypatch.setattr(_regions, "PART", 60)
+def test_parts_lose_little_more_than_the_whole(monkeypatch):
+    """They are divided anew in every round: with the same borders each time, it would be a fifth more."""
     X = records(600, 3)
     start = mag.multivariate(X, 4, method="mondrian_v")
-    found = group(X, 4, init="mondrian_v", iterations=500)
-    assert found.information_loss < 0.8 * start.information_loss
-    monkeypatch.setattr(anneal, "DIRECT", 6000)
-    whole = group(X, 4, init="mondrian_v", iterations=500)
-    assert found.information_loss < 1.1 * whole.information_loss
+    whole = group(X, 4, init=start.labels, iterations=500)
+    monkeypatch.setattr(anneal, "DIRECT", 0)
+    monkeypatch.setattr(_regions, "PART", 60)
+    found = group(X, 4, init=start.labels, iterations=9000)
+    assert found.information_loss < 1.05 * whole.information_loss < 0.8 * start.information_loss
 
 
 def test_more_steps_lose_less_and_less_than_ona_star():
@@ -247,13 +246,14 @@ def test_heat_falls_and_records_join_in_until_all_take_part():
     steps = [(active, steps) for plan in plans for _, active, steps in plan.of(falling)]
     assert (np.diff(heats) < 0).all()
     assert (np.diff([active for active, _ in steps]) >= 0).all()
+    assert steps[0][0] < 100
     assert steps[-1][0] == 1000
     assert sum(steps for _, steps in steps) == pytest.approx(100 * 1000, rel=0.01)
-    assert not any(plan.hurried for plan in plans)
+    assert not schedule.hurried
 
 
 def test_a_schedule_keeps_to_the_time_that_is_left():
     schedule = Schedule(np.ones(1000), 1.0, 8, 10**6)
     plan = schedule.plan(0, 0.1)
-    assert plan.hurried
+    assert schedule.hurried
     assert sum(steps for _, _, steps in plan.of(np.ones(1000))) < 10**5

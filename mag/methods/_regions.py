@@ -11,7 +11,7 @@ from mag.methods._recombine import best_parts, numbered
 from mag.methods._schedule import LUKEWARM, short_plan
 from mag.methods._search import sum_of_squares
 
-NEAR, MOST = 24, 128  # neighbours that are tried, or 2k of them
+NEAR, MOST = 24, 128  # neighbours that are tried: 2k, but no fewer and no more
 PART, FEW = 1024, 16  # records of a part, and groups at least
 TINY = 1e-290  # a mean cost that is due to rounding
 
@@ -69,27 +69,29 @@ class Parts:
 
     def __init__(self, X, k, labels, random_state, threads):
         self._X, self._k, self._random, self._threads = _padded(X), k, random_state, threads
-        self.labels = labels
+        self.labels, self._gains = labels, np.full(len(LUKEWARM), np.inf)
 
     def run(self, steps, watch):
-        """One round, of so many steps per record."""
+        """One round, of so many steps per record, from the heat that gained most when it was tried last."""
         k, found = self._k, np.empty_like(self.labels)
-        parts, heat = self._divided(), np.exp(self._random.uniform(*np.log(LUKEWARM)))
+        parts, choice = self._divided(), int(np.argmax(self._gains))
         seeds = self._random.integers(1, 2**62, size=len(parts))
 
         def anneal(job):
             members, seed = job
             old = numbered(self.labels[members])
             found[members] = old
-            mean = sum_of_squares(rows := self._X[members], old) / members.size
-            if watch.left() <= 0 or mean < TINY or old.max() == 0:
-                return
+            rows = self._X[members]
+            cost = sum_of_squares(rows, old)
+            if watch.left() <= 0 or cost < TINY * members.size or old.max() == 0:
+                return 0.0
             near = nearest(rows, k, 1)
             region = Region(rows, k, near, scale_of(rows, k, near), old, seed)
-            region.run(short_plan(mean, heat, steps), watch)
-            found[members] = best_parts(rows, [old, region.labels()])
+            region.run(short_plan(cost / members.size, LUKEWARM[choice], steps), watch)
+            found[members] = new = best_parts(rows, [old, region.labels()])
+            return cost - sum_of_squares(rows, new)
 
-        each(anneal, zip(parts, seeds, strict=True), self._threads)
+        self._gains[choice] = sum(each(anneal, zip(parts, seeds, strict=True), self._threads))
         part = np.empty_like(found)
         for number, members in enumerate(parts):
             part[members] = number
