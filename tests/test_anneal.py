@@ -147,14 +147,14 @@ def test_results_do_not_depend_on_threads(monkeypatch, direct):
 
 
 def test_parts_lose_little_more_than_the_whole(monkeypatch):
-    """They are divided anew in every round: with the same borders each time, it would be a fifth more."""
+    """They are divided anew in every round: with the same borders each time, it would be a quarter more."""
     X = records(600, 3)
     start = mag.multivariate(X, 4, method="mondrian_v")
     whole = group(X, 4, init=start.labels, iterations=500)
     monkeypatch.setattr(anneal, "DIRECT", 0)
     monkeypatch.setattr(_regions, "PART", 60)
     found = group(X, 4, init=start.labels, iterations=9000)
-    assert found.information_loss < 1.05 * whole.information_loss < 0.8 * start.information_loss
+    assert found.information_loss < 1.15 * whole.information_loss < 0.8 * start.information_loss
 
 
 def test_more_steps_lose_less_and_less_than_ona_star():

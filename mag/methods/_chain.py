@@ -17,7 +17,7 @@ RARE = np.uint64(2)  # of 64 steps dissolve a group or make one
 SURE = 40.0  # exp(-40) of a chance is none
 SEED, FREE = 0, 1
 
-# rows[record, column], near[record, rank]; label and spot[record], member[label, spot] is the record; size, mean[group];
+# rows[record, column], near[record, rank]; label and spot[record], member[label, spot] is the record; size, mean[group]
 # free = groups that are not in use; log = who went and from where; numbers = [random state, groups that are free]
 Chain = namedtuple("Chain", "rows near label spot member size mean free log numbers n d k length room")
 
