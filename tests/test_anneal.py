@@ -152,6 +152,7 @@ def test_parts_lose_little_more_than_the_whole(monkeypatch):
     start = mag.multivariate(X, 4, method="mondrian_v")
     whole = group(X, 4, init=start.labels, iterations=500)
     monkeypatch.setattr(anneal, "DIRECT", 0)
+    monkeypatch.setattr(anneal, "EFFORT", 300)
     monkeypatch.setattr(_regions, "PART", 60)
     found = group(X, 4, init=start.labels, iterations=9000)
     assert found.information_loss < 1.15 * whole.information_loss < 0.8 * start.information_loss

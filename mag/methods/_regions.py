@@ -13,6 +13,7 @@ from mag.methods._search import sum_of_squares
 
 NEAR, MOST = 24, 128  # neighbours that are tried: 2k, but no fewer and no more
 PART, FEW = 1024, 16  # records of a part, and groups at least
+HOPE = 0.3  # of what the first heat gained, another one may gain
 TINY = 1e-290  # a mean cost that is due to rounding
 
 
@@ -69,12 +70,12 @@ class Parts:
 
     def __init__(self, X, k, labels, random_state, threads):
         self._X, self._k, self._random, self._threads = _padded(X), k, random_state, threads
-        self.labels, self._gains = labels, np.full(len(LUKEWARM), np.inf)
+        self.labels, self._gains = labels, None
 
     def run(self, steps, watch):
         """One round, of so many steps per record, from the heat that gained most when it was tried last."""
         k, found = self._k, np.empty_like(self.labels)
-        parts, choice = self._divided(), int(np.argmax(self._gains))
+        parts, choice = self._divided(), 0 if self._gains is None else int(np.argmax(self._gains))
         seeds = self._random.integers(1, 2**62, size=len(parts))
 
         def anneal(job):
@@ -91,7 +92,10 @@ class Parts:
             found[members] = new = best_parts(rows, [old, region.labels()])
             return cost - sum_of_squares(rows, new)
 
-        self._gains[choice] = sum(each(anneal, zip(parts, seeds, strict=True), self._threads))
+        gain = sum(each(anneal, zip(parts, seeds, strict=True), self._threads))
+        if self._gains is None:
+            self._gains = np.full(len(LUKEWARM), HOPE * gain)
+        self._gains[choice] = gain
         part = np.empty_like(found)
         for number, members in enumerate(parts):
             part[members] = number

@@ -6,7 +6,7 @@ import numpy as np
 
 LEVELS = 16  # heats of a round
 HOT, COLD = 3.0, 5e-4  # first and last heat, of the mean cost per record
-LUKEWARM, COOL = (0.03, 0.06, 0.12, 0.25), 0.1  # first heats of parts, of their means; their last heat, of the first
+LUKEWARM, COOL = (0.06, 0.12, 0.03, 0.25), 0.1  # first heats of parts, of their means; their last heat, of the first
 REACH = 3.0  # records whose own cost is at least heat / REACH take part
 FEW = 32  # at least so many do
 PACE = 10**6  # steps a second, until they have been counted
