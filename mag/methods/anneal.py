@@ -15,7 +15,7 @@ LONGEST = 1000  # steps per pair of records that are worth a wait
 CHAINS, MOST = 2, 1000  # restarts
 DIRECT = 6000  # records that are annealed as a whole first
 WHOLE, ROUNDS = 0.9, 32  # of the steps, or of the time, is for that; looks at the clock
-EFFORT = 1000  # steps per record of a round in parts
+EFFORT = 150  # steps per record of a round in parts
 QUICK = 2**30  # n·n·d that ONA* does in a second, about
 START = 0.1  # of the progress
 
