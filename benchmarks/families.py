@@ -78,7 +78,7 @@ def crossover() -> list[dict]:
                 grouping = mag.multivariate(X, K, method=method, threads=THREADS)
                 row[f"{method}, seconds"] = time.perf_counter() - began
                 row[f"{method}, loss %"] = 100 * grouping.information_loss
-            rows.append(row | {"auto": automatic(n, d, K)})
+            rows.append(row | {"auto": automatic(n, d, K, False)})
     return rows
 
 

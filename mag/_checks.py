@@ -167,6 +167,19 @@ def weights_for(weights: np.ndarray, n: int, per: str = "record, n") -> np.ndarr
     return weights
 
 
+def members_of(option: str, labels: Any, n: int, k: int) -> np.ndarray:
+    """A label per record, 0, 1, …, of groups of at least k."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind not in "iu":
+        raise TypeError(f"{option} must hold integers, a label per record; got dtype {labels.dtype.name}.")
+    if labels.shape != (n,):
+        raise ValueError(f"{option} must hold one label per record, n={n}; got an array of shape {labels.shape}.")
+    _, members, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    if sizes.min() < k:
+        raise ValueError(f"{option} must have groups of at least k={k} records; got one of {sizes.min()}.")
+    return members
+
+
 def comparable(option: str, X: np.ndarray) -> np.ndarray:
     """Rows of values that are equal or not, at least one; one dimension is one column."""
     if X.dtype.kind not in "biufUSTMmO":

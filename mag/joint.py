@@ -47,10 +47,11 @@ def multivariate(
         Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
     k : int
         The smallest group size, from 1 to n.
-    method : {"auto", "cbfs_order", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order", "mdav_plus", \
-"mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor", \
-"npn", "ona", "ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore"}
-        How to group; "auto" is "ona_star" while n·n·d is at most 2**35, some seconds, and "mona" beyond.
+    method : {"anneal", "auto", "cbfs_order", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order", \
+"mdav_plus", "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", \
+"nearest_neighbor", "npn", "ona", "ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore"}
+        How to group; "auto" is "anneal" with a `time_limit`.  Without one it is "ona_star" while n·n·d is at most
+        2**35, some seconds, and "mona" beyond.
 
         ==================== ==================================================== ====================================
         method               groups                                               options
@@ -94,6 +95,16 @@ def multivariate(
         ``mondrian_v2d``     … or of a sum or difference of two columns           time_limit
         ``mona``             halves, grouped by ``ona_star`` below n**rho         rho, time_limit
         ``mona_2d``          … of ``mondrian_v2d``                                rho, time_limit
+        ==================== ==================================================== ====================================
+
+        And what loses least, the longer it takes:
+
+        ==================== ==================================================== ====================================
+        method               groups                                               options
+        ==================== ==================================================== ====================================
+        ``anneal``           those of another method, whose records move, swap,   init, iterations, restarts,
+                             dissolve and make groups at random, uphill less and  random_state, time_limit
+                             less often as heat falls
         ==================== ==================================================== ====================================
 
         Ties go to the record, or group, with the lowest number; when Mondrian halves, equal values stay in the order of
@@ -146,7 +157,15 @@ def multivariate(
         Which group is closest to a record: the one with the nearest centroid (the default), the one that it costs
         least to add to, or that of the nearest member.
     restarts : int
-        How many random starts, of which the best is taken; 10 by default.
+        How many random starts, of which the best is taken; 10 by default.  Of "anneal", how often the whole data are
+        annealed, side by side, before their best parts are annealed further: 2 by default, and more than 6000 records
+        in parts only.
+    init : str or array of integers, shape (n,)
+        The groups to begin with ("anneal"): a label per record, each at least k times, or the name of a method; by
+        default "ona_star", or "mona" if that would take too long.
+    iterations : float
+        Steps of annealing per record, 2000 by default; until the time is up with a `time_limit`.  The same seed and
+        iterations give the same groups, and the more the better; what a time limit gives depends on the machine.
     rho : float
         Parts of more than n**rho records are halved, smaller ones grouped ("mona"): 0 halves all the way, 1 is
         "ona_star"; 0.5 by default.
@@ -160,8 +179,8 @@ def multivariate(
 
     Notes
     -----
-    Groups have k records or more: k to 2k-1 from the six orders, "md", "mdav", "mdav_plus", the Lloyd and MONA methods,
-    k to 2k from Mondrian, any number from the others.  Fewer than 2k records are one group.
+    Groups have k records or more: k to 2k-1 from the six orders, "md", "mdav", "mdav_plus", the Lloyd and MONA methods
+    and "anneal", k to 2k from Mondrian, any number from the others.  Fewer than 2k records are one group.
 
     Examples
     --------
@@ -190,7 +209,7 @@ def multivariate(
     dtype, (n, d) = values.dtype, values.shape
     k = integer("k", k, 1, n, "n")
     name = one_of("method", method, ["auto", *METHODS])
-    name = automatic(n, d, k) if name == "auto" else name
+    name = automatic(n, d, k, time_limit is not None) if name == "auto" else name
     chosen = METHODS[name]
     if chosen.k not in (None, k):
         raise ValueError(f"method {name!r} needs k={chosen.k}; got k={k}.")
@@ -273,7 +292,8 @@ def check_options(
 
 def _try(method: Method, options: dict[str, Any], given: dict[str, Any]) -> None:
     """Where the method has nothing to do, its options are still checked: on eight other records."""
-    options = {name: wanted for name, wanted in options.items() if name != "directions"}  # fit the columns of X only
+    fitting = {"directions", "init"}  # fit the columns or records of X only, unless they are names
+    options = {name: wanted for name, wanted in options.items() if name not in fitting or isinstance(wanted, str)}
     if options:
         given = given | {"random_state": np.random.default_rng(0), "watch": Watch(None, None), "whole": None}
         records = np.column_stack([np.arange(8.0) - 3.5, np.arange(8) % 2 - 0.5])

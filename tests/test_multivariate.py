@@ -308,7 +308,7 @@ def test_a_group_below_k_is_withheld(monkeypatch):
 
 WRONG = [
     ({"k": 41}, ValueError, r"k must be an integer in \[1, n=40\]; got 41."),
-    ({"method": "mdva"}, ValueError, "method must be one of 'auto', .*; got 'mdva'."),
+    ({"method": "mdva"}, ValueError, "method must be one of 'anneal', 'auto', .*; got 'mdva'."),
     ({"gamma": 1}, TypeError, "gamma is not used by method 'zscore'; its options are: integer."),
     ({"random_state": 1}, TypeError, "random_state is not used by method 'zscore'"),
     ({"time_limit": 1}, TypeError, "time_limit is not used by method 'zscore'"),

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mag.methods import (
+    anneal,
     cbfs_order,
     kmeans_cleanup,
     matching,
@@ -60,6 +61,7 @@ class Method:
 
 
 METHODS = {
+    "anneal": Method(anneal.group),
     "cbfs_order": Method(cbfs_order.group),
     "kmeans_cleanup": Method(kmeans_cleanup.group),
     "lmas": Method(ona.lmas),
@@ -90,6 +92,11 @@ METHODS = {
 PATIENCE = 2**35  # n·n·d up to which ONA* takes seconds; 30 000 × 24 is 2**34.3 (benchmarks/families.py)
 
 
-def automatic(n: int, d: int, k: int) -> str:
-    """The method of "auto": ONA*, which loses least, while n·n·d is affordable; beyond that, MONA."""
+def automatic(n: int, d: int, k: int, limited: bool) -> str:
+    """The method of "auto": annealing while there is time, if that is limited.
+
+    Without a limit ONA*, which loses least without it, while n·n·d is affordable; beyond that, MONA.
+    """
+    if limited:
+        return "anneal"
     return "ona_star" if n * n * d <= PATIENCE else "mona"

@@ -1,0 +1,138 @@
+"""What is annealed at once: several times the whole data, or parts of them that are divided anew in every round."""
+
+import numpy as np
+
+from mag.backends._threads import each
+from mag.methods._chain import WIDE, cool, enter, leave, room_for_chain
+from mag.methods._memory import work_for
+from mag.methods._neighbours import neighbours
+from mag.methods._partition import VARIANCE, labels_of, parts_of
+from mag.methods._recombine import best_parts, numbered
+from mag.methods._schedule import LUKEWARM, short_plan
+from mag.methods._search import sum_of_squares
+
+NEAR, MOST = 24, 128  # neighbours that are tried: 2k, but no fewer and no more
+PART, FEW = 1024, 16  # records of a part, and groups at least
+HOPE = 0.3  # of what the first heat gained, another one may gain
+TINY = 1e-290  # a mean cost that is due to rounding
+
+
+class Region:
+    """Records whose groups are annealed by themselves, those of the largest scale first."""
+
+    def __init__(self, X, k, near, scale, labels, seed):
+        self._order = np.argsort(-scale, kind="stable")
+        place = np.empty(len(X), np.int32)
+        place[self._order] = np.arange(len(X))
+        self.scale = scale[self._order]
+        rows, near = X[self._order], place[near[self._order]]
+        self._state = work_for(room_for_chain, rows, near, k), rows, near, k
+        enter(*self._state, labels[self._order], seed)
+
+    def run(self, plan, watch):
+        """One round, or less if the time is up."""
+        for heat, active, steps in plan.of(self.scale):
+            if active > 0 and watch.left() > 0:
+                cool(*self._state, heat, active, steps)
+
+    def labels(self):
+        """Of the records as they were given."""
+        ordered, labels = np.empty((2, self._order.size), np.int64)
+        leave(*self._state, ordered)
+        labels[self._order] = ordered
+        return labels
+
+
+class Chains:
+    """The whole data, annealed several times side by side."""
+
+    def __init__(self, X, k, labels, restarts, random_state, threads):
+        self._X, self._threads, self._labels = _padded(X), threads, labels
+        near = nearest(self._X, k, threads)
+        self.scale, self.mean = scale_of(self._X, k, near), sum_of_squares(X, labels) / len(X)
+        seeds = random_state.integers(1, 2**62, size=restarts)
+        self._regions = [Region(self._X, k, near, self.scale, labels, seed) for seed in seeds]
+
+    def run(self, plan, watch):
+        """One round of every chain."""
+        each(lambda region: region.run(plan, watch), self._regions, self._threads)
+
+    def labels(self):
+        """The best parts of the start and of all chains."""
+        return best_parts(self._X, [self._labels, *(region.labels() for region in self._regions)])
+
+
+class Parts:
+    """Records in parts, whole groups each, that are divided along other directions in every round.
+
+    Every part is annealed by itself, for a short time, and what became cheaper is kept.
+    """
+
+    def __init__(self, X, k, labels, random_state, threads):
+        self._X, self._k, self._random, self._threads = _padded(X), k, random_state, threads
+        self.labels, self._gains = labels, None
+
+    def run(self, steps, watch):
+        """One round, of so many steps per record, from the heat that gained most when it was tried last."""
+        k, found = self._k, np.empty_like(self.labels)
+        parts, choice = self._divided(), 0 if self._gains is None else int(np.argmax(self._gains))
+        seeds = self._random.integers(1, 2**62, size=len(parts))
+
+        def anneal(job):
+            members, seed = job
+            old = numbered(self.labels[members])
+            found[members] = old
+            rows = self._X[members]
+            cost = sum_of_squares(rows, old)
+            if watch.left() <= 0 or cost < TINY * members.size or old.max() == 0:
+                return 0.0
+            near = nearest(rows, k, 1)
+            region = Region(rows, k, near, scale_of(rows, k, near), old, seed)
+            region.run(short_plan(cost / members.size, LUKEWARM[choice], steps), watch)
+            found[members] = new = best_parts(rows, [old, region.labels()])
+            return cost - sum_of_squares(rows, new)
+
+        gain = sum(each(anneal, zip(parts, seeds, strict=True), self._threads))
+        if self._gains is None:
+            self._gains = np.full(len(LUKEWARM), HOPE * gain)
+        self._gains[choice] = gain
+        part = np.empty_like(found)
+        for number, members in enumerate(parts):
+            part[members] = number
+        self.labels = numbered(part * (found.max() + 1) + found)
+
+    def _divided(self):
+        """The members of each part: groups are halved by their means, seen from random directions."""
+        n, d = self._X.shape
+        sizes = np.bincount(self.labels)
+        means = np.stack([np.bincount(self.labels, x) / sizes for x in self._X.T], axis=1)
+        turned = np.einsum("ij,jk->ik", means, self._random.standard_normal((d, d)))
+        limit = max(min(PART, n // 4) * sizes.size // n, FEW)
+        part = labels_of(*parts_of(turned, 1, limit, VARIANCE, self._threads, _Nobody))[self.labels]
+        return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
+
+
+class _Nobody:
+    """Halving takes too short a time to watch it."""
+
+    @staticmethod
+    def step(fraction):
+        return False
+
+
+def _padded(X):
+    n, d = X.shape
+    return np.concatenate([X, np.zeros((n, -d % WIDE))], axis=1)
+
+
+def nearest(X, k, threads):
+    """The neighbours of every record that are tried."""
+    return neighbours(X, min(max(NEAR, min(2 * k, MOST)), len(X) - 1), threads)
+
+
+def scale_of(X, k, near):
+    """What each record costs at least: its share if its group were its k - 1 nearest neighbours."""
+    total = np.zeros(len(X))
+    for rank in range(min(k - 1, near.shape[1])):
+        total += np.square(X - X[near[:, rank]]).sum(axis=1)
+    return total / (2 * k)

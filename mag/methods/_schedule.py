@@ -1,0 +1,65 @@
+"""How heat falls while records are annealed, who takes part at which heat, and for how many steps."""
+
+import time
+
+import numpy as np
+
+LEVELS = 16  # heats of a round
+HOT, COLD = 3.0, 5e-4  # first and last heat, of the mean cost per record
+LUKEWARM, COOL = (0.06, 0.12, 0.03, 0.25), 0.1  # first heats of parts, of their means; their last heat, of the first
+REACH = 3.0  # records whose own cost is at least heat / REACH take part
+FEW = 32  # at least so many do
+PACE = 10**6  # steps a second, until they have been counted
+
+
+class Plan:
+    """Falling heats; for each, from which scale on records take part, and the steps of each that does."""
+
+    def __init__(self, heats, least, steps):
+        self.heats, self.least, self.steps = heats, least, steps
+
+    def of(self, scale):
+        """Heat, records, steps for records of these falling scales."""
+        active = np.searchsorted(-scale, -self.least, side="right")
+        return zip(self.heats, active, np.rint(self.steps * active).astype(np.int64), strict=True)
+
+
+def short_plan(mean, heat, steps):
+    """For a part: from a heat at which most of its groups stay together; `steps` per record."""
+    heats = np.geomspace(heat * mean, COOL * heat * mean, LEVELS)
+    return Plan(heats, np.append(heats[:-1] / REACH, 0.0), np.full(LEVELS, steps / LEVELS))
+
+
+class Schedule:
+    """For the whole: heats from that of the most expensive records to a small part of the mean.
+
+    A record that costs little is only shuffled while heat is high, and one that costs much is frozen when it is low.
+    So records take part as soon as heat has fallen to what they cost at least, `scale`, and those that cost most get
+    the more steps: a heat has a share that grows by the root of the records that take part.  In the last round all do.
+    """
+
+    def __init__(self, scale, mean, rounds, steps):
+        scale = np.sort(scale)[::-1]
+        self._heats = np.geomspace(max(HOT * mean, scale[0]), COLD * mean, rounds * LEVELS)
+        self._least = np.minimum(self._heats / REACH, scale[min(FEW, scale.size) - 1])
+        self._least[-LEVELS:] = 0.0
+        self._active = np.searchsorted(-scale, -self._least, side="right")
+        share = np.sqrt(self._active)
+        self._share = share / share.sum()
+        self._total = steps * scale.size
+        self._pace, self._asked, self._began = PACE, 0.0, 0.0
+        self.hurried = False
+
+    def plan(self, turn, left):
+        """The plan of a round, if so many seconds are left for it and all later ones."""
+        levels, now = slice(turn * LEVELS, (turn + 1) * LEVELS), time.monotonic()
+        if self._asked > 0:
+            self._pace = self._asked / max(now - self._began, 1e-9)
+        share = self._share[levels]
+        steps = self._total * share
+        if left < np.inf:
+            most = self._pace * max(left, 0.0) * share / self._share[levels.start :].sum()
+            if most.sum() < steps.sum():
+                self.hurried, steps = True, most
+        self._asked, self._began = steps.sum(), now
+        return Plan(self._heats[levels], self._least[levels], steps / self._active[levels])

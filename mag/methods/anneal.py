@@ -1,0 +1,77 @@
+"""Annealing: any grouping, changed at random, uphill less and less often as heat falls (Kirkpatrick et al. 1983)."""
+
+import numpy as np
+
+from mag._checks import integer, members_of, not_negative, one_of
+from mag.backends import cpu
+from mag.methods._polish import split_large
+from mag.methods._recombine import numbered
+from mag.methods._regions import TINY, Chains, Parts
+from mag.methods._schedule import Schedule
+from mag.methods._search import sum_of_squares
+
+ITERATIONS = 2000  # steps per record, unless there is a time limit
+LONGEST = 1000  # steps per pair of records that are worth a wait
+CHAINS, MOST = 2, 1000  # restarts
+DIRECT = 6000  # records that are annealed as a whole first
+WHOLE, ROUNDS = 0.9, 32  # of the steps, or of the time, is for that; looks at the clock
+EFFORT = 150  # steps per record of a round in parts
+QUICK = 2**30  # n·n·d that ONA* does in a second, about
+START = 0.1  # of the progress
+
+
+def group(X, k, *, init="auto", iterations=None, restarts=None, random_state, threads, watch):
+    """The groups of `init`, annealed as a whole if that is small, then in parts; always the best that was found."""
+    limited = watch.left() < np.inf
+    steps = not_negative("iterations", ITERATIONS if iterations is None else iterations)
+    if iterations is None and limited:
+        steps = float(LONGEST * len(X))
+    if restarts is not None:
+        restarts = integer("restarts", restarts, 1, MOST, "most")
+    labels = _start(X, k, init, random_state, threads, watch.part(0.0, START))
+    if sum_of_squares(X, labels) < TINY * len(X) or labels.max() == 0 or watch.step(1.0):
+        return labels
+    if len(X) <= DIRECT or restarts is not None:
+        chains = Chains(X, k, labels, restarts or CHAINS, random_state, threads)
+        labels = _as_a_whole(chains, WHOLE * steps, watch.part(START, WHOLE))
+        steps *= 1.0 - WHOLE
+    return _in_parts(Parts(X, k, labels, random_state, threads), steps, watch.part(WHOLE, 1.0))
+
+
+def _as_a_whole(chains, steps, watch):
+    """Heat falls once; a time limit leaves some for the parts."""
+    schedule, reserve = Schedule(chains.scale, chains.mean, ROUNDS, steps), (1.0 - WHOLE) * watch.left()
+    for turn in range(ROUNDS):
+        chains.run(schedule.plan(turn, watch.left() - reserve), watch)
+        if watch.step(turn / ROUNDS):
+            break
+    watch.stopped |= schedule.hurried
+    return chains.labels()
+
+
+def _in_parts(parts, steps, watch):
+    """Rounds of parts, until all steps are done or the time is up."""
+    rounds, left = int(np.ceil(steps / EFFORT)), watch.left()
+    for turn in range(rounds):
+        watch.step(max(turn / rounds, 1.0 - watch.left() / left if left < np.inf else 0.0))
+        if watch.left() <= 0:
+            break
+        parts.run(steps / rounds, watch)
+    return parts.labels
+
+
+def _start(X, k, init, random_state, threads, watch):
+    """The groups to begin with, of k to 2k-1 records: those of a method that leaves time to anneal them, or given."""
+    from mag.methods import METHODS, automatic  # which name this file
+
+    n, d = X.shape
+    if isinstance(init, str):
+        name = one_of("init", init, ["auto", *(name for name in METHODS if name != "anneal")])
+        if name == "auto":
+            name = automatic(n, d, k, False) if n * n * d <= QUICK * watch.left() else "mona"
+        given = {"engine": cpu, "random_state": random_state, "threads": threads, "watch": watch, "whole": None}
+        found = METHODS[name].group(X, k, **{what: one for what, one in given.items() if METHODS[name].takes(what)})
+        labels = numbered(found[0] if isinstance(found, tuple) else found)
+    else:
+        labels = members_of("init", init, n, k)
+    return split_large(X, k, labels, threads, watch)
