@@ -8,7 +8,7 @@ from mag import _checks
 from mag._representatives import AGGREGATES, WEIGHTED
 from mag.api import _cost
 from mag.costs import Cost
-from mag.methods import METHODS
+from mag.methods import METHODS, automatic
 
 SCOPES = ("joint", "per-column")
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
@@ -144,6 +144,7 @@ def sizes_by_column(k: Any, columns: list[Hashable], scope: str) -> dict[Hashabl
     return {name: k[name] for name in columns}
 
 
-def draws(method: str) -> bool:
-    """Whether a method draws random numbers; those of "auto" do not."""
-    return method != "auto" and METHODS[method].takes("random_state")
+def draws(method: str, time_limit: float | None) -> bool:
+    """Whether a method draws random numbers; of those of "auto", the one for limited time does."""
+    name = automatic(0, 0, 0, time_limit is not None) if method == "auto" else method
+    return METHODS[name].takes("random_state")

@@ -18,6 +18,8 @@ from mag.methods._parts import LARGE, group_parts
 from mag.methods._standard import standardised
 from mag.methods._watch import Watch
 
+SHORT = 0.1  # seconds of a stratum that are not worth annealing
+
 
 class Cells:
     """The records of each stratum, one stratum after the other."""
@@ -104,10 +106,12 @@ def records(
     Small strata, of which there may be many, are grouped together by ONA*, where that is the method.
     """
     n, d = z.shape
-    names = [automatic(size, d, k) if method == "auto" else method for size in cells.sizes.tolist()]
+    limited = time_limit is not None and time_limit > SHORT * cells.sizes.size
+    names = [automatic(size, d, k, limited) if method == "auto" else method for size in cells.sizes.tolist()]
     engine = _backend(backend)
     for name in dict.fromkeys(names):
-        check_options(name, options, random_state, time_limit, engine, backend)
+        seed = random_state if method != "auto" or METHODS[name].takes("random_state") else None
+        check_options(name, options, seed, time_limit, engine, backend)
         _try(METHODS[name], options, {"engine": engine, "threads": threads})
     sizes, watch = cells.sizes, Watch(_progress(progress), seconds("time_limit", time_limit))
     generator = _generator(random_state)
@@ -122,13 +126,14 @@ def records(
     done = together
     for c in np.flatnonzero(~many & (sizes >= 2 * k)).tolist():
         members, share = cells.members(c), float(sizes[c]) / n
-        part = watch.part(done, done + share)
+        part = watch.share(done, min(done + share, 1.0))
         given = {"engine": engine, "threads": threads, "random_state": seeds[c], "watch": part, "whole": None}
         own = z[members]
         if not cells.whole:
             own -= own.mean(axis=0)
         labels[members] = _labels(METHODS[names[c]], own, k, given, options)
-        done += share
+        watch.stopped |= part.stopped
+        done = min(done + share, 1.0)
     watch.done()
     labels, n_groups = _numbered(labels + (int(labels.max()) + 1) * cells.cell, n)
     return labels, n_groups, list(dict.fromkeys(names)), not watch.stopped

@@ -115,7 +115,7 @@ def run(
     options = ", ".join(f"{name}={value!r}" for name, value in OPTIONS.items())
     tell(f"mag.microaggregate(people, {k}, {COLUMNS}, {options})")
     began = time.perf_counter()
-    release = microaggregate(table, k, COLUMNS, **OPTIONS)  # type: ignore[arg-type]
+    release = microaggregate(table, k, COLUMNS, **OPTIONS)
     tell(f"… took {time.perf_counter() - began:.1f} s; the first run on a machine compiles.")
     tell(str(release.guarantee))
     for line in _measured(release):

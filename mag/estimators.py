@@ -140,7 +140,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         n, d = values.shape
         k = integer("k", self.k, 1, n, "n_samples")
         method = one_of("method", self.method, ["auto", *METHODS])
-        method = automatic(n, d, k) if method == "auto" else method
+        method = automatic(n, d, k, self.time_limit is not None) if method == "auto" else method
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(seed.randint(2**31))

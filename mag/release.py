@@ -14,6 +14,8 @@ import numpy as np
 from mag import __version__, assess
 from mag._frames import Frame, frame_of
 
+WITHHELD = "withheld: it would undo the shuffle"
+
 
 @dataclass(frozen=True)
 class Guarantee:
@@ -232,10 +234,13 @@ class Release:
         """What was done, for the record: versions, options, shape, hashes, the guarantee; ready for JSON."""
         published = frame_of(self.data)
         guarantee = {name: _plain(value) for name, value in vars(self.guarantee).items()}
+        options = _plain(self._facts["options"])
+        if options["shuffle"]:
+            options["random_state"] = WITHHELD
         return {
             "mag": __version__,
             "versions": self._facts["versions"],
-            "options": _plain(self._facts["options"]),
+            "options": options,
             "table": {"records": self._source.n, "columns": [str(name) for name in self._source.names]},
             "published": {
                 "records": published.n,

@@ -99,7 +99,8 @@ def microaggregate(
     shuffle : bool
         Publish the records in random order; the index of a pandas frame is then numbered anew.
     random_state : int, numpy.random.Generator, optional
-        Seeds `shuffle` and the methods that draw random numbers; None gives seed 0.
+        Seeds the methods that draw random numbers, with 0 if it is None; and `shuffle`, which is random if it is None:
+        whoever knows the seed can undo it.
     backend, threads, progress, time_limit
         As in `mag.multivariate`.
     output : path, optional
@@ -154,7 +155,7 @@ smallest class 3 of 7 records.
     _checks.one_of("small_strata", small_strata, SMALL)
     plan = plan_of(roles.columns, k, scope, cost, aggregate, method, standardize, weights is not None, options)
     _checks.flag("shuffle", shuffle)
-    if random_state is not None and not shuffle and (plan.single or not draws(method)):
+    if random_state is not None and not shuffle and (plan.single or not draws(method, time_limit)):
         raise ValueError(f"random_state is not used by method {plan.method_name!r} without shuffle=True; leave it out.")
     generator = _generator(random_state)
     threads = _checks.thread_count("threads", threads)
@@ -183,13 +184,16 @@ smallest class 3 of 7 records.
     else:
         labels, n_groups, used, complete = jointly(
             picked, strata, plan, heavy, backend, threads,
-            generator if random_state is not None and draws(method) else None, progress, time_limit, options,
+            generator if random_state is not None and draws(method, time_limit) else None, progress, time_limit,
+            options,
         )  # fmt: skip
     if plan.single:
         Watch(progress).done()  # compiled in one go: nothing to tell on the way
     grouped = time.perf_counter()
 
-    place = generator.permutation(rows.size) if shuffle else None
+    place = None
+    if shuffle:  # what a known seed has mixed, anyone can put back
+        place = (np.random.default_rng() if random_state is None else generator).permutation(rows.size)
     masked: dict[Hashable, Any] = {}
     for j, (name, unit) in enumerate(picked.items()):
         own, count = (labels, n_groups) if plan.scope == "joint" else (labels[:, j], int(n_groups[j]))

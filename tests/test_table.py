@@ -748,3 +748,30 @@ def test_the_original_is_not_changed(make):
     before = {name: cells(table, name) for name in names(table)}
     mag.microaggregate(table, 5, ["income", "age"], by="region", keep="name", shuffle=True)
     assert {name: cells(table, name) for name in names(table)} == before
+
+
+def test_a_shuffle_without_a_seed_cannot_be_undone():
+    """A known seed would be as good as no shuffle."""
+    table = {"x": np.arange(1000.0), "row": np.arange(1000)}
+    orders = {tuple(mag.microaggregate(table, 5, "x", keep="row", shuffle=True).data["row"].tolist()) for _ in range(2)}
+    assert len(orders) == 2
+    assert tuple(np.random.default_rng(0).permutation(1000).tolist()) not in orders
+    told = mag.microaggregate(table, 5, "x", keep="row", shuffle=True, random_state=7).manifest()
+    assert "withheld" in told["options"]["random_state"]
+
+
+def test_strata_share_the_time():
+    """With a time limit every stratum is annealed, not the first alone."""
+    rng = np.random.default_rng(0)
+    table = {"x": rng.normal(size=600), "y": rng.normal(size=600), "by": np.repeat(np.arange(3), 200)}
+    plain = mag.microaggregate(table, 5, ["x", "y"], by="by")
+    mag.microaggregate(table, 5, ["x", "y"], by="by", method="anneal", iterations=1)  # compiled
+    timed = mag.microaggregate(table, 5, ["x", "y"], by="by", time_limit=1.5, random_state=1)
+    assert timed.grouping.method == "anneal"
+    before = [np.column_stack([table["x"], table["y"]])[table["by"] == s] for s in range(3)]
+    for s in range(3):
+        rows = table["by"] == s
+        losses = [
+            np.square(before[s] - np.column_stack([one.data["x"], one.data["y"]])[rows]).sum() for one in (plain, timed)
+        ]
+        assert losses[1] < losses[0]

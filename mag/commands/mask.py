@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import pathlib
-import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,8 +34,6 @@ from mag.files import FORMATS, File, smallest
 if TYPE_CHECKING:
     from mag.release import Guarantee, Release
     from mag.stream import FileRelease
-
-WITHHELD = "withheld: it would undo the shuffle"
 
 
 def mask(
@@ -94,7 +91,7 @@ def mask(
     given: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
         "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
-        "shuffle": shuffle, "random_state": secrets.randbits(64) if shuffle and seed is None else seed,
+        "shuffle": shuffle, "random_state": seed,
         "threads": threads, "time_limit": time_limit,
         "round": whole("--round", decimals) if decimals else None,
     } | settings(option or [])  # fmt: skip
@@ -218,8 +215,6 @@ def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
 def _manifest(release: "Release", weights: str | None, roles: dict[str, list[str]]) -> dict[str, Any]:
     told = release.manifest()
     told["options"] |= {"drop": roles["--drop"], "weights": weights}  # columns that the table did not see
-    if told["options"]["shuffle"]:
-        told["options"]["random_state"] = WITHHELD
     return told
 
 

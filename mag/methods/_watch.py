@@ -27,6 +27,11 @@ class Watch:
         self._low, self._high = low, high
         return self
 
+    def share(self, low, high):
+        """A watch of its own for this part of the work, with its share of the time that is left."""
+        time_left = None if self._limit is None else max(self.left(), 0.0) * (high - low) / (1.0 - low)
+        return Watch(lambda fraction: self.part(low, high).step(fraction), time_left)
+
     def step(self, fraction):
         """Note that this fraction of the work is done; True where the time is up."""
         now = time.monotonic()
