@@ -23,7 +23,7 @@ FIRST_MARK = 4  # strides behind the start of a stretch; every mark lies twice a
 
 @dataclass(frozen=True)
 class Stretch:
-    """Columns `begin`+1 to the last mark: sizes of their last groups, states at the marks, and what was subtracted from F.
+    """Columns `begin`+1 to the last mark: sizes of their last groups, and the states at the marks.
 
     `ending` is F of the last 2k-1 columns as the solver left it.
     """
@@ -32,7 +32,6 @@ class Stretch:
     sizes: np.ndarray
     marks: list[int]
     states: list[np.ndarray]
-    spent: list[float]
     ending: np.ndarray
 
 
@@ -47,35 +46,44 @@ def tail(k: int, ahead: int) -> int:
 
 
 def boundary(values: int, length: int, k: int) -> int:
-    """The last column at which a stretch of the first `values` can end, of `length` in all; the last stretch has 2k-1."""
-    if values >= length > 0:
-        values = max(length - (2 * k - 1), 0)
-    return max(values - (values - block.offset(k)) % block.stride(k), block.offset(k))
+    """The last column that the first `values` of `length` allow a stretch to end at; 2k-1 are left for the last one."""
+    column = min(values, length - (2 * k - 1))
+    return max(column - (column - block.offset(k)) % block.stride(k), block.offset(k))
 
 
 def speculate(values: np.ndarray, first: int, begin: int, end: int, ahead: int, cost: str, k: int) -> Stretch:
     """Columns begin+1 to end from a forced cut `ahead` columns before, or at the start; values[0] is value `first`."""
-    start = max(begin - ahead, block.offset(k))
-    state = block.fresh(k)
-    if start < begin:
+    start, state = max(begin - ahead, block.offset(k)), block.fresh(k)
+    if start < begin < end:
         state = _run(values, first, start, begin, cost, k, state)[-1]
-    return _solve(values, first, _marks(begin, end, k), cost, k, state)
+    return solve(values, first, begin, end, cost, k, state)
+
+
+def solve(values: np.ndarray, first: int, begin: int, end: int, cost: str, k: int, state: np.ndarray) -> Stretch:
+    """Columns begin+1 to end from the state at `begin`."""
+    marks = _marks(begin, end, k)
+    states, sizes, ending = [state], [np.empty(0, block.size_type(k))], state[:-1]
+    for left, right in itertools.pairwise(marks):
+        found, ending, state = _run(values, first, left, right, cost, k, state)
+        sizes.append(found)
+        states.append(state)
+    return Stretch(begin, np.concatenate(sizes), marks, states, ending)
 
 
 def follow(stretch: Stretch, state: np.ndarray, values: np.ndarray, first: int, cost: str, k: int) -> Stretch:
     """The stretch as it is from the true state at its start."""
     if same(state, stretch.states[0]):
         return stretch
-    sizes, states, spent, ending = stretch.sizes.copy(), list(stretch.states), list(stretch.spent), stretch.ending
+    sizes, states, ending = stretch.sizes.copy(), list(stretch.states), stretch.ending
     states[0] = state
     for i, (begin, end) in enumerate(itertools.pairwise(stretch.marks)):
-        found, spent[i], ending, state = _run(values, first, begin, end, cost, k, state)
+        found, ending, state = _run(values, first, begin, end, cost, k, state)
         sizes[begin - stretch.begin : end - stretch.begin] = found
         if same(state, stretch.states[i + 1]):
             ending = stretch.ending
             break
         states[i + 1] = state
-    return Stretch(stretch.begin, sizes, stretch.marks, states, spent, ending)
+    return Stretch(stretch.begin, sizes, stretch.marks, states, ending)
 
 
 def cuts(stretch: Stretch, column: int, k: int) -> np.ndarray:
@@ -93,33 +101,22 @@ def same(state: np.ndarray, other: np.ndarray) -> bool:
     return np.array_equal(state.view(np.int64), other.view(np.int64))
 
 
-def _solve(values: np.ndarray, first: int, marks: list[int], cost: str, k: int, state: np.ndarray) -> Stretch:
-    states, spent, sizes, ending = [state], [], [np.empty(0, block.size_type(k))], state[:-1]
-    for begin, end in itertools.pairwise(marks):
-        found, base, ending, state = _run(values, first, begin, end, cost, k, state)
-        sizes.append(found)
-        spent.append(base)
-        states.append(state)
-    return Stretch(marks[0], np.concatenate(sizes), marks, states, spent, ending)
-
-
 def _run(
     values: np.ndarray, first: int, begin: int, end: int, cost: str, k: int, state: np.ndarray
-) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
-    """Sizes of columns begin+1 to end, what was subtracted from F, F of the last 2k-1, and the state at the end."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sizes of columns begin+1 to end, F of the last 2k-1, and the state at the end."""
     kernel, offset = COSTS[cost].kernel, block.offset(k)
     low, high = begin - block.lead(k) - first, end + PAD - first
     inside = values[max(low, 0) : high]
     x = np.concatenate([np.full(max(-low, 0), values[0]), inside, np.full(max(high - values.size, 0), values[-1])])
     sizes = np.empty(offset + end - begin + 1 + PAD, block.size_type(k))
     work, state = np.empty(block.memory(kernel, end - begin, k), np.float64), state.copy()
-    total = block.resume(kernel, x, x, k, sizes, work, state)
+    block.resume(kernel, x, x, k, sizes, work, state)
     ending = state[:-1].copy()
     counts = state[int(state[-1]) : -1]
-    base = counts.min()
-    counts -= base
+    counts -= counts.min()
     state[: int(state[-1])] = np.inf  # what cannot be best any more
-    return sizes[offset + 1 : offset + 1 + end - begin], total - ending[-1] + base, ending, state
+    return sizes[offset + 1 : offset + 1 + end - begin], ending, state
 
 
 def _marks(begin: int, end: int, k: int) -> list[int]:

@@ -1,0 +1,47 @@
+"""Tasks for dask, from functions that know nothing of it, and collections of what they return."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
+
+
+class Tasks:
+    """A graph that grows task by task; `inputs` are the collections whose keys tasks refer to.
+
+    Arguments of tasks are keys of other tasks, lists of keys, or plain values, but no tuples.
+    """
+
+    def __init__(self, what: str, inputs: Sequence[Any], *token: Any) -> None:
+        self.name = f"mag-{what}-{dask.base.tokenize(*token)}"
+        self.tasks: dict[Any, Any] = {}
+        self._inputs = list(inputs)
+
+    def add(self, step: str, where: Sequence[int], function: Callable[..., Any], *arguments: Any) -> tuple:
+        """A task; returns its key."""
+        key = (f"{step}-{self.name}", *where)
+        self.tasks[key] = (function, *arguments)
+        return key
+
+    def _with(self, name: str, layer: dict[Any, Any]) -> HighLevelGraph:
+        graph = HighLevelGraph.from_collections(self.name, self.tasks, dependencies=self._inputs)
+        return HighLevelGraph({**graph.layers, name: layer}, {**graph.dependencies, name: {self.name}})
+
+    def array(self, what: str, keys: dict[tuple, tuple], chunks: tuple, dtype: Any) -> da.Array:
+        """The array whose block at each place is the result of a task."""
+        name = f"{what}-of-{self.name}"
+        layer = {(name, *place): (_itself, key) for place, key in keys.items()}
+        return da.Array(self._with(name, layer), name, chunks, meta=np.empty((0,) * len(chunks), dtype))
+
+    def value(self, what: str, key: tuple) -> Delayed:
+        """The result of one task."""
+        name = f"{what}-of-{self.name}"
+        return Delayed(name, self._with(name, {name: (_itself, key)}))
+
+
+def _itself(result: Any) -> Any:
+    return result
