@@ -3,18 +3,18 @@
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 
-from mag._checks import integer, one_of, per_column
+from mag._checks import integer, one_of, per_column, unused
 from mag.api import univariate
 from mag.costs import COSTS
-from mag.grouping import published
 from mag.costs._groups import Groups
+from mag.grouping import published
 from mag.scale import _frames
 from mag.scale._graph import Tasks
+from mag.scale._inputs import no_frame, real_chunks
 from mag.scale._results import Scaled
 from mag.scale.kernels import label_columns, mask_column, mask_columns
 from mag.solvers import SOLVERS
@@ -82,12 +82,11 @@ def columns(
     one_of("solver", solver, ["auto", *SOLVERS])
     if isinstance(X, da.Array):
         for option, given in (("columns", columns), ("keep", keep if keep != () else None)):
-            if given is not None:
-                raise TypeError(f"{option} is not used by dask arrays; leave it out.")
+            unused(option, given, "dask arrays")
         return _array(X, k, cost, solver, columns_per_task)
     if isinstance(X, dd.DataFrame):
         return _frame(X, k, cost, solver, _frames.roles(X, columns, keep), columns_per_task)
-    raise _frames.no_frame(X)
+    raise no_frame(X)
 
 
 def _costs(cost: Any, m: int) -> list[str]:
@@ -95,15 +94,8 @@ def _costs(cost: Any, m: int) -> list[str]:
 
 
 def _array(X: da.Array, k: Any, cost: Any, solver: str, width: int | None) -> Scaled:
-    if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, rows and columns; got an array of shape {X.shape}.")
-    if X.dtype.kind not in "biuf" or X.dtype.itemsize > 8:
-        raise TypeError(f"X must hold real numbers up to float64; got dtype {X.dtype.name}.")
+    real_chunks("X", X, 2)
     n, m = X.shape
-    if np.isnan(n) or np.isnan(m):
-        raise ValueError("X must have chunks of known sizes; call X.compute_chunk_sizes() first.")
-    if not n * m:
-        raise ValueError(f"X must hold at least one row and one column; got an array of shape {X.shape}.")
     costs = _costs(cost, m)
     for one in dict.fromkeys(costs):
         if COSTS[one].integer and X.dtype.kind == "f":
@@ -122,13 +114,15 @@ def _array(X: da.Array, k: Any, cost: Any, solver: str, width: int | None) -> Sc
         names = list(range(m))[part]
         labels[0, b] = t.add("grouped", [b], label_columns, key, ks[part], costs[part], solver, names)
         masked[0, b] = t.add("replaced", [b], _masked, key, labels[0, b], costs[part], dtype)
-    counts = t.value("n_groups", t.add("counts", [], _count, [t.add("count", [b], _groups, labels[0, b]) for _, b in labels]))
+    counts = t.value(
+        "n_groups", t.add("counts", [], _count, [t.add("count", [b], _groups, labels[0, b]) for _, b in labels])
+    )
     chunks = blocks.chunks
     return Scaled(
         t.array("labels", labels, chunks, np.int32 if n < 2**31 else np.int64).rechunk(X.chunks),
         t.array("masked", masked, chunks, dtype).rechunk(X.chunks),
         tuple(ks) if isinstance(k, (list, tuple)) else ks[0],
-        counts,
+        t.value("n_groups", t.add("counts", [], np.concatenate, counts)),
     )
 
 
@@ -138,10 +132,6 @@ def _masked(block: np.ndarray, labels: np.ndarray, costs: list[str], dtype: Any)
 
 def _groups(labels: np.ndarray) -> np.ndarray:
     return labels.max(axis=0).astype(np.int64) + 1
-
-
-def _count(groups: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate(groups)
 
 
 # ---- frames
@@ -187,7 +177,7 @@ def _frame(X: Any, k: Any, cost: Any, solver: str, names: list, width: int | Non
         frame("labels", found, False),
         frame("masked", masks, True),
         tuple(ks) if isinstance(k, (list, tuple)) else k,
-        t.value("n_groups", t.add("counts", [], _count, counts)),
+        t.value("n_groups", t.add("counts", [], np.concatenate, counts)),
     )
 
 

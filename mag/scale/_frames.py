@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mag._checks import not_finite, refuse, shown
-from mag.costs import COSTS
+from mag._checks import not_finite, refuse
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A column of one partition: numbers; or the dtype that was found in place of the one expected; or what is missing."""
+    """A column of one partition: its numbers, or what is wrong: another dtype, missing or infinite values."""
 
     values: np.ndarray
     found: str | None
@@ -40,7 +39,9 @@ def roles(frame: Any, columns: Sequence[Hashable] | Hashable | None, keep: Seque
         raise ValueError("columns must name at least one column of X; got none.")
     if rest := [name for name in present if name not in columns and name not in kept]:
         names = ", ".join(map(repr, rest))
-        raise ValueError(f"X must hold columns to group or to keep only; got {names} beside, name them in keep= or drop.")
+        raise ValueError(
+            f"X must hold columns to group or to keep only; got {names} beside, name them in keep= or drop."
+        )
     return columns
 
 
@@ -70,23 +71,34 @@ def pick(partition: pd.DataFrame, names: list, dtypes: list) -> list[Piece]:
     return pieces
 
 
-def joined(parts: list[list[Piece]], names: list, dtypes: list) -> list[np.ndarray]:
-    """Whole columns from those of all partitions; one error for all that is wrong with a column."""
+def told(pieces: list[Piece]) -> list[Piece]:
+    """What is to be known of the columns of a partition, without their values."""
+    return [Piece(piece.values[:0], piece.found, piece.missing, piece.infinite) for piece in pieces]
+
+
+def check(parts: list[list[Piece]], names: list, dtypes: list) -> bool:
+    """One error for all that is wrong with a column in some partitions."""
     for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
         column = [pieces[j] for pieces in parts]
         if others := [piece.found for piece in column if piece.found is not None]:
             found = ", ".join(sorted(set(others)))
             where = f"{len(others)} of {len(column)} partitions"
             raise TypeError(f"column {name!r} must have dtype {dtype} in all partitions; got {found} in {where}.")
-        if missing := sum(piece.missing + piece.infinite for piece in column):
-            infinite = sum(piece.infinite for piece in column)
-            refuse(f"column {name!r}", missing - infinite, infinite)
+        missing, infinite = sum(piece.missing for piece in column), sum(piece.infinite for piece in column)
+        if missing or infinite:
+            refuse(f"column {name!r}", missing, infinite)
+    return True
+
+
+def joined(parts: list[list[Piece]], names: list, dtypes: list) -> list[np.ndarray]:
+    """Whole columns from those of all partitions."""
+    check(parts, names, dtypes)
     return [np.concatenate([pieces[j].values for pieces in parts]) for j in range(len(names))]
 
 
-def representative_of(cost: str) -> str:
-    """What a cost replaces values by."""
-    return COSTS[cost].representative
+def values(pieces: list[Piece], checked: bool) -> list[np.ndarray]:
+    """The numbers of a partition, once all partitions were looked at."""
+    return [piece.values for piece in pieces]
 
 
 def assemble(partition: pd.DataFrame, pieces: list[list[np.ndarray]], names: list, whole: bool) -> pd.DataFrame:
@@ -98,8 +110,3 @@ def assemble(partition: pd.DataFrame, pieces: list[list[np.ndarray]], names: lis
     for name, array in arrays.items():
         changed[name] = pd.Series(array, index=partition.index).astype(partition[name].dtype)
     return changed
-
-
-def no_frame(x: Any) -> TypeError:
-    """What to say where neither an array nor a frame of dask came in."""
-    return TypeError(f"X must be a dask array or a dask dataframe; got {shown(x)}, use mag itself for data in memory.")

@@ -27,6 +27,18 @@ class Tasks:
         self.tasks[key] = (function, *arguments)
         return key
 
+    def each(self, step: str, function: Callable[..., Any], keys: Sequence[Any], *arguments: Any) -> list[tuple]:
+        """A task for each key, which is its first argument."""
+        return [self.add(step, [i], function, key, *arguments) for i, key in enumerate(keys)]
+
+    def entries(self, step: str, keys: Sequence[Any], i: int) -> list[tuple]:
+        """Tasks for entry i of the results of others."""
+        return [self.add(step, [j, i], _entry, key, i) for j, key in enumerate(keys)]
+
+    def exchange(self, step: str, keys: Sequence[Any], count: int) -> list[list[tuple]]:
+        """From tasks that return `count` pieces each: for each of these places, the pieces of all tasks."""
+        return [self.entries(step, keys, i) for i in range(count)]
+
     def _with(self, name: str, layer: dict[Any, Any]) -> HighLevelGraph:
         graph = HighLevelGraph.from_collections(self.name, self.tasks, dependencies=self._inputs)
         return HighLevelGraph({**graph.layers, name: layer}, {**graph.dependencies, name: {self.name}})
@@ -41,6 +53,10 @@ class Tasks:
         """The result of one task."""
         name = f"{what}-of-{self.name}"
         return Delayed(name, self._with(name, {name: (_itself, key)}))
+
+
+def _entry(results: Any, i: int) -> Any:
+    return results[i]
 
 
 def _itself(result: Any) -> Any:

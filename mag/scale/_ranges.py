@@ -4,6 +4,7 @@ Chunks are sorted, regular samples of them tell where to cut (Shi & Schaeffer 19
 them.  A cut is a value with its place among equal ones, so that a constant column is dealt as evenly as any other.
 """
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +47,7 @@ class Deal:
 
 @dataclass(frozen=True)
 class Range:
-    """Consecutive values of the sorted column, where they stood in the parts they were merged from, and these' sizes."""
+    """Consecutive values of the sorted column, where they stood in the parts put together, and the sizes of these."""
 
     values: np.ndarray
     order: np.ndarray | None
@@ -84,7 +85,9 @@ def deal(samples: list[tuple[Arranged, np.ndarray]], ranges: int, name: str) -> 
     order = np.lexsort([places, chunks, values])
     below = np.cumsum(share[order]) - share[order]
     wanted = np.arange(1, ranges) * (share.sum() / ranges)
-    cuts = [(values[i], int(chunks[i]), int(places[i])) for i in order[np.searchsorted(below, wanted)[: ranges - 1] - 1]]
+    cuts = [
+        (values[i], int(chunks[i]), int(places[i])) for i in order[np.searchsorted(below, wanted)[: ranges - 1] - 1]
+    ]
     low, high = values[order[0]], values[order[-1]]
     if values.dtype.kind == "f":
         exponent = math.frexp(max(-low, high))[1]
@@ -103,7 +106,7 @@ def split(arranged: Arranged, chunk: int, dealt: Deal) -> list[np.ndarray]:
         else:
             edges.append(int(np.searchsorted(values, value, "left" if seen_in < chunk else "right")))
     edges.append(values.size)
-    return [values[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    return [values[begin:end] for begin, end in itertools.pairwise(edges)]
 
 
 def merge(parts: list[np.ndarray]) -> Range:

@@ -36,3 +36,11 @@ class ScaledColumn(Scaled):
     """As `Scaled`, of one column, with its `cost`: a Delayed of what the grouping loses, from the data themselves."""
 
     cost: Any
+
+
+@dataclass(frozen=True)
+class ScaledRecords(Scaled):
+    """As `Scaled`, of whole records, with the `method`, and the `information_loss`: a Delayed of SSE / SST."""
+
+    method: str
+    information_loss: Any

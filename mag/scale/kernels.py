@@ -4,6 +4,7 @@ These functions pickle, take no more memory than a few copies of their block, an
 joblib or a batch system can run them as dask does (docs/scale.md).
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +12,13 @@ import numpy as np
 
 from mag._checks import not_finite, one_of, per_column, refuse
 from mag.api import columns as group_columns
+from mag.backends._labels import at_least
 from mag.costs import COSTS
 from mag.costs._groups import Groups
 from mag.grouping import published
+from mag.joint import _numbered
+from mag.methods import METHODS
+from mag.methods._watch import Watch
 
 
 def label_columns(
@@ -80,6 +85,63 @@ def mask_column(values: np.ndarray, labels: np.ndarray, cost: str = "sse", keep:
     centres = chosen.centres(groups)
     if keep and dtype.kind in "iu" and centres.dtype.kind == "f":
         centres = _rounded(groups, chosen.representative)
+    return published(groups.placed(centres), dtype)[labels]
+
+
+def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -> np.ndarray:
+    """The group of every record of a part, numbered from 0 in the order of their first records.
+
+    Parameters
+    ----------
+    z : array of float64, shape (n, d)
+        The records, columns in comparable units; of a part of the table, at least 2k of them unless that is all.
+    k : int
+        The smallest group size.
+    method : {"mona", "ona_star"}
+        "ona_star" groups the part; "mona" first halves it until parts have at most `limit` records.
+    limit : int
+        For "mona": n**rho, of all records of the table.
+
+    Returns
+    -------
+    array of int32, shape (n,)
+        Every group has k records or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mag.scale import kernels
+    >>> z = np.array([[0.0, 0.1], [5.0, 5.1], [0.1, 0.0], [5.1, 5.0]])
+    >>> kernels.label_records(z, k=2, method="ona_star")
+    array([0, 1, 0, 1], dtype=int32)
+    """
+    n = len(z)
+    if n < 2 * k:
+        labels = np.zeros(n, np.int64)
+    elif k == 1:
+        labels = np.arange(n)
+    else:
+        z = np.ascontiguousarray(z - z.mean(axis=0))
+        options: dict[str, Any] = {"threads": 1, "watch": Watch(None, None)}
+        if method == "mona" and limit < n:
+            options["rho"] = math.log(limit + 0.5) / math.log(n)  # int(n**rho) is the limit
+        else:
+            method = "ona_star"
+        labels = METHODS[method].group(z, k, **options)
+    labels, n_groups = _numbered(labels, n)
+    if n_groups and not at_least(k, labels, n_groups, False):
+        raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+    return labels
+
+
+def mask_records(column: np.ndarray, labels: np.ndarray, keep: bool = False) -> np.ndarray:
+    """A column of records replaced by the means of their groups; `keep` rounds those of integers, as `mask_column`."""
+    dtype = column.dtype
+    numbers = column.view(np.uint8) if dtype.kind == "b" else column
+    numbers = numbers.astype(np.float64) if dtype.kind == "f" else numbers
+    sizes = np.bincount(labels)
+    groups = Groups(numbers[np.lexsort([numbers, labels])], np.cumsum(sizes) - sizes)
+    centres = groups.rounded_mean() if keep and dtype.kind in "iu" else groups.mean()
     return published(groups.placed(centres), dtype)[labels]
 
 
