@@ -16,6 +16,7 @@ __all__ = [
     "metrics",
     "multivariate",
     "privacy",
+    "scale",
     "univariate",
 ]
 
@@ -36,6 +37,7 @@ _HOMES = {
     "metrics": "mag.metrics",
     "multivariate": "mag.joint",
     "privacy": "mag.privacy",
+    "scale": "mag.scale",
     "univariate": "mag.api",
 }
 

@@ -20,6 +20,7 @@ ROOT = pathlib.Path(mag.__file__).parent
 LAYERS = [  # a file may import from its own layer's package and from those after it
     ["mag.cli"],
     ["mag.demo", "mag.info"],
+    ["mag.scale"],
     ["mag.joint"],
     ["mag.api"],
     ["mag.methods", "mag.records"],
@@ -103,7 +104,7 @@ def run(code):
 
 
 def test_import_loads_nothing_heavy():
-    heavy = "numba numpy llvmlite pandas sklearn cupy torch jax"
+    heavy = "numba numpy llvmlite pandas sklearn cupy torch jax dask distributed"
     assert run(f"import mag, sys; print([m for m in {heavy.split()} if m in sys.modules])").strip() == "[]"
 
 

@@ -1,4 +1,4 @@
-"""What the tasks of `mag.scale.univariate` do with the ranges of a column: stretches, starts, what follows from them."""
+"""What the tasks of `mag.scale.univariate` do with the ranges of a column: stretches, starts, and what follows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ def window(tail: np.ndarray | None, numbers: np.ndarray) -> np.ndarray:
     return numbers if tail is None else np.concatenate([tail, numbers])
 
 
-def tail(tail: np.ndarray | None, numbers: np.ndarray, length: int) -> np.ndarray:
+def end_of(tail: np.ndarray | None, numbers: np.ndarray, length: int) -> np.ndarray:
     return window(None if tail is None else tail[max(tail.size + numbers.size - length, 0) :], numbers)[-length:].copy()
 
 
@@ -207,7 +207,7 @@ def check(
 
 
 def window_tail(tail: np.ndarray | None, merged: Range, dealt: Deal, length: int) -> np.ndarray:
-    return tail(tail, _ranges.numbers(merged, dealt), length)
+    return end_of(tail, _ranges.numbers(merged, dealt), length)
 
 
 def widest(merged: Range, tail: np.ndarray | None, dealt: Deal, reach: int) -> float:

@@ -114,15 +114,13 @@ def _array(X: da.Array, k: Any, cost: Any, solver: str, width: int | None) -> Sc
         names = list(range(m))[part]
         labels[0, b] = t.add("grouped", [b], label_columns, key, ks[part], costs[part], solver, names)
         masked[0, b] = t.add("replaced", [b], _masked, key, labels[0, b], costs[part], dtype)
-    counts = t.value(
-        "n_groups", t.add("counts", [], _count, [t.add("count", [b], _groups, labels[0, b]) for _, b in labels])
-    )
+    counts = t.add("counts", [], np.concatenate, t.each("count", _groups, list(labels.values())))
     chunks = blocks.chunks
     return Scaled(
         t.array("labels", labels, chunks, np.int32 if n < 2**31 else np.int64).rechunk(X.chunks),
         t.array("masked", masked, chunks, dtype).rechunk(X.chunks),
         tuple(ks) if isinstance(k, (list, tuple)) else ks[0],
-        t.value("n_groups", t.add("counts", [], np.concatenate, counts)),
+        t.value("n_groups", counts),
     )
 
 

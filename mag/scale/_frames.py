@@ -28,21 +28,20 @@ def roles(frame: Any, columns: Sequence[Hashable] | Hashable | None, keep: Seque
         twice = ", ".join(sorted({repr(name) for name in present if present.count(name) > 1}))
         raise ValueError(f"X must not hold two columns of one name; got {twice} more than once.")
     if columns is None:
-        columns = [name for name in present if name not in kept]
-    columns = list(columns) if isinstance(columns, (list, tuple)) else [columns]
-    for option, names in (("columns", columns), ("keep", kept)):
+        grouped = [name for name in present if name not in kept]
+    else:
+        grouped = list(columns) if isinstance(columns, (list, tuple)) else [columns]
+    for option, names in (("columns", grouped), ("keep", kept)):
         if absent := [name for name in names if name not in present]:
             raise ValueError(f"{option} must name columns of X; got {', '.join(map(repr, absent))}.")
-    if both := [name for name in columns if name in kept]:
+    if both := [name for name in grouped if name in kept]:
         raise ValueError(f"columns and keep must not overlap; got {', '.join(map(repr, both))} in both.")
-    if not columns:
+    if not grouped:
         raise ValueError("columns must name at least one column of X; got none.")
-    if rest := [name for name in present if name not in columns and name not in kept]:
-        names = ", ".join(map(repr, rest))
-        raise ValueError(
-            f"X must hold columns to group or to keep only; got {names} beside, name them in keep= or drop."
-        )
-    return columns
+    if rest := [name for name in present if name not in grouped and name not in kept]:
+        beside = ", ".join(map(repr, rest))
+        raise ValueError(f"X must hold columns to group or to keep= only; got {beside} beside, keep or drop them.")
+    return grouped
 
 
 def number_type(name: Hashable, dtype: Any, representative: str) -> np.dtype:

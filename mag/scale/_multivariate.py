@@ -92,7 +92,7 @@ def multivariate(
         unused("rho", rho, f"method {method!r}")
     flag("standardize", standardize)
     seed = integer("random_state", random_state, 0, 2**64 - 1, "2**64-1")
-    asked = [method, rho, parts, standardize, seed]
+    asked: list[Any] = [method, rho, parts, standardize, seed]
     if isinstance(X, da.Array):
         for option, given in (("columns", columns), ("keep", keep if keep != () else None)):
             unused(option, given, "dask arrays")

@@ -135,13 +135,15 @@ def _half(
     """Keys of the stretches of the first `length` values, and of what is known at their end."""
     ahead = _chain.forget(k)
     guess = ahead * len(numbers) < n  # otherwise the guesses would cost more than they save
-    tail, leave, stretches = None, None, []
+    tail: Any = None
+    leave: Any = None
+    stretches = []
     for q, key in enumerate(numbers):
         where = [edges, q, length, cost, k]
         guessed = t.add(f"{half}-guessed", [q], _column.guess, key, tail, ahead, *where) if guess and q else None
         stretches.append(t.add(f"{half}-followed", [q], _column.follow, guessed, leave, key, tail, *where))
         leave = t.add(f"{half}-left", [q], _column.leave, stretches[-1], leave)
-        tail = t.add(f"{half}-tail", [q], _column.tail, tail, key, _chain.tail(k, ahead if guess else 0))
+        tail = t.add(f"{half}-tail", [q], _column.end_of, tail, key, _chain.tail(k, ahead if guess else 0))
     return stretches, leave
 
 
