@@ -1,4 +1,4 @@
-"""`python -m benchmarks.scale [columns] [records] [growth]`: what `mag.scale` costs, on worker processes on this machine.
+"""`python -m benchmarks.scale [columns] [records] [growth]`: what `mag.scale` costs, on worker processes here.
 
 columns: `mag.scale.columns` on two worker processes against one.
 records: distributed `multivariate` on 2·10⁶ × 10 against `mona` in memory, information loss and time.

@@ -114,7 +114,9 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize(
+    "run", ["univariate", *(pytest.param(run, marks=pytest.mark.long) for run in ("columns", "multivariate"))]
+)
 def test_a_killed_worker_changes_nothing(client, run, tmp_path):
     X = normal(2000, 3)
     wanted = RUNS[run](X).compute()
