@@ -59,7 +59,7 @@ def _itself(block: np.ndarray, _: int) -> np.ndarray:
 def columns() -> list[dict]:
     """Two worker processes against one, in turn, so that both meet the same neighbours on a shared machine."""
     rows = []
-    n, d = 1_000_000, 16
+    n, d = 3_000_000, 16
     with workers(1) as one, workers(2) as two:
         data = {}
         for client in (one, two):
@@ -68,7 +68,7 @@ def columns() -> list[dict]:
                 wait(data[client])
         for cost, k in (("sse", 5), ("sae", 100)):
             times = {one: float("inf"), two: float("inf")}
-            for i in range(6):
+            for i in range(5):
                 for client, X in data.items():
                     with client.as_current():
                         took = clock(lambda X, k=k, cost=cost: mag.scale.columns(X, k, cost=cost), X, i)
