@@ -19,6 +19,7 @@ __all__ = [
     "microaggregate",
     "multivariate",
     "privacy",
+    "scale",
     "univariate",
 ]
 
@@ -46,6 +47,7 @@ _HOMES = {
     "microaggregate": "mag.table",
     "multivariate": "mag.joint",
     "privacy": "mag.privacy",
+    "scale": "mag.scale",
     "univariate": "mag.api",
 }
 

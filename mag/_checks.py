@@ -5,7 +5,7 @@ import operator
 import os
 from collections.abc import Collection
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -98,16 +98,28 @@ def _real(option: str, x: np.ndarray) -> None:
 
 def finite(option: str, x: np.ndarray) -> None:
     """Neither NaN nor infinity."""
-    if x.dtype.kind != "f" or np.isfinite(x).all():
+    nans, infinities = not_finite(x)
+    if not nans + infinities:
         return
-    nans, infinities = int(np.isnan(x).sum()), int(np.isinf(x).sum())
-    found = [f"{count} {name}" for count, name in ((nans, "NaN"), (infinities, "infinite")) if count]
-    values = "value" if nans + infinities == 1 else "values"
     where = ""
     if x.ndim == 2:
         columns = np.flatnonzero(~np.isfinite(x).all(axis=0))
         named = ", ".join(map(str, columns[:5])) + (", …" if columns.size > 5 else "")
         where = f" in column {named}" if columns.size == 1 else f" in columns {named}"
+    refuse(option, nans, infinities, where)
+
+
+def not_finite(x: np.ndarray) -> tuple[int, int]:
+    """How many values are NaN, and how many are infinite."""
+    if x.dtype.kind != "f" or np.isfinite(x).all():
+        return 0, 0
+    return int(np.isnan(x).sum()), int(np.isinf(x).sum())
+
+
+def refuse(option: str, nans: int, infinities: int, where: str = "") -> NoReturn:
+    """Values were counted that are not finite."""
+    found = [f"{count} {name}" for count, name in ((nans, "NaN"), (infinities, "infinite")) if count]
+    values = "value" if nans + infinities == 1 else "values"
     raise ValueError(f"{option} contains {' and '.join(found)} {values}{where}; drop or impute them first.")
 
 

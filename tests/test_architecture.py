@@ -35,6 +35,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag._frames"],
     ["mag._series"],
     ["mag._cells", "mag._representatives", "mag._strata"],
+    ["mag.scale"],
     ["mag.joint"],
     ["mag.api"],
     ["mag.bounds"],
@@ -128,7 +129,7 @@ def run(code):
 
 
 def test_import_loads_nothing_heavy():
-    heavy = "numba numpy llvmlite narwhals pandas polars pyarrow sklearn cupy torch jax"
+    heavy = "numba numpy llvmlite narwhals pandas polars pyarrow sklearn cupy torch jax dask distributed"
     assert run(f"import mag, sys; print([m for m in {heavy.split()} if m in sys.modules])").strip() == "[]"
 
 

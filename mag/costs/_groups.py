@@ -69,11 +69,14 @@ class Groups:
 
     def rounded_mean(self):
         """The integer nearest to the mean, half away from zero (Mortazavi 2020)."""
-        total = self.add(self.y)
-        sizes = self.sizes.astype(total.dtype)
-        quotient, rest = total // sizes, total % sizes
+        return self.rounded(self.add(self.y), self.sizes)
+
+    def rounded(self, total, parts):
+        """The integers nearest to total / parts from the smallest value of each group, half away from zero."""
+        parts = np.asarray(parts).astype(total.dtype)
+        quotient, rest = total // parts, total % parts
         half_goes_up = self.first.astype(object) + quotient.astype(object) >= 0
-        up = (2 * rest > sizes) | ((2 * rest == sizes) & half_goes_up.astype(bool))
+        up = (2 * rest > parts) | ((2 * rest == parts) & half_goes_up.astype(bool))
         return quotient + up.astype(quotient.dtype)
 
     def placed(self, offset):

@@ -30,6 +30,11 @@ def solver_for(k):
     return _panels if k <= LARGEST_PANEL_K else _fused
 
 
+def resumer_for(k):
+    """As `solver_for`, for the function that goes on from a state."""
+    return _resume_panels if k <= LARGEST_PANEL_K else _resume_fused
+
+
 @inlined
 def start(work):
     """F and 1/size before the first panel; column b + t of the panel at b stands at PAD + t of F."""
@@ -39,6 +44,13 @@ def start(work):
         put(inverse, t, 1.0 / t)
     put(F, PAD - 1, 0.0)
     return F, inverse
+
+
+@inlined
+def resume(F, state):
+    """F of the columns before the first panel, from `ending` of a run that reached it."""
+    for t in range(len(state)):
+        put(F, PAD - len(state) + t, at(state, t))
 
 
 @inlined
@@ -61,13 +73,38 @@ def end(F, work, k):
 
 @jit
 def _panels(cost, tag, x, w, sizes, work):
+    F, inverse = start(work)
+    return in_panels(cost, tag, x, w, sizes, work, F, inverse)
+
+
+@jit
+def _resume_panels(cost, tag, x, w, sizes, work, state):
+    F, inverse = start(work)
+    resume(F, state)
+    return in_panels(cost, tag, x, w, sizes, work, F, inverse)
+
+
+@jit
+def _fused(cost, tag, x, w, sizes, work):
+    F, inverse = start(work)
+    return in_one_pass(cost, tag, x, w, sizes, work, F, inverse)
+
+
+@jit
+def _resume_fused(cost, tag, x, w, sizes, work, state):
+    F, inverse = start(work)
+    resume(F, state)
+    return in_one_pass(cost, tag, x, w, sizes, work, F, inverse)
+
+
+@inlined
+def in_panels(cost, tag, x, w, sizes, work, F, inverse):
     k = number(tag)
     n = len(x) - 2 * PAD
-    F, inverse = start(work)
     C = part(work, 2 * PAD + PANEL)
     values, weights = part(x, PAD), part(w, PAD)
     sums = stripes(cost)
-    past = before(tag)
+    past = before(tag, F)
     spent = 0.0
     for b in range(1, n + 1, PANEL):
         m = min(PANEL, n + 1 - b)
@@ -102,11 +139,10 @@ def _panels(cost, tag, x, w, sizes, work):
     return spent + at(F, PAD - 1)
 
 
-@jit
-def _fused(cost, tag, x, w, sizes, work):
+@inlined
+def in_one_pass(cost, tag, x, w, sizes, work, F, inverse):
     k = number(tag)
     n = len(x) - 2 * PAD
-    F, inverse = start(work)
     values, weights = part(x, PAD), part(w, PAD)
     sums = stripes(cost)
     spent = 0.0
@@ -166,7 +202,7 @@ def width(tag):
     """How many columns are computed at once: no more than k, which do not depend on each other."""
 
 
-def before(tag):
+def before(tag, F):
     """The 2k-1 values of F before the first column, the latest first."""
 
 
@@ -218,9 +254,10 @@ def _width(tag):
 
 
 @overload(before, **INLINE)
-def _before(tag):
-    values = (0.0,) + (np.inf,) * (2 * tag.value - 2)
-    return lambda tag: values
+def _before(tag, F):
+    if tag.value == 2:
+        return lambda tag, F: (at(F, PAD - 1), at(F, PAD - 2), at(F, PAD - 3))
+    return lambda tag, F: (at(F, PAD - 1), at(F, PAD - 2), at(F, PAD - 3), at(F, PAD - 4), at(F, PAD - 5))
 
 
 @overload(minus, **INLINE)

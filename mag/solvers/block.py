@@ -76,27 +76,93 @@ def compiled_for(k):
     return (_solve, k) if k > _narrow.LARGEST_K else (_narrow.solver_for(k), _narrow.NUMBERS[k])
 
 
+def resume(cost, x, w, k, sizes, work, state):
+    """Go on from a `state`: `fresh(k)`, or what the run over the columns before has left in it.  Leave it likewise.
+
+    The first column to come is c + 1, where `stride(k)` divides c - `offset(k)`.  x and w start `lead(k)` values before
+    value c, and end PAD behind the last column; sizes[offset(k) + 1] is that of the first column.  Runs over 2k-1
+    columns or more leave the `ending` that a run over all columns would.
+    """
+    if k > _narrow.LARGEST_K:
+        return _resume(cost, k, x, w, sizes, work, state)
+    spent = _narrow.resumer_for(k)(cost, _narrow.NUMBERS[k], x, w, sizes, work, state[:-1])
+    state[:-1] = ending(work, k)
+    return spent
+
+
+def stride(k):
+    """How many columns F restarts after."""
+    return _narrow.PANEL if k <= _narrow.LARGEST_K else k - k % WIDTH
+
+
+def offset(k):
+    """The last column that is known at the start: 0, or those below k, which no group can end at."""
+    return 0 if k <= _narrow.LARGEST_K else k - 1
+
+
+def lead(k):
+    """How many values before its first one a run may read."""
+    return PAD + 2 * offset(k) + (k > _narrow.LARGEST_K)
+
+
+def fresh(k):
+    """The state at a forced cut: F of the last 2k-1 columns, and which of them is the first that can still be best."""
+    first = 2 * k - 2 - offset(k)
+    state = np.full(2 * k, np.inf)
+    state[first], state[-1] = 0.0, first if offset(k) else 0
+    return state
+
+
 @jit
 def _solve(cost, k, x, w, sizes, work):
-    n = len(x) - 2 * PAD
+    put(lay_out(k, work), 2 * k + PAD, 0.0)
+    return in_blocks(cost, k, part(x, PAD), part(w, PAD), len(x) - 2 * PAD, sizes, work, k, 2 * k + PAD)[0]
+
+
+@jit
+def _resume(cost, k, x, w, sizes, work, state):
+    columns, n, K = lay_out(k, work), len(x) - 2 * PAD - k, k - k % WIDTH
+    first = 2 * k + PAD + K - (2 * k - 1)
+    for t in range(2 * k - 1):
+        put(columns, first + t, at(state, t))
+    for t in range(max(n + 1 - k, 0), 2 * k - 1):  # a run so short that it ends with columns of the one before
+        put(work, len(work) - (2 * k - 1) + t - (n + 1 - k), at(state, t))
+    values, weights = part(x, k + PAD), part(w, k + PAD)
+    spent, low = in_blocks(cost, k, values, weights, n, sizes, work, K, first + np.int64(at(state, 2 * k - 1)))
+    for t in range(2 * k - 1):
+        put(state, t, at(work, len(work) - (2 * k - 1) + t))
+    put(state, 2 * k - 1, low)
+    return spent
+
+
+@inlined
+def lay_out(k, work):
+    """The lines before the first block; that of the columns."""
+    length = 3 * k + 2 * PAD
+    for p in range(len(work)):
+        put(work, p, np.inf if p < 3 * length else 0.0)
+    for size in range(1, 2 * k + PAD):
+        put(work, 3 * length + size, 1.0 / size)
+    for p in range(2 * k - 1):
+        put(work, len(work) - (2 * k - 1) + p, np.inf)
+    return part(work, 2 * length)
+
+
+@inlined
+def in_blocks(cost, k, values, weights, n, sizes, work, K, low):
+    """The blocks from column k on: K columns stand in the block before it, whose first row that counts is at `low`.
+
+    Returns what the last column costs, and the first row that counts behind it, among the last 2k-1.
+    """
     origin = 2 * k + PAD
     length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
     # F has two lines: a block reads the rows from one and writes its columns to the other.
     G, rows, columns, inverse = part(work, 0), part(work, length), part(work, 2 * length), part(work, 3 * length)
     sums = lines(cost, work, 3 * length + 2 * k + PAD, length)
-    for p in range(len(work)):
-        put(work, p, np.inf if p < 3 * length else 0.0)
-    for size in range(1, 2 * k + PAD):
-        put(inverse, size, 1.0 / size)
     last, first_of_last = part(work, len(work) - (2 * k - 1)), n - 2 * k + 2
-    for p in range(2 * k - 1):
-        put(last, p, np.inf)
-    values, weights = part(x, PAD), part(w, PAD)
     stack = as_integers(work, len(work) - (2 * k - 1) - 4 * DEPTH)
-    put(columns, origin, 0.0)
     spent = 0.0
-    b, K = k, k  # the first column of the block, the columns of the block before it
-    low = origin  # where, seen from the block before, the first row is that can still be best
+    b = k  # the first column of the block
     while b <= n:
         rows, columns = columns, rows
         m = Block(cost, Frame(values, weights, b - origin, at(values, b - 1), sums, inverse), G, k, origin)
@@ -111,7 +177,7 @@ def _solve(cost, k, x, w, sizes, work):
         for j in range(max(b, first_of_last), b + K):
             put(last, j - first_of_last, at(columns, origin + j - b))
         b += K
-    return spent + at(columns, origin + K - 1)
+    return spent + at(columns, origin + K - 1), max(low - origin - K + 2 * k - 1, 0)
 
 
 # ---- the sums of a block

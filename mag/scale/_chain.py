@@ -1,0 +1,132 @@
+"""A sorted column too long for one machine: its stretches solved side by side, joined without a trace.
+
+The solver "block" restarts F after every `stride` columns.  What it knows there is its state: the 2k-1 values of F that
+still count, relative to the least.  A run from the same state, bit by bit, finds the same groups.  A stretch therefore
+starts ahead of its first column from a forced cut; where its state at that column is the one that the stretch before it
+ends with, it is what a run over the whole column would have found, by induction.  Where it is not, the true state is
+followed until the two meet at one of the marks that the stretch has left, or to the end of the stretch: values that
+never forget where groups started (equally spaced ones) are solved in order.
+"""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from mag.backends._labels import starts_of
+from mag.costs import COSTS
+from mag.solvers import block
+from mag.solvers._narrow import PAD
+
+FIRST_MARK = 4  # strides behind the start of a stretch; every mark lies twice as far as the one before
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Columns `begin`+1 to the last mark: sizes of their last groups, and the states at the marks.
+
+    `ending` is F of the last 2k-1 columns as the solver left it.
+    """
+
+    begin: int
+    sizes: np.ndarray
+    marks: list[int]
+    states: list[np.ndarray]
+    ending: np.ndarray
+
+
+def forget(k: int) -> int:
+    """Columns after which random values have forgotten where groups started, nearly always."""
+    return _up(6 * k * k + 20 * k + 4 * block.stride(k), k)
+
+
+def tail(k: int, ahead: int) -> int:
+    """How many values before its own a stretch looks at."""
+    return ahead + 2 * k + 3 * block.stride(k) + block.lead(k)
+
+
+def boundary(values: int, length: int, k: int) -> int:
+    """The last column that the first `values` of `length` allow a stretch to end at; 2k-1 are left for the last one."""
+    column = min(values, length - (2 * k - 1))
+    return max(column - (column - block.offset(k)) % block.stride(k), block.offset(k))
+
+
+def speculate(values: np.ndarray, first: int, begin: int, end: int, ahead: int, cost: str, k: int) -> Stretch:
+    """Columns begin+1 to end from a forced cut `ahead` columns before, or at the start; values[0] is value `first`."""
+    start, state = max(begin - ahead, block.offset(k)), block.fresh(k)
+    if start < begin < end:
+        state = _run(values, first, start, begin, cost, k, state)[-1]
+    return solve(values, first, begin, end, cost, k, state)
+
+
+def solve(values: np.ndarray, first: int, begin: int, end: int, cost: str, k: int, state: np.ndarray) -> Stretch:
+    """Columns begin+1 to end from the state at `begin`."""
+    marks = _marks(begin, end, k)
+    states, sizes, ending = [state], [np.empty(0, block.size_type(k))], state[:-1]
+    for left, right in itertools.pairwise(marks):
+        found, ending, state = _run(values, first, left, right, cost, k, state)
+        sizes.append(found)
+        states.append(state)
+    return Stretch(begin, np.concatenate(sizes), marks, states, ending)
+
+
+def follow(stretch: Stretch, state: np.ndarray, values: np.ndarray, first: int, cost: str, k: int) -> Stretch:
+    """The stretch as it is from the true state at its start."""
+    if same(state, stretch.states[0]):
+        return stretch
+    sizes, states, ending = stretch.sizes.copy(), list(stretch.states), stretch.ending
+    states[0] = state
+    for i, (begin, end) in enumerate(itertools.pairwise(stretch.marks)):
+        found, ending, state = _run(values, first, begin, end, cost, k, state)
+        sizes[begin - stretch.begin : end - stretch.begin] = found
+        if same(state, stretch.states[i + 1]):
+            ending = stretch.ending
+            break
+        states[i + 1] = state
+    return Stretch(stretch.begin, sizes, stretch.marks, states, ending)
+
+
+def cuts(stretch: Stretch, column: int, k: int) -> np.ndarray:
+    """Where groups start that end at `column` or before, but behind the start of the stretch; ascending."""
+    reached = column - stretch.begin
+    if reached <= 0:
+        return np.empty(0, np.int64)
+    sizes = np.concatenate([np.zeros(1, stretch.sizes.dtype), stretch.sizes[:reached]])
+    starts = np.empty(reached // k + 1, np.int64)
+    return stretch.begin + starts[starts_of(sizes, k, False, starts) :]
+
+
+def same(state: np.ndarray, other: np.ndarray) -> bool:
+    """Whether runs from both states find the same: they have the same bits."""
+    return np.array_equal(state.view(np.int64), other.view(np.int64))
+
+
+def _run(
+    values: np.ndarray, first: int, begin: int, end: int, cost: str, k: int, state: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sizes of columns begin+1 to end, F of the last 2k-1, and the state at the end."""
+    kernel, offset = COSTS[cost].kernel, block.offset(k)
+    low, high = begin - block.lead(k) - first, end + PAD - first
+    inside = values[max(low, 0) : high]
+    x = np.concatenate([np.full(max(-low, 0), values[0]), inside, np.full(max(high - values.size, 0), values[-1])])
+    sizes = np.empty(offset + end - begin + 1 + PAD, block.size_type(k))
+    work, state = np.empty(block.memory(kernel, end - begin, k), np.float64), state.copy()
+    block.resume(kernel, x, x, k, sizes, work, state)
+    ending = state[:-1].copy()
+    counts = state[int(state[-1]) : -1]
+    counts -= counts.min()
+    state[: int(state[-1])] = np.inf  # what cannot be best any more
+    return sizes[offset + 1 : offset + 1 + end - begin], ending, state
+
+
+def _marks(begin: int, end: int, k: int) -> list[int]:
+    """Columns at which the state is kept; none so late that the last run would not compute the whole ending."""
+    marks, step = [begin], FIRST_MARK * block.stride(k)
+    while begin + step <= end - (2 * k - 1):
+        marks.append(begin + step)
+        step *= 2
+    return [*marks, end] if end > begin else marks
+
+
+def _up(columns: int, k: int) -> int:
+    return -(-columns // block.stride(k)) * block.stride(k)

@@ -1,0 +1,200 @@
+"""Every column by itself: one task for a block of columns, which holds all rows of it."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+
+from mag._checks import integer, one_of, per_column, unused
+from mag.api import univariate
+from mag.costs import COSTS
+from mag.costs._groups import Groups
+from mag.grouping import published
+from mag.scale import _frames
+from mag.scale._graph import Tasks
+from mag.scale._inputs import no_frame, real_chunks
+from mag.scale._results import Scaled
+from mag.scale.kernels import label_columns, mask_column, mask_columns
+from mag.solvers import SOLVERS
+
+BYTES = 2**26  # of a block, if it has more than one column
+TASKS = 16  # at least, if there are as many columns
+
+
+def columns(
+    X: Any,
+    k: int | Sequence[int],
+    *,
+    cost: str | Sequence[str] = "sse",
+    solver: str = "auto",
+    columns: Sequence[Hashable] | Hashable | None = None,
+    keep: Sequence[Hashable] | Hashable = (),
+    columns_per_task: int | None = None,
+) -> Scaled:
+    """Group every column of a dask array or dataframe by itself, each at the least cost that is possible.
+
+    The same groups as `mag.columns` gives.  One task groups one column, or a block of columns, and holds all its rows.
+
+    Parameters
+    ----------
+    X : dask array, shape (n, m), or dask dataframe
+        The table; numbers of any dtype up to 64 bits.  NaN, infinity and missing values are refused, when it is
+        computed.  Arrays must have chunks of known sizes.
+    k : int or sequence of int
+        The smallest group size: one for all columns, or one for each.
+    cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or a sequence of them
+        What grouping loses, see `mag.univariate`: one for all columns, or one for each.
+    solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
+        The algorithm, for all columns.
+    columns, keep : list of names
+        Of a dataframe, the columns to group, by default all that are not kept, and those to hand on as they are.
+        A column that is neither is an error.
+    columns_per_task : int, optional
+        How many columns a task holds; by default what 64 MB hold, at least one, and fewer where that makes fewer than
+        16 tasks.  Of a dataframe, one by default.
+
+    Returns
+    -------
+    Scaled
+        Lazy labels and masked values.  Arrays have the chunks of `X`; dataframes its partitions, divisions and index,
+        and `masked` has its dtypes: means, medians and mid-ranges of integers are rounded, half away from zero.
+
+    Notes
+    -----
+    Each column is k-anonymous by itself, which does not make records alike: a combination of values may be unique.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import mag.scale
+    >>> X = da.from_array([[1.0, 70.0], [10.0, 20.0], [2.0, 30.0], [11.0, 80.0]], chunks=(2, 1))
+    >>> scaled = mag.scale.columns(X, k=2)
+    >>> scaled.masked.chunks
+    ((2, 2), (1, 1))
+    >>> scaled.masked.compute()
+    array([[ 1.5, 75. ],
+           [10.5, 25. ],
+           [ 1.5, 25. ],
+           [10.5, 75. ]])
+    """
+    one_of("solver", solver, ["auto", *SOLVERS])
+    if isinstance(X, da.Array):
+        for option, given in (("columns", columns), ("keep", keep if keep != () else None)):
+            unused(option, given, "dask arrays")
+        return _array(X, k, cost, solver, columns_per_task)
+    if isinstance(X, dd.DataFrame):
+        return _frame(X, k, cost, solver, _frames.roles(X, columns, keep), columns_per_task)
+    raise no_frame(X)
+
+
+def _costs(cost: Any, m: int) -> list[str]:
+    return [one_of("cost", one, COSTS) for one in per_column("cost", cost, m)]
+
+
+def _array(X: da.Array, k: Any, cost: Any, solver: str, width: int | None) -> Scaled:
+    real_chunks("X", X, 2)
+    n, m = X.shape
+    costs = _costs(cost, m)
+    for one in dict.fromkeys(costs):
+        if COSTS[one].integer and X.dtype.kind == "f":
+            raise TypeError(f"cost {one!r} needs integers; got {X.dtype.name}, round X to integers first.")
+    ks = [integer("k", one, 1, n, "n") for one in per_column("k", k, m)]
+    if width is None:
+        width = max(1, min(BYTES // (n * X.dtype.itemsize), -(-m // TASKS)))
+    width = integer("columns_per_task", width, 1, m, "m")
+    blocks = X.rechunk({0: -1, 1: width})
+    t = Tasks("columns", [blocks], blocks.name, ks, costs, solver)
+    sample = Groups(np.zeros(1, np.float64 if X.dtype.kind == "f" else X.dtype), np.zeros(1, np.int64))
+    dtype = np.result_type(*(published(COSTS[one].centres(sample), X.dtype) for one in dict.fromkeys(costs)))
+    labels, masked = {}, {}
+    for b, first in enumerate(range(0, m, width)):
+        part, key = slice(first, first + width), (blocks.name, 0, b)
+        names = list(range(m))[part]
+        labels[0, b] = t.add("grouped", [b], label_columns, key, ks[part], costs[part], solver, names)
+        masked[0, b] = t.add("replaced", [b], _masked, key, labels[0, b], costs[part], dtype)
+    counts = t.add("counts", [], np.concatenate, t.each("count", _groups, list(labels.values())))
+    chunks = blocks.chunks
+    return Scaled(
+        t.array("labels", labels, chunks, np.int32 if n < 2**31 else np.int64).rechunk(X.chunks),
+        t.array("masked", masked, chunks, dtype).rechunk(X.chunks),
+        tuple(ks) if isinstance(k, (list, tuple)) else ks[0],
+        t.value("n_groups", counts),
+    )
+
+
+def _masked(block: np.ndarray, labels: np.ndarray, costs: list[str], dtype: Any) -> np.ndarray:
+    return mask_columns(block, labels, costs).astype(dtype, copy=False)
+
+
+def _groups(labels: np.ndarray) -> np.ndarray:
+    return labels.max(axis=0).astype(np.int64) + 1
+
+
+# ---- frames
+
+
+def _frame(X: Any, k: Any, cost: Any, solver: str, names: list, width: int | None) -> Scaled:
+    m = len(names)
+    costs, ks = _costs(cost, m), per_column("k", k, m)
+    for one in ks:
+        integer("k", one, 1, 2**63 - 1, "n")
+    dtypes = [X.dtypes[name] for name in names]
+    for name, dtype, one in zip(names, dtypes, costs, strict=True):
+        plain = _frames.number_type(name, dtype, COSTS[one].representative)
+        if COSTS[one].integer and plain.kind == "f":
+            raise TypeError(f"cost {one!r} needs integers; got {dtype} in column {name!r}, round it first.")
+    width = integer("columns_per_task", 1 if width is None else width, 1, m, "m")
+    partitions = X.to_delayed()
+    t = Tasks("columns", partitions, X, names, ks, costs, solver, width)
+    keys = [partition.key for partition in partitions]
+    found, masks, counts = [], [], []
+    for b, first in enumerate(range(0, m, width)):
+        part = slice(first, first + width)
+        which = [names[part], dtypes[part]]
+        pieces = [t.add("picked", [p, b], _frames.pick, key, *which) for p, key in enumerate(keys)]
+        values = t.add("joined", [b], _frames.joined, pieces, *which)
+        lengths = t.add("lengths", [b], _lengths, pieces)
+        labels = t.add("grouped", [b], _labels, values, ks[part], costs[part], solver)
+        masked = t.add("replaced", [b], _replace, values, labels, costs[part])
+        found.append([t.add("labels-part", [p, b], _rows, labels, lengths, p) for p in range(len(keys))])
+        masks.append([t.add("masked-part", [p, b], _rows, masked, lengths, p) for p in range(len(keys))])
+        counts.append(t.add("count", [b], _frame_groups, labels))
+
+    def frame(what: str, parts: list[list], whole: bool) -> Any:
+        """A dataframe with the partitions of X."""
+        made = [
+            t.value(f"{what}-{p}", t.add(what, [p], _frames.assemble, key, [block[p] for block in parts], names, whole))
+            for p, key in enumerate(keys)
+        ]
+        meta = X._meta if whole else X._meta[names].astype(np.int32)
+        return dd.from_delayed(made, meta=meta, divisions=X.divisions, verify_meta=False)
+
+    return Scaled(
+        frame("labels", found, False),
+        frame("masked", masks, True),
+        tuple(ks) if isinstance(k, (list, tuple)) else k,
+        t.value("n_groups", t.add("counts", [], np.concatenate, counts)),
+    )
+
+
+def _labels(values: list[np.ndarray], ks: list[int], costs: list[str], solver: str) -> list[np.ndarray]:
+    chosen = zip(values, ks, costs, strict=True)
+    return [univariate(x, k, cost=cost, solver=solver, backend="cpu", threads=1).labels for x, k, cost in chosen]
+
+
+def _replace(values: list[np.ndarray], labels: list[np.ndarray], costs: list[str]) -> list[np.ndarray]:
+    return [mask_column(x, groups, cost, keep=True) for x, groups, cost in zip(values, labels, costs, strict=True)]
+
+
+def _lengths(pieces: list[list[_frames.Piece]]) -> np.ndarray:
+    return np.cumsum([0, *(piece[0].values.size for piece in pieces)])
+
+
+def _rows(arrays: list[np.ndarray], lengths: np.ndarray, p: int) -> list[np.ndarray]:
+    return [array[lengths[p] : lengths[p + 1]] for array in arrays]
+
+
+def _frame_groups(labels: list[np.ndarray]) -> np.ndarray:
+    return np.array([int(groups.max()) + 1 for groups in labels])

@@ -1,0 +1,111 @@
+"""Columns of pandas partitions in and out, with their dtypes; a partition that differs from the others is an error."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mag._checks import not_finite, refuse
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A column of one partition: its numbers, or what is wrong: another dtype, missing or infinite values."""
+
+    values: np.ndarray
+    found: str | None
+    missing: int
+    infinite: int
+
+
+def roles(frame: Any, columns: Sequence[Hashable] | Hashable | None, keep: Sequence[Hashable] | Hashable) -> list:
+    """The columns to group; every column of the frame is one of these or is kept."""
+    kept = list(keep) if isinstance(keep, (list, tuple)) else [keep]
+    present = list(frame.columns)
+    if len(set(present)) < len(present):
+        twice = ", ".join(sorted({repr(name) for name in present if present.count(name) > 1}))
+        raise ValueError(f"X must not hold two columns of one name; got {twice} more than once.")
+    if columns is None:
+        grouped = [name for name in present if name not in kept]
+    else:
+        grouped = list(columns) if isinstance(columns, (list, tuple)) else [columns]
+    for option, names in (("columns", grouped), ("keep", kept)):
+        if absent := [name for name in names if name not in present]:
+            raise ValueError(f"{option} must name columns of X; got {', '.join(map(repr, absent))}.")
+    if both := [name for name in grouped if name in kept]:
+        raise ValueError(f"columns and keep must not overlap; got {', '.join(map(repr, both))} in both.")
+    if not grouped:
+        raise ValueError("columns must name at least one column of X; got none.")
+    if rest := [name for name in present if name not in grouped and name not in kept]:
+        beside = ", ".join(map(repr, rest))
+        raise ValueError(f"X must hold columns to group or to keep= only; got {beside} beside, keep or drop them.")
+    return grouped
+
+
+def number_type(name: Hashable, dtype: Any, representative: str) -> np.dtype:
+    """The NumPy dtype of a column of numbers."""
+    plain = np.dtype(getattr(dtype, "numpy_dtype", dtype)) if not isinstance(dtype, pd.CategoricalDtype) else None
+    if plain is None or plain.kind not in "biuf" or plain.itemsize > 8:
+        raise TypeError(f"columns must hold real numbers; got dtype {dtype} in column {name!r}.")
+    if plain.kind == "b" and representative not in ("max", "min", "rounded mean"):
+        raise TypeError(f"columns must not hold booleans, whose {representative} is none; cast column {name!r} first.")
+    return plain
+
+
+def pick(partition: pd.DataFrame, names: list, dtypes: list) -> list[Piece]:
+    """Columns of a partition as numbers, if their dtypes are the expected ones."""
+    pieces = []
+    for name, dtype in zip(names, dtypes, strict=True):
+        column, nothing = partition[name], np.empty(0)
+        if column.dtype != dtype:
+            pieces.append(Piece(nothing, str(column.dtype), 0, 0))
+        elif column.isna().any():
+            pieces.append(Piece(nothing, None, int(column.isna().sum()), 0))
+        else:
+            values = column.to_numpy(dtype=getattr(dtype, "numpy_dtype", dtype))
+            nans, infinities = not_finite(values)  # arrow tells NaN from missing
+            pieces.append(Piece(values, None, nans, infinities))
+    return pieces
+
+
+def told(pieces: list[Piece]) -> list[Piece]:
+    """What is to be known of the columns of a partition, without their values."""
+    return [Piece(piece.values[:0], piece.found, piece.missing, piece.infinite) for piece in pieces]
+
+
+def check(parts: list[list[Piece]], names: list, dtypes: list) -> bool:
+    """One error for all that is wrong with a column in some partitions."""
+    for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
+        column = [pieces[j] for pieces in parts]
+        if others := [piece.found for piece in column if piece.found is not None]:
+            found = ", ".join(sorted(set(others)))
+            where = f"{len(others)} of {len(column)} partitions"
+            raise TypeError(f"column {name!r} must have dtype {dtype} in all partitions; got {found} in {where}.")
+        missing, infinite = sum(piece.missing for piece in column), sum(piece.infinite for piece in column)
+        if missing or infinite:
+            refuse(f"column {name!r}", missing, infinite)
+    return True
+
+
+def joined(parts: list[list[Piece]], names: list, dtypes: list) -> list[np.ndarray]:
+    """Whole columns from those of all partitions."""
+    check(parts, names, dtypes)
+    return [np.concatenate([pieces[j].values for pieces in parts]) for j in range(len(names))]
+
+
+def values(pieces: list[Piece], checked: bool) -> list[np.ndarray]:
+    """The numbers of a partition, once all partitions were looked at."""
+    return [piece.values for piece in pieces]
+
+
+def assemble(partition: pd.DataFrame, pieces: list[list[np.ndarray]], names: list, whole: bool) -> pd.DataFrame:
+    """The partition with other numbers in some columns, in their dtypes; or, if not `whole`, these columns alone."""
+    arrays = dict(zip(names, [array for piece in pieces for array in piece], strict=True))
+    if not whole:
+        return pd.DataFrame(arrays, index=partition.index, columns=pd.Index(names))
+    changed = partition.copy(deep=False)
+    for name, array in arrays.items():
+        changed[name] = pd.Series(array, index=partition.index).astype(partition[name].dtype)
+    return changed

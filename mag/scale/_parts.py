@@ -1,0 +1,235 @@
+"""Records in chunks, dealt into parts that lie close together: Mondrian's halves, at medians of a sample.
+
+Records are lists of columns, each a NumPy array of its own dtype.  Parts are what a worker groups by itself; a part has
+2k records or more, counted after the deal, so that no group can be smaller than k.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mag._checks import not_finite, refuse
+from mag.backends._problem import MODERATE
+from mag.costs._groups import distance
+from mag.scale._hash import mixed
+
+Records = list[np.ndarray]
+PER_PART = 1024  # records of the sample, for each part
+EVEN = 0.25  # of a part that the smaller half of a column with ties must have; else another column is tried
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of the columns of a chunk: NaN and infinite values, the smallest and the largest value."""
+
+    n: int
+    wrong: list[tuple[int, int]]
+    low: list[Any]
+    high: list[Any]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How records are read: y = (x - low) / 2**exponent, z = (y - mean) · unit; `before` are those before a chunk."""
+
+    n: int
+    before: list[int]
+    low: list[Any]
+    exponent: list[int]
+    mean: np.ndarray
+    unit: np.ndarray
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Halves: records whose z[column] is below `threshold` go on to the first; None is a part.  Column d is chance."""
+
+    column: int
+    threshold: float
+    halves: "tuple[Tree | None, Tree | None]"
+
+
+def facts(records: Records) -> Facts:
+    """Look at a chunk."""
+    wrong = [not_finite(column) for column in records]
+    some = bool(records[0].size) and not any(map(any, wrong))
+    low, high = ([extreme(column) for column in records] if some else [] for extreme in (np.min, np.max))
+    return Facts(records[0].size, wrong, low, high)
+
+
+def frame(chunks: list[Facts], names: list[Any], k: int) -> Frame:
+    """Where columns start and how large they are; or one error for what is wrong with a column."""
+    n = sum(chunk.n for chunk in chunks)
+    for j, name in enumerate(names):
+        nans, infinities = (sum(chunk.wrong[j][i] for chunk in chunks) for i in (0, 1))
+        if nans or infinities:
+            refuse(f"column {name!r}", nans, infinities)
+    if n < k:
+        raise ValueError(f"k must be an integer in [1, n={n}]; got {k}.")
+    low = [min(chunk.low[j] for chunk in chunks if chunk.n) for j in range(len(names))]
+    high = [max(chunk.high[j] for chunk in chunks if chunk.n) for j in range(len(names))]
+    exponent = []
+    for a, b in zip(low, high, strict=True):
+        size = max(abs(a), abs(b)) if np.asarray(a).dtype.kind == "f" else int(b) - int(a)
+        exponent.append(int(np.frexp(float(size))[1]))
+    before = np.concatenate([[0], np.cumsum([chunk.n for chunk in chunks])])[:-1].tolist()
+    return Frame(n, before, low, exponent, np.zeros(len(names)), np.ones(len(names)))
+
+
+def moments(records: Records, read: Frame) -> tuple[int, np.ndarray, np.ndarray]:
+    """How many records, the means of their columns, and the sums of squares around these."""
+    y = standardised(records, read)
+    if not len(y):
+        return 0, np.zeros(len(records)), np.zeros(len(records))
+    mean = y.mean(axis=0)
+    mean += (y - mean).mean(axis=0)
+    return len(y), mean, np.square(y - mean).sum(axis=0)
+
+
+def units(chunks: list[tuple[int, np.ndarray, np.ndarray]], read: Frame, standardize: bool) -> Frame:
+    """Means and deviations of whole columns, from those of the chunks  (Chan, Golub & LeVeque 1983)."""
+    n, mean, squares = chunks[0]
+    for size, other, more in chunks[1:]:
+        if size:
+            step = other - mean
+            mean = mean + step * (size / (n + size))
+            squares = squares + more + step * step * (n * size / (n + size))
+            n += size
+    if standardize:
+        deviation = np.sqrt(squares / n)
+        unit = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    else:
+        largest = max((e for e, square in zip(read.exponent, squares, strict=True) if square), default=0)
+        scale = largest if abs(largest) > MODERATE else 0
+        unit = np.ldexp(1.0, np.array(read.exponent) - scale)
+    return Frame(read.n, read.before, read.low, read.exponent, mean, unit)
+
+
+def standardised(records: Records, read: Frame) -> np.ndarray:
+    """z, (n, d)."""
+    z = np.empty((records[0].size, len(records)))
+    for j, (x, low, exponent) in enumerate(zip(records, read.low, read.exponent, strict=True)):
+        if x.dtype.kind == "f":
+            y = np.ldexp(x.astype(np.float64), -exponent) - np.ldexp(float(low), -exponent)
+        else:  # exact differences first: 64-bit integers do not fit into float64
+            y = np.ldexp(distance(x, np.asarray(low).reshape(1)).astype(np.float64), -exponent)
+        z[:, j] = (y - read.mean[j]) * read.unit[j]
+    return z
+
+
+def with_chance(z: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """The records with one more column, from 0 to 1, that depends on the number of the record alone."""
+    chance = mixed(mixed(numbers.astype(np.uint64) + np.uint64(1)), 1) * 2.0**-64
+    return np.column_stack([z, chance])
+
+
+def sample(records: Records, chunk: int, read: Frame, parts: int, seed: int) -> np.ndarray:
+    """Some records of a chunk at random."""
+    n, size = records[0].size, min(PER_PART * parts, read.n)
+    count = min(-(-size * n // read.n), n)
+    rows = np.sort(np.random.default_rng([seed, chunk]).choice(n, count, replace=False))
+    return with_chance(standardised([column[rows] for column in records], read), read.before[chunk] + rows)
+
+
+def grow(samples: list[np.ndarray], read: Frame, parts: int, k: int) -> Tree | None:
+    """Halves of halves until there are as many parts, as long as both halves can be expected to have 2k records."""
+    z = np.concatenate(samples)
+
+    def halve(rows: np.ndarray, parts: int) -> Tree | None:
+        if parts == 1 or rows.size < 2 or read.n * (rows.size / len(z)) < 8 * k:
+            return None
+        column, threshold = _median(z[rows])
+        below = z[rows, column] < threshold
+        return Tree(column, threshold, (halve(rows[below], parts // 2), halve(rows[~below], parts // 2)))
+
+    return halve(np.arange(len(z)), parts)
+
+
+def _median(z: np.ndarray) -> tuple[int, float]:
+    """The column with the largest variance of those whose values can be told apart, and the middle of its values."""
+    chance = z.shape[1] - 1
+    for column in [*np.argsort(-z[:, :-1].var(axis=0), kind="stable").tolist(), chance]:
+        values = np.sort(z[:, column])
+        middle = values[values.size // 2]
+        above = np.searchsorted(values, middle, "right")
+        places = [np.searchsorted(values, middle)] + ([above] if above < values.size else [])
+        place = min(places, key=lambda i: abs(i - values.size / 2))
+        if EVEN * values.size <= place <= (1 - EVEN) * values.size or column == chance:
+            break
+    return column, float(values[place])
+
+
+def assign(records: Records, chunk: int, read: Frame, tree: Tree | None) -> np.ndarray:
+    """The leaf of every record, numbered from left to right."""
+    z = with_chance(standardised(records, read), read.before[chunk] + np.arange(records[0].size))
+    leaf = np.empty(len(z), np.int32)
+    for number, rows in enumerate(_leaves(z, np.arange(len(z)), tree)):
+        leaf[rows] = number
+    return leaf
+
+
+def _leaves(z: np.ndarray, rows: np.ndarray, tree: Tree | None) -> Iterator[np.ndarray]:
+    if tree is None:
+        yield rows
+        return
+    below = z[rows, tree.column] < tree.threshold
+    yield from _leaves(z, rows[below], tree.halves[0])
+    yield from _leaves(z, rows[~below], tree.halves[1])
+
+
+def repair(leaves: list[np.ndarray], tree: Tree | None, k: int) -> np.ndarray:
+    """The part of every leaf: a leaf, or several where a half has got fewer than 2k records; counted, not expected."""
+    counts = np.sum(leaves, axis=0)
+    numbers = iter(range(len(counts)))
+
+    def settle(tree: Tree | None) -> list[list[int]]:
+        if tree is None:
+            return [[next(numbers)]]
+        first, second = settle(tree.halves[0]), settle(tree.halves[1])
+        # a half of fewer than 2k records is one part, whatever it was divided into
+        if counts[first[0]].sum() < 2 * k:
+            return [first[0] + second[0], *second[1:]]
+        if counts[second[0]].sum() < 2 * k:
+            return [*first[:-1], first[-1] + second[0]]
+        return first + second
+
+    part = np.zeros(len(counts), np.int32)
+    for p, members in enumerate(settle(tree)):
+        part[members] = p
+    return part
+
+
+def count(leaf: np.ndarray, parts: int) -> np.ndarray:
+    """How many records of a chunk go to each leaf, of which there are no more than `parts`."""
+    return np.bincount(leaf, minlength=parts)
+
+
+def order(leaf: np.ndarray, part: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
+    """The records of a chunk part by part, and where parts begin and end among them."""
+    own = part[leaf]
+    return np.argsort(own, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(own, minlength=parts))])
+
+
+def take(records: Records, ordered: tuple[np.ndarray, np.ndarray], p: int) -> Records:
+    """The records of a chunk that go to part p."""
+    rows = ordered[0][ordered[1][p] : ordered[1][p + 1]]
+    return [column[rows] for column in records]
+
+
+def together(pieces: list[Records]) -> tuple[Records, list[int]]:
+    """The records of a part, chunk by chunk, and how many come from each."""
+    joined = [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
+    return joined, np.cumsum([0, *(piece[0].size for piece in pieces)]).tolist()
+
+
+def restore(ordered: tuple[np.ndarray, np.ndarray], pieces: list[Records]) -> Records:
+    """What was found for the records of a chunk, in their order, from the pieces of all parts."""
+    restored = []
+    for columns in zip(*pieces, strict=True):
+        found = np.concatenate(columns)
+        column = np.empty_like(found)
+        column[ordered[0]] = found
+        restored.append(column)
+    return restored

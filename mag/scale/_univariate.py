@@ -1,0 +1,165 @@
+"""One column in chunks, grouped as `mag.univariate` groups it: range partition, local sort, stretches, labels back."""
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from mag._checks import integer, one_of, shown
+from mag.backends.cpu import LONG
+from mag.costs import COSTS
+from mag.grouping import published
+from mag.scale import _chain, _column, _ranges
+from mag.scale._graph import Tasks
+from mag.scale._inputs import real_chunks
+from mag.scale._results import ScaledColumn
+
+
+def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) -> ScaledColumn:
+    """Group the numbers of a dask array, too many for one machine, into the groups that `mag.univariate` finds.
+
+    Chunks are sorted and dealt into ranges of values, and the dynamic program runs over all ranges at once.  A range
+    starts ahead from a guess, and is kept only if its state where it begins has the very bits that the range before it
+    ends with; otherwise it is computed from there.  Labels, masked values and cost are those of `mag.univariate`.
+
+    Parameters
+    ----------
+    x : dask array of real numbers, shape (n,)
+        The values, in any order, in chunks of known sizes; what `mag.univariate` takes.  NaN and infinity are refused.
+        Integers must lie within a range of 2**53.
+    k : int
+        The smallest group size, from 1 to n.
+    cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"}
+        What grouping loses, see `mag.univariate`.
+    ranges : int, optional
+        How many ranges; as many as `x` has chunks by default.
+
+    Returns
+    -------
+    ScaledColumn
+        Labels and masked values as dask arrays in chunks like those of `x`, and the cost and the number of groups;
+        nothing is computed before dask is asked to.
+
+    Notes
+    -----
+    Every chunk meets every range, which makes for 3 · chunks · ranges small tasks: a hundred chunks are fine, a
+    thousand are not.  Memory is about 40 bytes a value in all, on all workers together, which spill what they cannot
+    hold; one task takes a few copies of a chunk or a range.
+
+    Equally spaced values, and k so large that 6k² + 20k values are more than a range, are solved range after range:
+    the same result, and only sorting is done side by side.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import mag.scale
+    >>> scaled = mag.scale.univariate(da.from_array([1.0, 10.0, 2.0, 11.0, 3.0], chunks=2), k=2)
+    >>> scaled.labels
+    dask.array<labels-of-mag-univariate, shape=(5,), dtype=int32, chunksize=(2,), chunktype=numpy.ndarray>
+    >>> scaled.masked.compute()
+    array([ 2. , 10.5,  2. , 10.5,  2. ])
+    """
+    if not isinstance(x, da.Array):
+        raise TypeError(f"x must be a dask array; got {shown(x)}, use mag.univariate for data in memory.")
+    real_chunks("x", x, 1)
+    sizes, n = x.chunks[0], x.size
+    k = integer("k", k, 1, n, "n")
+    cost = one_of("cost", cost, COSTS)
+    if COSTS[cost].integer and x.dtype.kind == "f":
+        raise TypeError(f"cost {cost!r} needs integers; got {x.dtype.name}, round x to integers first.")
+    ranges = len(sizes) if ranges is None else integer("ranges", ranges, 1, n, "n")
+    t = Tasks("univariate", [x], x.name, k, cost, ranges)
+    arranged = t.each("arranged", _ranges.arrange, [(x.name, c) for c in range(len(sizes))])
+    dealt = t.add("dealt", [], _ranges.deal, t.each("sampled", _ranges.sample, arranged, ranges), ranges, "x")
+    split = [t.add("split", [c], _ranges.split, key, c, dealt) for c, key in enumerate(arranged)]
+    merged = t.each("merged", _ranges.merge, t.exchange("part", split, ranges))
+    edges = t.add("edges", [], _column.edges, t.each("counted", _column.count, merged))
+    starts = _starts(t, merged, dealt, edges, n, k, cost)
+    numbered = t.add("numbered", [], _column.number, t.each("first", _column.first, starts), n)
+    head, found = None, []
+    for p in reversed(range(ranges)):
+        where = [starts[p], numbered, edges, p]
+        found.append(t.add("found", [p], _column.found, merged[p], head, *where, x.dtype, cost, k))
+        head = t.add("head", [p], _column.head, merged[p], head, 2 * k - 1)
+    found.reverse()
+    windows = _windows(t, merged, dealt, n, k) if COSTS[cost].integer else []
+    facts = t.entries("fact", found, 1)
+    checked = t.add("checked", [], _column.check, facts, windows, dealt, min(4 * k, n), cost, k)
+
+    def back(what: str, function: Any, dtype: Any, *others: Any) -> da.Array:
+        """What a function finds for the values of every range, in chunks like those of x."""
+        results = []
+        for p in range(ranges):
+            where = [starts[p], numbered, edges, p, checked]
+            results.append(t.add(what, [p], function, merged[p], *where, *(other[p] for other in others), dtype))
+        restored = {}
+        for c, parts in enumerate(t.exchange(f"{what}-part", results, len(sizes))):
+            restored[c,] = t.add(f"{what}-chunk", [c], _ranges.restore, arranged[c], parts)
+        return t.array(what, restored, x.chunks, dtype)
+
+    representative = published(COSTS[cost].centres(_column.one_group(x.dtype)), x.dtype).dtype
+    return ScaledColumn(
+        back("labels", _column.labels, np.int32 if n // k < 2**31 else np.int64),
+        back("masked", _column.masked, representative, found),
+        k,
+        t.value("n_groups", t.entries("groups", [numbered], 2)[0]),
+        t.value("cost", t.entries("total", [checked], 1)[0]),
+    )
+
+
+def _starts(t: Tasks, merged: list, dealt: tuple, edges: tuple, n: int, k: int, cost: str) -> list:
+    """Keys of where groups start, range by range."""
+    if k == 1 or n < 2 * k:
+        trivial = _column.every if k == 1 else _column.only
+        return [t.add("starts", [p], trivial, edges, p) for p in range(len(merged))]
+    numbers = t.each("numbers", _ranges.numbers, merged, dealt)
+    if n < max(LONG, 8 * k):
+        stretches, _ = _half(t, "ahead", numbers, edges, n, n, k, cost)
+        return _trace(t, "ahead", stretches, edges, t.add("cut", [], _column.cut, None, None, n), k, False)
+    # as `mag.univariate`: from both ends, on mirrored values from the right, joined at the best cut between them
+    middle = n // 2
+    mirrored = t.each("mirrored", _column.mirror, numbers[::-1])
+    turned = t.add("turned", [], _column.turn, edges)
+    left, end = _half(t, "ahead", numbers, edges, n, middle + 2 * k - 2, k, cost)
+    right, other_end = _half(t, "back", mirrored, turned, n, n - middle, k, COSTS[cost].mirror)
+    cut = t.add("cut", [], _column.cut, end, other_end, middle)
+    uncut = t.add("uncut", [], _column.uncut, cut, n)
+    forwards = _trace(t, "ahead", left, edges, cut, k, False)
+    backwards = _trace(t, "back", right, turned, uncut, k, True)[::-1]
+    return [t.add("starts", [p], _column.join, forwards[p], backwards[p], n) for p in range(len(merged))]
+
+
+def _half(
+    t: Tasks, half: str, numbers: list, edges: tuple, n: int, length: int, k: int, cost: str
+) -> tuple[list, tuple]:
+    """Keys of the stretches of the first `length` values, and of what is known at their end."""
+    ahead = _chain.forget(k)
+    guess = ahead * len(numbers) < n  # otherwise the guesses would cost more than they save
+    tail: Any = None
+    leave: Any = None
+    stretches = []
+    for q, key in enumerate(numbers):
+        where = [edges, q, length, cost, k]
+        guessed = t.add(f"{half}-guessed", [q], _column.guess, key, tail, ahead, *where) if guess and q else None
+        stretches.append(t.add(f"{half}-followed", [q], _column.follow, guessed, leave, key, tail, *where))
+        leave = t.add(f"{half}-left", [q], _column.leave, stretches[-1], leave)
+        tail = t.add(f"{half}-tail", [q], _column.end_of, tail, key, _chain.tail(k, ahead if guess else 0))
+    return stretches, leave
+
+
+def _trace(t: Tasks, half: str, stretches: list, edges: tuple, cut: tuple, k: int, mirrored: bool) -> list:
+    """Keys of where groups start, range by range, followed back from the cut."""
+    traces = []
+    for q in reversed(range(len(stretches))):
+        traces.append(t.add(f"{half}-trace", [q], _column.follow_back, stretches[q], cut, edges, q, k, mirrored))
+        cut = t.add(f"{half}-cut", [q], _column.onwards, traces[-1])
+    return t.entries(f"{half}-starts", traces[::-1], 0)
+
+
+def _windows(t: Tasks, merged: list, dealt: tuple, n: int, k: int) -> list:
+    """Keys of the widest range of 4k + 1 neighbours, range by range."""
+    tail, windows = None, []
+    for p, key in enumerate(merged):
+        windows.append(t.add("window", [p], _column.widest, key, tail, dealt, min(4 * k, n - 1)))
+        tail = t.add("window-tail", [p], _column.window_tail, tail, key, dealt, 4 * k)
+    return windows

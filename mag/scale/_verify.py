@@ -1,0 +1,121 @@
+"""How many records are alike, counted on what is to be published: a distributed group-by of hashed records."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+
+from mag._checks import integer
+from mag.scale import _hash
+from mag.scale._graph import Tasks
+from mag.scale._inputs import no_frame
+
+Counts = tuple[np.ndarray, np.ndarray, np.ndarray]  # two hashes of every class, ascending, and how many records it has
+
+
+def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None) -> int:
+    """Count equal records of a dask array or dataframe, and raise where fewer than k are alike.
+
+    This computes.  It looks at what is published, not at labels: records are hashed to 128 bits, counted where they
+    are, and counted together range of hashes by range of hashes.
+
+    Parameters
+    ----------
+    X : dask array of numbers or dates, or dask dataframe
+        The table as it is to be published.  Missing is a value, and −0.0 equals 0.0.
+    k : int
+        The fewest records that must be alike.
+    columns : list of names, or of numbers for arrays, optional
+        The columns that records are compared in; all by default.
+
+    Returns
+    -------
+    int
+        The size of the smallest class of equal records.
+
+    Raises
+    ------
+    RuntimeError
+        Where the smallest class has fewer than k records.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import mag.scale
+    >>> X = da.from_array([[1.5, 2.0], [3.5, 4.0], [1.5, 2.0], [3.5, 4.0]], chunks=(3, 2))
+    >>> mag.scale.verify(X, 2)
+    2
+    >>> mag.scale.verify(X, 3)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: The smallest class of equal records must have k=3 records or more; got 2, in 2 of 2 classes.
+    """
+    k = integer("k", k, 1, 2**63 - 1, "most")
+    chosen = None if columns is None else list(columns) if isinstance(columns, (list, tuple)) else [columns]
+    if isinstance(X, da.Array):
+        table = X[:, None] if X.ndim == 1 else X
+        if table.ndim != 2:
+            raise ValueError(f"X must have one or two dimensions; got an array of shape {X.shape}.")
+        table = (table if chosen is None else table[:, chosen]).rechunk({1: -1})
+        inputs, keys = [table], [(table.name, c, 0) for c in range(table.numblocks[0])]
+    elif isinstance(X, (dd.DataFrame, dd.Series)):
+        table = X.to_frame() if isinstance(X, dd.Series) else X
+        inputs = (table if chosen is None else table[chosen]).to_delayed()
+        keys = [partition.key for partition in inputs]
+    else:
+        raise no_frame(X)
+    t = Tasks("verify", inputs, keys)
+    dealt = t.each("dealt", _deal, t.each("counted", count_classes, keys), len(keys))
+    together = t.each("together", add_classes, t.exchange("part", dealt, len(keys)))
+    totals = t.each("total", _sizes, together, k)
+    smallest, below, classes = t.value("smallest", t.add("all", [], _all, totals)).compute()
+    if not classes:
+        raise ValueError("X must hold at least one record; got none.")
+    if smallest < k:
+        where = f"in {below} of {classes} classes"
+        raise RuntimeError(
+            f"The smallest class of equal records must have k={k} records or more; got {smallest}, {where}."
+        )
+    return smallest
+
+
+def count_classes(block: Any) -> Counts:
+    """The classes of equal records of a NumPy table or a pandas frame."""
+    columns = [block[:, j] for j in range(block.shape[1])] if isinstance(block, np.ndarray) else _series(block)
+    first, second = _hash.records([_hash.cells(column) for column in columns])
+    return add_classes([(first, second, np.ones(first.size, np.int64))])
+
+
+def add_classes(parts: list[Counts]) -> Counts:
+    """The same classes of several counts, added up."""
+    first, second, counts = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    order = np.lexsort([second, first])
+    first, second, counts = first[order], second[order], counts[order]
+    begins = np.ones(first.size, bool)
+    begins[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    starts = np.flatnonzero(begins)
+    return first[starts], second[starts], np.add.reduceat(counts, starts) if starts.size else counts
+
+
+def _series(frame: Any) -> list[Any]:
+    return [frame.iloc[:, j] for j in range(frame.shape[1])]
+
+
+def _deal(counted: Counts, ranges: int) -> list[Counts]:
+    """The classes by ranges of their first hashes."""
+    edges = [np.uint64(r * 2**64 // ranges) for r in range(1, ranges)]
+    cuts = np.searchsorted(counted[0], np.array(edges, np.uint64))
+    split = [np.split(array, cuts) for array in counted]
+    return list(zip(*split, strict=True))
+
+
+def _sizes(counts: Counts, k: int) -> tuple[int, int, int]:
+    """The smallest class, how many are below k, and how many there are."""
+    sizes = counts[2]
+    return int(sizes.min(initial=2**63 - 1)), int((sizes < k).sum()), sizes.size
+
+
+def _all(totals: list[tuple[int, int, int]]) -> tuple[int, int, int]:
+    return min(total[0] for total in totals), sum(total[1] for total in totals), sum(total[2] for total in totals)
