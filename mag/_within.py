@@ -10,6 +10,7 @@ from mag._checks import seconds
 from mag._plan import Plan
 from mag._strata import Strata, combined
 from mag.api import _backend, columns, univariate
+from mag.backends import _workspace
 from mag.backends._threads import each
 from mag.costs import Cost
 from mag.joint import _generator, _numbered, _progress, _try, check_options
@@ -19,6 +20,7 @@ from mag.methods._standard import standardised
 from mag.methods._watch import Watch
 
 SHORT = 0.1  # seconds of a stratum that are not worth annealing
+WIDE = 2**21  # cells that are grouped at once, where columns are grouped by themselves
 
 
 class Cells:
@@ -169,7 +171,9 @@ def by_column(
         alone = unit.missing is not None or heavy is not None or unit.values.dtype == object
         blocks.setdefault(j if alone else unit.values.dtype, []).append(j)
     everyone, names = Cells(strata.cell), list(units)
-    for kind, block in blocks.items():
+    few = max(threads, WIDE // n)  # columns at a time: their copies and the solvers' memory stay small
+    parts = [(kind, block[at : at + few]) for kind, block in blocks.items() for at in range(0, len(block), few)]
+    for kind, block in parts:
         if not isinstance(kind, int):
             table = np.empty((n, len(block)), kind)
             for at, j in enumerate(block):
@@ -195,6 +199,8 @@ def by_column(
             labels[lost, kind] = own + count
             count += int(own.max()) + 1
         n_groups[kind] = count
+    if n > WIDE // 2:
+        _workspace.release()
     return labels, n_groups, "univariate", True
 
 

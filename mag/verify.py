@@ -4,8 +4,10 @@ It looks at the table as its reader gets it, and at nothing that the grouping kn
 missing is a value, −0.0 is not 0.0, and Python objects are equal if they print alike.
 """
 
+import os
 import sys
 from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -53,8 +55,11 @@ def recounts(
     strata = [token for name in by for token in tokens[name]]
     if len(strata) > 1:
         strata = [_classes(strata)]
-    alone = {name: smallest([*strata, *tokens[name]]) for name in columns} if each else {}
-    return smallest([*strata, *(token for name in columns for token in tokens[name])]), alone
+    asked = [[*strata, *(token for name in columns for token in tokens[name])]]
+    asked += [[*strata, *tokens[name]] for name in columns] if each and len(columns) > 1 else []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # NumPy sorts without Python's lock
+        jointly, *alone = pool.map(smallest, asked)
+    return jointly, dict(zip(columns if each else (), alone or [jointly], strict=False))
 
 
 def _column(frame: Frame, name: Hashable) -> Any:

@@ -193,7 +193,7 @@ def test_columns_without_a_role_are_named(people, mag_):
         (["-k", "5.5"], "-k must be one integer, or NAME=INTEGER for each column; got '5.5'."),
         (["-k", "31"], "2 of 2 strata are too small, with 60 of 60 records in all; pass --small-strata merge or"),
         (["-k", "5", "--option", "rho"], "--option must be NAME=VALUE; got 'rho'."),
-        (["-k", "5", "--method", "mean"], "method must be one of 'auto'"),
+        (["-k", "5", "--method", "mean"], "method must be one of 'anneal'"),
         (["-k", "5", "--missing", "no"], "missing must be one of 'drop', 'error', 'group'; got 'no'."),
         (["-k", "5", "--scope", "both"], "scope must be one of 'joint', 'per-column'; got 'both'."),
         (["-k", "5", "--round", "x=y"], "--round must be one integer"),
