@@ -181,10 +181,10 @@ def _of_polars(column: Any) -> list[np.ndarray]:
     if dtype.is_nested() or dtype in (polars.Binary, polars.Object, polars.Null):
         return [_printed(column.to_list())]
     null, column = column.is_null().to_numpy(), column.to_physical()
-    if column.dtype.is_integer() and column.dtype not in (polars.Int128, polars.UInt128):
-        return _with_nulls(_bits(column.fill_null(0).to_numpy()), null)
-    if column.dtype.is_float():
-        return _with_nulls(_bits(column.fill_null(0.0).to_numpy()), null)
+    whole = column.dtype.is_integer() and column.dtype not in (polars.Int128, polars.UInt128)
+    if whole or column.dtype.is_float():
+        filled = column.fill_null(0 if whole else 0.0) if column.has_nulls() else column  # which would copy
+        return _with_nulls(_bits(filled.to_numpy()), null)
     return [_printed(column.to_list())]
 
 
