@@ -21,6 +21,7 @@ __all__ = [
     "privacy",
     "scale",
     "univariate",
+    "verify",
 ]
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ _HOMES = {
     "privacy": "mag.privacy",
     "scale": "mag.scale",
     "univariate": "mag.api",
+    "verify": "mag.verify",
 }
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import os
 import pathlib
 import secrets
@@ -51,6 +52,12 @@ def writing(
         for path in [*drafts, *([] if overwrite else published)]:
             path.unlink(missing_ok=True)
         raise
+
+
+def digest(path: os.PathLike | str) -> str:
+    """The SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check_target(

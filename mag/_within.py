@@ -113,7 +113,7 @@ def records(
     engine = _backend(backend)
     for name in dict.fromkeys(names):
         seed = random_state if method != "auto" or METHODS[name].takes("random_state") else None
-        check_options(name, options, seed, time_limit, engine, backend)
+        check_options(name, k, options, seed, time_limit, engine, backend)
         _try(METHODS[name], options, {"engine": engine, "threads": threads})
     sizes, watch = cells.sizes, Watch(_progress(progress), seconds("time_limit", time_limit))
     generator = _generator(random_state)

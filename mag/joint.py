@@ -211,14 +211,12 @@ def multivariate(
     name = one_of("method", method, ["auto", *METHODS])
     name = automatic(n, d, k, time_limit is not None) if name == "auto" else name
     chosen = METHODS[name]
-    if chosen.k not in (None, k):
-        raise ValueError(f"method {name!r} needs k={chosen.k}; got k={k}.")
     lower = _bound(bound, bound_time, n)
     if dtype.kind == "f":
         values = values.astype(np.float64, copy=False)
     elif dtype.kind == "b":
         values = values.view(np.uint8)
-    check_options(name, options, random_state, time_limit, engine, backend)
+    check_options(name, k, options, random_state, time_limit, engine, backend)
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     watch = Watch(_progress(progress), seconds("time_limit", time_limit))
@@ -277,10 +275,12 @@ def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
 
 
 def check_options(
-    name: str, options: dict[str, Any], random_state: Any, time_limit: Any, engine: Any, backend: str
+    name: str, k: int, options: dict[str, Any], random_state: Any, time_limit: Any, engine: Any, backend: str
 ) -> None:
-    """What the method does not use is a mistake."""
+    """What the method does not use is a mistake, and so is a k that it cannot do."""
     chosen = METHODS[name]
+    if chosen.k not in (None, k):
+        raise ValueError(f"method {name!r} needs k={chosen.k}; got k={k}.")
     asked = options | {"random_state": random_state, "time_limit": time_limit}
     for option, wanted in asked.items():
         if option not in chosen.options and (option in options or wanted is not None):

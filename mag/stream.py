@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mag import __version__, verify
-from mag._atomic import MANIFEST, writing
+from mag._atomic import MANIFEST, digest, writing
 from mag.backends import _workspace
 from mag.methods._watch import Watch
 from mag.release import Guarantee
@@ -275,9 +275,3 @@ class Parts:
     def remove(self) -> None:
         """Forget the columns."""
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def digest(path: Any) -> str:
-    """The SHA-256 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -775,3 +775,11 @@ def test_strata_share_the_time():
             np.square(before[s] - np.column_stack([one.data["x"], one.data["y"]])[rows]).sum() for one in (plain, timed)
         ]
         assert losses[1] < losses[0]
+
+
+def test_a_method_for_another_k_is_one_sentence():
+    table = {"x": np.arange(12.0), "y": np.arange(12.0) % 5}
+    with pytest.raises(ValueError, match="method 'matching' needs k=2; got k=3"):
+        mag.microaggregate(table, 3, ["x", "y"], method="matching")
+    with pytest.raises(ValueError, match=r"init must be one of 'auto', .*; got 'matching'"):
+        mag.microaggregate(table, 3, ["x", "y"], method="anneal", init="matching")

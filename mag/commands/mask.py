@@ -1,6 +1,5 @@
 """`mag mask`."""
 
-import hashlib
 import json
 import os
 import pathlib
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._atomic import MANIFEST, check_target, writing
+from mag._atomic import MANIFEST, check_target, digest, writing
 from mag.commands._options import (
     Aggregate,
     By,
@@ -105,7 +104,7 @@ def mask(
             _say(streamed.guarantee, streamed.warnings, targets, dry_run)
         return
     with ThreadPoolExecutor(1) as aside:  # hashes while others work
-        digest = None if dry_run else aside.submit(_sha256, source)
+        original = None if dry_run else aside.submit(digest, source)
         frame, meta = read.read(column, [*roles["--by"], *roles["--keep"]])
         if weights is not None:
             given["weights"] = _weights(read, weights, roles)
@@ -123,10 +122,10 @@ def mask(
                 if report is not None:
                     release.report(drafts[2])
                 del release, frame  # the count needs memory, too
-                hashed = aside.submit(_sha256, draft)
+                hashed = aside.submit(digest, draft)
                 told["verified"] = verified(target, draft, guarantee)
                 told["files"] = {
-                    "input": _file(source, source, digest.result() if digest else None),
+                    "input": _file(source, source, original.result() if original else None),
                     "output": _file(targets[0], draft, hashed.result()),
                 }
                 drafts[1].write_text(json.dumps(told, indent=1) + "\n")
@@ -220,11 +219,6 @@ def _manifest(release: "Release", weights: str | None, roles: dict[str, list[str
 
 def _file(path: pathlib.Path, now: pathlib.Path, digest: str | None) -> dict[str, Any]:
     return {"name": path.name, "bytes": now.stat().st_size, "sha256": digest}
-
-
-def _sha256(path: pathlib.Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _stamp(path: pathlib.Path) -> tuple[int, int, int]:

@@ -66,7 +66,8 @@ def _start(X, k, init, random_state, threads, watch):
 
     n, d = X.shape
     if isinstance(init, str):
-        name = one_of("init", init, ["auto", *(name for name in METHODS if name != "anneal")])
+        fit = [name for name, method in METHODS.items() if name != "anneal" and method.k in (None, k)]
+        name = one_of("init", init, ["auto", *fit])
         if name == "auto":
             name = automatic(n, d, k, False) if n * n * d <= QUICK * watch.left() else "mona"
         given = {"engine": cpu, "random_state": random_state, "threads": threads, "watch": watch, "whole": None}

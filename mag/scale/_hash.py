@@ -1,6 +1,6 @@
 """Records as 128 bits: equal records have equal hashes, others differ but for one chance in 2**128 per pair.
 
-−0.0 equals 0.0, and missing is a value: NaN, None and pandas.NA are the same.
+As in `mag.verify`, −0.0 is not 0.0, and missing is a value: NaN, None and pandas.NA are the same.
 """
 
 from typing import Any
@@ -53,7 +53,7 @@ def cells(column: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _bits(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "f":
-        values = values.astype(np.float64) + 0.0  # -0.0 + 0.0 is 0.0
+        values = values.astype(np.float64)
         return np.where(np.isnan(values), MISSING, values.view(np.uint64))
     if values.dtype.kind in "mM":
         return np.where(np.isnat(values), MISSING, values.view(np.int64).view(np.uint64))

@@ -24,7 +24,7 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     Parameters
     ----------
     X : dask array of numbers or dates, or dask dataframe
-        The table as it is to be published.  Missing is a value, and −0.0 equals 0.0.
+        The table as it is to be published.  Missing is a value, and −0.0 is not 0.0.
     k : int
         The fewest records that must be alike.
     columns : list of names, or of numbers for arrays, optional
