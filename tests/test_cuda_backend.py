@@ -10,31 +10,18 @@ import numpy as np
 import pytest
 
 import mag
-from mag import _arrays, api
+from mag import _arrays
 from mag.backends import cuda
 from mag.costs import COSTS
-from tests.cuda.runs import HOST
+from tests.cuda import runs
+from tests.cuda.runs import HOST, Resident, live
 from tests.hostile import integer_columns, real_columns
 
 
-class Resident(np.ndarray):
-    """An array that lives on the make-believe device."""
-
-
-def live(array):
-    return np.ascontiguousarray(array).view(Resident)
-
-
 @pytest.fixture
-def device(monkeypatch):
-    """The host stands for a device: Resident arrays live there."""
-    monkeypatch.setattr(cuda, "status", lambda: None)
-    monkeypatch.setattr(cuda, "current", lambda: HOST)
-
-    def resident(x):
-        return (x.view(np.ndarray), live) if isinstance(x, Resident) else None
-
-    monkeypatch.setattr(api, "resident", resident)
+def device():
+    with runs.device():
+        yield
 
 
 def test_the_reason_is_one_sentence():

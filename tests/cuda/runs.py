@@ -1,7 +1,12 @@
 """The same columns on the CPU and on the host's kernels: every size, the last F and the cost, bit by bit."""
 
+import contextlib
+from unittest import mock
+
 import numpy as np
 
+from mag import api
+from mag.backends import cuda
 from mag.backends._launch import Device, solve
 from mag.costs import COSTS
 from mag.solvers import SOLVERS, automatic, block
@@ -9,6 +14,29 @@ from tests.cuda.host import HostModule
 from tests.test_block import SHAPES, data
 
 HOST = Device(np, HostModule, shared=100 << 10)
+
+
+class Resident(np.ndarray):
+    """An array that lives on the make-believe device."""
+
+
+def live(array):
+    return np.ascontiguousarray(array).view(Resident)
+
+
+def _resident(x):
+    return (x.view(np.ndarray), live) if isinstance(x, Resident) else None
+
+
+@contextlib.contextmanager
+def device():
+    """The host stands for a device: Resident arrays live there."""
+    with (
+        mock.patch.object(cuda, "status", return_value=None),
+        mock.patch.object(cuda, "current", return_value=HOST),
+        mock.patch.object(api, "resident", _resident),
+    ):
+        yield
 
 
 def on(order, **options):

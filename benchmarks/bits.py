@@ -1,0 +1,640 @@
+"""One digest a case of what the library computes: `python -m benchmarks.bits [--only PATTERN] [--save FILE]`.
+
+Before a change that must not change results `--save FILE`, after it `--compare FILE`, which lists the cases that differ
+and exits with 1 if there is one.  Cases go through the public interface and the tables of costs, solvers, methods,
+measures and formats, so they outlive moves of modules, and a new entry of a table is a new case; kernels run on the
+host (tests/cuda).  A digest covers values, dtypes and shapes bit by bit, the words of results, and for a call that
+raises the error's type and sentence.  It leaves out times, versions, the number of threads, and class names of results.
+
+Files are digests of their bytes, with these exceptions, whose formats hold the time of writing: .dta, .sav and .xpt are
+read back by pyreadstat, .xlsx is unzipped.  What a time limit ends early, and what a call prints of the machine, cannot
+be compared and is not here.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import datetime
+import decimal
+import fnmatch
+import fractions
+import functools
+import hashlib
+import inspect
+import io
+import itertools
+import json
+import pathlib
+import re
+import shlex
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+import mag
+from mag import reference
+from mag.bounds import BOUNDS
+from mag.cli import main as command_line
+from mag.costs import COSTS
+from mag.files import FORMATS
+from mag.methods import METHODS
+from mag.metrics import METRICS
+from mag.privacy import MEASURES
+from mag.solvers import SOLVERS
+from tests import conftest, frames, hostile
+from tests.cuda import runs
+
+Cases = Iterator[tuple[str, Callable[[], Any]]]
+
+SIZES = [2, 3, 5, 13, 60]  # code of its own for a small k, blocks, more than one block
+FLOATING = ("files", "mag", "seconds", "threads", "versions")  # keys of manifests that differ between runs
+PRINTED = rf'<tr><th scope="row">({"|".join(FLOATING)})</th>.*?</tr>|; threads: \d+|Made by mag [\d.]+'  # in reports
+RESULTS = (mag.Grouping, mag.ColumnGroupings, mag.Release)
+PUBLIC = (
+    "bound", "complete", "cost", "data", "details", "gap", "grouping", "guarantee", "information_loss", "k",
+    "k_guaranteed", "labels", "masked", "method", "n_groups", "representatives", "sizes", "small_groups", "warnings",
+    "withheld",
+)  # fmt: skip
+SCALARS = (bool, int, float, str, bytes, datetime.date, datetime.timedelta, decimal.Decimal, fractions.Fraction)
+
+
+# ---- digests
+
+
+def digest(value: Any) -> str:
+    """Of all bits of a value."""
+    return hashlib.sha256(repr(plain(value)).encode()).hexdigest()[:16]
+
+
+def plain(value: Any) -> Any:
+    """The same in lists and scalars that print differently if any bit differs."""
+    if value is None or isinstance(value, SCALARS):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        cells = [plain(cell) for cell in value.flat] if value.dtype == object else value.tobytes()
+        return ["array", value.dtype.str, value.shape, cells]
+    if isinstance(value, Mapping):
+        return [[plain(name), plain(entry)] for name, entry in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, pd.Series):
+        return plain(value.to_frame())
+    if isinstance(value, (pd.DataFrame, pl.DataFrame, pa.Table)):
+        index = value.index.tolist() if isinstance(value, pd.DataFrame) else None
+        columns = [[name, [repr(cell) for cell in frames.cells(value, name)]] for name in frames.names(value)]
+        return [type(value).__module__.partition(".")[0], repr(frames.dtypes(value)), columns, index]
+    if isinstance(value, RESULTS):
+        manifest = steady(value.manifest()) if isinstance(value, mag.Release) else None
+        return [repr(value), plain({name: getattr(value, name) for name in PUBLIC if hasattr(value, name)}), manifest]
+    if dataclasses.is_dataclass(value):
+        return plain({name: entry for name, entry in sorted(vars(value).items()) if not name.startswith("_")})
+    if isinstance(value, Exception):
+        return [type(value).__name__, str(value)]
+    if hasattr(value, "__dlpack__"):
+        return [type(value).__module__.partition(".")[0], plain(np.from_dlpack(value))]
+    raise TypeError(f"a case must return values that have a digest; got {type(value).__name__}.")
+
+
+def steady(value: Any) -> Any:
+    """What of a manifest is the same in every run."""
+    if isinstance(value, dict):
+        return {name: steady(entry) for name, entry in value.items() if name not in FLOATING}
+    return [steady(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
+def attempt(call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """What a call returns, or raises."""
+    try:
+        return call(*arguments, **options)
+    except Exception as error:  # whatever it is, it must stay the same
+        return error
+
+
+# ---- data
+
+
+@functools.cache
+def hostile_columns(n: int = 150) -> dict[str, np.ndarray]:
+    """Columns with ties, offsets, extreme scales, integers of all ranges; unsorted."""
+    return hostile.real_columns(n) | {f"{name} integers": x for name, x in hostile.integer_columns(n).items()}
+
+
+@functools.cache
+def tables() -> dict[str, np.ndarray]:
+    """Correlated floats in clusters, and integers with ties, of which some columns vary far more than others."""
+    rng = np.random.default_rng(7)
+    floats = rng.normal(size=(301, 3)) @ rng.normal(size=(3, 3)) + 4 * rng.integers(0, 5, (301, 1))
+    return {"floats": floats, "integers": rng.integers(0, [5, 40, 900, 9], (240, 4))}
+
+
+@functools.cache
+def people(n: int = 120) -> dict[str, Any]:
+    """Numbers, strata of which one is small, dates, moments, decimals, missing cells and weights."""
+    rng = np.random.default_rng(3)
+    table = frames.people(n)
+    table["region"][:2] = ["isle", "isle"]
+    days = rng.integers(0, 20_000, n)
+    rent = rng.gamma(9, 80, n).round(1)
+    return table | {
+        "rent": np.where(rng.random(n) < 0.15, np.nan, rent),
+        "born": [datetime.date(1940, 1, 1) + datetime.timedelta(days=int(day)) for day in days],
+        "seen": np.datetime64("2021-03-04T05:06:07", "ms") + 86_399_977 * days,
+        "wage": [decimal.Decimal(int(cents)).scaleb(-2) for cents in rng.integers(900, 9000, n)],
+        "weight": rng.integers(1, 9, n) / 4,
+    }
+
+
+# ---- arrays
+
+
+def univariate(threads: int) -> Cases:
+    """Costs by solvers and k, then options by costs."""
+    run = functools.partial(mag.univariate, threads=threads)
+
+    def each(names: list[str], **options: Any) -> dict[str, Any]:
+        return {name: attempt(run, hostile_columns()[name], **options) for name in names}
+
+    everything = list(hostile_columns())
+    for cost, solver, k in itertools.product(COSTS, ["auto", *SOLVERS], SIZES):
+        yield f"univariate/{cost}/{solver}/{k}", functools.partial(each, everything, k=k, cost=cost, solver=solver)
+    weights = np.random.default_rng(1).integers(0, 5, 150) / 2
+    options: dict[str, dict[str, Any]] = {
+        "weights": {"weights": weights},
+        "group_penalty": {"group_penalty": 3.0},
+        "max_groups": {"max_groups": 4},
+        "soft": {"soft": 2.0},
+        "all": {"weights": weights, "group_penalty": 1.0, "max_groups": 7, "soft": 0.5},
+    }
+    some = ["uniform", "offset", "duplicates", "small integers", "whole_range integers"]
+    for (name, option), cost, k in itertools.product(options.items(), COSTS, [3, 13]):
+        calls = {solver: {"solver": solver, "cost": cost, "k": k, **option} for solver in ["auto", *SOLVERS]}
+        yield f"univariate/{name}/{cost}/{k}", lambda calls=calls: {one: each(some, **calls[one]) for one in calls}
+    discount = mag.Cost(
+        "discount",
+        prepare=lambda x: np.concatenate((np.zeros(1), np.cumsum(x))),
+        group=lambda sums, i, j: 2.0 * (sums[j] - sums[j - (j - i) // 2]) / (j - i) ** 0.5,
+        representative="max",
+    )
+    length = mag.Cost("length", group=lambda x, i, j: x[j - 1] - x[i], concave=True, splitting=True)
+    for cost in (discount, length):
+        yield f"univariate/mag.Cost/{cost.name}", lambda cost=cost: each(everything, k=4, cost=cost)
+    ordered = np.sort(hostile_columns()["normal"])
+    yield "univariate/assume_sorted", lambda: run(ordered, 4, assume_sorted=True)
+    for dtype in ("float16", "float32", "int8", "uint16", "bool"):
+        narrow = (np.arange(90) * 7 % 31 > 11) if dtype == "bool" else (np.arange(90) * 7 % 31).astype(dtype)
+        yield f"univariate/{dtype}", lambda x=narrow: [attempt(run, x, 3, cost=cost) for cost in COSTS]
+    for cost, k in (("sse", 3), ("sae", 12), ("maxdist", 100)):  # columns that are solved from both ends
+        yield f"univariate/long/{cost}/{k}", functools.partial(long_column, run, cost, k)
+
+
+def long_column(run: Callable[..., Any], cost: str, k: int) -> list[Any]:
+    """Labels and cost of a column of more than two million values."""
+    grouping = run(np.random.default_rng(5).normal(size=2**21 + 99).round(4), k, cost=cost)
+    return [hashlib.sha256(grouping.labels.tobytes()).hexdigest(), grouping.cost, repr(grouping)]
+
+
+def columns(threads: int) -> Cases:
+    """Tables column by column: memory orders, dtypes, one k and cost for all columns or for each."""
+    run = functools.partial(mag.columns, threads=threads)
+    floats = np.random.default_rng(2).normal(size=(211, 6)) + [0, 0, 1e9, 0, -5, 3]
+    floats[:, 3] = floats[:, 3].round(1)
+    integers = np.random.default_rng(2).integers(-50, 50, (211, 6))
+    arrays = {"C": floats, "F": np.asfortranarray(floats), "float32": floats.astype("f4"), "integers": integers}
+    for (name, X), cost, k in itertools.product(arrays.items(), COSTS, [3, 13]):
+        yield f"columns/{name}/{cost}/{k}", functools.partial(run, X, k, cost=cost)
+    mixed = {"k": [2, 3, 13, 60, 5, 3], "cost": ["sse", "sae", "maxdist", "roundup", "rounddown", "sse"]}
+    for name, X in arrays.items():
+        yield f"columns/{name}/mixed", lambda X=X: [(found := run(X, **mixed)), *(found[j] for j in range(6))]
+
+
+def libraries(threads: int) -> Cases:
+    """Arrays of other libraries come back in them."""
+    for name in ("numpy read-only", "array-api-strict", "torch"):
+
+        def call(name=name) -> list[Any]:
+            make = conftest.LIBRARIES[name]().make
+            X = make(tables()["floats"])
+            grouped = [run(X, 4, threads=threads) for run in (mag.columns, mag.multivariate)]
+            return [mag.univariate(X[:, 0], 4, threads=threads), *grouped]
+
+        yield f"libraries/{name}", call
+
+
+def oracle(threads: int) -> Cases:
+    """The reference."""
+    x, weights = [3, 1, 4, 1, 5, 9, 2, 6, 5], [1, 2, 1, 3, 1, 1, 2, 1, 1]
+    for cost in COSTS:
+        yield f"reference/{cost}", lambda cost=cost: [
+            reference.cost_of(x, [0, 0, 1, 1, 1, 0, 0, 1, 0], cost),
+            *(run(x, 2, cost, **options)
+              for run in (reference.exhaustive, reference.optimum)
+              for options in ({}, {"group_penalty": 1.5}, {"max_groups": 2}, {"soft": 0.5})),
+            [attempt(run, x, 2, cost, weights) for run in (reference.exhaustive, reference.optimum)],
+        ]  # fmt: skip
+
+
+# ---- records
+
+
+def multivariate(threads: int) -> Cases:
+    """Methods by tables and k, then their options; bounds."""
+    run = functools.partial(mag.multivariate, threads=threads)
+    for method, entry in METHODS.items():
+        seed = {"random_state": 5} if "random_state" in entry.options else {}
+        variants: dict[str, dict[str, Any]] = {"": {}}
+        variants |= {f"/{name}={one}": {name: one} for name in entry.options for one in VARIANTS.get(name, ())}
+        for (table, X), k in itertools.product(tables().items(), [entry.k] if entry.k else [3, 7]):
+            for name, options in variants.items():
+                if (k == 3 or not options) and not (table == "floats" and "integer" in options):
+                    call = functools.partial(run, X, k, method=method, **seed, **options)
+                    yield f"multivariate/{method}/{table}/{k}{name}", call
+    X = tables()["floats"]
+    lines = np.random.default_rng(4).normal(size=(3, 20))
+    yield "multivariate/auto", functools.partial(run, X, 5)
+    yield "multivariate/standardize=False", functools.partial(run, X * [1, 100, 0.01], 5, standardize=False)
+    yield "multivariate/one column", functools.partial(run, X[:, :1], 5)
+    yield "multivariate/one group", functools.partial(run, X[:9], 5)
+    yield "multivariate/extreme", functools.partial(run, X * [1e300, 1e-300, 1] + [0, 0, 1e12], 5)
+    yield "multivariate/projection/directions", functools.partial(run, X, 5, method="projection", directions=lines)
+    start = np.arange(len(X)) % 60
+    yield (
+        "multivariate/anneal/init",
+        functools.partial(run, X, 5, method="anneal", init=start, iterations=100, restarts=1, random_state=2),
+    )
+    for bound, k in itertools.product(BOUNDS, [3, 7]):
+        yield f"multivariate/bound/{bound}/{k}", functools.partial(run, X[:90], k, method="mdav", bound=bound)
+
+
+VARIANTS: dict[str, tuple[Any, ...]] = {  # options of methods, tried one by one where a method has them
+    "closest": ("cost", "member"),
+    "directions": ("gaussian", "pca"),
+    "exchanges": (2.0,),
+    "factor": (1.5,),
+    "gamma": (0.3, "search"),
+    "init": ("mdav",),
+    "integer": (True,),
+    "iterations": (50,),
+    "ordered": (False,),
+    "refine": (2,),
+    "restarts": (1,),
+    "return_scores": (True,),
+    "rho": (0.0, 0.8),
+}
+
+
+def estimator(threads: int) -> Cases:
+    """What a fitted Microaggregator holds, its release, and new records."""
+
+    def fitted(X: Any, **options: Any) -> list[Any]:
+        model = mag.Microaggregator(k=4, threads=threads, **options)
+        release = model.fit_transform(X)
+        held = {name: entry for name, entry in sorted(vars(model).items()) if name.endswith("_") and name[0] != "_"}
+        return [release, model.transform(X[: len(X) // 2] + 0.25), held, repr(model)]
+
+    X = tables()["floats"]
+    yield "estimator/auto", functools.partial(fitted, X)
+    yield "estimator/frame", functools.partial(fitted, pd.DataFrame(X, columns=["a", "b", "c"]), standardize=False)
+    yield "estimator/options", functools.partial(fitted, X, method="v_mdav", options={"gamma": 0.2}, random_state=1)
+
+
+def measures(threads: int) -> Cases:
+    """Every measure of loss and risk on one table and its masked records."""
+
+    def measured(call: Callable[..., Any]) -> list[Any]:
+        X = tables()["integers"]
+        masked = mag.multivariate(X, 4, method="mdav", threads=threads).masked
+        known = {"original": X, "masked": masked, "table": masked, "groups": masked, "sensitive": X[:, 0]}
+        parameters = inspect.signature(call).parameters.values()
+        needs = {p.name: known.get(p.name, 40) for p in parameters if p.default is p.empty}
+        flags = {p.name: not p.default for p in parameters if isinstance(p.default, bool)}
+        return [call(**needs), call(**needs, **flags)]
+
+    for name, measure in (METRICS | MEASURES).items():
+        yield f"measures/{name}", functools.partial(measured, measure)
+
+
+# ---- tables
+
+
+def microaggregate(threads: int) -> Cases:
+    """Every library by what can be asked for."""
+    for (library, make), (name, options) in itertools.product(frames.LIBRARIES.items(), REQUESTS.items()):
+
+        def call(make=make, options=options, measured=False) -> Any:
+            roles = {role: options[role] for role in ("columns", "by", "keep") if role in options}
+            named = {name for names in roles.values() for name in ([names] if isinstance(names, str) else names)}
+            drop = [name for name in people() if name not in named]
+            release = mag.microaggregate(make(people()), drop=drop, threads=threads, **options)
+            return release if not measured else [release.numbers(), release.utility(), release.risk()]
+
+        yield f"table/{library}/{name}", call
+        if library == "pandas":
+            yield f"table/{library}/{name}/measures", functools.partial(call, measured=True)
+    for library, make in frames.LIBRARIES.items():
+        yield (
+            f"table/{library}/recount",
+            lambda make=make: [
+                mag.verify.recount(make(people()), names)
+                for names in (["region"], ["region", "age"], ["rent"], ["born"])
+            ],
+        )
+
+
+BOTH = {"k": 3, "columns": ["age", "income"]}
+REQUESTS: dict[str, dict[str, Any]] = {
+    "joint": BOTH | {"keep": "name"},
+    "strata, merged": BOTH | {"by": "region", "small_strata": "merge"},
+    "strata, suppressed": BOTH | {"by": "region", "small_strata": "suppress"},
+    "strata, too small": BOTH | {"by": "region"},
+    "missing, error": {"k": 3, "columns": ["age", "rent"]},
+    "missing, drop": {"k": 3, "columns": ["age", "rent"], "missing": "drop"},
+    "missing, group": {"k": 3, "columns": ["age", "rent"], "missing": "group"},
+    "missing, strata": {
+        "k": 3, "columns": ["age", "rent"], "missing": "group", "by": "region", "small_strata": "merge",
+    },
+    "one column": {"k": 4, "columns": "income", "cost": "sae", "round": 1},
+    "weights": BOTH | {"weights": "weight", "method": "mdav"},
+    "weights, one column": {"k": 3, "columns": "income", "weights": "weight"},
+    "per column": {
+        "k": {"age": 2, "income": 5, "rent": 3}, "columns": ["age", "income", "rent"], "scope": "per-column",
+        "missing": "group", "round": {"income": 0, "rent": 1},
+    },
+    "per column, strata": BOTH | {"scope": "per-column", "by": "region", "small_strata": "suppress", "cost": "roundup"},
+    "median": BOTH | {"aggregate": "median", "method": "ona_star"},
+    "mid-range": BOTH | {"aggregate": "mid_range", "standardize": False},
+    "shuffle": BOTH | {"shuffle": True, "random_state": 3, "round": 1},
+    "random method": BOTH | {"method": "lmas", "random_state": 3, "restarts": 2},
+    "dates": {"k": 3, "columns": ["born", "seen"]},
+    "dates, per column": {"k": 3, "columns": ["born", "seen"], "scope": "per-column", "cost": "rounddown"},
+    "decimals": {"k": 3, "columns": ["wage", "age"]},
+}  # fmt: skip
+
+
+def scale(threads: int) -> Cases:
+    """Dask, on the scheduler that takes tasks one after the other."""
+    import dask
+    import dask.array
+    import dask.dataframe
+
+    def computed(call: Callable[[], Any]) -> Any:
+        with dask.config.set(scheduler="synchronous"):
+            found = attempt(call)
+            return (
+                found if isinstance(found, (int, Exception)) else {a: dask.compute(b) for a, b in vars(found).items()}
+            )
+
+    X = tables()["floats"]
+    array = dask.array.from_array(X, chunks=(80, 2))
+    frame = {name: people()[name] for name in ("age", "income", "region")}
+    frame = dask.dataframe.from_pandas(pd.DataFrame(frame), npartitions=4)
+    pieces = dask.array.from_array(np.random.default_rng(6).integers(0, 400, 900), chunks=170)
+    for cost in COSTS:
+        call = functools.partial(mag.scale.univariate, pieces, 3, cost=cost, ranges=3)
+        yield f"scale/univariate/{cost}", functools.partial(computed, call)
+    cases: dict[str, Callable[[], Any]] = {
+        "univariate/floats": lambda: mag.scale.univariate(array[:, 0], 13),
+        "columns/array": lambda: mag.scale.columns(array, [2, 3, 13], cost=["sse", "sae", "maxdist"]),
+        "columns/frame": lambda: mag.scale.columns(frame, 3, keep="region"),
+        "multivariate/array": lambda: mag.scale.multivariate(array, 4, parts=4),
+        "multivariate/ona_star": lambda: mag.scale.multivariate(array, 4, parts=2, method="ona_star"),
+        "multivariate/frame": lambda: mag.scale.multivariate(frame, 4, keep="region", parts=2, random_state=1),
+        "verify/array": lambda: mag.scale.verify(mag.scale.multivariate(array, 4, parts=4).masked, 4),
+        "verify/frame": lambda: mag.scale.verify(frame, 2, columns="region"),
+        "verify/fails": lambda: mag.scale.verify(array, 2),
+    }
+    for name, call in cases.items():
+        yield f"scale/{name}", functools.partial(computed, call)
+    kernels = mag.scale.kernels
+    yield "scale/kernels", lambda: [(labels := kernels.label_columns(X, 5)), kernels.mask_columns(X, labels)]
+
+
+# ---- files
+
+
+def mask(threads: int) -> Cases:
+    """Every format, written from text and read again; layouts of text; Parquet column by column; all commands."""
+    roles = "-c age -c income --by region --small-strata merge --keep name --keep born"
+    first = f"mask people.csv -k 3 {roles} --drop rent --drop seen --drop wage --drop weight --threads {threads}"
+    for form in FORMATS:
+        again = f"mask first.{form} -o again.csv -k 5 {roles} --round 1 --threads {threads}"
+        yield f"files/{form}", functools.partial(commands, f"{first} -o first.{form}", again)
+    other = f"mask people.csv -k 3 -c age -c rent --threads {threads} --drop seen --drop wage --keep weight"
+    other += " --keep name --keep born --keep income --keep region"
+    options = {
+        "missing": "--missing group --json",
+        "drop": "--missing drop --aggregate median",
+        "method": "--missing drop --method v_mdav --option gamma=0.2",
+        "shuffle": "--missing drop --shuffle --seed 4",
+        "weights": "--missing group --weights weight",
+        "per-column": "--missing group --scope per-column --round rent=0",
+        "report": "--missing drop --report report.html",
+        "dry-run": "--missing drop --dry-run",
+        "quiet": "--missing drop --quiet",
+        "null": "--missing drop --null nothing",
+    }
+    for name, words in options.items():
+        yield f"files/options/{name}", functools.partial(commands, f"{other} {words} -o out.csv")
+    layout = "--decimal-comma --encoding utf-16 --delimiter ;"
+    yield (
+        "files/layout",
+        functools.partial(
+            commands, f"{first} -o first.csv", f"mask text.csv -k 3 -c a -c b {layout} -o out.csv", text=TEXT
+        ),
+    )
+    parquet = f"{first} --weights weight -o first.parquet"
+    stream = f"mask first.parquet -o out.parquet -c age -c income --scope per-column --threads {threads}"
+    yield (
+        "files/streamed",
+        functools.partial(
+            commands, parquet, f"{stream} -k age=4 -k income=6 --by region --keep name --keep born --round income=1"
+        ),
+    )
+    yield (
+        "files/commands",
+        functools.partial(
+            commands,
+            f"{first} -o first.csv",
+            "check first.csv --qi region --qi age --qi income -k 3",
+            "check first.csv --qi name -k 2 --json",
+            "risk people.csv first.csv -c age -c income -k 3",
+            "risk people.csv first.csv -c age -c income --json",
+            "utility people.csv first.csv -c age -c income",
+            "utility people.csv first.csv -c age -c income --json",
+            f"compare people.csv -c age -c income -k 3 -k 5 -m mdav -m lmas --seed 2 --json --threads {threads}",
+        ),
+    )
+    yield (
+        "files/mistakes",
+        functools.partial(
+            commands,
+            "mask people.csv -k 3 -c age -o out.csv",
+            f"{first} -o people.csv --overwrite",
+            f"{first} -o out.doc",
+            f"{first} -o out.csv --scope columns",
+            f"{first} -o out.csv --option gamma",
+            f"{first.replace('-k 3', '-k many')} -o out.csv",
+            "mask nothing.csv -k 3 -c age -o out.csv",
+            "check people.csv --qi height -k 2",
+            "check people.csv",
+            "guess people.csv",
+        ),
+    )
+
+
+TEXT = "a;b\r\n" + "".join(f"{a},5;{a * 37 % 11}\r\n" for a in range(20))
+
+
+def commands(*lines: str, text: str = "") -> list[Any]:
+    """What commands print and return, one after the other in one folder, and the files that they leave there."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        pl.DataFrame(people()).write_csv("people.csv")
+        if text:
+            pathlib.Path("text.csv").write_bytes(text.encode("utf-16"))
+        said = []
+        for line in lines:
+            out, failed = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(failed):
+                code = command_line(shlex.split(line))
+            words = out.getvalue()
+            said.append([code, steady(json.loads(words)) if words.startswith("{") else words, failed.getvalue()])
+        return [said, {path.name: content(path) for path in sorted(pathlib.Path().iterdir())}]
+
+
+def content(path: pathlib.Path) -> Any:
+    """What of a file is the same in every run."""
+    if path.suffix in (".dta", ".sav", ".xpt"):
+        import pyreadstat
+
+        frame, meta = getattr(pyreadstat, f"read_{path.suffix.replace('xpt', 'xport')[1:]}")(path)
+        return [frame, meta.column_names_to_labels, meta.variable_value_labels, meta.original_variable_types]
+    if path.suffix == ".xlsx":
+        with zipfile.ZipFile(path) as book:
+            return {name: book.read(name) for name in book.namelist() if name != "docProps/core.xml"}
+    if path.suffix == ".json":
+        return steady(json.loads(path.read_text()))
+    return re.sub(PRINTED, "", path.read_text()) if path.suffix == ".html" else path.read_bytes()
+
+
+# ---- kernels, mistakes
+
+
+def kernels(threads: int) -> Cases:
+    """CUDA kernels on the host: arrays that live on the device, for a k with code of its own and a larger one."""
+
+    def run(X: np.ndarray, k: Any, **options: Any) -> Any:
+        with runs.device():
+            return plain(mag.columns(runs.live(X), k, **options))  # computed where it is looked at
+
+    integers = np.random.default_rng(8).integers(0, 500, (257, 3))
+    for cost, k in itertools.product(COSTS, [3, 13]):
+        yield f"kernels/{cost}/{k}", functools.partial(run, integers, k, cost=cost)
+    yield "kernels/floats", functools.partial(run, tables()["floats"], [3, 13, 40])
+
+
+def mistakes(threads: int) -> Cases:
+    """Wrong calls, for the sake of their sentences."""
+    x, X = np.arange(20.0), np.arange(40.0).reshape(20, 2)
+    table = {"age": np.arange(20), "name": ["x"] * 20}
+    calls: dict[str, Callable[[], Any]] = {
+        "k above n": lambda: mag.univariate(x, 21),
+        "k of another type": lambda: mag.univariate(x, 2.5),
+        "NaN": lambda: mag.univariate([1.0, np.nan, 2.0], 2),
+        "infinity": lambda: mag.columns([[1.0, np.inf], [2.0, 3.0]], 1),
+        "strings": lambda: mag.univariate(["a", "b"], 1),
+        "two dimensions": lambda: mag.univariate(X, 2),
+        "cost": lambda: mag.univariate(x, 2, cost="squares"),
+        "solver": lambda: mag.univariate(x, 2, solver="fastest"),
+        "solver for the cost": lambda: mag.univariate(x, 2, solver="block", group_penalty=1.0),
+        "floats for sse_int": lambda: mag.univariate(x, 2, cost="sse_int"),
+        "weights": lambda: mag.univariate(x, 2, weights=-x),
+        "weights for the cost": lambda: mag.univariate(x, 2, cost="roundup", weights=x),
+        "not sorted": lambda: mag.univariate(-x, 2, assume_sorted=True),
+        "backend": lambda: mag.univariate(x, 2, backend="tpu"),
+        "threads": lambda: mag.columns(X, 2, threads=0),
+        "one k too few": lambda: mag.columns(X, [2]),
+        "method": lambda: mag.multivariate(X, 2, method="best"),
+        "option of another method": lambda: mag.multivariate(X, 2, method="mdav", gamma=0.2),
+        "seed without use": lambda: mag.multivariate(X, 2, method="mdav", random_state=1),
+        "pairs for k = 3": lambda: mag.multivariate(X, 3, method="matching"),
+        "bound": lambda: mag.multivariate(X, 2, bound="tight"),
+        "init": lambda: mag.multivariate(X, 3, method="anneal", init=np.arange(20)),
+        "column without a role": lambda: mag.microaggregate(table, 2, "age"),
+        "unknown column": lambda: mag.microaggregate(table, 2, "height", keep="name"),
+        "column with two roles": lambda: mag.microaggregate(table, 2, "age", by="age", keep="name"),
+        "text to mask": lambda: mag.microaggregate(table, 2, ["age", "name"]),
+        "table": lambda: mag.microaggregate(X, 2, "age"),
+        "scope": lambda: mag.microaggregate(table, 2, "age", keep="name", scope="all"),
+        "rounded integers": lambda: mag.microaggregate(table, 2, "age", keep="name", round=1),
+        "estimator": lambda: mag.Microaggregator(k=0).fit(X),
+        "new records of another width": lambda: mag.Microaggregator(k=2).fit(X).transform(X[:, :1]),
+        "measure": lambda: mag.metrics.sse(X, X[:3]),
+        "array for Dask": lambda: mag.scale.columns(X, 2),
+    }
+    for name, call in calls.items():
+        yield f"mistakes/{name}", call
+
+
+FAMILIES = (
+    univariate, columns, libraries, oracle, multivariate, estimator, measures, microaggregate, scale, mask, kernels,
+    mistakes,
+)  # fmt: skip
+
+
+# ---- the command
+
+
+def cases(threads: int = 1, only: str = "") -> dict[str, Callable[[], Any]]:
+    """All cases by name, or those whose name holds the pattern."""
+    every = dict(case for family in FAMILIES for case in family(threads))
+    return {name: call for name, call in every.items() if fnmatch.fnmatchcase(name, f"*{only}*")}
+
+
+def compare(before: Mapping[str, str], after: Mapping[str, str]) -> int:
+    """Print what differs, and the number of equal cases; 1 if there is a difference."""
+    names = {
+        "changed": [name for name in after if name in before and before[name] != after[name]],
+        "missing": [name for name in before if name not in after],
+        "new": [name for name in after if name not in before],
+    }
+    for what, some in names.items():
+        for name in some:
+            print(f"{what}: {name}")
+    print(f"equal: {len(after) - len(names['changed']) - len(names['new'])} of {len(before)}", flush=True)
+    return int(any(names.values()))
+
+
+def main() -> int:
+    """Run the cases, print and keep or compare their digests."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bits", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", metavar="PATTERN", default="", help="cases whose name holds this, with wildcards")
+    parser.add_argument("--save", metavar="FILE", type=pathlib.Path, help="where to keep the digests")
+    parser.add_argument("--compare", metavar="FILE", type=pathlib.Path, help="digests of an earlier run")
+    parser.add_argument("--threads", type=int, default=1, help="which must not change a digest")
+    parser.add_argument("--seconds", action="store_true", help="print how long each case takes")
+    given = parser.parse_args()
+    digests = {}
+    for name, call in cases(given.threads, given.only).items():
+        began = time.perf_counter()
+        digests[name] = digest(attempt(call))
+        took = f"  {time.perf_counter() - began:.2f}" if given.seconds else ""
+        print(f"{name}  {digests[name]}{took}", flush=True)
+    if given.save:
+        given.save.write_text("".join(f"{name}  {found}\n" for name, found in digests.items()))
+    if given.compare is None:
+        return 0
+    lines = [line.rpartition("  ") for line in given.compare.read_text().splitlines()]
+    return compare({name: found for name, _, found in lines if fnmatch.fnmatchcase(name, f"*{given.only}*")}, digests)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
