@@ -171,10 +171,9 @@ def univariate(threads: int) -> Cases:
         return {name: attempt(run, hostile_columns()[name], **options) for name in names}
 
     def by_solver(**options: Any) -> dict[str, Any]:
-        some = ["uniform", "offset", "duplicates", "small integers"]
         return {solver: each(some, solver=solver, **options) for solver in ("auto", "block", "quadratic", "wilber")}
 
-    everything = list(hostile_columns())
+    everything, some = list(hostile_columns()), ["uniform", "offset", "duplicates", "small integers"]
     for cost, solver, k in itertools.product(COSTS, ["auto", *SOLVERS], SIZES):
         yield f"univariate/{cost}/{solver}/{k}", partial(each, everything, k=k, cost=cost, solver=solver)
     weights = np.random.default_rng(1).integers(0, 5, 150) / 2
@@ -195,7 +194,7 @@ def univariate(threads: int) -> Cases:
     )
     length = mag.Cost("length", group=lambda x, i, j: x[j - 1] - x[i], concave=True, splitting=True)
     for own in (discount, length):
-        yield f"univariate/mag.Cost/{own.name}", partial(each, everything, k=4, cost=own)
+        yield f"univariate/mag.Cost/{own.name}", partial(each, some, k=4, cost=own)
     yield "univariate/assume_sorted", partial(run, np.sort(hostile_columns()["normal"]), 4, assume_sorted=True)
     narrow = np.arange(90) * 7 % 31
     for dtype, cost in itertools.product(("float16", "float32", "int8", "uint16", "bool"), COSTS):
@@ -227,13 +226,13 @@ def columns(threads: int) -> Cases:
 def libraries(threads: int) -> Cases:
     """Arrays of other libraries come back in them."""
 
-    def call(make: Callable[[Any], Any]) -> list[Any]:
-        X = make(tables()["floats"])
+    def call(name: str) -> list[Any]:
+        X = conftest.LIBRARIES[name]().make(tables()["floats"])
         jobs = ((mag.univariate, X[:, 0]), (mag.columns, X), (mag.multivariate, X))
         return [run(array, 4, threads=threads) for run, array in jobs]
 
     for name in ("numpy read-only", "array-api-strict", "torch"):
-        yield f"libraries/{name}", partial(call, conftest.LIBRARIES[name]().make)
+        yield f"libraries/{name}", partial(call, name)
 
 
 def oracle(threads: int) -> Cases:
@@ -305,7 +304,7 @@ def estimator(threads: int) -> Cases:
         model = mag.Microaggregator(k=4, threads=threads, **options)
         release = model.fit_transform(X)
         held = {name: entry for name, entry in sorted(vars(model).items()) if name.endswith("_") and name[0] != "_"}
-        return [release, model.transform(X[: len(X) // 2] + 0.25), held, repr(model)]
+        return [release, model.transform(X[: len(X) // 2] + 0.25), held]
 
     X = tables()["floats"]
     yield "estimator/auto", partial(fitted, X)
