@@ -14,8 +14,8 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 from PIL import Image
 
 import mag
-from benchmarks._browser import CHROMIUM, opened
 from mag.demo import COLUMNS, OPTIONS, people
+from tests.browser import CHROMIUM, opened
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -11,6 +11,7 @@ import mag
 from mag.backends import _kernels
 from mag.backends._device import TOO_SMALL, Columns
 from mag.backends._launch import Device, verify
+from tests.cuda.host import DoesNotCompile
 from tests.cuda.runs import differences, problem, table
 from tests.hostile import real_columns
 from tests.test_block import SHAPES
@@ -86,6 +87,8 @@ def notices(module):
                 if not (same and np.array_equal(expected.masked, masked[row])):
                     return True
         return not withheld(device)
+    except DoesNotCompile:
+        raise
     except RuntimeError:
         return True
 
@@ -119,8 +122,15 @@ def test_without_an_edit_nothing_is_noticed():
     assert done.returncode == 0, done.stderr
 
 
+def test_an_edit_that_does_not_compile_is_not_taken_for_noticed():
+    done = in_a_process("", 'extern "C"', "extern nonsense")
+    assert done.returncode == 1
+    assert "DoesNotCompile" in done.stderr
+
+
 @pytest.mark.parametrize(("file", "old", "new"), EDITS, ids=range(len(EDITS)))
 def test_an_edit_is_noticed(file, old, new):
     assert (_kernels.folder() / file).read_text().count(old) >= 1, "the edit no longer applies"
     done = in_a_process(file, old, new)
-    assert done.returncode != 0  # noticed, refused by the runtime, or crashed
+    # noticed or refused by the runtime, or ended by a signal; an edit that does not compile shows nothing
+    assert done.returncode == 7 or done.returncode < 0, done.stderr

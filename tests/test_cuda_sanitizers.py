@@ -10,7 +10,12 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.sanitize
+from tests.cuda.host import compiler
+
+pytestmark = [
+    pytest.mark.sanitize,
+    pytest.mark.skipif(compiler() != ["g++"], reason="no g++, whose sanitizers these are"),
+]
 
 PROJECT = pathlib.Path(__file__).parents[1]
 RUN = """

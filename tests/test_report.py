@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mag
-from benchmarks._browser import CHROMIUM, opened
 from mag import report
 from mag.demo import people
 from mag.report import _bins, _columns, _groups, _svg, _text
 from mag.report._head import computed
+from tests.browser import CHROMIUM, opened
 
 K = 5
 

@@ -41,7 +41,7 @@ void __tsan_release(void*);
 #define __device__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
-#define __shared__ static __attribute__((section("cuda_shared")))
+#define __shared__ static __attribute__((section("cuda_shared"), used))
 struct uint3 { unsigned x, y, z; };
 
 extern "C" {

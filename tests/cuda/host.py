@@ -1,12 +1,15 @@
-"""CuPy's RawModule on the host: the same source, compiled by g++, on NumPy arrays."""
+"""CuPy's RawModule on the host: the same source, compiled by a C++ compiler, on NumPy arrays."""
 
 import ctypes
 import hashlib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import sys
 import tempfile
+from functools import cache
 
 import numpy as np
 
@@ -80,23 +83,36 @@ class HostKernel:
             raise RuntimeError(f"{self.name}: {self.module.failure()}")
 
 
+class DoesNotCompile(RuntimeError):  # noqa: N818 - what is wrong
+    """What the compiler says of a kernel."""
+
+
+@cache
+def compiler():
+    """The command of a C++ compiler: what the machine has, else clang out of the wheel `ziglang`."""
+    for name in ("g++", "clang++"):
+        if shutil.which(name):
+            return [name]
+    return [sys.executable, "-m", "ziglang", "c++", "-target", "native", "-fno-sanitize=all"]
+
+
 def _compiled(source, options, sanitize):
     defines = [option for option in options if option.startswith("-D")]
     flags = [*FLAGS, *defines]
     if sanitize:
         flags += [f"-fsanitize={sanitize}", "-fno-omit-frame-pointer"]
-    key = hashlib.sha256("\0".join([source, HEADER.read_text(), *flags]).encode()).hexdigest()[:24]
+    key = hashlib.sha256("\0".join([source, HEADER.read_text(), *compiler(), *flags]).encode()).hexdigest()[:24]
     library = CACHE / f"{key}.so"
     if not library.exists():
         CACHE.mkdir(mode=0o700, exist_ok=True)
         with tempfile.TemporaryDirectory() as folder:
             text, built = pathlib.Path(folder) / "kernel.cu", pathlib.Path(folder) / "kernel.so"
             text.write_text(source)
-            command = ["g++", *flags, "-include", str(HEADER), "-x", "c++", str(text), "-o", str(built)]
-            plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # no sanitizer in g++
+            command = [*compiler(), *flags, "-include", str(HEADER), "-x", "c++", str(text), "-o", str(built)]
+            plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
             done = subprocess.run(command, env=plain, capture_output=True, text=True, check=False)
             if done.returncode:
-                raise RuntimeError(done.stderr)
+                raise DoesNotCompile(done.stderr)
             moved = CACHE / f"{key}.{os.getpid()}.so"
             moved.write_bytes(built.read_bytes())
             moved.replace(library)
