@@ -22,7 +22,7 @@ from mag._checks import (
 )
 from mag.backends import BACKENDS, automatic, cuda
 from mag.backends._labels import at_least
-from mag.backends._problem import Problem, moderate
+from mag.backends._problem import Problem
 from mag.backends._sort import sort
 from mag.costs import COSTS, Cost
 from mag.costs._groups import Groups
@@ -124,9 +124,6 @@ def univariate(
     weights = _weights(weights, chosen, n)
     fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, chosen.integer)
     short = 0.0 if soft is None else penalty("soft", soft, chosen.integer)
-    given = weights
-    if weights is not None:
-        weights, fixed, short = moderate(weights, fixed, short)
     if max_groups is not None:
         max_groups = integer("max_groups", max_groups, 1, n, "n")
         if not chosen.concave:
@@ -149,7 +146,7 @@ def univariate(
         dtype=dtype,
         order=order,
         starts=starts,
-        weights=given,
+        weights=weights,
         cost=chosen,
         make_groups=Groups,
         home=home,
