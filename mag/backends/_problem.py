@@ -91,7 +91,7 @@ def prepared(x, weights, problem):
 def scaled(column, weights, problem):
     """Values, weights and problem, divided by powers of two; None if float64 cannot hold all that solvers look at.
 
-    Products of what it returns are far from both ends of float64: distances, weights and penalties above 0 are not tiny.
+    Distances, weights and penalties that it returns are 0 or so moderate that no product of them leaves float64.
     """
     kernel, _, _, scale = prepared(column, weights, problem)
     heft = 0

@@ -84,7 +84,7 @@ def _integers(values):
         return values.tolist(), 0
     part, exponent = np.frexp(values)
     whole, exponent = np.ldexp(part, 53).astype(np.int64), exponent.astype(np.int64) - 53
-    unit = int(exponent[whole != 0].min(initial=0))
+    unit = int(exponent[whole != 0].min()) if whole.any() else 0
     shifts = np.where(whole != 0, exponent - unit, 0).tolist()
     return [a << b for a, b in zip(whole.tolist(), shifts, strict=True)], unit
 

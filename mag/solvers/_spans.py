@@ -223,7 +223,7 @@ Span.total = staticmethod(_total)
 
 @called
 def group_cost(cost, s, i, j):
-    """C(i, j), with what is added for values below k, and the sums behind it; `keep` adds `fixed`, which all cost more."""
+    """C(i, j), with what is added for values below k, and the sums behind it; `keep` adds what all groups cost more."""
     f = span(cost, s, i, j)
     below = s.k - (j - i) if j - i < s.k else 0
     start, stop = left(cost, f, i), right(cost, f, j)
