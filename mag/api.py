@@ -72,13 +72,15 @@ def univariate(
         The algorithm.  All that are valid for the cost find an optimum; they differ in speed.
     weights : array-like, shape (n,), optional
         How much each record counts in the cost and in the representative, for "sse" and "sae".  Not negative.
-        Group sizes still count records.
+        Group sizes still count records, and groups are of consecutive values.  Any ratio and zeros are solved as
+        accurately as no weights; where float64 is not enough, that takes longer.
     assume_sorted : bool
         Skip sorting.  Values that turn out not to be sorted are an error.
     group_penalty : float, optional
-        A constant added to the cost of every group, which makes for fewer and larger groups.
+        A constant added to the cost of every group, which makes for fewer and larger groups.  The sum is optimal,
+        whatever the scales of penalty and data.
     max_groups : int, optional
-        The largest number of groups.
+        The largest number of groups; with a cost of your own, one that is concave.
     soft : float, optional
         Allow groups below k, at this cost for each missing record.  The result then says that k is not guaranteed.
     backend : {"auto", "cpu", "cuda"}

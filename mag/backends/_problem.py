@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mag.backends._workspace import borrow
 from mag.costs import Cost
 from mag.costs._groups import Groups, distance
 from mag.solvers import SOLVERS, Solver
@@ -14,6 +15,7 @@ NO_WEIGHTS = np.empty(0)
 EXACT = 2**53  # float64 holds every integer up to here
 MODERATE = 300  # binary exponents within ±MODERATE need no scaling: their squares are far from both ends of float64
 TINY = 2.0**-900  # costs below this may have lost bits to underflow
+LIGHT = 2.0**-200  # weights below this share of the largest may lose bits to underflow
 NEGLIGIBLE = 2.5e-13  # of a total; there are a few such errors to 1e-12
 EVEN = 2**10  # how many times as large as the cost of a group sums from its anchor may be
 
@@ -96,31 +98,26 @@ def scaled(column, weights, problem):
     kernel, _, _, scale = prepared(column, weights, problem)
     heft = 0
     if weights is not None:
-        heft = math.frexp(weights.max())[1]
-        if weights.min(where=weights > 0, initial=np.inf) < math.ldexp(1.0, max(heft - MODERATE, -1074)):
+        heaviest = math.frexp(weights.max())[1]
+        if np.ldexp(weights.min(where=weights > 0, initial=np.inf), -heaviest) < LIGHT:
             return None
-        heft = heft if abs(heft) > MODERATE else 0
+        heft = heaviest if abs(heaviest) > 64 else 0
     shift = heft + (2 if problem.squares else 1) * scale
     for penalty in (problem.fixed, problem.short):
         if penalty and abs(math.frexp(penalty)[1] - shift) > 2 * MODERATE:
             return None
     if problem.cost.integer:
-        largest = 0 if kernel.number == "wide" else max(problem.fixed, problem.short * problem.k)
-        return (
-            None
-            if largest > EXACT / 8 or (kernel.number == "wide" and problem.max_groups)
-            else (column, weights, problem)
-        )
+        wide = kernel.number == "wide"
+        exact = problem.max_groups is None if wide else max(problem.fixed, problem.short * problem.k) < EXACT / 8
+        return (column, weights, problem) if exact else None
     if column.dtype.kind == "f":
         with np.errstate(over="ignore"):
-            gaps = np.diff(column)
+            gaps = np.subtract(column[1:], column[:-1], out=borrow("work", column.size - 1, np.float64))
         if np.ldexp(gaps.min(where=gaps > 0, initial=np.inf), -scale) < 2.0**-MODERATE:
             return None
-    if shift or scale:
-        fixed, short = math.ldexp(problem.fixed, -shift), math.ldexp(problem.short, -shift)
-        problem = replace(problem, fixed=fixed, short=short)
+    fixed, short = math.ldexp(problem.fixed, -shift), math.ldexp(problem.short, -shift)
     column = np.ldexp(column, -scale) if scale else column
-    return column, np.ldexp(weights, -heft) if heft else weights, problem
+    return column, np.ldexp(weights, -heft) if heft else weights, replace(problem, fixed=fixed, short=short)
 
 
 def even(x, weights, problem, starts, total):
@@ -131,7 +128,7 @@ def even(x, weights, problem, starts, total):
     """
     if 2 * problem.k * weights.max() <= EVEN * weights.min():
         return True
-    if not problem.fixed and not problem.short and (x[starts] == x[np.append(starts[1:], x.size) - 1]).all():
+    if (x[starts] == x[np.append(starts[1:], x.size) - 1]).all():
         return True  # no group costs anything
     lost = 2.0**-50 * at_stake(x, weights, 2 * problem.k - 2, problem.squares)
     return lost <= NEGLIGIBLE * total

@@ -12,7 +12,6 @@ from mag.backends._sort import sort
 from mag.backends._threads import both, each
 from mag.backends._workspace import borrow
 from mag.costs import COSTS
-from mag.costs._groups import distance
 from mag.solvers import _columnwise, _exact, _spans, block
 from mag.solvers._limit import at_most
 from mag.solvers._narrow import PAD
@@ -121,7 +120,7 @@ def _weighed(column, weights, problem, threads):
     fitting = scaled(column, weights, problem)
     if fitting is not None:
         near, light, moderate = fitting
-        x = near[PAD:-PAD]
+        x = prepared(near, light, moderate)[1][PAD:-PAD]
         if problem.max_groups is not None:
             starts, sure = _at_most(near, light, moderate, threads)
         else:
@@ -183,9 +182,8 @@ def _optimum(column, weights, problem, fixed, threads):
 
 def _columnwise_starts(x, weights, problem):
     """Starts, by the solver that no weight can mislead."""
-    values = x if x.dtype.kind == "f" else distance(x, x[:1])
     sizes = borrow("sizes", x.size + 1, np.int32 if x.size < 2**31 else np.int64)
-    _columnwise.solve(values, weights, problem.k, problem.squares, borrow("work", x.size + 1, np.float64), sizes)
+    _columnwise.solve(x, weights, problem.k, problem.squares, borrow("work", x.size + 1, np.float64), sizes)
     return _starts(sizes, problem)
 
 
