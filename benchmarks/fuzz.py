@@ -22,6 +22,7 @@ TOLERANCE = Fraction(1, 10**12)
 LARGEST = 1.7e308
 
 
+@np.errstate(over="ignore")
 def values(rng: np.random.Generator, n: int) -> np.ndarray:
     """A column of few digits or many, of one scale or several."""
     x = rng.integers(0, int(rng.integers(2, 12)), n) * 1.0 if rng.random() < 0.5 else rng.normal(size=n)
@@ -31,8 +32,7 @@ def values(rng: np.random.Generator, n: int) -> np.ndarray:
     if rng.random() < 0.3:
         x = x * 10.0 ** (rng.choice([1, 20, 150]) * rng.uniform(-1, 1, n) ** 3)
     if rng.random() < 0.2:
-        with np.errstate(over="ignore"):
-            x = x * 10.0 ** rng.uniform(-300, 300)
+        x = x * 10.0 ** rng.uniform(-300, 300)
     return np.nan_to_num(np.clip(x, -LARGEST, LARGEST))
 
 
