@@ -22,7 +22,7 @@ from mag._checks import (
 )
 from mag.backends import BACKENDS, automatic, cuda
 from mag.backends._labels import at_least
-from mag.backends._problem import Problem, moderate
+from mag.backends._problem import Problem
 from mag.backends._sort import sort
 from mag.costs import COSTS, Cost
 from mag.costs._groups import Groups
@@ -72,13 +72,15 @@ def univariate(
         The algorithm.  All that are valid for the cost find an optimum; they differ in speed.
     weights : array-like, shape (n,), optional
         How much each record counts in the cost and in the representative, for "sse" and "sae".  Not negative.
-        Group sizes still count records.
+        Group sizes still count records, and groups are of consecutive values.  Any ratio and zeros are solved as
+        accurately as no weights; where float64 is not enough, that takes longer.
     assume_sorted : bool
         Skip sorting.  Values that turn out not to be sorted are an error.
     group_penalty : float, optional
-        A constant added to the cost of every group, which makes for fewer and larger groups.
+        A constant added to the cost of every group, which makes for fewer and larger groups.  The sum is optimal,
+        whatever the scales of penalty and data.
     max_groups : int, optional
-        The largest number of groups.
+        The largest number of groups; with a cost of your own, one that is concave.
     soft : float, optional
         Allow groups below k, at this cost for each missing record.  The result then says that k is not guaranteed.
     backend : {"auto", "cpu", "cuda"}
@@ -124,9 +126,6 @@ def univariate(
     weights = _weights(weights, chosen, n)
     fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, chosen.integer)
     short = 0.0 if soft is None else penalty("soft", soft, chosen.integer)
-    given = weights
-    if weights is not None:
-        weights, fixed, short = moderate(weights, fixed, short)
     if max_groups is not None:
         max_groups = integer("max_groups", max_groups, 1, n, "n")
         if not chosen.concave:
@@ -149,7 +148,7 @@ def univariate(
         dtype=dtype,
         order=order,
         starts=starts,
-        weights=given,
+        weights=weights,
         cost=chosen,
         make_groups=Groups,
         home=home,

@@ -107,9 +107,12 @@ def test_max_groups_at_any_magnitude(scale):
     assert mag.univariate(x, 2, max_groups=2, cost="sae", group_penalty=scale).n_groups == 2
 
 
-def test_max_groups_of_integers_beyond_float64_is_refused():
-    with pytest.raises(ValueError, match=r"^max_groups with cost 'sse_int' needs x with n·range² below"):
-        mag.univariate([-(2**62), 0, 5, 2**62], 1, cost="sse_int", max_groups=2)
+@pytest.mark.parametrize("solver", FREE)
+def test_max_groups_of_integers_beyond_float64_is_exact(solver):
+    x = np.array([-(2**62), 0, 5, 7, 2**62, 2**62 + 1])
+    for q in range(1, 6):
+        grouping = mag.univariate(x, 1, cost="sse_int", solver=solver, max_groups=q)
+        assert grouping.cost == reference.optimum(x.tolist(), 1, "sse_int", max_groups=q)
 
 
 @pytest.mark.parametrize("solver", FREE)

@@ -1,18 +1,23 @@
 """What is to be solved, and how the data are prepared for it: numbers that the solvers can compute with safely."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mag.backends._workspace import borrow
 from mag.costs import Cost
 from mag.costs._groups import Groups, distance
 from mag.solvers import SOLVERS, Solver
+from mag.solvers._columnwise import at_stake
 
 NO_WEIGHTS = np.empty(0)
 EXACT = 2**53  # float64 holds every integer up to here
 MODERATE = 300  # binary exponents within ±MODERATE need no scaling: their squares are far from both ends of float64
 TINY = 2.0**-900  # costs below this may have lost bits to underflow
+LIGHT = 2.0**-200  # weights below this share of the largest may lose bits to underflow
+NEGLIGIBLE = 2.5e-13  # of a total; there are a few such errors to 1e-12
+EVEN = 2**10  # how many times as large as the cost of a group sums from its anchor may be
 
 
 @dataclass
@@ -51,28 +56,17 @@ class Problem:
         why = "integers whose sums float64 cannot hold exactly"
         raise ValueError(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
 
-    def penalties(self, fixed, scale):
-        """`fixed` and `short` beside values that were divided by 2**scale."""
-        if not scale or self.cost.pair is None:
-            return fixed, self.short
-        degree = int(np.log2(self.cost.pair(2.0) / self.cost.pair(1.0)))
-        parts = (np.frexp(penalty) for penalty in (fixed, self.short))
-        # beside values below 1, no penalty needs to be larger than 2**600
-        return tuple(float(np.ldexp(part, min(int(exponent) - degree * scale, 600))) for part, exponent in parts)
+    @property
+    def squares(self) -> bool:
+        """Whether the cost grows with the square of the values, not in proportion to them."""
+        assert self.cost.pair is not None
+        return bool(self.cost.pair(2.0) == 4 * self.cost.pair(1.0))
 
     def cost_of(self, x, weights, starts):
         """What a grouping of sorted values costs, with what is added per group."""
         groups = Groups(x, starts, weights)
         below = float(np.maximum(self.k - groups.sizes, 0).sum())
         return float(self.cost.losses(groups, x).sum()) + self.short * below + self.fixed * starts.size
-
-
-def moderate(weights, *penalties):
-    """Weights and penalties, divided by one power of two if the weights are far from 1: products must not overflow."""
-    exponent = math.frexp(weights.max())[1]
-    if abs(exponent) <= MODERATE:
-        return weights, *penalties
-    return np.ldexp(weights, -exponent), *(float(np.ldexp(penalty, -exponent)) for penalty in penalties)
 
 
 def prepared(x, weights, problem):
@@ -96,24 +90,48 @@ def prepared(x, weights, problem):
     return kernel, values.astype(np.float64), weights, scale
 
 
-def uneven(x, weights, problem, total, scale):
-    """Whether weights are so uneven beside the values that anchors without weight may have cost precision.
+def scaled(column, weights, problem):
+    """Values, weights and problem, divided by powers of two; None if float64 cannot hold all that solvers look at.
 
-    A group's cost is the difference of sums from an anchor inside it.  Where the anchor weighs next to nothing, those
-    sums can be larger than the cost by any factor: the widest window of values over the cost.
+    Distances, weights and penalties that it returns are 0 or so moderate that no product of them leaves float64.
     """
-    if weights.min() >= 2.0**-20 * weights.max():
-        return False
-    reach = min(3 * problem.k, x.size - 1) if problem.bounded else x.size - 1  # how far anchors may lie
-    x = np.ldexp(x.astype(np.float64), -scale)
-    widest = problem.cost.pair(float((x[reach:] - x[:-reach]).max()))
-    return 6 * problem.k * widest * float(weights.max()) * 2.0**-52 > 1e-13 * total
+    kernel, _, _, scale = prepared(column, weights, problem)
+    heft = 0
+    if weights is not None:
+        heaviest = math.frexp(weights.max())[1]
+        if np.ldexp(weights.min(where=weights > 0, initial=np.inf), -heaviest) < LIGHT:
+            return None
+        heft = heaviest if abs(heaviest) > 64 else 0
+    shift = heft + (2 if problem.squares else 1) * scale
+    for penalty in (problem.fixed, problem.short):
+        if penalty and abs(math.frexp(penalty)[1] - shift) > 2 * MODERATE:
+            return None
+    if problem.cost.integer:
+        wide = kernel.number == "wide"
+        exact = problem.max_groups is None if wide else max(problem.fixed, problem.short * problem.k) < EXACT / 8
+        return (column, weights, problem) if exact else None
+    if column.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            gaps = np.subtract(column[1:], column[:-1], out=borrow("work", column.size - 1, np.float64))
+        if np.ldexp(gaps.min(where=gaps > 0, initial=np.inf), -scale) < 2.0**-MODERATE:
+            return None
+    fixed, short = math.ldexp(problem.fixed, -shift), math.ldexp(problem.short, -shift)
+    column = np.ldexp(column, -scale) if scale else column
+    return column, np.ldexp(weights, -heft) if heft else weights, replace(problem, fixed=fixed, short=short)
 
 
-def carried(x, weights):
-    """Sorted values where those without weight, which cost nothing anywhere, repeat the last one that has some."""
-    last = np.maximum.accumulate(np.where(weights > 0, np.arange(x.size), np.argmax(weights > 0)))
-    return x[last]
+def even(x, weights, problem, starts, total):
+    """Whether weights are so even, or the total so large, that sums from anchors cannot have cost precision.
+
+    A group's cost is the difference of sums from an anchor inside it.  Where the anchor is lighter than other values,
+    those sums can be larger than the cost, by the ratio of the weights.
+    """
+    if 2 * problem.k * weights.max() <= EVEN * weights.min():
+        return True
+    if (x[starts] == x[np.append(starts[1:], x.size) - 1]).all():
+        return True  # no group costs anything
+    lost = 2.0**-50 * at_stake(x, weights, 2 * problem.k - 2, problem.squares)
+    return lost <= NEGLIGIBLE * total
 
 
 def _fits(values, problem):
@@ -123,7 +141,7 @@ def _fits(values, problem):
     return 8 * reach * widest**2 < EXACT
 
 
-def unspannable(x, weights, problem, starts, total, scale):
+def unspannable(x, problem, starts, total, scale):
     """Where to cut: gaps that would cost any group across them more than all of the grouping found.
 
     Solvers without a bound on the size see all scales of the data at once, and float64 squares underflow: where the
@@ -134,12 +152,11 @@ def unspannable(x, weights, problem, starts, total, scale):
         return ()
     with np.errstate(over="ignore"):
         gaps = np.diff(x) if x.dtype.kind == "f" else distance(x[1:], x[:-1])
-    light = 1.0 if weights is None else float(weights.min() / weights.max()) / 2
-    if total >= TINY and light * cost.pair(np.ldexp(float(gaps.max()), -scale)) < 2.0**20 * total:
+    if total >= TINY and cost.pair(np.ldexp(float(gaps.max()), -scale)) < 2.0**20 * total:
         return ()
     first, last = x[starts], x[np.append(starts[1:], x.size) - 1]
     if (first == last).all():  # no group costs anything
         return ()
-    least_cost = light * cost.pair(np.ldexp(gaps.astype(np.float64), -scale))
+    least_cost = cost.pair(np.ldexp(gaps.astype(np.float64), -scale))
     cuts = np.flatnonzero(least_cost > max(2 * total, 2**10 * TINY)) + 1
     return cuts.tolist() if np.isin(cuts, starts).all() else ()

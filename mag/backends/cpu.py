@@ -1,19 +1,18 @@
 """Group columns on the CPU: order, solve, label."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 
 from mag._jit import called
 from mag.backends import _batch
 from mag.backends._labels import label, label_sorted, smallest_count, starts_of
-from mag.backends._problem import carried, prepared, uneven, unspannable
+from mag.backends._problem import NEGLIGIBLE, even, prepared, scaled, unspannable
 from mag.backends._sort import sort
 from mag.backends._threads import both, each
 from mag.backends._workspace import borrow
 from mag.costs import COSTS
-from mag.solvers import block, simple
+from mag.solvers import _columnwise, _exact, _spans, block
 from mag.solvers._limit import at_most
 from mag.solvers._narrow import PAD
 
@@ -101,42 +100,60 @@ def solve(column, weights, problem, threads):
         return np.zeros(1, np.int64)
     if problem.plain and least == 1:
         return np.arange(n)
+    if problem.cost.built_in and (weights is not None or not problem.plain):
+        return _weighed(column, weights, problem, threads)
     if problem.max_groups is not None:
-        return _at_most(column, weights, problem, threads)
-    starts, total, scale = _optimum(column, weights, problem, problem.fixed, threads)
-    if weights is not None and problem.plain and uneven(x, weights, problem, total, scale):
-        return _columnwise(column, weights, problem)
-    cuts = unspannable(x, weights, problem, starts, total, scale)
+        return _at_most(column, weights, problem, threads)[0]
+    starts, total, _, scale = _optimum(column, weights, problem, problem.fixed, threads)
+    cuts = unspannable(x, problem, starts, total, scale)
     if not cuts:
         return starts
     # The parts that no optimal group can span are solved by themselves, each at its own scale.
     edges = [0, *cuts, n]
     parts = [slice(begin, end) for begin, end in itertools.pairwise(edges)]
-    copies = (block.padded(x[part]) for part in parts)
-    solved = [
-        solve(copy, None if weights is None else weights[part], problem, threads)
-        for copy, part in zip(copies, parts, strict=True)
-    ]
+    solved = [solve(block.padded(x[part]), None, problem, threads) for part in parts]
     return np.concatenate([found + part.start for found, part in zip(solved, parts, strict=True)])
 
 
+def _weighed(column, weights, problem, threads):
+    """As `solve`, with weights or penalties: in float64 where that decides, else by costs without any cancellation."""
+    fitting = scaled(column, weights, problem)
+    if fitting is not None:
+        near, light, moderate = fitting
+        x = prepared(near, light, moderate)[1][PAD:-PAD]
+        if problem.max_groups is not None:
+            starts, sure = _at_most(near, light, moderate, threads)
+        else:
+            starts, total, doubt, _ = _optimum(near, light, moderate, moderate.fixed, threads)
+            sure = doubt <= NEGLIGIBLE * total
+            if problem.bounded:
+                sure = even(x, light, moderate, starts, total)
+        if sure:
+            return starts
+        if problem.plain:
+            return _columnwise_starts(x, light, moderate)
+    return _exact.solve(column[PAD:-PAD], weights, problem)
+
+
 def _at_most(column, weights, problem, threads):
-    """As `solve`, with a largest number of groups; costs and prices are compared at one scale."""
-    kernel, values, _, scale = prepared(column, weights, problem)
-    if kernel.number == "wide":
-        raise ValueError("max_groups with cost 'sse_int' needs x with n·range² below 2**50; use cost 'sse' instead.")
-    fixed, short = problem.penalties(problem.fixed, scale)
-    scaled, x = replace(problem, fixed=fixed, short=short), values[PAD:-PAD]
-    return at_most(
-        problem.max_groups,
-        x.size,
-        lambda price: _optimum(values, weights, scaled, fixed + price, threads)[0],
-        lambda starts: scaled.cost_of(x, weights, starts),
-    )
+    """Starts of at most `max_groups` groups, and whether they are surely the best."""
+    values = prepared(column, weights, problem)[1][PAD:-PAD]
+    doubts = []
+
+    def optimum(price):
+        starts, _, doubt, _ = _optimum(column, weights, problem, problem.fixed + price, threads)
+        doubts.append(doubt)
+        return starts
+
+    def cost_of(starts):
+        return problem.cost_of(values, weights, starts)
+
+    starts, sure = at_most(problem.max_groups, values.size, optimum, cost_of)
+    return starts, sure and doubts[-1] <= NEGLIGIBLE * cost_of(starts)
 
 
 def _optimum(column, weights, problem, fixed, threads):
-    """Starts, their cost as the solver summed it, and the power of two that the values were divided by."""
+    """Starts, their cost as the solver summed it, its doubt, and the power of two that the values were divided by."""
     kernel, values, weights, scale = prepared(column, weights, problem)
     solver = problem.solver_for(kernel, values)
     n, k, module = values.size - 2 * PAD, problem.k, solver.module
@@ -147,27 +164,26 @@ def _optimum(column, weights, problem, fixed, threads):
         else:
             sizes, total, _ = _run_lanes(kernel, values, weights, k, "")
             starts = _starts(sizes[: n + 1], problem)
-        return starts, total, scale
+        return starts, total, 0.0, scale
     sizes = borrow("sizes", n + 1, np.int32 if n < 2**31 else np.int64)
     work = borrow("work", module.memory(kernel, n, k), np.float64)
     values = values[PAD:-PAD]
     run = module.solve
     if not problem.cost.built_in:
         run, values = _uncached(run), problem.cost.prepare(values)
+    doubt = 0.0
     if solver.bounded:
         total = run(kernel, values, weights, k, sizes, work)
     else:
-        total = run(kernel, values, weights, k, problem.least, *problem.penalties(fixed, scale), sizes, work)
-    return _starts(sizes, problem), total, scale
+        total = run(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
+        doubt = _spans.doubt(work, n) if kernel.number == "real" else 0.0
+    return _starts(sizes, problem), total, doubt, scale
 
 
-def _columnwise(column, weights, problem):
+def _columnwise_starts(x, weights, problem):
     """Starts, by the solver that no weight can mislead."""
-    kernel, values, weights, _ = prepared(column, weights, problem)
-    values = carried(values[PAD:-PAD], weights)
-    sizes = borrow("sizes", values.size + 1, np.int32)
-    work = borrow("work", simple.memory(kernel, values.size, problem.k), np.float64)
-    simple.solve_columnwise(kernel, values, weights, problem.k, sizes, work)
+    sizes = borrow("sizes", x.size + 1, np.int32 if x.size < 2**31 else np.int64)
+    _columnwise.solve(x, weights, problem.k, problem.squares, borrow("work", x.size + 1, np.float64), sizes)
     return _starts(sizes, problem)
 
 

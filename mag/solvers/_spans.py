@@ -23,6 +23,8 @@ CELL = 1 << SHIFT
 
 # `least` is the smallest size allowed; every group costs `fixed` more, and `short` more per value below k.
 Spans = namedtuple("Spans", "x w n k least fixed short F table cells")
+ROUNDED = 2.0**-50  # of the sums behind a cost may be lost
+ILL = 2.0**10  # sums that are this many times as large as the cost say little about it
 Anchor = namedtuple("Anchor", "x w shift centre")
 
 
@@ -35,8 +37,13 @@ def _levels(n):
 
 
 def memory(kernel, n, k):
-    """How many float64 Spans take: F in two parts, and the table."""
-    return (2 * (n + 1) + _levels(n) * ((n >> SHIFT) + 1) * kernel.n_terms) * words(kernel)
+    """How many float64 Spans take: F in two parts, the doubt, and the table."""
+    return (2 * (n + 1) + 1 + _levels(n) * ((n >> SHIFT) + 1) * kernel.n_terms) * words(kernel)
+
+
+def doubt(work, n):
+    """How much more than the least the solution may cost, since rounded costs were compared; not for wide integers."""
+    return float(work[2 * (n + 1)])
 
 
 # ---- tuples of sums
@@ -134,7 +141,7 @@ def start(cost, x, w, k, least, fixed, short, sizes, work):
         fixed,
         short,
         line(cost, work, 0),
-        line(cost, work, 2 * (n + 1)),
+        line(cost, work, 2 * (n + 1) + 1),
         cells,
     )
     level = 0
@@ -155,10 +162,11 @@ def start(cost, x, w, k, least, fixed, short, sizes, work):
                 sums = taken(sums, over(cost, a, q * CELL, (q + 1) * CELL))
                 stored(s.table, row + q, sums)
         level += 1
+    put(s.F, 2 * (n + 1), zero(cost))
     none = np.int64(0)  # a literal would be compiled once more
     keep(cost, s, none, none, zero(cost))
     for j in range(least, min(n + 1, 2 * least - 1)):
-        keep(cost, s, j, none, group_cost(cost, s, none, j))
+        keep(cost, s, j, none, group_cost(cost, s, none, j)[0])
         sizes[j] = j
     return s
 
@@ -215,28 +223,40 @@ Span.total = staticmethod(_total)
 
 @called
 def group_cost(cost, s, i, j):
-    """C(i, j), with what is added per group."""
+    """C(i, j), with what is added for values below k, and the sums behind it; `keep` adds what all groups cost more."""
     f = span(cost, s, i, j)
     below = s.k - (j - i) if j - i < s.k else 0
-    return join(cost, f, left(cost, f, i) + right(cost, f, j), i, j, j - i) + charge(cost, s.fixed, s.short, below)
+    start, stop = left(cost, f, i), right(cost, f, j)
+    return join(cost, f, start + stop, i, j, j - i) + penalty(cost, s.short) * below, sums_of(cost, start, stop)
 
 
-def charge(cost, fixed, short, below):
-    """fixed + short·below, in the cost's numbers."""
+def sums_of(cost, start, stop):
+    """How large the sums at both ends are."""
 
 
-@overload(charge, **INLINE)
-def _charge(cost, fixed, short, below):
+@overload(sums_of, **INLINE)
+def _sums_of(cost, start, stop):
     if cost.kernel.number == "wide":
-        return lambda cost, fixed, short, below: to_wide(int(fixed)) + to_wide(int(short)) * below
-    return lambda cost, fixed, short, below: fixed + short * below
+        return lambda cost, start, stop: 0.0
+    return lambda cost, start, stop: abs(start) + abs(stop)
+
+
+def penalty(cost, amount):
+    """A penalty in the cost's numbers."""
+
+
+@overload(penalty, **INLINE)
+def _penalty(cost, amount):
+    if cost.kernel.number == "wide":
+        return lambda cost, amount: to_wide(int(amount))
+    return lambda cost, amount: amount
 
 
 # ---- F, summed over the whole column, so kept in two parts: F = high + low to 106 bits
 
 
 def keep(cost, s, j, i, c):
-    """F[j] = F[i] + c."""
+    """F[j] = F[i] + c + fixed, F[0] = 0: what a group costs is not rounded to what all groups cost."""
 
 
 def apart(cost, s, a, b):
@@ -248,7 +268,7 @@ def _keep(cost, s, j, i, c):
     if cost.kernel.number == "wide":
 
         def exact(cost, s, j, i, c):
-            put(s.F, j, c + (at(s.F, i) if j > 0 else zero(cost)))
+            put(s.F, j, at(s.F, i) + c + penalty(cost, s.fixed) if j > 0 else zero(cost))
 
         return exact
 
@@ -258,14 +278,21 @@ def _keep(cost, s, j, i, c):
             put(s.F, 0, 0.0)
             put(s.F, low, 0.0)
         else:
-            high, rest = at(s.F, i), at(s.F, low + i)
-            total = high + c
-            back = total - high
-            rest += (high - (total - back)) + (c - back)
-            put(s.F, j, total + rest)
-            put(s.F, low + j, rest - ((total + rest) - total))
+            total, rest = plus(at(s.F, i), at(s.F, low + i), c)
+            total, rest = plus(total, rest, s.fixed)
+            put(s.F, j, total)
+            put(s.F, low + j, rest)
 
     return compensated
+
+
+@inlined
+def plus(high, rest, c):
+    """high + rest + c in two parts."""
+    total = high + c
+    back = total - high
+    rest += (high - (total - back)) + (c - back)
+    return total + rest, rest - ((total + rest) - total)
 
 
 @overload(apart, **INLINE)
@@ -305,14 +332,43 @@ def columns(s):
 def later_is_better(cost, s, a, b, c):
     """Whether row b > a is at least as good as row a in column c."""
     i, h, j = first_value(s, a), first_value(s, b), last_value(s, c)
-    return group_cost(cost, s, h, j) - group_cost(cost, s, i, j) <= apart(cost, s, i, h)
+    (earlier, sums), (later, other_sums), between = (
+        group_cost(cost, s, i, j),
+        group_cost(cost, s, h, j),
+        apart(cost, s, i, h),
+    )
+    hesitate(cost, s, earlier, later, between, sums + other_sums)
+    return later - earlier <= between
+
+
+def hesitate(cost, s, earlier, later, between, sums):
+    """Add to the doubt what a wrong decision may cost, where rounding could have made it.
+
+    To keep the earlier row decides about columns before, where groups may cost much less; to keep the later one only
+    about columns behind, where they cost more.
+    """
+
+
+@overload(hesitate, **INLINE)
+def _hesitate(cost, s, earlier, later, between, sums):
+    if cost.kernel.number == "wide":
+        return lambda cost, s, earlier, later, between, sums: None
+
+    def add(cost, s, earlier, later, between, sums):
+        costs = earlier + later + abs(between)
+        lost = ROUNDED * (costs + sums)
+        lead = (later - earlier) - between
+        if abs(lead) <= lost and (lead > 0.0 or sums > ILL * costs):
+            put(s.F, 2 * (s.n + 1), at(s.F, 2 * (s.n + 1)) + lost)
+
+    return add
 
 
 @inlined
 def settle(cost, s, c, r, sizes):
     """Store column c, reached from row r."""
     i, j = first_value(s, r), last_value(s, c)
-    keep(cost, s, j, i, group_cost(cost, s, i, j))
+    keep(cost, s, j, i, group_cost(cost, s, i, j)[0])
     sizes[j] = j - i
 
 
