@@ -47,10 +47,10 @@ class Members:
 
     def _weighted_mean(self) -> np.ndarray:
         groups = self._groups
-        offset = groups.mean()
-        if self.whole:
-            return self._all(_clipped(groups.first, groups.final, _half_away(groups.base, np.ldexp(offset, groups.scale))))
-        return self._all(groups.placed(offset))
+        if not self.whole:
+            return self._all(groups.placed(groups.mean()))
+        found = _half_away(groups.base, np.ldexp(groups.mean(), groups.scale))
+        return self._all(_clipped(groups.first, groups.final, found))
 
     @cached_property
     def _groups(self) -> Groups:

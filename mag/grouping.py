@@ -256,8 +256,7 @@ class ColumnGroupings(_Result):
     @cached_property
     def _representatives(self) -> np.ndarray:
         centres = [
-            (part, published(cost.representatives(groups), self._dtype))
-            for part, groups, cost in self._evaluated()
+            (part, published(cost.representatives(groups), self._dtype)) for part, groups, cost in self._evaluated()
         ]
         found = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centres)))
         for part, values in centres:

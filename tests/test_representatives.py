@@ -1,4 +1,4 @@
-"""What groups are replaced by, and what that loses, against rational numbers over the whole range of float64 and int64."""
+"""What groups are replaced by, and what that loses, against rational numbers over all of float64 and int64."""
 
 import math
 import sys
@@ -71,11 +71,7 @@ def median_of(x, w):
     """The first value at which half of the weight is reached."""
     order = np.argsort(x, kind="stable")
     shares = exact(w[order]) if np.any(w) else [Fraction(1)] * len(x)
-    reached = Fraction(0)
-    for position, share in zip(order, shares, strict=True):
-        reached += share
-        if 2 * reached >= sum(shares):
-            return x[position]
+    return next(x[order[m]] for m in range(len(x)) if 2 * sum(shares[: m + 1]) >= sum(shares))
 
 
 def half_away(number):

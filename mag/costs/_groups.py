@@ -23,8 +23,8 @@ class Groups:
     heaviest one, so that records that weigh next to nothing take no digits from the others, and records without weight
     are put there, because they count nowhere.
     Integers stay integers if there are no weights (Python's own where 64 bits do not hold a sum of squares), so their
-    sums are exact.  Distances are divided by 2**scale where sums of them could overflow, and always if there are weights:
-    products with these then neither overflow nor vanish.
+    sums are exact.  Distances are divided by 2**scale where sums of them could overflow, and always if there are
+    weights: products with these then neither overflow nor vanish.
     """
 
     def __init__(self, values, starts, weights=None):
@@ -106,7 +106,7 @@ class Groups:
         return np.where(weight > 0, heavy / np.where(weight > 0, weight, 1), plain)
 
     def middles(self):
-        """Where the value in the middle is, or the two of an even group; with weights, where half of them is reached."""
+        """Where the middle value is, or the two of an even group; with weights, where half of these is reached."""
         if self.weights is not None:
             found = half_weights(self.weights, self.starts, self.sizes)
             return found, found
@@ -140,7 +140,10 @@ class Groups:
         """base + offset, never outside the group."""
         if self.base.dtype.kind == "f":
             with np.errstate(over="ignore"):  # the largest float64, rounded up once more, is clipped
-                found = np.ldexp(np.ldexp(self.base, -self.scale) + offset, self.scale)
+                if self.scale.any():
+                    found = np.ldexp(np.ldexp(self.base, -self.scale) + offset, self.scale)
+                else:
+                    found = self.base + offset
                 return np.clip(found, self.first, self.final)
         if offset.dtype.kind == "f":
             return _real(self.base) + np.ldexp(offset, self.scale)
