@@ -1,11 +1,10 @@
 """What groups are replaced by, in the column's own units: integers stay exact integers."""
 
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 
-from mag.costs._groups import HUGE, LARGE, Groups, between, distance
+from mag.costs._groups import HUGE, LARGE, Groups, between, distance, in_groups
 
 
 class Members:
@@ -16,6 +15,7 @@ class Members:
         self.whole = values.dtype.kind != "f"
         self.weights = weights
         self.sizes = np.bincount(labels, minlength=n_groups)
+        self.starts = np.cumsum(self.sizes) - self.sizes
 
     def least(self) -> np.ndarray:
         return self._extreme(np.minimum)
@@ -46,18 +46,16 @@ class Members:
             return np.clip(np.ldexp(base + offset, scale), low, high)
 
     def _weighted_mean(self) -> np.ndarray:
-        groups = self._groups
+        groups = self._groups(Groups.unsorted, in_groups(self.labels.astype(np.int64), self.starts))
         if not self.whole:
             return self._all(groups.placed(groups.mean()))
         found = _half_away(groups.base, np.ldexp(groups.mean(), groups.scale))
         return self._all(_clipped(groups.first, groups.final, found))
 
-    @cached_property
-    def _groups(self) -> Groups:
-        """The groups that have values."""
-        order, starts = np.lexsort((self.values, self.labels)), np.cumsum(self.sizes) - self.sizes
+    def _groups(self, make: Callable[..., Groups], order: np.ndarray) -> Groups:
+        """The groups that have values, of records in this order."""
         weights = None if self.weights is None else self.weights[order]
-        return Groups(self.values[order], starts[self.sizes > 0], weights)
+        return make(self.values[order], self.starts[self.sizes > 0], weights)
 
     def _all(self, found: np.ndarray) -> np.ndarray:
         """What was found for the groups that have values, and 0 for the others."""
@@ -82,8 +80,9 @@ class Members:
         return between(self.least(), self.largest())
 
     def median(self) -> np.ndarray:
-        low, high = self._groups.middles()
-        return self._all(between(self._groups.values[low], self._groups.values[high]))
+        groups = self._groups(Groups, np.lexsort((self.values, self.labels)))
+        low, high = groups.middles()
+        return self._all(between(groups.values[low], groups.values[high]))
 
 
 AGGREGATES: dict[str, Callable[[Members], np.ndarray]] = {

@@ -17,7 +17,7 @@ PARTS = 64  # float64 reaches over fewer than 64 times 53 bits
 
 
 class Groups:
-    """Sorted values, their weights, where groups start and how large they are.
+    """Sorted values, their weights, where groups start and how large they are; means need no order within a group.
 
     `y` are the distances of values from the `base` of their group.  That is the smallest value; with weights it is the
     heaviest one, so that records that weigh next to nothing take no digits from the others, and records without weight
@@ -31,6 +31,13 @@ class Groups:
         self.values, self.starts, self.weights = values, starts, weights
         self.sizes = np.diff(np.append(starts, len(values)))
         self.first, self.final = values[starts], values[starts + self.sizes - 1]
+
+    @classmethod
+    def unsorted(cls, values, starts, weights):
+        """Values group by group, of which a mean is asked for."""
+        groups = cls(values, starts, weights)
+        groups.first, groups.final = (extreme.reduceat(values, starts) for extreme in (np.minimum, np.maximum))
+        return groups
 
     @cached_property
     def _heaviest(self):
@@ -256,6 +263,16 @@ def _summable(distance, sizes):
 def _addable(distance, sizes):
     """The same numbers in a type that holds a group's sum."""
     return distance.astype(np.int64 if int(distance.max()) * int(sizes.max()) < 2**63 else object)
+
+
+@jit
+def in_groups(labels, starts):
+    """The records group by group, each in the order that it has."""
+    order, place = np.empty(len(labels), np.int64), starts.copy()
+    for record in range(len(labels)):
+        order[place[labels[record]]] = record
+        place[labels[record]] += 1
+    return order
 
 
 # ---- half of the weight, exactly
