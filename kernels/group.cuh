@@ -55,6 +55,13 @@ template <class Value> DEVICE double pairwise_sum(const Value& value, int begin,
     }
 }
 
+// The double nearest to the middle of two.
+DEVICE double half_way(double low, double high)
+{
+    const double total = low + high;
+    return fabs(total) < infinite() ? total / 2 : low / 2 + high / 2;
+}
+
 struct Group {
     const double* x;  // its sorted values
     int size;

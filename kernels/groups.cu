@@ -23,8 +23,7 @@ represent(const double* __restrict__ x, const int* __restrict__ starts, i64 most
     const double huge = ldexp(1.0, 960), unit = last / 2 - first / 2 > huge ? ldexp(1.0, 64) : 1.0;
     const Group group = {values, end - begin, first, unit, origins[col]};
     const double centre = Cost::centre(group), loss = Cost::loss(group, centre);
-    const double placed = unit == 1 ? first + centre : (first / unit + centre) * unit;
-    centres[id] = relative ? centre : min(max(placed, first), last);
+    centres[id] = relative ? centre : Cost::representative(group, centre) + 0.0;  // −0.0 + 0.0 is 0.0
     losses[id] = unit == 1 ? loss : loss * (Cost::degree == 2 ? unit * unit : unit);
 }
 

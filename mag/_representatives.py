@@ -1,12 +1,10 @@
 """What groups are replaced by, in the column's own units: integers stay exact integers."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-HUGE = 2.0**960  # 2**63 differences of floats below this can be summed
-UNIT = 2.0**64
+from mag.costs._groups import HUGE, LARGE, Groups, between, distance, in_groups
 
 
 class Members:
@@ -17,6 +15,7 @@ class Members:
         self.whole = values.dtype.kind != "f"
         self.weights = weights
         self.sizes = np.bincount(labels, minlength=n_groups)
+        self.starts = np.cumsum(self.sizes) - self.sizes
 
     def least(self) -> np.ndarray:
         return self._extreme(np.minimum)
@@ -31,73 +30,59 @@ class Members:
         return found
 
     def mean(self) -> np.ndarray:
-        low, high = self.least(), self.largest()
-        unit: Any = 1.0
-        if self.whole:
-            distance, widest = self._distance(low), int((high - low).max()) if self.values.dtype == object else 0
-            if self.values.dtype != object:
-                widest = int((high.view(np.uint64) - low.view(np.uint64)).max())
-        else:
-            huge = high / 2 - low / 2 > HUGE
-            unit = np.where(huge, UNIT, 1.0) if huge.any() else 1.0
-            here = unit[self.labels] if huge.any() else 1.0
-            distance = self.values / here - (low / unit)[self.labels] if huge.any() else self.values - low[self.labels]
         if self.weights is not None:
-            offset = self._weighted(distance.astype(np.float64), self.weights)
-        elif self.whole:
-            return self._exact(low, distance, widest)
-        else:
-            offset = np.bincount(self.labels, distance, self.n_groups) / np.maximum(self.sizes, 1)
+            return self._weighted_mean()
+        low, high = self.least(), self.largest()
         if self.whole:
-            return _clipped(low, high, _half_away(low, offset))
+            return self._exact(low, high)
+        scale = np.where(high / 2 - low / 2 > HUGE, LARGE, 0)
+        if not scale.any():
+            y, base = self.values - low[self.labels], low
+        else:
+            base = np.ldexp(low, -scale)
+            y = np.ldexp(self.values, -scale[self.labels]) - base[self.labels]
+        offset = np.bincount(self.labels, y, self.n_groups) / np.maximum(self.sizes, 1)
         with np.errstate(over="ignore"):
-            return np.clip((low / unit + offset) * unit, low, high)
+            return np.clip(np.ldexp(base + offset, scale), low, high)
 
-    def _distance(self, low: np.ndarray) -> np.ndarray:
-        if self.values.dtype == object:
-            return self.values - low[self.labels]
-        return self.values.view(np.uint64) - low.view(np.uint64)[self.labels]
+    def _weighted_mean(self) -> np.ndarray:
+        groups = self._groups(Groups.unsorted, in_groups(self.labels.astype(np.int64), self.starts))
+        if not self.whole:
+            return self._all(groups.placed(groups.mean()))
+        found = _half_away(groups.base, np.ldexp(groups.mean(), groups.scale))
+        return self._all(_clipped(groups.first, groups.final, found))
 
-    def _weighted(self, distance: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Weighted means; records of a group without any weight count alike."""
-        share = weights / weights.max() if weights.max() > 0 else weights
-        weight = np.bincount(self.labels, share, self.n_groups)
-        heavy = np.bincount(self.labels, share * distance, self.n_groups)
-        plain = np.bincount(self.labels, distance, self.n_groups) / np.maximum(self.sizes, 1)
-        return np.where(weight > 0, heavy / np.where(weight > 0, weight, 1), plain)
+    def _groups(self, make: Callable[..., Groups], order: np.ndarray) -> Groups:
+        """The groups that have values, of records in this order."""
+        weights = None if self.weights is None else self.weights[order]
+        return make(self.values[order], self.starts[self.sizes > 0], weights)
 
-    def _exact(self, low: np.ndarray, distance: np.ndarray, widest: int) -> np.ndarray:
+    def _all(self, found: np.ndarray) -> np.ndarray:
+        """What was found for the groups that have values, and 0 for the others."""
+        every = np.zeros(self.n_groups, found.dtype)
+        every[self.sizes > 0] = found
+        return every
+
+    def _exact(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """low + the sum of distances / size, rounded half away from zero, in integers."""
-        sizes = np.maximum(self.sizes, 1)
-        largest = widest * int(sizes.max())
+        sizes, distances = np.maximum(self.sizes, 1), distance(self.values, low[self.labels])
+        largest = int(distance(high, low).max()) * int(sizes.max())
         if largest < 2**53:  # sums of float64 are exact
-            total = np.bincount(self.labels, distance.astype(np.float64), self.n_groups).astype(np.int64)
+            total = np.bincount(self.labels, distances.astype(np.float64), self.n_groups).astype(np.int64)
         else:
             kind = np.int64 if largest < 2**62 else object
             total = np.zeros(self.n_groups, kind)
-            np.add.at(total, self.labels, distance.astype(kind))
+            np.add.at(total, self.labels, distances.astype(kind))
         below, rest = total // sizes, total % sizes
         return _added(low, below, 2 * rest, sizes)
 
     def middle(self) -> np.ndarray:
-        return _between(self.least(), self.largest())
+        return between(self.least(), self.largest())
 
     def median(self) -> np.ndarray:
-        order = np.lexsort((self.values, self.labels))
-        values, starts = self.values[order], np.cumsum(self.sizes) - self.sizes
-        starts = np.minimum(starts, max(values.size - 1, 0))
-        if self.weights is None:
-            low, high = starts + np.maximum(self.sizes - 1, 0) // 2, starts + self.sizes // 2
-            return _between(values[low], values[np.minimum(high, values.size - 1)])
-        share = self.weights / self.weights.max() if self.weights.max() > 0 else np.ones(values.size)
-        share = share[order]
-        weight = np.bincount(self.labels, share, self.n_groups)
-        share = np.where((weight > 0)[self.labels[order]], share, 1.0)
-        before = np.concatenate([[0.0], np.cumsum(share)])
-        reached = before[1:] - np.repeat(before[starts], self.sizes)
-        half = np.bincount(self.labels[order], share, self.n_groups) / 2
-        below = np.bincount(self.labels[order], reached < np.repeat(half, self.sizes), self.n_groups).astype(np.int64)
-        return values[starts + np.minimum(below, np.maximum(self.sizes - 1, 0))]
+        groups = self._groups(Groups, np.lexsort((self.values, self.labels)))
+        low, high = groups.middles()
+        return self._all(between(groups.values[low], groups.values[high]))
 
 
 AGGREGATES: dict[str, Callable[[Members], np.ndarray]] = {
@@ -129,18 +114,6 @@ def _added(low: np.ndarray, below: np.ndarray, twice_rest: np.ndarray, sizes: np
         total = low.astype(object) + below.astype(object) + up.astype(object)
         return total.astype(low.dtype)
     return low + (below + up).astype(low.dtype)
-
-
-def _between(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The middle of two values; of integers, half away from zero."""
-    if low.dtype.kind == "f":
-        return np.clip(low / 2 + high / 2, low, high)
-    if low.dtype == object:
-        gap = high - low
-        return _added(low, gap // 2, 2 * (gap % 2), np.full(gap.size, 2))
-    gap = high.view(np.uint64) - low.view(np.uint64)
-    half = (gap // 2).view(np.int64) if low.dtype == np.int64 else gap // 2
-    return _added(low, half, 2 * (gap % 2).astype(np.int64), np.full(gap.size, 2))
 
 
 def _half_away(low: np.ndarray, offset: np.ndarray) -> np.ndarray:

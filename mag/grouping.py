@@ -105,7 +105,7 @@ class Grouping(_Result):
 
     @cached_property
     def _representatives(self) -> np.ndarray:
-        return published(self._groups.placed(self._cost.centres(self._groups)), self._dtype)
+        return published(self._cost.representatives(self._groups), self._dtype)
 
     @cached_property
     def labels(self) -> Any:
@@ -256,8 +256,7 @@ class ColumnGroupings(_Result):
     @cached_property
     def _representatives(self) -> np.ndarray:
         centres = [
-            (part, published(groups.placed(cost.centres(groups)), self._dtype))
-            for part, groups, cost in self._evaluated()
+            (part, published(cost.representatives(groups), self._dtype)) for part, groups, cost in self._evaluated()
         ]
         found = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centres)))
         for part, values in centres:
@@ -317,9 +316,13 @@ class ColumnGroupings(_Result):
 
 
 def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """In the dtype of the data, except that a mean of integers is no integer: it stays float64."""
+    """In the dtype of the data, except that a mean of integers is no integer: it stays float64.
+
+    Zero has one sign: that of −0.0 would depend on the order of records, and tell of one of them.
+    """
     keeps = representatives.dtype.kind == "f" != dtype.kind
-    return representatives if keeps else representatives.astype(dtype)
+    found = representatives if keeps else representatives.astype(dtype)
+    return found + 0.0 if found.dtype.kind == "f" else found
 
 
 def _blocks(columns: np.ndarray, n: int) -> list[np.ndarray]:

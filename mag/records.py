@@ -5,11 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mag.costs._groups import distance
-from mag.grouping import Grouping
-
-HUGE = 2.0**960  # 2**63 differences of floats below this can be summed
-UNIT = 2.0**64
+from mag.costs._groups import distance, record_means
+from mag.grouping import Grouping, published
 
 
 class RecordGrouping(Grouping):
@@ -84,20 +81,8 @@ class RecordGrouping(Grouping):
         return np.repeat(per_group, self._sizes, axis=0)
 
     @cached_property
-    def _centres(self) -> np.ndarray:
-        """Means of the groups, as float64, relative to `_base`; integers if these are published."""
-        if self._integer:
-            return self._whole_centres
-        y = self._ordered
-        low, high = (extreme.reduceat(y, self._starts, axis=0) for extreme in (np.minimum, np.maximum))
-        unit = np.where(high / 2 - low / 2 > HUGE, UNIT, 1.0)
-        first = y[self._starts] / unit
-        means = first + self._add(y / self._spread(unit) - self._spread(first)) / self._sizes[:, None]
-        return np.clip(means * unit, low, high)
-
-    @cached_property
     def _whole_centres(self) -> np.ndarray:
-        """The integers nearest to the means, half away from zero (Mortazavi 2020), relative to `_base`."""
+        """The integers nearest to the means, half away from zero (Mortazavi 2020), as float64 relative to `_base`."""
         total, sizes = self._add(self._ordered.astype(np.int64)), self._sizes[:, None]
         below, rest = total // sizes, total % sizes
         up = (2 * rest > sizes) | ((2 * rest == sizes) & (below + self._base >= 0))
@@ -105,31 +90,25 @@ class RecordGrouping(Grouping):
 
     @cached_property
     def _base(self) -> np.ndarray:
-        """Where columns of integers start; floats start at 0."""
-        if self._x.dtype.kind == "f":
-            return np.zeros(self._x.shape[1])
+        """Where columns of integers start."""
         return self._x.min(axis=0)
 
     @cached_property
     def _ordered(self) -> np.ndarray:
-        """The data group by group, as float64, integers relative to their column's smallest."""
-        if self._x.dtype.kind == "f":
-            return self._x[self._order]
+        """Integers group by group, as float64, relative to their column's smallest: exact where these are published."""
         return distance(self._x, self._base)[self._order].astype(np.float64)
 
     @cached_property
     def _representatives(self) -> np.ndarray:
-        if self._dtype.kind == "f":
-            return self._centres.astype(self._dtype)
-        if not self._integer:
-            return self._base.astype(np.float64) + self._centres
-        return (self._base + self._centres.astype(self._base.dtype)).astype(self._dtype)
+        if self._integer:
+            return (self._base + self._whole_centres.astype(self._base.dtype)).astype(self._dtype)
+        return published(record_means(self._x[self._order], self._starts, self._sizes), self._dtype)
 
     @cached_property
     def _squares(self) -> float:
         """Squared distances to the representatives, in units of `_z`."""
         if self._integer:
-            away = (self._ordered - self._spread(self._centres)) * self._unit
+            away = (self._ordered - self._spread(self._whole_centres)) * self._unit
         else:
             z = self._z[self._order]
             away = z - self._spread(z[self._starts])

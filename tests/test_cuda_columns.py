@@ -34,6 +34,7 @@ def assert_equal_to_the_cpu(X, cost, k, device=HOST, names=None, **options):
         assert expected.sizes.min() == columns.least[row], about
         assert np.array_equal(expected.representatives, representatives[row, : expected.n_groups]), about
         assert np.array_equal(expected.masked, masked[row]), about
+        assert not np.signbit(masked[row][masked[row] == 0]).any(), about  # as on the CPU, see test_representatives.py
         assert expected.masked.dtype == masked.dtype
     return columns
 

@@ -10,6 +10,7 @@ struct Rounddown {
     }
 
     static DEVICE double centre(const Group&) { return 0; }
+    static DEVICE double representative(const Group& g, double) { return g.first; }
     static DEVICE double loss(const Group& g, double)
     {
         return g.sum([&](int i) { return g.at(i); });

@@ -11,6 +11,10 @@ struct Sae {
     }
 
     static DEVICE double centre(const Group& g) { return (g.at((g.size - 1) / 2) + g.at(g.size / 2)) / 2; }
+    static DEVICE double representative(const Group& g, double)
+    {
+        return half_way(g.x[(g.size - 1) / 2], g.x[g.size / 2]);
+    }
     static DEVICE double loss(const Group& g, double c)
     {
         return g.sum([&](int i) { return fabs(g.at(i) - c); });

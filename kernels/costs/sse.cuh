@@ -16,6 +16,11 @@ struct Sse {
     }
 
     static DEVICE double centre(const Group& g) { return g.sum([&](int i) { return g.at(i); }) / g.size; }
+    static DEVICE double representative(const Group& g, double c)  // never outside the group
+    {
+        const double placed = g.unit == 1 ? g.first + c : (g.first / g.unit + c) * g.unit;
+        return min(max(placed, g.first), g.x[g.size - 1]);
+    }
     static DEVICE double loss(const Group& g, double c)
     {
         return g.sum([&](int i) { return (g.at(i) - c) * (g.at(i) - c); });

@@ -25,7 +25,8 @@ from mag.backends._launch import (
     verify,
 )
 from mag.backends._problem import EXACT, MODERATE, TINY, Problem
-from mag.costs._groups import Groups
+from mag.costs._groups import Groups, halves
+from mag.grouping import published
 
 FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST = 1, 2, 4, 8  # flags of a column
 SPARE = 0.8  # of the free memory that a batch may take
@@ -113,9 +114,9 @@ class Columns:
         device.launch("groups", "represent", cols * most, 128, (*given, centres, losses), cost=cost.name)
         if integers:
             first = xp.take_along_axis(ordered, xp.clip(self.starts, 0, n - 1).astype(np.int64), axis=1)
-            whole = cost.representative in ("max", "min", "rounded mean")
-            centres = shifted(first, centres.astype(np.uint64)) if whole else first.astype(np.float64) + centres
+            centres = self._placed(first, centres)
         centres = centres.astype(self.published, copy=False)
+        centres = centres + 0.0 if centres.dtype.kind == "f" else centres  # as `grouping.published`
         costs = device.empty(cols, dtype=np.float64)
         summed = losses, np.int64(most), self.n_groups, np.int32(cols), costs
         device.launch("groups", "price", cols, 64, summed, cost=cost.name)
@@ -127,6 +128,14 @@ class Columns:
             centres[col, : centre.size] = xp.asarray(centre)
             costs[col] = loss
         return centres, costs
+
+    def _placed(self, first, centres):
+        """Representatives of integers, from the smallest value of each group and what lies between."""
+        name = self.problem.cost.representative
+        if name == "mean":
+            return first.astype(np.float64) + centres
+        below = shifted(first, centres.astype(np.uint64))
+        return halves(self.device.xp, below, centres % 1 > 0) if name in ("median", "mid-range") else below
 
     @property
     def published(self) -> np.dtype:
@@ -142,8 +151,7 @@ class Columns:
         groups = Groups(x, host(self.starts[col])[: int(self.n_groups[col])])
         with np.errstate(over="ignore"):
             (total,) = np.add.reduceat(cost.losses(groups, x), [0])  # as `Grouping` sums
-        centres = groups.placed(cost.centres(groups)).astype(self.published)
-        return centres, int(total) if cost.integer else float(total)
+        return published(cost.representatives(groups), self.dtype), int(total) if cost.integer else float(total)
 
     @property
     def representatives(self) -> Any:

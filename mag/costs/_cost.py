@@ -9,14 +9,24 @@ from mag._checks import one_of
 from mag._jit import Kernel
 from mag.costs._groups import Groups
 
-# What the values of a group are replaced by, relative to the group's smallest value.
-REPRESENTATIVES: dict[str, Callable[[Groups], np.ndarray]] = {
+# What the values of a group are replaced by, as a distance from the group's base: losses are computed from this.
+CENTRES: dict[str, Callable[[Groups], np.ndarray]] = {
     "max": Groups.last,
     "mean": Groups.mean,
     "median": Groups.median,
     "mid-range": Groups.middle,
     "min": lambda groups: np.zeros_like(groups.last()),
     "rounded mean": Groups.rounded_mean,
+}
+
+# The same in the data's own terms, which are published: entries of the data are copied.
+REPRESENTATIVES: dict[str, Callable[[Groups], np.ndarray]] = {
+    "max": lambda groups: groups.final,
+    "mean": lambda groups: groups.placed(groups.mean()),
+    "median": Groups.placed_median,
+    "mid-range": Groups.placed_middle,
+    "min": lambda groups: groups.first,
+    "rounded mean": lambda groups: groups.placed(groups.rounded_mean()),
 }
 
 
@@ -101,7 +111,11 @@ class Cost:
         return x if self._prepare is None else np.ascontiguousarray(self._prepare(x))
 
     def centres(self, groups: Groups) -> np.ndarray:
-        """The representative of each group, relative to the group's smallest value."""
+        """The representative of each group, as a distance from the group's base."""
+        return CENTRES[self.representative](groups)
+
+    def representatives(self, groups: Groups) -> np.ndarray:
+        """The representative of each group."""
         return REPRESENTATIVES[self.representative](groups)
 
     def losses(self, groups: Groups, x: np.ndarray) -> np.ndarray:
@@ -137,6 +151,7 @@ class BuiltIn(Cost):
         self.wide = kernel.wide() if integer else None
         self.representative, self.pair, self._loss = representative, pair, loss
         self.concave = self.splitting = True
+        self.degree = int(np.log2(pair(2.0) / pair(1.0)))  # values twice as large cost 2**degree as much
 
     def __reduce__(self) -> tuple:
         return _of_the_table, (self.name,)  # results are pickled between processes; a cost of the table is its name
@@ -148,7 +163,8 @@ class BuiltIn(Cost):
     def losses(self, groups: Groups, x: np.ndarray) -> np.ndarray:
         """The cost of each group."""
         loss = self._loss(groups)
-        return loss if (groups.unit == 1).all() else loss * (self.pair(groups.unit) / self.pair(1.0))
+        scale = self.degree * groups.scale + groups.heft
+        return np.ldexp(loss, scale) if scale.any() else loss
 
 
 def _of_the_table(name: str) -> Cost:

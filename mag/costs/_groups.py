@@ -1,35 +1,97 @@
-"""Sorted values in their groups, each relative to its group's smallest: exact to look at, whatever the offset."""
+"""Values in their groups: what replaces a group, and what that loses.
+
+Entries of the data (minimum, maximum, the value in the middle) are copied.  Whatever is computed is computed from
+distances within the group, so that nothing outside of it counts.
+"""
+
+from functools import cached_property
 
 import numpy as np
 
+from mag._jit import called, jit
+
 HUGE = 2.0**960  # 2**63 numbers below this can be summed
-UNIT = 2.0**64
+LARGE = 64  # the power of two that distances are divided by where sums of them could overflow
+HEAVY = 960  # the exponent of a group's heaviest weight, so that the lightest do not vanish beside it
+PARTS = 64  # float64 reaches over fewer than 64 times 53 bits
 
 
 class Groups:
-    """y[l] = x[l] - x[start of l's group], sorted; weights; where groups start and how large they are.
+    """Sorted values, their weights, where groups start and how large they are; means need no order within a group.
 
-    Integers stay integers (Python's own where 64 bits do not hold a sum of squares), so their sums are exact.
-    Groups of floats whose sums could overflow are counted in a `unit` of 2**64.
+    `y` are the distances of values from the `base` of their group.  That is the smallest value; with weights it is the
+    heaviest one, so that records that weigh next to nothing take no digits from the others, and records without weight
+    are put there, because they count nowhere.
+    Integers stay integers if there are no weights (Python's own where 64 bits do not hold a sum of squares), so their
+    sums are exact.  Distances are divided by 2**scale where sums of them could overflow, and always if there are
+    weights: products with these then neither overflow nor vanish.
     """
 
     def __init__(self, values, starts, weights=None):
-        self.values, self.starts = values, starts
+        self.values, self.starts, self.weights = values, starts, weights
         self.sizes = np.diff(np.append(starts, len(values)))
-        self.weights, self.w = weights, 1 if weights is None else weights
-        self.share = 1 if weights is None else weights / weights.max()  # sums of these do not overflow
         self.first, self.final = values[starts], values[starts + self.sizes - 1]
-        self.unit = np.ones(len(starts))
+
+    @classmethod
+    def unsorted(cls, values, starts, weights):
+        """Values group by group, of which a mean is asked for."""
+        groups = cls(values, starts, weights)
+        groups.first, groups.final = (extreme.reduceat(values, starts) for extreme in (np.minimum, np.maximum))
+        return groups
+
+    @cached_property
+    def _heaviest(self):
+        """The largest weight of each group."""
+        return np.maximum.reduceat(self.weights, self.starts)
+
+    @cached_property
+    def heft(self):
+        """Of each group, the power of four that weights are divided by; roots of powers of four are exact."""
+        return 0 if self.weights is None else (np.frexp(self._heaviest)[1] - HEAVY) // 2 * 2
+
+    @cached_property
+    def share(self):
+        """Weights divided by 2**heft."""
+        return np.ldexp(self.weights, -self.spread(self.heft))
+
+    @cached_property
+    def base(self):
+        if self.weights is None:
+            return self.first
+        heavy = np.flatnonzero(self.weights == self.spread(self._heaviest))
+        return self.values[heavy[np.searchsorted(heavy, self.starts)]]
+
+    @cached_property
+    def _counting(self):
+        """The values, and the smallest and largest of each group; values without weight are at the base."""
+        if self.weights is None:
+            return self.values, self.first, self.final
+        counts = (self.weights > 0) | self.spread(self._heaviest == 0)
+        values = np.where(counts, self.values, self.spread(self.base))
+        return values, np.minimum.reduceat(values, self.starts), np.maximum.reduceat(values, self.starts)
+
+    @cached_property
+    def scale(self):
+        _, low, high = self._counting
+        real = self.values.dtype.kind == "f"
+        if self.weights is None:
+            return np.where(high / 2 - low / 2 > HUGE, LARGE, 0) if real else np.zeros(len(self.starts), np.int64)
+        with np.errstate(over="ignore"):
+            widest = high - low if real else _real(distance(high, low))
+        return np.where(np.isfinite(widest), np.frexp(widest)[1], 1025)
+
+    @cached_property
+    def y(self):
+        values, base = self._counting[0], self.spread(self.base)
         if values.dtype.kind == "f":
-            huge = self.final / 2 - self.first / 2 > HUGE
-            if huge.any():
-                self.unit[huge] = UNIT
-                unit = self.spread(self.unit)
-                self.y = values / unit - self.spread(self.first) / unit
-            else:
-                self.y = values - self.spread(self.first)
-        else:
-            self.y = _summable(distance(values, self.spread(self.first)), self.sizes)
+            if not self.scale.any():
+                return values - base
+            scale = self.spread(self.scale)
+            return np.ldexp(values, -scale) - np.ldexp(base, -scale)
+        if self.weights is None:
+            return _summable(distance(values, base), self.sizes)
+        y = np.where(values < base, -_real(distance(base, values)), _real(distance(values, base)))
+        return np.ldexp(y, -self.spread(self.scale))
 
     def spread(self, per_group):
         """One entry per record from one per group."""
@@ -38,6 +100,8 @@ class Groups:
     def add(self, per_record):
         """Sum over each group."""
         return np.add.reduceat(per_record, self.starts)
+
+    # ---- centres: what replaces a group, as a distance from its base
 
     def mean(self):
         """Weighted mean; records of a group without any weight count alike."""
@@ -48,16 +112,17 @@ class Groups:
         heavy = self.add(self.share * self.y)
         return np.where(weight > 0, heavy / np.where(weight > 0, weight, 1), plain)
 
+    def middles(self):
+        """Where the middle value is, or the two of an even group; with weights, where half of these is reached."""
+        if self.weights is not None:
+            found = half_weights(self.weights, self.starts, self.sizes)
+            return found, found
+        return self.starts + (self.sizes - 1) // 2, self.starts + self.sizes // 2
+
     def median(self):
-        """The value in the middle, between the two of an even group; with weights, where half the weight is reached."""
-        if self.weights is None:
-            low, high = self.starts + (self.sizes - 1) // 2, self.starts + self.sizes // 2
-            return (_real(self.y[low]) + _real(self.y[high])) / 2
-        before = np.concatenate([[0.0], np.cumsum(self.share)])
-        reached = before[1:] - self.spread(before[self.starts])
-        below = reached < self.spread(self.add(self.share)) / 2
-        position = self.starts + np.minimum(self.add(below.astype(np.int64)), self.sizes - 1)
-        return _real(self.y[position])
+        """The value in the middle, between the two of an even group."""
+        low, high = self.middles()
+        return (_real(self.y[low]) + _real(self.y[high])) / 2
 
     def last(self):
         """The largest value."""
@@ -69,52 +134,123 @@ class Groups:
 
     def rounded_mean(self):
         """The integer nearest to the mean, half away from zero (Mortazavi 2020)."""
-        return self.rounded(self.add(self.y), self.sizes)
-
-    def rounded(self, total, parts):
-        """The integers nearest to total / parts from the smallest value of each group, half away from zero."""
-        parts = np.asarray(parts).astype(total.dtype)
-        quotient, rest = total // parts, total % parts
+        total = self.add(self.y)
+        sizes = self.sizes.astype(total.dtype)
+        quotient, rest = total // sizes, total % sizes
         half_goes_up = self.first.astype(object) + quotient.astype(object) >= 0
-        up = (2 * rest > parts) | ((2 * rest == parts) & half_goes_up.astype(bool))
+        up = (2 * rest > sizes) | ((2 * rest == sizes) & half_goes_up.astype(bool))
         return quotient + up.astype(quotient.dtype)
 
+    # ---- representatives: what replaces a group
+
     def placed(self, offset):
-        """first + offset, never outside the group."""
-        if self.first.dtype.kind == "f":
+        """base + offset, never outside the group."""
+        if self.base.dtype.kind == "f":
             with np.errstate(over="ignore"):  # the largest float64, rounded up once more, is clipped
-                return np.clip((self.first / self.unit + offset) * self.unit, self.first, self.final)
+                if self.scale.any():
+                    found = np.ldexp(np.ldexp(self.base, -self.scale) + offset, self.scale)
+                else:
+                    found = self.base + offset
+                return np.clip(found, self.first, self.final)
         if offset.dtype.kind == "f":
-            return _real(self.first) + offset
-        return (self.first.astype(object) + offset.astype(object)).astype(self.first.dtype)
+            return _real(self.base) + np.ldexp(offset, self.scale)
+        return (self.base.astype(object) + offset.astype(object)).astype(self.base.dtype)
+
+    def placed_median(self):
+        """The value in the middle, or the float64 nearest to the middle of two."""
+        low, high = self.middles()
+        return half_way(self.values[low], self.values[high])
+
+    def placed_middle(self):
+        """The float64 nearest to the middle of the range."""
+        return half_way(self.first, self.final)
+
+    # ---- losses
+
+    def gaps(self, offset):
+        """Of every record to its group's base plus `offset`."""
+        return _real(self.y - self.spread(offset))
+
+    def weighed(self, gaps):
+        """Distances, each times the share of its record."""
+        return gaps if self.weights is None else self.share * gaps
+
+    def squares(self, gaps):
+        """Squares of distances, each times the share of its record."""
+        return (gaps if self.weights is None else np.sqrt(self.share) * gaps) ** 2
 
     def information_loss(self, centres, wholes):
         """SSE / SST of each of the wholes, groups that these groups are parts of."""
         parts = np.diff(np.append(np.searchsorted(self.starts, wholes.starts), len(self.starts)))
-        around = wholes.distances(wholes.mean(), wholes.unit)
-        within = self.distances(centres, np.repeat(wholes.unit, parts))
+        root = 1.0 if self.weights is None else np.sqrt(wholes.share)
+        around = root * wholes.gaps(wholes.mean())
+        within = root * np.ldexp(self.gaps(centres), self.spread(self.scale - np.repeat(wholes.scale, parts)))
         scale = np.maximum.reduceat(np.abs(around), wholes.starts)
         unit = wholes.spread(np.where(scale > 0, scale, 1))
-        sse, sst = wholes.add(self.share * (within / unit) ** 2), wholes.add(self.share * (around / unit) ** 2)
+        sse, sst = wholes.add((within / unit) ** 2), wholes.add((around / unit) ** 2)
         return np.where(sst > 0, sse / np.where(sst > 0, sst, 1), 0.0)
 
-    def gaps(self, offset):
-        """Of every record to its group's smallest value plus `offset`."""
-        return _real(self.y - self.spread(offset))
 
-    def distances(self, offset, unit):
-        """As `gaps`, in the given unit."""
-        return self.gaps(offset) * self.spread(self.unit / unit)
+def record_means(values, starts, sizes):
+    """The mean of each group of rows, column by column, as float64: as in `Groups`, but rows are not sorted."""
+    low = np.minimum.reduceat(values, starts, axis=0)
+    if values.dtype.kind != "f":
+        y = _addable(distance(values, np.repeat(low, sizes, axis=0)), sizes)
+        return _real(low) + _real(np.add.reduceat(y, starts, axis=0)) / sizes[:, None]
+    high = np.maximum.reduceat(values, starts, axis=0)
+    scale = np.where(high / 2 - low / 2 > HUGE, LARGE, 0)
+    if scale.any():
+        values = np.ldexp(values, -np.repeat(scale, sizes, axis=0))
+    base = values[starts]
+    means = base + np.add.reduceat(values - np.repeat(base, sizes, axis=0), starts, axis=0) / sizes[:, None]
+    with np.errstate(over="ignore"):
+        return np.clip(np.ldexp(means, scale) if scale.any() else means, low, high)
+
+
+def half_way(low, high):
+    """The float64 nearest to the middle of two values."""
+    if low.dtype.kind != "f":
+        return halves(np, *_split(low, high))
+    with np.errstate(over="ignore"):
+        total = low + high
+    return np.where(np.isfinite(total), total / 2, low / 2 + high / 2)
+
+
+def halves(xp, whole, half):
+    """The float64 nearest to each 64-bit integer, plus 1/2 where `half`."""
+    half = half.astype(whole.dtype)
+    # float64 of this size are 4 apart or more, so that 1 is on the same side of what is between two of them as 1/2
+    far = (whole >= 2**54) | (whole < -(2**54)) if whole.dtype.kind == "i" else whole >= 2**54
+    return xp.where(far, (whole | half).astype(np.float64), (2 * whole + half).astype(np.float64) / 2)
+
+
+def between(low, high):
+    """The middle of two values, of their kind: floats as `half_way`, integers rounded half away from zero."""
+    if low.dtype.kind == "f":
+        return half_way(low, high)
+    whole, half = _split(low, high)
+    return whole + (half & (whole >= 0))
+
+
+def _split(low, high):
+    """The middle of two integers, rounded down, and whether 1/2 was lost by that."""
+    gap = distance(high, low)
+    if low.dtype == object:
+        return low + gap // 2, (gap % 2).astype(bool)
+    same = np.int64 if low.dtype.kind == "i" else np.uint64
+    return low.astype(same, copy=False) + (gap // 2).astype(same), gap % 2 == 1
+
+
+def distance(values, start):
+    """values - start of integers, where it is not negative: as uint64, which wraps around to the right answer."""
+    if values.dtype == object:
+        return values - start
+    same = np.int64 if values.dtype.kind == "i" else np.uint64
+    return values.astype(same, copy=False).view(np.uint64) - start.astype(same, copy=False).view(np.uint64)
 
 
 def _real(values):
     return values.astype(np.float64)
-
-
-def distance(values, start):
-    """values - start of integers, as uint64: wraps around to the right answer."""
-    same = np.int64 if values.dtype.kind == "i" else np.uint64
-    return values.astype(same, copy=False).view(np.uint64) - start.astype(same, copy=False).view(np.uint64)
 
 
 def _summable(distance, sizes):
@@ -122,3 +258,71 @@ def _summable(distance, sizes):
     largest = int(distance.max(initial=0))
     fits = 4 * int(sizes.max()) * (largest + 1) ** 2 * len(sizes) < 2**63
     return distance.astype(np.int64 if fits else object)
+
+
+def _addable(distance, sizes):
+    """The same numbers in a type that holds a group's sum."""
+    return distance.astype(np.int64 if int(distance.max()) * int(sizes.max()) < 2**63 else object)
+
+
+@jit
+def in_groups(labels, starts):
+    """The records group by group, each in the order that it has."""
+    order, place = np.empty(len(labels), np.int64), starts.copy()
+    for record in range(len(labels)):
+        order[place[labels[record]]] = record
+        place[labels[record]] += 1
+    return order
+
+
+# ---- half of the weight, exactly
+
+
+@jit
+def half_weights(weights, starts, sizes):
+    """Where the weights from the start of each group on reach half of its weight; none weighs anything: all alike."""
+    found, parts = np.empty(len(starts), np.int64), np.empty(PARTS)
+    for g in range(len(starts)):
+        begin, end = starts[g], starts[g] + sizes[g]
+        heaviest = 0.0
+        for i in range(begin, end):
+            heaviest = max(heaviest, weights[i])
+        found[g] = begin + (sizes[g] - 1) // 2
+        if heaviest > 0.0:
+            found[g] = reached(weights, begin, end, 2.0**-LARGE if heaviest > HUGE else 1.0, parts)
+    return found
+
+
+@called
+def reached(weights, begin, end, factor, parts):
+    """The first position where the weights up to it are not less than those behind."""
+    count = 0
+    for i in range(begin, end):
+        count = added(parts, count, -weights[i] * factor)
+    for i in range(begin, end):
+        count = added(parts, count, weights[i] * factor)
+        count = added(parts, count, weights[i] * factor)
+        t = count - 1
+        while t > 0 and parts[t] == 0.0:
+            t -= 1
+        if parts[t] >= 0.0:  # the largest part decides about the sign
+            return i
+    return end - 1
+
+
+@called
+def added(parts, count, x):
+    """Add x to an exact sum, kept as parts that do not overlap (Shewchuk 1997); how many these are."""
+    kept = 0
+    for t in range(count):
+        y = parts[t]
+        if abs(x) < abs(y):
+            x, y = y, x
+        total = x + y
+        lost = y - (total - x)
+        if lost != 0.0:
+            parts[kept] = lost
+            kept += 1
+        x = total
+    parts[kept] = x
+    return kept + 1

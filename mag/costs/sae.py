@@ -56,7 +56,7 @@ def _median_of(f, i, j):
 
 
 def loss(groups):
-    return groups.add(groups.w * abs(groups.gaps(groups.median())))
+    return groups.add(groups.weighed(abs(groups.gaps(groups.median()))))
 
 
 SAE = BuiltIn(

@@ -37,7 +37,7 @@ def weighted_join(f, g, i, j, size):
 
 
 def loss(groups):
-    return groups.add(groups.w * groups.gaps(groups.mean()) ** 2)
+    return groups.add(groups.squares(groups.gaps(groups.mean())))
 
 
 SSE = BuiltIn(

@@ -149,7 +149,7 @@ def found(
     """Representatives of the groups that start in range p, and facts about them."""
     chosen = COSTS[cost]
     if not starts.size:
-        none = published(chosen.centres(one_group(dtype)), dtype)[:0]
+        none = published(chosen.representatives(one_group(dtype)), dtype)[:0]
         return none, Fact(none, 0, 0.0, np.iinfo(np.int64).max)
     stop = numbered[1][p]
     values = merged.values if head is None else np.concatenate([merged.values, head])
@@ -157,10 +157,10 @@ def found(
     if values.size != stop - starts[0]:
         raise RuntimeError(f"A group of more than 2k-1 records, k={k}, was found and withheld; please report this.")
     groups = Groups(values, starts - starts[0])
-    representatives = published(groups.placed(chosen.centres(groups)), dtype)
+    representatives = published(chosen.representatives(groups), dtype)
     with np.errstate(over="ignore"):
         (total,) = np.add.reduceat(chosen.losses(groups, values), [0])
-    widest = (groups.y[groups.starts + groups.sizes - 1] * groups.unit).max()
+    widest = np.ldexp(groups.last().astype(np.float64), groups.scale).max()
     fact = Fact(representatives[-1:], total, float(widest), int(groups.sizes.min()))
     return representatives, fact
 

@@ -107,7 +107,7 @@ def _array(X: da.Array, k: Any, cost: Any, solver: str, width: int | None) -> Sc
     blocks = X.rechunk({0: -1, 1: width})
     t = Tasks("columns", [blocks], blocks.name, ks, costs, solver)
     sample = Groups(np.zeros(1, np.float64 if X.dtype.kind == "f" else X.dtype), np.zeros(1, np.int64))
-    dtype = np.result_type(*(published(COSTS[one].centres(sample), X.dtype) for one in dict.fromkeys(costs)))
+    dtype = np.result_type(*(published(COSTS[one].representatives(sample), X.dtype) for one in dict.fromkeys(costs)))
     labels, masked = {}, {}
     for b, first in enumerate(range(0, m, width)):
         part, key = slice(first, first + width), (blocks.name, 0, b)

@@ -97,7 +97,7 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
             restored[c,] = t.add(f"{what}-chunk", [c], _ranges.restore, arranged[c], parts)
         return t.array(what, restored, x.chunks, dtype)
 
-    representative = published(COSTS[cost].centres(_column.one_group(x.dtype)), x.dtype).dtype
+    representative = published(COSTS[cost].representatives(_column.one_group(x.dtype)), x.dtype).dtype
     return ScaledColumn(
         back("labels", _column.labels, np.int32 if n // k < 2**31 else np.int64),
         back("masked", _column.masked, representative, found),

@@ -14,7 +14,7 @@ from mag._checks import not_finite, one_of, per_column, refuse
 from mag.api import columns as group_columns
 from mag.backends._labels import at_least
 from mag.costs import COSTS
-from mag.costs._groups import Groups
+from mag.costs._groups import Groups, between
 from mag.grouping import published
 from mag.joint import _numbered
 from mag.methods import METHODS
@@ -82,10 +82,10 @@ def mask_column(values: np.ndarray, labels: np.ndarray, cost: str = "sse", keep:
     numbers = values.view(np.uint8) if dtype.kind == "b" else values
     sizes = np.bincount(labels)
     groups = Groups(np.sort(numbers.astype(np.float64) if dtype.kind == "f" else numbers), np.cumsum(sizes) - sizes)
-    centres = chosen.centres(groups)
-    if keep and dtype.kind in "iu" and centres.dtype.kind == "f":
-        centres = _rounded(groups, chosen.representative)
-    return published(groups.placed(centres), dtype)[labels]
+    found = chosen.representatives(groups)
+    if keep and dtype.kind in "iu" and found.dtype.kind == "f":
+        found = _rounded(groups, chosen.representative)
+    return published(found, dtype)[labels]
 
 
 def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -> np.ndarray:
@@ -147,8 +147,8 @@ def mask_records(column: np.ndarray, labels: np.ndarray, keep: bool = False) -> 
 
 def _rounded(groups: Groups, representative: str) -> np.ndarray:
     if representative == "mean":
-        return groups.rounded_mean()
+        return groups.placed(groups.rounded_mean())
     if representative == "median":
-        low, high = groups.starts + (groups.sizes - 1) // 2, groups.starts + groups.sizes // 2
-        return groups.rounded(groups.y[low] + groups.y[high], 2)
-    return groups.rounded(groups.last(), 2)  # mid-range
+        low, high = groups.middles()
+        return between(groups.values[low], groups.values[high])
+    return between(groups.first, groups.final)  # mid-range
