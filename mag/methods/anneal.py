@@ -28,14 +28,15 @@ def group(X, k, *, init="auto", iterations=None, restarts=None, random_state, th
         steps = float(LONGEST * len(X))
     if restarts is not None:
         restarts = integer("restarts", restarts, 1, MOST, "most")
-    labels = _start(X, k, init, random_state, threads, watch.part(0.0, START))
+    labels, start = _start(X, k, init, random_state, threads, watch.part(0.0, START))
+    details = {"init": f"{start}, cut short" if watch.stopped else start}
     if sum_of_squares(X, labels) < TINY * len(X) or labels.max() == 0 or watch.step(1.0):
-        return labels
+        return labels, details
     if len(X) <= DIRECT or restarts is not None:
         chains = Chains(X, k, labels, restarts or CHAINS, random_state, threads)
         labels = _as_a_whole(chains, WHOLE * steps, watch.part(START, WHOLE))
         steps *= 1.0 - WHOLE
-    return _in_parts(Parts(X, k, labels, random_state, threads), steps, watch.part(WHOLE, 1.0))
+    return _in_parts(Parts(X, k, labels, random_state, threads), steps, watch.part(WHOLE, 1.0)), details
 
 
 def _as_a_whole(chains, steps, watch):
@@ -61,7 +62,7 @@ def _in_parts(parts, steps, watch):
 
 
 def _start(X, k, init, random_state, threads, watch):
-    """The groups to begin with, of k to 2k-1 records: those of a method that leaves time to anneal them, or given."""
+    """The groups to begin with, of k to 2k-1 records, and what made them: a method that there is time for, or labels."""
     from mag.methods import METHODS, automatic  # which name this file
 
     n, d = X.shape
@@ -74,5 +75,5 @@ def _start(X, k, init, random_state, threads, watch):
         found = METHODS[name].group(X, k, **{what: one for what, one in given.items() if METHODS[name].takes(what)})
         labels = numbered(found[0] if isinstance(found, tuple) else found)
     else:
-        labels = members_of("init", init, n, k)
-    return split_large(X, k, labels, threads, watch)
+        name, labels = "labels", members_of("init", init, n, k)
+    return split_large(X, k, labels, threads, watch), name
