@@ -1,6 +1,6 @@
 """Seconds from Ctrl-C until the caller has its KeyboardInterrupt, and until the process is gone:
 
-    python -m benchmarks.interrupt [job …]
+python -m benchmarks.interrupt [job …]
 """
 
 import signal
@@ -72,7 +72,9 @@ def main() -> None:
     rows = []
     for job in sys.argv[1:] or JOBS:
         said, errors, told, gone = interrupt(job)
-        rows.append({"job": job, "result": said or errors.strip().splitlines()[-1], "caller, s": told, "process, s": gone})
+        rows.append(
+            {"job": job, "result": said or errors.strip().splitlines()[-1], "caller, s": told, "process, s": gone}
+        )
     show("Ctrl-C", rows)
 
 

@@ -40,7 +40,9 @@ def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
             f"{option} must not be a masked array; use {option}.compressed() or {option}.filled(...) first."
         )
     if type(x).__module__.startswith("scipy.sparse"):
-        raise TypeError(f"{option} must be a dense array; got a sparse {type(x).__name__}, use {option}.toarray() first.")
+        raise TypeError(
+            f"{option} must be a dense array; got a sparse {type(x).__name__}, use {option}.toarray() first."
+        )
     for library, coming in _COMING.items():
         if library in sys.modules and (read_as := coming(option, x)) is not None:
             return read_as

@@ -14,6 +14,7 @@ A `Kernel` wraps the four as a zero-size typed tag.  Numba compiles a solver per
 """
 
 import hashlib
+import os
 import pathlib
 import pickle
 import warnings
@@ -22,7 +23,8 @@ from functools import cache
 
 import numba
 from numba.core import types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import NativeValue, intrinsic, models, overload, register_model, unbox
 
 from mag._lanes import Part, at, neighbours, part, part_of
@@ -120,6 +122,14 @@ def _warn_once(reason):
             CacheWarning,
             stacklevel=2,
         )
+
+
+if hasattr(os, "register_at_fork"):  # or a forked process may wait for a thread that it does not have to compile
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 @cache

@@ -225,7 +225,9 @@ def test_what_holds_no_values_or_no_numbers_is_refused_in_a_sentence():
     torch, sparse, polars = (pytest.importorskip(name) for name in ("torch", "scipy.sparse", "polars"))
     with pytest.raises(TypeError, match=r"x must hold values; got a tensor inside of torch\.vmap"):
         torch.vmap(lambda x: mag.univariate(x, 2).masked)(torch.rand(3, 5))
-    with pytest.raises(TypeError, match=r"x must have a dtype that NumPy can read; got torch\.uint4, convert it first\."):
+    with pytest.raises(
+        TypeError, match=r"x must have a dtype that NumPy can read; got torch\.uint4, convert it first\."
+    ):
         mag.univariate(torch.zeros(4, dtype=torch.uint8).view(torch.uint4), 2)
     for matrix in (sparse.csr_matrix(np.eye(4)), sparse.coo_array(np.eye(4))):
         sentence = rf"X must be a dense array; got a sparse {type(matrix).__name__}, use X\.toarray\(\) first\."

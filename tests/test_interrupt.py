@@ -16,6 +16,7 @@ from mag.backends._threads import each
 
 LIMIT = 120  # seconds after which a process hangs
 
+
 @pytest.mark.skipif(os.name == "nt", reason="needs signals between processes")
 @pytest.mark.parametrize("job", ["anneal", "bound lp", "nearest_neighbor", "quadratic", "strata", "tsp", "univariate"])
 def test_work_is_interrupted(job):

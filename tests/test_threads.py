@@ -91,6 +91,44 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+BUSY = """
+import os, signal, threading, time, numpy as np, mag, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # newer versions of Python warn of forks beside threads
+x, X = np.random.default_rng(0).random(300_000), np.random.default_rng(0).random((200, 3))
+def work():
+    found = mag.univariate(x, 5)
+    records = mag.multivariate(X, 5, method="mdav", threads=2)
+    return found.masked, found.cost, found.information_loss, records.masked, records.information_loss, found.sizes
+work()
+stop = threading.Event()
+def busy():
+    while not stop.is_set():
+        work()
+threads = [threading.Thread(target=busy) for _ in range(4)]
+for thread in threads:
+    thread.start()
+hanging = 0
+for _ in range(30):
+    time.sleep(0.02)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(40)  # nothing here takes long
+        work()
+        os._exit(0)
+    hanging += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+    if hanging > 1:
+        break
+print(hanging, flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="needs fork")
+def test_processes_that_are_forked_while_other_threads_group():
+    done = subprocess.run([sys.executable, "-c", BUSY], capture_output=True, text=True, timeout=300)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="needs fork")
 def test_a_forked_process_can_group_too():
     """In a process of its own: libraries that other tests have loaded do not like forks."""
