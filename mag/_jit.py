@@ -20,8 +20,10 @@ import pickle
 import warnings
 from collections import namedtuple
 from functools import cache
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
 import numba
+import numpy as np
 from numba.core import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
 from numba.core.compiler_lock import global_compiler_lock
@@ -58,7 +60,7 @@ class _ReadOnly(InTreeCacheLocator):
 
 
 class _Places(CompileResultCacheImpl):
-    _locator_classes = [*CompileResultCacheImpl._locator_classes, _ReadOnly]
+    _locator_classes = (*CompileResultCacheImpl._locator_classes, _ReadOnly)
 
 
 class _CacheFiles(IndexDataCacheFile):
@@ -196,6 +198,40 @@ class Kernel:
         """The same cost summed in wide integers."""
         functions = (f.py_func for f in (self.terms, self.left, self.right, self.join))
         return Kernel(self.name, self.n_terms, *functions, number="wide")
+
+
+_SHARED: dict[tuple, Kernel] = {}
+
+
+def kernel_of(name, group):
+    """The kernel of a user's function: one for all that numba would compile alike, since it never frees their code."""
+    key = _identity(group)
+    if key is None:
+        return Kernel(name, group=group)
+    if key not in _SHARED:
+        _SHARED[key] = Kernel(name, group=group)
+    return _SHARED[key]
+
+
+def _identity(group):
+    """What the machine code of a function depends on; None if that cannot be told, because some of it may change."""
+    if hasattr(group, "py_func"):  # numba's, compiled once
+        return (group,)
+    if type(group) is not FunctionType or group.__kwdefaults__:
+        return None
+    code = group.__code__
+    cells = (cell.cell_contents for cell in group.__closure__ or ())
+    names = (group.__globals__[name] for name in code.co_names if name in group.__globals__)
+    parts = [code]
+    for one in (*(group.__defaults__ or ()), *cells, *names):
+        if type(one) in (bool, int, float, complex, str, type(None)):
+            parts.append((type(one), repr(one)))
+        elif isinstance(one, (ModuleType, BuiltinFunctionType, np.ufunc, type)) or hasattr(one, "py_func"):
+            parts.append(one)
+        else:
+            return None
+    inner = any(isinstance(constant, CodeType) for constant in code.co_consts)  # whose names were not looked at
+    return None if inner else tuple(parts)
 
 
 def _functions_of(group):

@@ -64,7 +64,7 @@ def _in_parts(parts, steps, watch):
 
 
 def _start(X, k, init, random_state, threads, watch):
-    """The groups to begin with, of k to 2k-1 records, and what made them: a method that there is time for, or labels."""
+    """The groups to begin with, of k to 2k-1 records, and their origin: a method that there is time for, or labels."""
     from mag.methods import METHODS, automatic  # which name this file
 
     n, d = X.shape
