@@ -122,9 +122,11 @@ def multivariate(
     random_state : int, numpy.random.Generator, optional
         Seeds the methods that draw random numbers; the same seed gives the same groups, None gives seed 0.
     progress : bool or callable, optional
-        True draws a bar on the standard error stream; a function is called with fractions from 0 to 1.
+        True draws a bar on the standard error stream; a function is called with fractions from 0 to 1, on the thread
+        that works.
     time_limit : float, optional
-        Seconds after which the best grouping so far is returned; its `complete` is then False.
+        Seconds after which the best grouping so far is returned; its `complete` is then False.  They count from when
+        the code of the method is loaded or compiled.
     bound : {False, True, "lp", "neighbor"}
         Whether to find out what any grouping into groups of k or more loses at least, the `bound` of the result, and
         how far above that this one can be, its `gap`.  "neighbor" adds up the distances from the nearest records, and
@@ -165,7 +167,8 @@ def multivariate(
         in parts only.
     init : str or array of integers, shape (n,)
         The groups to begin with ("anneal"): a label per record, each at least k times, or the name of a method; by
-        default "ona_star", or "mona" if that would take too long.
+        default "ona_star", or "mona" if that takes more than 80 % of `time_limit`.  ``details["init"]`` of the result
+        tells; if it is "ona_star", the loss is at most that of "ona_star".
     iterations : float
         Steps of annealing per record, 2000 by default; until the time is up with a `time_limit`.  The same seed and
         iterations give the same groups, and the more the better; what a time limit gives depends on the machine.
