@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
+    "CacheWarning",
     "ColumnGroupings",
     "Cost",
     "Grouping",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from mag._jit import CacheWarning
     from mag.api import columns, univariate
     from mag.costs import Cost
     from mag.estimators import Microaggregator as Microaggregator
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from mag.table import microaggregate
 
 _HOMES = {
+    "CacheWarning": "mag._jit",
     "ColumnGroupings": "mag.grouping",
     "Cost": "mag.costs",
     "Grouping": "mag.grouping",

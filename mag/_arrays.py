@@ -39,6 +39,10 @@ def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
         raise TypeError(
             f"{option} must not be a masked array; use {option}.compressed() or {option}.filled(...) first."
         )
+    if type(x).__module__.startswith("scipy.sparse"):
+        raise TypeError(
+            f"{option} must be a dense array; got a sparse {type(x).__name__}, use {option}.toarray() first."
+        )
     for library, coming in _COMING.items():
         if library in sys.modules and (read_as := coming(option, x)) is not None:
             return read_as
@@ -48,9 +52,12 @@ def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
 def _numpy(option: str, x: Any) -> np.ndarray:
     try:
         return np.asarray(x)
-    except (TypeError, ValueError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # of its library, such as polars'
+        dtype = f" of dtype {x.dtype}" if hasattr(x, "dtype") else ""
         raise TypeError(
-            f"{option} must be an array of numbers; NumPy cannot read the {type(x).__name__} given."
+            f"{option} must be an array of numbers; NumPy cannot read the {type(x).__name__}{dtype} given."
         ) from error
 
 
@@ -108,9 +115,17 @@ def _from_torch(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
         raise TypeError(f"{option} must hold values; got a tensor on the device 'meta'.")
     # groups are no differentiable function of the data
     values, home = x.detach(), Home("torch", x.device)
-    if values.is_floating_point() and values.dtype not in (torch.float64, torch.float32, torch.float16):
-        home.narrow, values = x.dtype, values.to(torch.float32)
-    return values.resolve_neg().resolve_conj().cpu().numpy(), home
+    if torch._C._functorch.is_functorch_wrapped_tensor(x):
+        raise TypeError(
+            f"{option} must hold values; got a tensor inside of torch.vmap, grad or another transform of torch.func, "
+            "call mag outside of it."
+        )
+    try:
+        if values.is_floating_point() and values.dtype not in (torch.float64, torch.float32, torch.float16):
+            home.narrow, values = x.dtype, values.to(torch.float32)
+        return values.resolve_neg().resolve_conj().cpu().numpy(), home
+    except (NotImplementedError, RuntimeError, TypeError):  # fewer than 8 bits, or several numbers in one
+        raise TypeError(f"{option} must have a dtype that NumPy can read; got {x.dtype}, convert it first.") from None
 
 
 def _from_jax(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
@@ -124,8 +139,13 @@ def _from_jax(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
         )
     several = len(x.devices()) > 1
     home = Home("jax", None if several else next(iter(x.devices())))
-    if np.dtype(x.dtype).kind == "V":  # bfloat16 and narrower
-        home.narrow, x = x.dtype, x.astype(np.float32)
+    if np.dtype(x.dtype).isbuiltin != 1:  # NumPy does not have it: bfloat16 and floats of 8 bits, integers of 4
+        if jax.numpy.issubdtype(x.dtype, jax.numpy.integer):
+            x = x.astype(np.int8)
+        elif jax.numpy.issubdtype(x.dtype, jax.numpy.floating):
+            home.narrow, x = x.dtype, x.astype(np.float32)
+        else:
+            raise TypeError(f"{option} must hold numbers; got a JAX array of dtype {x.dtype}.")
     return np.asarray(x), home
 
 

@@ -14,13 +14,19 @@ A `Kernel` wraps the four as a zero-size typed tag.  Numba compiles a solver per
 """
 
 import hashlib
+import os
 import pathlib
+import pickle
+import warnings
 from collections import namedtuple
 from functools import cache
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
 import numba
+import numpy as np
 from numba.core import types
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import NativeValue, intrinsic, models, overload, register_model, unbox
 
 from mag._lanes import Part, at, neighbours, part, part_of
@@ -29,22 +35,36 @@ from mag._wide import WORDS, nearest_quotient, to_float, to_wide, wide
 OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False}
 INLINE = {"jit_options": {"forceinline": True, **OPTIONS}}
 
+UNREADABLE = (OSError, EOFError, pickle.UnpicklingError)  # files of others, or cut short
+
 called = numba.njit(**OPTIONS)  # part of its callers' cache entries; not copied into them, so they compile faster
 inlined = numba.njit(forceinline=True, **OPTIONS)
 
 
 def jit(function):
-    """Compile when called, and keep the machine code on disk."""
-    compiled = numba.njit(cache=True, **OPTIONS)(function)
-    files = compiled._cache._cache_file
-    files.__class__ = _CacheFiles
-    # numba looks at the function's own file only, and would not notice a changed cost in another
-    files._source_stamp = files._source_stamp, digest(pathlib.Path(function.__code__.co_filename).parent)
+    """Compile when called, and keep the machine code on disk where that can be written."""
+    compiled = numba.njit(**OPTIONS)(function)
+    compiled._cache = _Cache(function)
     return compiled
 
 
+class CacheWarning(UserWarning):
+    """Compiled code could not be kept on disk: the next process compiles it again, which takes seconds to a minute."""
+
+
+class _ReadOnly(InTreeCacheLocator):
+    """Beside the source, where nothing can be written: code that `mag warmup` left there is used all the same."""
+
+    def ensure_cache_path(self):
+        pass
+
+
+class _Places(CompileResultCacheImpl):
+    _locator_classes = (*CompileResultCacheImpl._locator_classes, _ReadOnly)
+
+
 class _CacheFiles(IndexDataCacheFile):
-    """Every entry has a file of its own.
+    """Every entry has a file of its own, and none is needed: what cannot be read or written is compiled in memory.
 
     Numba numbers them: two processes that compile at the same time can take the same number, and a third one then runs
     the code of one cost, or one k, in place of another.
@@ -52,11 +72,66 @@ class _CacheFiles(IndexDataCacheFile):
 
     def save(self, key, data):
         overloads = self._load_index()
-        if key not in overloads:
-            name = hashlib.sha256(str(key).encode()).hexdigest()[:16]
-            overloads[key] = self._index_name.removesuffix("nbi") + f"{name}.nbc"
-            self._save_index(overloads)
-        self._save_data(overloads[key], data)
+        try:
+            if key not in overloads:
+                name = hashlib.sha256(str(key).encode()).hexdigest()[:16]
+                overloads[key] = self._index_name.removesuffix("nbi") + f"{name}.nbc"
+                self._save_index(overloads)
+            self._save_data(overloads[key], data)
+        except OSError as error:
+            _warn_once(error.strerror)
+
+    def load(self, key):
+        try:
+            return super().load(key)
+        except UNREADABLE:
+            return None
+
+    def _load_index(self):
+        try:
+            return super()._load_index()
+        except UNREADABLE:
+            return {}
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Places
+
+    def __init__(self, function):
+        super().__init__(function)
+        files = self._cache_file
+        # numba looks at the function's own file only, and would not notice a changed cost in another
+        stamp = files._source_stamp, digest(pathlib.Path(function.__code__.co_filename).parent)
+        self._cache_file = _CacheFiles(self._cache_path, self._impl.filename_base, stamp)
+
+    def save_overload(self, sig, data):
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:  # the directory is gone, or not ours anymore
+            _warn_once(error.strerror)
+
+
+_warned = False
+
+
+def _warn_once(reason):
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"mag cannot keep its compiled code on disk ({reason}) and compiles it anew in every process; set "
+            "NUMBA_CACHE_DIR to a directory that can be written.",
+            CacheWarning,
+            stacklevel=2,
+        )
+
+
+if hasattr(os, "register_at_fork"):  # or a forked process may wait for a thread that it does not have to compile
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 @cache
@@ -123,6 +198,40 @@ class Kernel:
         """The same cost summed in wide integers."""
         functions = (f.py_func for f in (self.terms, self.left, self.right, self.join))
         return Kernel(self.name, self.n_terms, *functions, number="wide")
+
+
+_SHARED: dict[tuple, Kernel] = {}
+
+
+def kernel_of(name, group):
+    """The kernel of a user's function: one for all that numba would compile alike, since it never frees their code."""
+    key = _identity(group)
+    if key is None:
+        return Kernel(name, group=group)
+    if key not in _SHARED:
+        _SHARED[key] = Kernel(name, group=group)
+    return _SHARED[key]
+
+
+def _identity(group):
+    """What the machine code of a function depends on; None if that cannot be told, because some of it may change."""
+    if hasattr(group, "py_func"):  # numba's, compiled once
+        return (group,)
+    if type(group) is not FunctionType or group.__kwdefaults__:
+        return None
+    code = group.__code__
+    cells = (cell.cell_contents for cell in group.__closure__ or ())
+    names = (group.__globals__[name] for name in code.co_names if name in group.__globals__)
+    parts = [code]
+    for one in (*(group.__defaults__ or ()), *cells, *names):
+        if type(one) in (bool, int, float, complex, str, type(None)):
+            parts.append((type(one), repr(one)))
+        elif isinstance(one, (ModuleType, BuiltinFunctionType, np.ufunc, type)) or hasattr(one, "py_func"):
+            parts.append(one)
+        else:
+            return None
+    inner = any(isinstance(constant, CodeType) for constant in code.co_consts)  # whose names were not looked at
+    return None if inner else tuple(parts)
 
 
 def _functions_of(group):

@@ -7,17 +7,18 @@ import numpy as np
 
 from mag._cells import Units
 from mag._checks import seconds
+from mag._interrupt import interruptible
 from mag._plan import Plan
 from mag._strata import Strata, combined
 from mag.api import _backend, columns, univariate
 from mag.backends import _workspace
 from mag.backends._threads import each
 from mag.costs import Cost
-from mag.joint import _generator, _numbered, _progress, _try, check_options
-from mag.methods import METHODS, Method, automatic
+from mag.joint import _generator, _numbered, _progress, _try, check_options, run_method
+from mag.methods import METHODS, automatic
 from mag.methods._parts import LARGE, group_parts
+from mag.methods._ready import watch_for
 from mag.methods._standard import standardised
-from mag.methods._watch import Watch
 
 SHORT = 0.1  # seconds of a stratum that are not worth annealing
 WIDE = 2**21  # cells that are grouped at once, where columns are grouped by themselves
@@ -115,14 +116,18 @@ def records(
         seed = random_state if method != "auto" or METHODS[name].takes("random_state") else None
         check_options(name, k, options, seed, time_limit, engine, backend)
         _try(METHODS[name], options, {"engine": engine, "threads": threads})
-    sizes, watch = cells.sizes, Watch(_progress(progress), seconds("time_limit", time_limit))
-    generator = _generator(random_state)
+    sizes, generator = cells.sizes, _generator(random_state)
+    used = {name for name, size in zip(names, sizes.tolist(), strict=True) if size >= 2 * k > 2}
+    if "ona_star" in used:
+        used.add("mona")  # which groups small parts together as well
+    watch = watch_for(sorted(used), k, options, False, _progress(progress), seconds("time_limit", time_limit))
     seeds = [generator] if cells.whole else generator.spawn(sizes.size)
     labels = np.zeros(n, np.int64)  # strata of fewer than 2k records are one group
     many = np.array([name == "ona_star" for name in names]) & (sizes >= 2 * k) & (sizes <= LARGE) & (k > 1)
     together = float(sizes[many].sum()) / n
     if many.sum() > 1:
-        labels = group_parts(z, k, cells.order, cells.starts, np.flatnonzero(many), threads, watch.part(0.0, together))
+        turn, part = np.flatnonzero(many), watch.part(0.0, together)
+        labels = interruptible(group_parts, z, k, cells.order, cells.starts, turn, threads, part)
     else:
         many[:], together = False, 0.0
     done = together
@@ -133,20 +138,15 @@ def records(
         own = z[members]
         if not cells.whole:
             own -= own.mean(axis=0)
-        labels[members] = _labels(METHODS[names[c]], own, k, given, options)
+        found = np.arange(len(own)) if k == 1 else run_method(METHODS[names[c]], own, k, given, options)
+        labels[members], details = found if isinstance(found, tuple) else (found, {})
+        if "init" not in options and details.get("init", "ona_star") != "ona_star":
+            names[c] += f" from {details['init']}"
         watch.stopped |= part.stopped
         done = min(done + share, 1.0)
     watch.done()
     labels, n_groups = _numbered(labels + (int(labels.max()) + 1) * cells.cell, n)
     return labels, n_groups, list(dict.fromkeys(names)), not watch.stopped
-
-
-def _labels(method: Method, X: np.ndarray, k: int, given: dict[str, Any], options: dict[str, Any]) -> np.ndarray:
-    """The groups of one stratum."""
-    if k == 1:
-        return np.arange(len(X))
-    found = method.group(X, k, **{name: one for name, one in given.items() if method.takes(name)}, **options)
-    return found[0] if isinstance(found, tuple) else found
 
 
 def _numbered_through(found: list[tuple[np.ndarray, int]], cells: Cells, n: int) -> tuple[np.ndarray, int]:

@@ -1,6 +1,6 @@
 """The public functions: check, plan, run, wrap."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +20,8 @@ from mag._checks import (
     thread_count,
     weights_for,
 )
-from mag.backends import BACKENDS, automatic, cuda
+from mag._interrupt import interruptible
+from mag.backends import BACKENDS, automatic, cpu, cuda
 from mag.backends._labels import at_least
 from mag.backends._problem import Problem
 from mag.backends._sort import sort
@@ -137,7 +138,8 @@ def univariate(
     threads = thread_count("threads", threads)
     if flag("assume_sorted", assume_sorted) and not (values[:-1] <= values[1:]).all():
         raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
-    order, starts, labels = engine.group(values, weights, problem, assume_sorted, threads)
+    run = _run(engine, n, [problem])
+    order, starts, labels = run(engine.group, values, weights, problem, assume_sorted, threads)
     if soft is None and not at_least(k, labels, starts.size, order is None):
         raise RuntimeError(WITHHELD.format(k=k))
     return Grouping(
@@ -236,13 +238,24 @@ def columns(
         if not all(cuda.takes(n, problem) for problem, _ in jobs):
             return columns(given, k, cost=cost, solver=solver, backend="cpu", threads=threads)
         return cuda.stay_columns(values, jobs, asked, dtype=dtype, **described)
-    solved = engine.group_columns(values, jobs, threads)
+    run = _run(engine, values.size, [problem for problem, _ in jobs])
+    solved = run(engine.group_columns, values, jobs, threads)
     if solved is None:
         finite("X", values)
     labels, n_groups, least = solved
     if (least < ks).any():
         raise RuntimeError(WITHHELD.format(k=ks[int(np.argmin(least - ks))]))
     return ColumnGroupings(labels, asked, n_groups, x=values, dtype=dtype, **described)
+
+
+LONG, SLOW = 2**18, 2**12  # values that take solvers with lanes, and others, some ten milliseconds
+
+
+def _run(engine: ModuleType, n: int, problems: list[Problem]) -> Callable[..., Any]:
+    """How to call what groups n values: so that Ctrl-C can end it, unless it is over before anybody could wait."""
+    lanes = all(solver.lanes for problem in problems for solver in problem.solvers.values())
+    long = engine is cpu and n >= (LONG if lanes else SLOW)  # a device belongs to the thread that chose it
+    return interruptible if long else lambda function, *args: function(*args)
 
 
 WITHHELD = "A group of fewer than k={k} records was found and withheld; please report this."

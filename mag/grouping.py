@@ -1,10 +1,11 @@
 """What is returned: labels, and whatever follows from them and the data, computed when asked for."""
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from mag._lazy import cached_property
 
 BLOCK = 2**17  # values that a table's results are computed from at a time
 

@@ -7,14 +7,17 @@ import numpy as np
 
 from mag._arrays import read
 from mag._checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
+from mag._interrupt import interruptible
 from mag.api import _backend, univariate
 from mag.backends import cpu
 from mag.backends._labels import at_least
 from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
+from mag.bounds import ready as ready_bound
 from mag.costs._groups import distance
 from mag.methods import METHODS, Method, automatic
 from mag.methods._ordered import Whole
+from mag.methods._ready import watch_for
 from mag.methods._standard import Standard, standardised
 from mag.methods._watch import Watch
 from mag.records import RecordGrouping
@@ -119,9 +122,11 @@ def multivariate(
     random_state : int, numpy.random.Generator, optional
         Seeds the methods that draw random numbers; the same seed gives the same groups, None gives seed 0.
     progress : bool or callable, optional
-        True draws a bar on the standard error stream; a function is called with fractions from 0 to 1.
+        True draws a bar on the standard error stream; a function is called with fractions from 0 to 1, on the thread
+        that works.
     time_limit : float, optional
-        Seconds after which the best grouping so far is returned; its `complete` is then False.
+        Seconds after which the best grouping so far is returned; its `complete` is then False.  They count from when
+        the code of the method is loaded or compiled.
     bound : {False, True, "lp", "neighbor"}
         Whether to find out what any grouping into groups of k or more loses at least, the `bound` of the result, and
         how far above that this one can be, its `gap`.  "neighbor" adds up the distances from the nearest records, and
@@ -162,7 +167,8 @@ def multivariate(
         in parts only.
     init : str or array of integers, shape (n,)
         The groups to begin with ("anneal"): a label per record, each at least k times, or the name of a method; by
-        default "ona_star", or "mona" if that would take too long.
+        default "ona_star", or "mona" if that takes more than 80 % of `time_limit`.  ``details["init"]`` of the result
+        tells; if it is "ona_star", the loss is at most that of "ona_star".
     iterations : float
         Steps of annealing per record, 2000 by default; until the time is up with a `time_limit`.  The same seed and
         iterations give the same groups, and the more the better; what a time limit gives depends on the machine.
@@ -219,11 +225,12 @@ def multivariate(
     check_options(name, k, options, random_state, time_limit, engine, backend)
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
-    watch = Watch(_progress(progress), seconds("time_limit", time_limit))
-    given = {"engine": engine, "threads": threads, "random_state": _generator(random_state), "watch": watch}
+    given = {"engine": engine, "threads": threads, "random_state": _generator(random_state)}
     standard = standardised(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
-    if n < 2 * k or k == 1 or d == 1:
+    names = [name] if n >= 2 * k and k > 1 and d > 1 else []
+    watch = watch_for(names, k, options, whole, _progress(progress), seconds("time_limit", time_limit))
+    if not names:
         _try(chosen, options, given)
     if n < 2 * k or k == 1:
         labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
@@ -231,8 +238,8 @@ def multivariate(
         cost = "sse_int" if whole else "sse"
         labels, name = univariate(values[:, 0], k, cost=cost, threads=threads).labels, "univariate"
     else:
-        given["whole"] = _whole(values, standard) if whole else None
-        found = chosen.group(standard.z, k, **{a: b for a, b in given.items() if chosen.takes(a)}, **options)
+        given |= {"watch": watch, "whole": _whole(values, standard) if whole else None}
+        found = run_method(chosen, standard.z, k, given, options)
         labels, details = found if isinstance(found, tuple) else (found, details)
     watch.done()
     labels, n_groups = _numbered(labels, n)
@@ -253,8 +260,10 @@ def multivariate(
     )
     if lower is not None:
         least = grouping._squares  # which is optimal without a choice, and with one column
-        if n >= 2 * k and k > 1 and d > 1:
-            least = BOUNDS[lower](standard.z, k, least, threads, Watch(None, bound_time))
+        if names:
+            if bound_time is not None:
+                interruptible(ready_bound, lower)
+            least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Watch(None, bound_time))
         grouping._bounded(least)
     return grouping
 
@@ -290,6 +299,12 @@ def check_options(
         raise TypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
 
 
+def run_method(method: Method, X: np.ndarray, k: int, given: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Let a method group records; Ctrl-C ends it."""
+    handed = {name: one for name, one in given.items() if method.takes(name)}
+    return interruptible(method.group, X, k, **handed, **options)
+
+
 def _try(method: Method, options: dict[str, Any], given: dict[str, Any]) -> None:
     """Where the method has nothing to do, its options are still checked: on eight other records."""
     fitting = {"directions", "init"}  # fit the columns or records of X only, unless they are names
@@ -297,7 +312,7 @@ def _try(method: Method, options: dict[str, Any], given: dict[str, Any]) -> None
     if options:
         given = given | {"random_state": np.random.default_rng(0), "watch": Watch(None, None), "whole": None}
         records = np.column_stack([np.arange(8.0) - 3.5, np.arange(8) % 2 - 0.5])
-        method.group(records, 2, **{name: one for name, one in given.items() if method.takes(name)}, **options)
+        run_method(method, records, 2, given, options)
 
 
 def _numbered(labels: Any, n: int) -> tuple[np.ndarray, int]:

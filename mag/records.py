@@ -1,10 +1,10 @@
 """What `mag.multivariate` returns: records of several columns in groups."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from mag._lazy import cached_property
 from mag.costs._groups import distance, record_means
 from mag.grouping import Grouping, published
 

@@ -6,13 +6,13 @@ import os
 import pathlib
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mag import __version__, assess
 from mag._frames import Frame, frame_of
+from mag._lazy import cached_property
 
 WITHHELD = "withheld: it would undo the shuffle"
 

@@ -203,9 +203,32 @@ def test_auto_begins_with_what_fits_into_the_limit(monkeypatch):
         monkeypatch.setitem(mag.methods.METHODS, name, mag.methods.Method(run))
     X = records(200, 2)
     group(X, 3, time_limit=60, iterations=1)
-    monkeypatch.setattr(anneal, "QUICK", 1)
+    began.clear()  # what was compiled first is run first
+    group(X, 3, time_limit=60, iterations=1)
+    assert began == ["ona_star"]
+    monkeypatch.setattr(anneal, "FASTEST", 0)
     group(X, 3, time_limit=60, iterations=1)
     assert began == ["ona_star", "mona"]
+
+
+def test_mona_takes_over_where_ona_star_did_not_end_in_time(monkeypatch):
+    """The result says so; what there was time for is not lost, where that is better."""
+    best = mag.multivariate(records(200, 2), 3, method="ona_star").labels
+
+    def cut(labels):
+        def run(X, k, *, threads, watch):
+            watch.stopped = watch.left() < 1e9
+            return labels[: len(X)].copy()
+
+        return mag.methods.Method(run)
+
+    X = records(200, 2)
+    group(X, 3, time_limit=60, iterations=1)
+    for labels, start in ((np.zeros(200, int), "mona"), (best.astype(int), "ona_star, cut short")):
+        monkeypatch.setitem(mag.methods.METHODS, "ona_star", cut(labels))
+        found = mag.multivariate(X, 3, method="anneal", time_limit=60, iterations=1)
+        assert found.details["init"] == start
+        assert found.sizes.max() <= 5
 
 
 @pytest.mark.parametrize(

@@ -205,3 +205,35 @@ def test_no_library_is_imported_that_the_user_did_not_import():
         "print([name for name in ('torch', 'jax', 'cupy', 'pandas', 'polars', 'dask') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "int2", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_narrow_numbers_of_jax(dtype):
+    """Integers of four bits are integers: their means are not."""
+    jnp = pytest.importorskip("jax.numpy")
+    x = jnp.asarray([0, 1, 1, -1, 0, 0, 1] if dtype == "int2" else [0, 1, 1, 3, 6, 6, 7]).astype(dtype)
+    grouping, plain = mag.univariate(x, 3), mag.univariate(np.asarray(x.astype("float32"), np.float64), 3)
+    assert grouping.labels.tolist() == plain.labels.tolist()
+    integer = "int" in dtype
+    assert str(grouping.masked.dtype) == ("float32" if integer else dtype)
+    expected = plain.masked.astype(np.float32) if integer else jnp.asarray(plain.masked, "float32").astype(dtype)
+    assert grouping.masked.tolist() == expected.tolist()
+    assert not integer or grouping.masked.tolist() != grouping.masked.astype("int32").tolist()
+
+
+def test_what_holds_no_values_or_no_numbers_is_refused_in_a_sentence():
+    torch, sparse, polars = (pytest.importorskip(name) for name in ("torch", "scipy.sparse", "polars"))
+    with pytest.raises(TypeError, match=r"x must hold values; got a tensor inside of torch\.vmap"):
+        torch.vmap(lambda x: mag.univariate(x, 2).masked)(torch.rand(3, 5))
+    with pytest.raises(
+        TypeError, match=r"x must have a dtype that NumPy can read; got torch\.uint4, convert it first\."
+    ):
+        mag.univariate(torch.zeros(4, dtype=torch.uint8).view(torch.uint4), 2)
+    for matrix in (sparse.csr_matrix(np.eye(4)), sparse.coo_array(np.eye(4))):
+        sentence = rf"X must be a dense array; got a sparse {type(matrix).__name__}, use X\.toarray\(\) first\."
+        for function in (mag.multivariate, mag.columns):
+            with pytest.raises(TypeError, match=sentence):
+                function(matrix, 2)
+    wide = polars.Series([1, 2, 4, 7], dtype=polars.Int128)
+    with pytest.raises(TypeError, match=r"NumPy cannot read the Series of dtype Int128 given\."):
+        mag.univariate(wide, 2)

@@ -132,7 +132,7 @@ def test_payments_are_fair_to_the_pool():
     pool = Pool(np.square(X[:, None] - X).sum(axis=2), 3, np.ones(12))
     everything = np.array(list(itertools.combinations(range(12), 3)))
     assert pool.add(np.vstack([everything, everything[::-1, ::-1]])) == len(everything)
-    y, total = pool.ascend(np.zeros(12), least_loss(X, 3), 0.2, 5000)
+    y, total = pool.ascend(np.zeros(12), least_loss(X, 3), 0.2, 5000, Watch())
     assert (y[pool.groups].sum(axis=1) <= pool.costs + 1e-12).all()
     assert math.fsum(y) == pytest.approx(total, rel=1e-12)
 

@@ -251,3 +251,32 @@ def test_a_wrong_cost_gets_one_sentence(change, sentence):
     with pytest.raises((TypeError, ValueError)) as caught:
         mag.Cost(options.pop("name"), **options)
     assert str(caught.value) == sentence
+
+
+def made(power, scale=None):
+    def group(x, i, j):
+        return abs(x[j - 1] - x[i]) ** power if scale is None else scale[0] * (x[j - 1] - x[i])
+
+    return mag.Cost("made", group=group)
+
+
+def test_equal_functions_share_their_compiled_code():
+    """Numba frees none: a cost that is made anew for every call would take more and more memory."""
+    assert made(2).kernel is made(2).kernel
+    assert made(2).kernel is not made(3).kernel
+    assert made(2).kernel is not made(2.0).kernel  # compiled differently
+    scale = np.ones(1)
+    assert made(2, scale).kernel is not made(2, scale).kernel  # an array may change in between
+    one, other = (mag.Cost("one", group=lambda x, i, j: x[j - 1] - x[i]) for _ in range(2))
+    assert one.kernel is other.kernel
+    assert one.kernel is not mag.Cost("one", group=lambda x, i, j: x[i] - x[j - 1]).kernel
+
+
+def test_functions_that_share_code_find_the_same_groups_and_others_do_not():
+    x = [0.0, 1.0, 5.0, 6.0, 7.0, 20.0]
+    for power in (2, 1, 2):
+        expected = min(
+            sum((x[j - 1] - x[i]) ** power for i, j in zip(cut, [*cut[1:], 6], strict=True))
+            for cut in ([0], [0, 2], [0, 3], [0, 4], [0, 2, 4])
+        )
+        assert mag.univariate(x, 2, cost=made(power)).cost == pytest.approx(expected)

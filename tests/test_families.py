@@ -279,6 +279,25 @@ def test_mona_is_mondrian_at_rho_0_and_ona_star_at_rho_1():
     assert same(group(X, 4, "mona", rho=1), group(X, 4, "ona_star"))
 
 
+@pytest.mark.parametrize("method", ["mona", "mona_2d"])
+def test_mona_splits_parts_of_2k_records(method):
+    """Mondrian leaves them as they are, and the tables of both come from that."""
+    rng = np.random.default_rng(0)
+    for n, k, rho in ((8, 4, 0.5), (64, 4, 0.0), (1024, 8, 0.1), (640, 5, 0.5), (96, 3, 0.9)):
+        for X in (rng.normal(size=(n, 2)), rng.integers(0, 2, (n, 3)).astype(float)):
+            sizes = np.unique(group(X, k, method, rho=rho), return_counts=True)[1]
+            assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
+    assert np.unique(group(X, 12, "mondrian_v"), return_counts=True)[1].max() == 24
+
+
+@pytest.mark.parametrize("method", [name for name in BOUNDED if not name.startswith("mondrian")])
+def test_groups_have_k_to_2k_minus_1_records_when_the_time_is_up(method):
+    X = np.random.default_rng(8).normal(size=(1600, 3))
+    grouping = mag.multivariate(X, 25, method=method, time_limit=1e-9)
+    assert not grouping.complete
+    assert 25 <= grouping.sizes.min() <= grouping.sizes.max() <= 49
+
+
 # ---- what is promised
 
 

@@ -91,6 +91,44 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+BUSY = """
+import copy, os, signal, threading, time, numpy as np, mag, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # newer versions of Python warn of forks beside threads
+grouping = mag.univariate(np.random.default_rng(0).random(300_000), 5)
+records = mag.multivariate(np.random.default_rng(0).random((200, 3)), 5, method="mdav")
+def work():
+    for one in (grouping, records):
+        found = copy.copy(one)  # which has computed nothing yet
+        found.masked, found.cost, found.information_loss, found.sizes
+stop = threading.Event()
+def busy():
+    while not stop.is_set():
+        work()
+for _ in range(4):
+    threading.Thread(target=busy, daemon=True).start()
+ended = []
+for _ in range(8):
+    time.sleep(0.05)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # nothing here takes long
+        work()
+        mag.univariate(np.arange(400.0), 5, threads=2).masked
+        os._exit(0)
+    ended.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    if ended[-1]:
+        break
+print(ended[-1], flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="needs fork")
+def test_processes_that_are_forked_while_other_threads_group():
+    done = subprocess.run([sys.executable, "-c", BUSY], capture_output=True, text=True, timeout=300)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="needs fork")
 def test_a_forked_process_can_group_too():
     """In a process of its own: libraries that other tests have loaded do not like forks."""

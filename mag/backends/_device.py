@@ -6,11 +6,11 @@ hybrid way: sorted values go to the host when the result is asked for, and where
 """
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from mag._lazy import cached_property
 from mag.backends import cpu
 from mag.backends._launch import (
     COSTS,

@@ -4,12 +4,12 @@ Nothing is waited for, checked or copied before a result is looked at.  What is 
 single columns) is computed from copies on the host, by the classes that these derive from, and moved to the device.
 """
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mag._checks import finite
+from mag._lazy import cached_property
 from mag.backends._device import Columns
 from mag.backends._launch import Device
 from mag.grouping import ColumnGroupings, Grouping

@@ -2,7 +2,9 @@
 
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+
+from mag._interrupt import Worker, stop_if_left
 
 _pool = None
 _opening = threading.Lock()
@@ -23,12 +25,14 @@ def each(function, tasks, threads):
             if failed:
                 return
             try:
+                stop_if_left()
                 results[i] = function(tasks[i])
             except BaseException as error:
                 failed.append(error)
                 raise
 
-    helpers = [_workers().submit(work) for _ in range(min(threads, len(tasks)) - 1)]
+    contexts = [copy_context() for _ in range(min(threads, len(tasks)) - 1)]
+    helpers = [_workers().submit(lambda context=context: context.run(work)) for context in contexts]
     try:
         work()
     finally:
@@ -49,7 +53,7 @@ def _workers():
     global _pool
     with _opening:
         if _pool is None:
-            _pool = ThreadPoolExecutor(max((os.cpu_count() or 1) - 1, 1), "mag")
+            _pool = Worker(max((os.cpu_count() or 1) - 1, 1))
         return _pool
 
 

@@ -1,5 +1,6 @@
 """Memory that a thread keeps for its next call: page faults of fresh memory can cost as much as the work itself."""
 
+import os
 import threading
 import weakref
 
@@ -26,6 +27,16 @@ class _Kept(threading.local):
 
 _adding = threading.Lock()
 _kept = _Kept()
+
+
+def _forget():
+    """Whoever held the lock is not part of a forked process."""
+    global _adding
+    _adding = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def borrow(name, size, dtype):

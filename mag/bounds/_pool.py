@@ -10,6 +10,8 @@ import numpy as np
 from mag._jit import called, jit
 
 MOST, KEPT = 40, 15  # groups per record: from so many on, only the tightest are kept
+WORK = 2**24  # members of groups that are looked at in one call
+BEST, WAITS, STEP = 0, 1, 2  # where the ascent keeps its numbers
 
 
 class Pool:
@@ -40,9 +42,17 @@ class Pool:
             self.groups, self.costs = self.groups[kept], self.costs[kept]
             self.seen = set(map(bytes, self.groups))
 
-    def ascend(self, y, target, step, rounds):
+    def ascend(self, y, target, step, rounds, watch):
         """Payments fair to the pool, from y on, and their sum, which is large; `target` cannot be exceeded."""
-        return _ascend(y, self.safe, self.groups, self.costs, target, step, rounds)
+        start, fair, direction = y.copy(), y.copy(), np.zeros_like(y)
+        y, numbers, at_once = y.copy(), np.array([-np.inf, 0.0, step]), max(1, WORK // max(self.groups.size, 1))
+        for first in range(0, rounds, at_once):
+            some = min(at_once, rounds - first)
+            if _ascend(y, self.safe, self.groups, self.costs, target, some, start, fair, direction, numbers):
+                break
+            if watch.step(0.0):
+                break
+        return fair, numbers[BEST]
 
 
 @jit
@@ -77,21 +87,25 @@ def _corrections(y, groups, costs, correction, tightest):
 
 
 @jit
-def _ascend(y, safe, groups, costs, target, step, rounds):
-    """Subgradients, smoothed, with Polyak's step to the target; back to the best and shorter when that is too far."""
-    n, k, best, waits = len(y), groups.shape[1], -np.inf, 0
-    y, scale = y.copy(), safe + (1e-3 * safe.mean() + 1e-300)  # records that are far from others pay more
-    correction, tightest, direction, slope = np.empty(n), np.empty(n, np.int64), np.zeros(n), np.empty(n)
-    start, fair = y.copy(), y.copy()
+def _ascend(y, safe, groups, costs, target, rounds, start, fair, direction, numbers):
+    """Subgradients, smoothed, with Polyak's step to the target; back to the best and shorter when that is too far.
+
+    So many rounds, which change all from `start` on and y; True if no more are of use.
+    """
+    n, k, best, waits, step = len(y), groups.shape[1], numbers[BEST], numbers[WAITS], numbers[STEP]
+    scale = safe + (1e-3 * safe.mean() + 1e-300)  # records that are far from others pay more
+    correction, tightest, slope = np.empty(n), np.empty(n, np.int64), np.empty(n)
+    done = False
     for _ in range(rounds):
         total = _corrections(y, groups, costs, correction, tightest)
-        waits = 0 if best == -np.inf or total > best + 1e-8 * abs(best) else waits + 1
+        waits = 0.0 if best == -np.inf or total > best + 1e-8 * abs(best) else waits + 1.0
         if total > best:
             best = total
             start[:], fair[:] = y, y + correction
         if waits >= 20:
-            waits, step = 0, 0.7 * step
+            waits, step = 0.0, 0.7 * step
             if step < 1e-5:
+                done = True
                 break
             y[:], direction[:] = start, 0.0
             total = _corrections(y, groups, costs, correction, tightest)
@@ -104,7 +118,9 @@ def _ascend(y, safe, groups, costs, target, step, rounds):
             direction[i] = 0.8 * direction[i] + 0.2 * slope[i]
             length += direction[i] * direction[i] * scale[i]
         if length == 0.0 or total >= target:
+            done = True
             break
         for i in range(n):
             y[i] += step * (target - total) / length * direction[i] * scale[i]
-    return fair, best
+    numbers[BEST], numbers[WAITS], numbers[STEP] = best, waits, step
+    return done

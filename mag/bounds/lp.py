@@ -39,9 +39,9 @@ def bound(X, k, cost, threads, watch):
         groups, excess = task.grown(y)
         new = pool.add(groups[(excess < 0) | (attempt == 0)])  # every record is in one
         settled = new < 0.05 * len(X) or attempt == ROUNDS - 1
-        y, allowed = pool.ascend(y, cost, 0.2 if attempt < 10 else 0.05, 20_000 if settled else 300)
+        y, allowed = pool.ascend(y, cost, 0.2 if attempt < 10 else 0.05, 20_000 if settled else 300, watch)
         if settled:  # from the first payments on it may come farther
-            y, allowed = max((y, allowed), pool.ascend(safe, cost, 0.2, 20_000), key=lambda found: found[1])
+            y, allowed = max((y, allowed), pool.ascend(safe, cost, 0.2, 20_000, watch), key=lambda found: found[1])
         if watch.step(attempt / ROUNDS):
             break
         if settled:

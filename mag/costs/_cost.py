@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._checks import one_of
-from mag._jit import Kernel
+from mag._jit import Kernel, kernel_of
 from mag.costs._groups import Groups
 
 # What the values of a group are replaced by, as a distance from the group's base: losses are computed from this.
@@ -54,6 +54,10 @@ class Cost:
     There must be an optimal grouping that does not interleave groups of the sorted values ("ordered minimisable").
     `concave` and `splitting` are promises: a wrong one gives groupings that are not optimal.
 
+    A function is compiled when it is first used, and its code, about 27 MB, stays until the process ends: numba frees
+    none.  Functions with the same code, and the same numbers from outside of it, share theirs, so a cost may be made
+    anew for every call; a parameter that takes many values belongs into what `prepare` returns.
+
     Examples
     --------
     The discount cost of Stamm & Schaub (2024), appendix B.7: the dearer half of the items in a group is paid for,
@@ -96,7 +100,7 @@ class Cost:
                 raise TypeError(f"{option} must be True or False; got {promise!r}.")
         self.name, self.concave, self.splitting = name, concave, splitting
         self.representative = one_of("representative", representative, sorted(set(REPRESENTATIVES) - {"rounded mean"}))
-        self.kernel = Kernel(name, group=group)
+        self.kernel = kernel_of(name, group)
         self._prepare, self._group = prepare, group
 
     def __repr__(self) -> str:

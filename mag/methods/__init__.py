@@ -38,10 +38,14 @@ GIVEN = ("engine", "random_state", "threads", "watch", "whole")  # handed over b
 
 @dataclass(frozen=True)
 class Method:
-    """The function that groups, and the only k that it can do, if so; what it can be asked for is in its signature."""
+    """The function that groups, the only k that it can do, if so, and methods that it may start from.
+
+    What it can be asked for is in its signature.
+    """
 
     group: Callable[..., Any]
     k: int | None = None
+    starts: tuple[str, ...] = ()
 
     @property
     def _keywords(self) -> dict[str, Any]:
@@ -61,7 +65,7 @@ class Method:
 
 
 METHODS = {
-    "anneal": Method(anneal.group),
+    "anneal": Method(anneal.group, starts=("mona", "ona_star")),
     "cbfs_order": Method(cbfs_order.group),
     "kmeans_cleanup": Method(kmeans_cleanup.group),
     "lmas": Method(ona.lmas),

@@ -3,16 +3,17 @@
 import numpy as np
 
 from mag._jit import jit
-from mag.backends._threads import both
+from mag.backends._threads import each
 from mag.methods._remaining import measure, remaining
+
+BATCH = 256  # records whose neighbours are looked for in one call
 
 
 def neighbours(X, count, threads=1):
     """The `count` nearest other records of every record, nearest first, equally near ones in their order."""
     n = len(X)
     found = np.empty((n, count), np.int64)
-    half = n // 2
-    both(lambda: search(X, remaining(X), 0, half, found), lambda: search(X, remaining(X), half, n, found), threads)
+    each(lambda first: search(X, remaining(X), first, min(first + BATCH, n), found), range(0, n, BATCH), threads)
     return found
 
 

@@ -121,8 +121,7 @@ def divide(X, order, start, stop, k, limit, rule, spare, values, cuts, once):
         depth -= 1
         start, stop = stack[depth, 0], stack[depth, 1]
         cuts[start] = 1
-        # the thesis writes < 2k, but its tables come from parts of 2k that are left as they are
-        if stop - start <= limit or stop - start <= 2 * k:
+        if stop - start <= limit or stop - start < 2 * k:
             continue
         middle = _halve(X, order, start, stop, rule, spare, values, statistics)
         cuts[middle] = 1

@@ -5,9 +5,9 @@ import numpy as np
 from mag.backends._threads import each
 from mag.methods._exchange import group_part, room_for_part
 from mag.methods._memory import work_for
+from mag.methods._partition import VARIANCE, labels_of, parts_of
 from mag.methods._polish import ROUNDS
 from mag.methods._search import Quiet
-from mag.methods.mondrian import mondrian_v
 from mag.methods.ona import ona_star
 
 LARGE = 4096  # records of a part that is worth all threads
@@ -17,7 +17,7 @@ SHARE = 1 << 13  # records of the small parts that one job groups
 def group_parts(X, k, order, starts, turn, threads, watch):
     """Labels within each part: those in `turn`, of 2k records or more, are grouped, the others are one group.
 
-    Part p is order[starts[p]:starts[p + 1]].  When the time is up, Mondrian halves what is left.
+    Part p is order[starts[p]:starts[p + 1]].  When the time is up, what is left is halved.
     """
     sizes = np.diff(np.append(starts, len(order)))
     labels = np.zeros(len(X), np.int64)
@@ -33,15 +33,20 @@ def group_parts(X, k, order, starts, turn, threads, watch):
             if not group_part(work, rows, k, ROUNDS, labels, own):
                 labels[own] = ona_star(rows, k, threads=1, watch=Quiet(watch))
 
+    def halve(p):
+        labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, VARIANCE, threads, watch))
+
     for p in turn[sizes[turn] > LARGE]:  # few
-        run = mondrian_v if watch.left() <= 0 else ona_star
-        labels[members(p)] = run(X[members(p)], k, threads=threads, watch=watch)
+        if watch.left() <= 0:
+            halve(p)
+        else:
+            labels[members(p)] = ona_star(X[members(p)], k, threads=threads, watch=watch)
     turn = turn[sizes[turn] <= LARGE]
     jobs = np.split(turn, np.flatnonzero(np.diff(np.cumsum(sizes[turn]) // SHARE)) + 1) if turn.size else []
     for a in range(0, len(jobs), 2 * threads):
         if watch.step(a / len(jobs)):
             for p in np.concatenate(jobs[a:]):
-                labels[members(p)] = mondrian_v(X[members(p)], k, threads=threads, watch=watch)
+                halve(p)
             break
         each(group, jobs[a : a + 2 * threads], threads)
     return labels

@@ -3,6 +3,8 @@
 import sys
 import time
 
+from mag._interrupt import stop_if_left
+
 WIDTH = 40  # characters of the bar
 PAUSE = 0.1  # seconds between two reports
 
@@ -34,6 +36,7 @@ class Watch:
 
     def step(self, fraction):
         """Note that this fraction of the work is done; True where the time is up."""
+        stop_if_left()
         now = time.monotonic()
         if self._report is not None and now - self._reported >= PAUSE:
             self._reported = now
@@ -46,6 +49,7 @@ class Watch:
 
     def left(self):
         """Seconds until the time is up; infinity without a limit."""
+        stop_if_left()
         return float("inf") if self._limit is None else self._limit - (time.monotonic() - self._began)
 
     def done(self):

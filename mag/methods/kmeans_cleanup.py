@@ -8,13 +8,16 @@ from mag.backends._threads import each
 
 ROUNDS = 100  # of Lloyd's algorithm, at most
 PART = 256  # records that one task assigns
+WORK = 2**24  # distances of seeds in one call
 
 
 def group(X, k, *, factor=1.0, random_state, threads, watch):
     """Labels of clusters of k records or more."""
     n = len(X)
     count = min(max(round(positive("factor", factor) * n / k), 1), n)
-    centres, labels, changed = seeds(X, random_state.random(count)), np.full(n, -1), np.arange(count)
+    centres = _seeds(X, random_state.random(count), watch)
+    count = len(centres)
+    labels, changed = np.full(n, -1), np.arange(count)
     parts = [slice(i, i + PART) for i in range(0, n, PART)]
     distance = np.full(n, np.inf)
     for round_ in range(ROUNDS):
@@ -31,13 +34,23 @@ def group(X, k, *, factor=1.0, random_state, threads, watch):
     return merge(X, labels, k, count, random_state.permutation(count))
 
 
+def _seeds(X, picks, watch):
+    """A centre for every pick, or as many as there is time for."""
+    centres, distance, total = np.empty((len(picks), X.shape[1])), np.full(len(X), np.inf), float(len(X))
+    share = max(1, WORK // len(X))
+    for first in range(0, len(picks), share):
+        last = min(first + share, len(picks))
+        total = seeds(X, picks, first, last, centres, distance, total)
+        if watch.step(0.0):
+            break
+    return centres[:last]
+
+
 @jit
-def seeds(X, picks):
+def seeds(X, picks, first, last, centres, distance, total):
     """Records that are far apart: each next one with a chance in proportion to its squared distance (k-means++)."""
     n, d = X.shape
-    centres, distance = np.empty((len(picks), d)), np.full(n, np.inf)
-    total = float(n)
-    for step in range(len(picks)):
+    for step in range(first, last):
         # the record at which the sum of what the records count exceeds the share that was drawn
         left, chosen = picks[step] * total, 0
         while chosen < n - 1:
@@ -53,7 +66,7 @@ def seeds(X, picks):
             if y < distance[i]:
                 distance[i] = y
             total += distance[i]
-    return centres
+    return total
 
 
 @inlined

@@ -21,8 +21,7 @@ def mona_2d(X, k, *, rho=0.5, threads, watch):
 
 def _mona(X, k, rule, rho, threads, watch):
     limit = int(len(X) ** fraction("rho", rho))
-    order, starts = parts_of(X, k, limit, rule, threads, watch.part(0.0, HALVING))
+    order, starts = parts_of(X, k, max(limit, 2 * k), rule, threads, watch.part(0.0, HALVING))
     sizes = np.diff(np.append(starts, len(X)))
-    turn = np.flatnonzero((sizes >= 2 * k) & (sizes <= limit))  # Mondrian's own parts are left as they are
-    labels = group_parts(X, k, order, starts, turn, threads, watch.part(HALVING, 1.0))
+    labels = group_parts(X, k, order, starts, np.flatnonzero(sizes >= 2 * k), threads, watch.part(HALVING, 1.0))
     return labels_of(order, starts) + starts.size * labels

@@ -2,12 +2,12 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mag import _checks
+from mag._lazy import cached_property
 from mag.report._columns import Change, change
 
 KINDS = ("datetime", "duration", "number")

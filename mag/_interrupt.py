@@ -1,0 +1,105 @@
+"""Work that Ctrl-C ends at once.
+
+Python handles a signal in its main thread, between two of its own steps: a compiled loop there runs on until it is
+done, and what numba makes of its results when a signal is pending is an error of its own.  So the main thread hands the
+work to another one and waits.  Where it is interrupted, it leaves; the work ends at the next look up (`stop_if_left`),
+and nobody gets what it has found.
+"""
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextvars import ContextVar, copy_context
+from typing import Any
+
+POLL = 0.1  # seconds between two looks at signals, where a wait is not ended by them (Windows)
+GRACE = 0.5  # seconds in which the work may end before the main thread goes on
+
+_left: ContextVar[threading.Event | None] = ContextVar("mag_left", default=None)
+
+
+class Left(BaseException):
+    """Nobody waits for this work any more."""
+
+
+def stop_if_left() -> None:
+    """Raise `Left` in work whose caller was interrupted."""
+    left = _left.get()
+    if left is not None and left.is_set():
+        raise Left
+
+
+def interruptible(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """function(*args, **named), on another thread if this is the main one."""
+    global _idle
+    if threading.current_thread() is not threading.main_thread():
+        return function(*args, **named)
+    worker, _idle = _idle or Worker(), None
+    left, context = threading.Event(), copy_context()
+    context.run(_left.set, left)
+    job = worker.submit(lambda: context.run(function, *args, **named))
+    try:
+        while True:
+            try:
+                found = job.result(POLL)
+            except TimeoutError:
+                if job.done():  # its own
+                    raise
+            else:
+                return found
+    finally:
+        if not job.done():
+            left.set()
+            wait([job], GRACE)
+        if job.done():
+            _idle = worker
+        del job  # an error that it holds has this frame in its traceback
+
+
+class Worker:
+    """Threads for whatever is submitted, in turn; Python does not wait for them when it ends."""
+
+    def __init__(self, threads: int = 1) -> None:
+        self._jobs: queue.SimpleQueue = queue.SimpleQueue()
+        self._threads = threads
+        for _ in range(threads):
+            threading.Thread(target=_serve, args=(self._jobs,), name="mag", daemon=True).start()
+
+    def submit(self, function: Callable[[], Any]) -> Future:
+        """The result to be."""
+        job: Future = Future()
+        self._jobs.put((job, function))
+        return job
+
+    def __del__(self) -> None:
+        for _ in range(self._threads):
+            self._jobs.put(None)
+
+
+def _serve(jobs: queue.SimpleQueue) -> None:
+    while True:
+        task = jobs.get()
+        if task is None:
+            return
+        job, function = task
+        if job.set_running_or_notify_cancel():
+            try:
+                job.set_result(function())
+            except BaseException as error:
+                job.set_exception(error)
+        del task, job, function  # what they hold is not kept until the next job
+
+
+_idle: Worker | None = None
+
+
+def _forget() -> None:
+    """A forked process has no threads but the one that forked."""
+    global _idle
+    _idle = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
