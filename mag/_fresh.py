@@ -82,7 +82,8 @@ def _of_numpy(array: np.ndarray, rows: np.ndarray | None, blank: np.ndarray | No
     if dtype.kind == "O":
         taken = own_objects(array if rows is None else array[rows])
     elif dtype.kind == "T":
-        kind = type(dtype)(na_object=dtype.na_object) if hasattr(dtype, "na_object") else type(dtype)()
+        made: Any = type(dtype)
+        kind = made(na_object=dtype.na_object) if hasattr(dtype, "na_object") else made()
         taken = np.array((array if rows is None else array[rows]).tolist(), kind)
     elif dtype.names is not None:
         taken = np.zeros(array.size if rows is None else rows.size, _bare_dtype(dtype))  # nothing between the fields
