@@ -343,34 +343,32 @@ def recounted(written: Source, ks: Mapping[str, int], by: Sequence[str]) -> tupl
 class Kept:
     """Columns of a source that are published as they are: their cells alone, in fresh memory.
 
-    An ordered dictionary holds the entries that are used anywhere in the column, in their order, whatever row groups
-    use of it: such columns are read once more.
+    A dictionary holds the entries that are used anywhere in its column, in all row groups: such columns are read once
+    more.
     """
 
     def __init__(self, source: Source, names: Sequence[str]) -> None:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         self.source, self.names = source, list(names)
         kinds = {name: source.schema.field(name).type for name in names}
-        ordered = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind) and kind.ordered]
-        every = {name: pa.array([], kinds[name].value_type) for name in ordered}
+        encoded = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
+        every = {name: pa.array([], kinds[name].value_type) for name in encoded}
         used = dict(every)
-        for group in source.groups(ordered) if ordered else ():
-            for name in ordered:
+        for group in source.groups(encoded) if encoded else ():
+            for name in encoded:
                 for chunk in group.column(name).chunks:
                     entries, codes = chunk.dictionary, chunk.indices.drop_null().unique()
                     every[name] = pa.concat_arrays([every[name], entries]).unique()
                     used[name] = pa.concat_arrays([used[name], entries.take(codes)]).unique()
-        self.entries = {name: every[name].filter(pc.is_in(every[name], used[name])).drop_null() for name in ordered}
+        self.entries = {name: _entries(every[name], used[name], kinds[name].ordered) for name in encoded}
 
     def groups(self, hashes: Mapping[str, Any]) -> Iterator[Any]:
         """The row groups, as they are to be written."""
         for group in self.source.groups(self.names, hashes):
-            columns = [self._ordered(name, group.column(name)) for name in self.names]
-            yield arrow_table(group.schema, columns)
+            yield arrow_table(group.schema, [self._fresh(name, group.column(name)) for name in self.names])
 
-    def _ordered(self, name: str, column: Any) -> Any:
+    def _fresh(self, name: str, column: Any) -> Any:
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -378,8 +376,18 @@ class Kept:
             return fresh_column(column)
         entries, kind = self.entries[name], column.type
         codes = [pc.index_in(chunk.dictionary, entries).take(chunk.indices) for chunk in column.chunks]
-        chunks = [pa.DictionaryArray.from_arrays(some.cast(kind.index_type), entries, ordered=True) for some in codes]
+        made = pa.DictionaryArray.from_arrays
+        chunks = [made(some.cast(kind.index_type), entries, ordered=kind.ordered) for some in codes]
         return pa.chunked_array(chunks, kind)
+
+
+def _entries(every: Any, used: Any, ordered: bool) -> Any:
+    """The used entries of a dictionary, in the order that a table in memory gets."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    some = every.filter(pc.is_in(every, used)).drop_null()
+    return fresh_column(pa.DictionaryArray.from_arrays(pa.array(range(len(some))), some, ordered=ordered)).dictionary
 
 
 class Parts:
