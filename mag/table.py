@@ -105,7 +105,8 @@ def microaggregate(
         As in `mag.multivariate`.
     output : path, optional
         For Parquet: the file to write, which appears, with its manifest beside it, when it is finished and counted.  A
-        run that did not end is continued behind the columns that it had finished.
+        run that did not end is continued behind the columns that it had finished, if these hold the same cells still;
+        two runs into one output exclude each other.
     overwrite : bool
         Whether `output` may exist already; it is never a file that is read.
 
