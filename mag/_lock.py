@@ -24,17 +24,22 @@ def alone(target: os.PathLike[str] | str) -> Iterator[None]:
     >>> import pathlib, tempfile
     >>> from mag._lock import alone
     >>> with tempfile.TemporaryDirectory() as folder, alone(pathlib.Path(folder, "out.parquet")):
-    ...     with alone(pathlib.Path(folder, "out.parquet")):
-    ...         pass
-    Traceback (most recent call last):
-        ...
-    BlockingIOError: another run is writing 'out.parquet'; wait for it to end, or choose another name.
+    ...     try:
+    ...         with alone(pathlib.Path(folder, "out.parquet")):
+    ...             pass
+    ...     except BlockingIOError as error:
+    ...         print(error.strerror)
+    another run is writing this file; wait for it to end, or choose another name
     """
     target = pathlib.Path(target)
     place = target.with_name(f".{target.name}.lock")
     handle = _hold(place)
     if handle is None:
-        raise BlockingIOError(f"another run is writing {target.name!r}; wait for it to end, or choose another name.")
+        raise BlockingIOError(
+            errno.EWOULDBLOCK,
+            "another run is writing this file; wait for it to end, or choose another name",
+            str(target),
+        )
     try:
         yield
     finally:

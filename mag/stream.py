@@ -52,7 +52,8 @@ class Source:
                 folders = "hive" if os.path.isdir(path) else None
                 self.dataset = pads.dataset(path, format="parquet", partitioning=folders)
             self.schema = self.dataset.schema
-            self.files = [os.fspath(file) for file in getattr(self.dataset, "files", [])]
+            self._places = list(_places(self.dataset))
+            self.files = [file for system, file in self._places if system.type_name == "local"]
             self._opened = self._stamp()
             try:
                 self.fragments = list(self.dataset.get_fragments())
@@ -142,13 +143,26 @@ class Source:
         return scanner.to_batches()
 
     def _stamp(self) -> list[Any]:
-        found = self.dataset.filesystem.get_file_info(self.files) if self.files else []
+        found = [system.get_file_info(file) for system, file in self._places]
         return [(file.path, file.size, file.mtime_ns) for file in found]
 
     def check_unchanged(self) -> None:
         """The files have the sizes and times that they had when they were opened."""
         if self._stamp() != self._opened:
             raise changed()
+
+
+def _places(dataset: Any) -> Iterator[tuple[Any, str]]:
+    """The files of a data set, each with its file system; those of its children too."""
+    for child in getattr(dataset, "children", []):
+        yield from _places(child)
+    for file in getattr(dataset, "files", []):
+        if file == "<Buffer>":  # in memory: pyarrow crashes where it is asked for the file system of such data
+            continue
+        system = dataset.filesystem
+        while system.type_name == "subtree":
+            file, system = os.path.join(system.base_path, file), system.base_fs
+        yield system, file
 
 
 def _rows(fragment: Any) -> int:

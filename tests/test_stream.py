@@ -1,6 +1,7 @@
 """Parquet of any length: the bytes that a frame would give, in the memory of a column, whole or not at all."""
 
 import base64
+import collections
 import io
 import json
 import os
@@ -17,12 +18,14 @@ import pytest
 import mag
 from mag import stream
 from mag._lock import alone
+from mag.cli import main
 from mag.methods._watch import Watch
 from mag.verify import NotAnonymous
 
 pa = pytest.importorskip("pyarrow")
 pads = pytest.importorskip("pyarrow.dataset")
 pq = pytest.importorskip("pyarrow.parquet")
+fs = pytest.importorskip("pyarrow.fs")
 
 COLUMNS = ["income", "age", "born", "wealth"]
 
@@ -321,7 +324,12 @@ def union(path):
     return pads.dataset([subset(path), pads.InMemoryDataset(pq.read_table(path).slice(0, 0))])
 
 
-@pytest.mark.parametrize("made", [subset, filtered, filtered_subset, in_memory, union])
+def in_a_buffer(path):
+    fragment = pads.ParquetFileFormat().make_fragment(pa.py_buffer(path.read_bytes()), row_groups=[0])
+    return pads.FileSystemDataset([fragment], fragment.physical_schema, fragment.format)
+
+
+@pytest.mark.parametrize("made", [subset, filtered, filtered_subset, in_memory, union, in_a_buffer])
 def test_the_rows_of_the_data_set_are_published_and_no_others(halves, tmp_path, made):
     data, output = made(halves), tmp_path / "out.parquet"
     released = mag.microaggregate(data, 5, "x", keep="t", scope="per-column", output=output)
@@ -339,6 +347,18 @@ def uncompressed(path):
     again = io.BytesIO()
     pq.write_table(pq.read_table(path), again, compression="none")
     return raw + again.getvalue() + repr(pq.read_metadata(path).to_dict()).encode()
+
+
+def below_a_folder(path):
+    return pads.dataset(path.name, filesystem=fs.SubTreeFileSystem(str(path.parent), fs.LocalFileSystem()))
+
+
+@pytest.mark.parametrize("made", [below_a_folder, subset, filtered, union])
+def test_files_of_any_data_set_are_not_overwritten(halves, made):
+    before = halves.read_bytes()
+    with pytest.raises(ValueError, match="is a file that is read"):
+        mag.microaggregate(made(halves), 5, "x", keep="t", scope="per-column", output=halves, overwrite=True)
+    assert halves.read_bytes() == before
 
 
 def test_folders_of_hive_are_columns(people, tmp_path):
@@ -360,6 +380,30 @@ def test_a_column_that_one_file_lacks_is_missing_there(tmp_path):
     pq.write_table(both.select(["x"]), tmp_path / "in" / "1.parquet")
     mag.microaggregate(tmp_path / "in", 5, "x", by="t", scope="per-column", output=tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet")["t"].to_pylist() == ["a"] * 20 + [None] * 20
+
+
+def moments(n, kind):
+    return pa.array(np.arange(n) % 12, pa.int64()).cast(kind)
+
+
+@pytest.mark.parametrize("nested", ["struct", "list"])
+@pytest.mark.parametrize("kind", [pa.time64("ns"), pa.duration("ns"), pa.timestamp("ns")], ids=str)
+def test_strata_of_nested_moments_differ_to_the_last_digit(tmp_path, nested, kind):
+    """Twelve strata that are a nanosecond apart; counted by their integers, not by what Python makes of them."""
+    n, cells = 240, moments(240, kind)
+    if nested == "struct":
+        strata = pa.StructArray.from_arrays([cells], ["t"])
+    else:
+        strata = pa.ListArray.from_arrays(pa.array(range(n + 1), pa.int32()), cells)
+    table = pa.table({"x": np.random.default_rng(0).normal(size=n), "g": strata})
+    pq.write_table(table, tmp_path / "in.parquet")
+    output = tmp_path / "out.parquet"
+    mag.microaggregate(tmp_path / "in.parquet", 3, "x", by="g", scope="per-column", output=output)
+    written = pq.read_table(output)
+    published = written["g"].combine_chunks().flatten()
+    codes = (published[0] if nested == "struct" else published).cast(pa.int64()).to_pylist()
+    assert codes == [i % 12 for i in range(n)]
+    assert min(collections.Counter(zip(codes, written["x"].to_pylist(), strict=True)).values()) >= 3
 
 
 # ---- nothing of the original
@@ -448,13 +492,17 @@ def running(source, output):
 
 
 @pytest.mark.parametrize("end", ["well", "killed"])
-def test_two_runs_into_one_output_exclude_each_other(halves, tmp_path, end):
+def test_two_runs_into_one_output_exclude_each_other(halves, tmp_path, end, capsys):
     output, other = tmp_path / "out.parquet", tmp_path / "other.parquet"
     pq.write_table(pa.table({"x": np.arange(1000) + 5000, "t": ["other"] * 1000}), other)
     process = running(halves, output)
     roles = {"columns": "x", "keep": "t", "scope": "per-column"}
-    with pytest.raises(BlockingIOError, match=r"another run is writing 'out.parquet'; wait for it to end.*\.$"):
+    with pytest.raises(BlockingIOError, match=r"another run is writing this file; wait .*out.parquet"):
         mag.microaggregate(other, 5, output=output, **roles)
+    command = ["mask", str(other), "-o", str(output), "-k", "5", "-c", "x", "--keep", "t", "--scope", "per-column"]
+    assert main(command) == 2
+    sentence = "another run is writing this file; wait for it to end, or choose another name."
+    assert capsys.readouterr().err == f"mag: {output}: {sentence}\n"
     link = tmp_path / "link.parquet"
     link.symlink_to(output)
     with pytest.raises(BlockingIOError, match="another run is writing"):
@@ -630,8 +678,6 @@ def test_output_is_for_files(people):
 
 def test_mask_takes_parquet_column_by_column(people, path, tmp_path, capsys):
     """The command writes what the function writes, the manifest beside it, and says so."""
-    from mag.cli import main
-
     output = tmp_path / "out.parquet"
     named = [word for name in REST["columns"] for word in ("-c", name)]
     named += [word for name in REST["drop"] for word in ("--drop", name)]
