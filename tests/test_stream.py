@@ -2,6 +2,7 @@
 
 import base64
 import collections
+import hashlib
 import io
 import json
 import os
@@ -17,6 +18,7 @@ import pytest
 
 import mag
 from mag import stream
+from mag._content import feed
 from mag._lock import alone
 from mag.cli import main
 from mag.methods._watch import Watch
@@ -290,6 +292,58 @@ def test_a_part_that_changes_under_a_run_is_not_published(people, path, tmp_path
     with pytest.raises(RuntimeError, match="The part of column 'age' has changed since it was written"):
         mag.microaggregate(path, 5, output=tmp_path / "out.parquet", **REST)
     assert not (tmp_path / "out.parquet").exists()
+
+
+CONTENTS = {
+    "int64": [1, None, 3, 4, 5],
+    "float16": [1.0, None, 3, 4, 5],
+    "bool": [True, None, False, True, False],
+    "string": ["a", None, "", "bcd", "e"],
+    "string_view": ["a", None, "", "bcd", "e" * 20],
+    "binary": [b"a", None, b"", b"\xff", b"e"],
+    "fixed": [b"ab", None, b"cd", b"\xff\x00", b"ee"],
+    "time": [1, None, 3, 4, 5],
+    "dictionary": ["a", None, "b", "a", "c"],
+    "list": [[1, None], None, [], [3], [4, 5]],
+    "pairs": [[1, None], None, [1, 2], [3, 3], [4, 5]],
+    "map": [[("a", 1)], None, [], [("b", None), ("c", 3)], [("d", 4)]],
+    "struct": [{"a": 1, "b": ["x"]}, None, {"a": None, "b": []}, {"a": 2, "b": None}, {"a": 3, "b": ["w", None]}],
+    "uuid": [b"0" * 16, None, b"1" * 16, b"2" * 16, b"3" * 16],
+}
+KINDS = {
+    "float16": pa.float16(), "string_view": pa.string_view(), "fixed": pa.binary(2), "time": pa.time64("ns"),
+    "dictionary": pa.dictionary(pa.int32(), pa.string()), "pairs": pa.list_(pa.int64(), 2),
+    "map": pa.map_(pa.string(), pa.int64()), "uuid": pa.uuid(),
+}  # fmt: skip
+
+
+def content(column):
+    hashed = hashlib.sha256()
+    feed(hashed, column)
+    return hashed.hexdigest()
+
+
+@pytest.mark.parametrize("kind", CONTENTS)
+def test_the_hash_of_a_column_is_of_its_cells(kind):
+    """However they are cut or stored, and of all of them: a cell more that is missing or another makes another hash."""
+    cells = CONTENTS[kind]
+    whole = pa.array(cells, KINDS.get(kind))
+    chunked = pa.chunked_array([whole.slice(0, 2), whole.slice(2, 1), whole.slice(3)])
+    assert content(whole) == content(chunked) == content(pa.concat_arrays([whole, whole]).slice(5))
+    others = [[None if i == j else cell for i, cell in enumerate(cells)] for j in (0, 2, 3, 4)]
+    others += [[cells[0] if i == j else cell for i, cell in enumerate(cells)] for j in (1, 2, 4)]
+    others += [cells[:-1], cells[::-1], [*cells, None]]
+    hashes = {content(pa.array(other, KINDS.get(kind))) for other in others}
+    assert len(hashes) == len(others)
+    assert content(whole) not in hashes
+
+
+def test_what_stands_below_a_missing_cell_is_not_content():
+    there = pa.py_buffer(b"\x05")  # cells 0 and 2
+    below = [pa.Array.from_buffers(pa.int64(), 3, [there, pa.py_buffer(np.array([1, x, 3]))]) for x in (7, 8)]
+    assert below[0].to_pylist() == [1, None, 3]
+    assert content(below[0]) == content(below[1]) == content(pa.array([1, None, 3]))
+    assert content(pa.array([1, None, 3])) != content(pa.array([1, 0, 3]))
 
 
 # ---- which rows there are
