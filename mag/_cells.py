@@ -7,6 +7,7 @@ of representatives, made once, from which every record takes its group's: equal 
 
 import datetime
 import decimal
+import struct
 from dataclasses import dataclass
 from typing import Any
 
@@ -224,7 +225,9 @@ class ArrayColumn:
         """Equal cells share a number."""
         if self.is_object:
             return object_codes(self.array.tolist())
-        if self.array.dtype.kind in "USTV":
+        if self.array.dtype.kind in "TV":
+            return object_codes(self.array.tolist())
+        if self.array.dtype.kind in "US":
             return np.unique(self.array, return_inverse=True)[1].astype(np.int64)
         return bit_codes(self.array)
 
@@ -242,12 +245,44 @@ def refusal(what: str) -> str:
 
 
 def object_codes(cells: list[Any]) -> np.ndarray:
-    """Python objects that print alike and are of one type share a number."""
-    seen: dict[Any, int] = {}
-    return np.array([seen.setdefault((type(cell), repr(cell)), len(seen)) for cell in cells], np.int64)
+    """Python objects of one type and value share a number."""
+    if set(map(type, cells)) <= {str}:
+        numbers = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
+        return np.array([numbers[cell] for cell in cells], np.int64)
+    codes, count = np.empty(len(cells), np.int64), 0
+    printed: dict[Any, list[tuple[Any, int]]] = {}  # what prints alike may differ in what is not printed
+    for place, cell in enumerate(cells):
+        alike = printed.setdefault((type(cell), repr(cell)), [])
+        code = next((code for other, code in alike if _same(cell, other)), count)
+        if code == count:
+            alike.append((cell, count))
+            count += 1
+        codes[place] = code
+    return codes
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two objects that print alike are equal, to the last bit."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict):
+        return _same(list(one.items()), list(other.items()))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    if isinstance(one, float):
+        return struct.pack("d", one) == struct.pack("d", other)
+    return bool(one == other) or (is_missing(one) and is_missing(other))
 
 
 def bit_codes(array: np.ndarray) -> np.ndarray:
     """Numbers of equal bits share a number: −0.0 is not 0.0, and one NaN may not be another."""
-    bits = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+    size = array.dtype.itemsize
+    if array.dtype.kind == "c":  # no integer is as wide
+        parts = np.ascontiguousarray(array).view(f"u{size // 2}").reshape(array.size, 2)
+        return np.unique(parts, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+    bits = np.ascontiguousarray(array).view(f"u{size}")
     return np.unique(bits, return_inverse=True)[1].astype(np.int64)

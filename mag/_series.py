@@ -121,7 +121,7 @@ class SeriesColumn:
             codes = 1 + np.unique(units.values, return_inverse=True)[1].astype(np.int64)
             return codes if units.missing is None else np.where(units.missing, 0, codes)
         found = self.library.codes(self.native)
-        return object_codes(self.series.to_list()) if found is None else found
+        return object_codes(self.library.counted(self.native)) if found is None else found
 
 
 def _kind(library: Any) -> str:
@@ -172,6 +172,13 @@ class _Pandas:
             return pandas.arrays.ArrowExtensionArray(taken.take(index))
         made = pandas.Series(short).astype(dtype).array
         return fresh_column(made, labels, missing)
+
+    @staticmethod
+    def counted(native: Any) -> list[Any]:
+        """Python objects without a loss: dates and times as integers, since Python knows no nanoseconds."""
+        if hasattr(native.dtype, "pyarrow_dtype"):
+            return _Arrow.counted(sys.modules["pyarrow"].chunked_array(native.array.__arrow_array__()))
+        return native.tolist()
 
     @staticmethod
     def codes(native: Any) -> np.ndarray | None:
@@ -227,6 +234,11 @@ class _Polars:
                 None,
             )
         return fresh_column(made, labels, missing)
+
+    @staticmethod
+    def counted(native: Any) -> list[Any]:
+        """Python objects without a loss."""
+        return native.to_list() if native.dtype == sys.modules["polars"].Object else native.to_physical().to_list()
 
     @staticmethod
     def codes(native: Any) -> np.ndarray | None:
@@ -297,11 +309,37 @@ class _Arrow:
         return made.take(pyarrow.array(labels, mask=missing))
 
     @staticmethod
+    def counted(native: Any) -> list[Any]:
+        """Python objects without a loss."""
+        return native.cast(_Arrow.countable(native.type)).to_pylist()
+
+    @staticmethod
+    def countable(dtype: Any) -> Any:
+        """The type with integers for dates and times, within lists and structures too."""
+        pyarrow = sys.modules["pyarrow"]
+        types, of = pyarrow.types, _Arrow.countable
+        if types.is_struct(dtype):
+            return pyarrow.struct([(dtype.field(i).name, of(dtype.field(i).type)) for i in range(dtype.num_fields)])
+        if types.is_map(dtype):
+            return pyarrow.map_(of(dtype.key_type), of(dtype.item_type))
+        if types.is_fixed_size_list(dtype):
+            return pyarrow.list_(of(dtype.value_type), dtype.list_size)
+        if types.is_list(dtype) or types.is_large_list(dtype):
+            return (pyarrow.list_ if types.is_list(dtype) else pyarrow.large_list)(of(dtype.value_type))
+        if types.is_dictionary(dtype):
+            return of(dtype.value_type)
+        if types.is_timestamp(dtype) or types.is_duration(dtype) or types.is_time(dtype) or types.is_date(dtype):
+            return pyarrow.int64() if dtype.bit_width == 64 else pyarrow.int32()
+        return dtype
+
+    @staticmethod
     def codes(native: Any) -> np.ndarray | None:
         pyarrow = sys.modules["pyarrow"]
-        if pyarrow.types.is_dictionary(native.type):
+        types = pyarrow.types
+        if types.is_dictionary(native.type):
             native = native.cast(native.type.value_type)
-        if pyarrow.types.is_nested(native.type) or pyarrow.types.is_null(native.type):
+        narrow = types.is_decimal(native.type) and native.type.bit_width < 128  # which Arrow cannot encode
+        if types.is_nested(native.type) or types.is_null(native.type) or narrow:
             return None
         native = native.combine_chunks()
         encoded = native.dictionary_encode(null_encoding="encode")
