@@ -320,8 +320,6 @@ class _Arrow:
         types, of = pyarrow.types, _Arrow.countable
         if types.is_struct(dtype):
             return pyarrow.struct([(dtype.field(i).name, of(dtype.field(i).type)) for i in range(dtype.num_fields)])
-        if types.is_map(dtype):
-            return pyarrow.map_(of(dtype.key_type), of(dtype.item_type))
         if types.is_fixed_size_list(dtype):
             return pyarrow.list_(of(dtype.value_type), dtype.list_size)
         if types.is_list(dtype) or types.is_large_list(dtype):
@@ -336,6 +334,9 @@ class _Arrow:
     def codes(native: Any) -> np.ndarray | None:
         pyarrow = sys.modules["pyarrow"]
         types = pyarrow.types
+        if isinstance(native.type, pyarrow.BaseExtensionType):
+            chunks = [chunk.storage for chunk in native.chunks]
+            return _Arrow.codes(pyarrow.chunked_array(chunks, native.type.storage_type))
         if types.is_dictionary(native.type):
             native = native.cast(native.type.value_type)
         narrow = types.is_decimal(native.type) and native.type.bit_width < 128  # which Arrow cannot encode

@@ -170,7 +170,7 @@ def _words(array: np.ndarray) -> list[np.ndarray]:
     size, array = array.dtype.itemsize, np.ascontiguousarray(array)
     if size <= 8:
         return [array.view(f"u{size}")]
-    return list(np.ascontiguousarray(array.view(np.uint64).reshape(array.size, -1).T))
+    return list(np.ascontiguousarray(array.view(np.uint64).reshape(array.size, size // 8).T))
 
 
 def _with_nulls(tokens: list[np.ndarray], null: Any) -> list[np.ndarray]:
@@ -296,13 +296,20 @@ def _of_polars(column: Any) -> list[np.ndarray]:
     return _with_nulls(_words(physical.to_numpy()), null)
 
 
+ODD = ("large_list_view", "list_view", "map", "run_end_encoded", "union")  # Arrow has several forms for equal cells
+
+
 def of_arrow(column: Any) -> list[np.ndarray]:
     """Cells of pyarrow."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if isinstance(column, pa.ChunkedArray):
-        parts = [chunk for chunk in column.unify_dictionaries().chunks if len(chunk)]
+        simple = pa.types.is_dictionary(column.type)
+        chunks = (
+            [chunk.dictionary_decode() for chunk in column.chunks] if simple else column.unify_dictionaries().chunks
+        )
+        parts = [chunk for chunk in chunks if len(chunk)]
         column = pa.concat_arrays(parts) if parts else pa.array([], column.type)
     types, dtype = pa.types, column.type
     if isinstance(column, pa.ExtensionArray):
@@ -312,17 +319,13 @@ def of_arrow(column: Any) -> list[np.ndarray]:
     null = column.is_null().to_numpy(zero_copy_only=False)
     if types.is_null(dtype):
         return [null.astype(np.uint8)]
-    if any(
-        getattr(types, f"is_{kind}")(dtype) for kind in ("union", "run_end_encoded", "list_view", "large_list_view")
-    ):
+    if any(getattr(types, f"is_{kind}")(dtype) for kind in ODD):
         raise Incomparable(str(dtype))
     if types.is_struct(dtype):
         return _with_nulls([token for part in column.flatten() for token in of_arrow(part)], null)
     if types.is_nested(dtype):
-        widths = (
-            np.diff(column.offsets.to_numpy()) if types.is_map(dtype) else pc.list_value_length(column).fill_null(0)
-        )
-        return _sequences(of_arrow(column.flatten()), np.where(null, -1, np.asarray(widths)).astype(np.int64))
+        lengths = pc.list_value_length(column).fill_null(-1).to_numpy().astype(np.int64)
+        return _sequences(of_arrow(column.flatten()), lengths)
     if types.is_boolean(dtype):
         return of_arrow(column.cast(pa.uint8()))
     if not (types.is_primitive(dtype) or types.is_decimal(dtype)):  # strings and bytes
