@@ -239,7 +239,7 @@ def _key(cell: Any) -> tuple[Any, ...]:
 def _of_array(column: Any) -> list[np.ndarray]:
     """Arrays of a dictionary; series among them as their own library has them."""
     for library in ("pandas", "polars", "pyarrow"):
-        if type(column).__module__.partition(".")[0] == library:
+        if type(column).__module__.partition(".")[0] == library and (library != "pandas" or hasattr(column, "iloc")):
             return _READERS[library](column)
     array, _ = _arrays.read("table", column)
     if array.dtype.names is not None:
@@ -304,6 +304,8 @@ def of_arrow(column: Any) -> list[np.ndarray]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if any(getattr(pa.types, f"is_{kind}")(column.type) for kind in ODD):
+        raise Incomparable(str(column.type))
     if isinstance(column, pa.ChunkedArray):
         simple = pa.types.is_dictionary(column.type)
         chunks = (
@@ -319,8 +321,6 @@ def of_arrow(column: Any) -> list[np.ndarray]:
     null = column.is_null().to_numpy(zero_copy_only=False)
     if types.is_null(dtype):
         return [null.astype(np.uint8)]
-    if any(getattr(types, f"is_{kind}")(dtype) for kind in ODD):
-        raise Incomparable(str(dtype))
     if types.is_struct(dtype):
         return _with_nulls([token for part in column.flatten() for token in of_arrow(part)], null)
     if types.is_nested(dtype):
