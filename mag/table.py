@@ -97,7 +97,7 @@ def microaggregate(
         Columns that are published as they are and not covered by the guarantee, and that are not published.  Every
         column of the table must be named somewhere.
     shuffle : bool
-        Publish the records in random order; the index of a pandas frame is then numbered anew.
+        Publish the records in random order; the index of a pandas frame and the groups are then numbered anew.
     random_state : int, numpy.random.Generator, optional
         Seeds the methods that draw random numbers, with 0 if it is None; and `shuffle`, which is random if it is None:
         whoever knows the seed can undo it.
@@ -121,6 +121,8 @@ def microaggregate(
 
     Notes
     -----
+    What is published is built from its values into fresh memory, without metadata and unused categories.
+
     Integers, dates, times and decimals keep their dtype: representatives are rounded to the column's unit, half away
     from zero, exactly; with weights, to float64's precision within the group.
 
