@@ -82,7 +82,8 @@ def _of_numpy(array: np.ndarray, rows: np.ndarray | None, blank: np.ndarray | No
     if dtype.kind == "O":
         taken = own_objects(array if rows is None else array[rows])
     elif dtype.kind == "T":
-        kind = type(dtype)(na_object=dtype.na_object) if hasattr(dtype, "na_object") else type(dtype)()
+        made: Any = type(dtype)
+        kind = made(na_object=dtype.na_object) if hasattr(dtype, "na_object") else made()
         taken = np.array((array if rows is None else array[rows]).tolist(), kind)
     elif dtype.names is not None:
         taken = np.zeros(array.size if rows is None else rows.size, _bare_dtype(dtype))  # nothing between the fields
@@ -263,7 +264,9 @@ def _of_arrow(column: Any, rows: np.ndarray | None, blank: np.ndarray | None) ->
         return _arrow_cells(column, index)
     wide = {pyarrow.string(): pyarrow.large_string(), pyarrow.binary(): pyarrow.large_binary()}.get(column.type)
     if wide is None or column.nbytes < 2**31:
-        return pyarrow.chunked_array([_arrow_cells(_joined(column), index)], _bare(column.type))
+        coded = column.num_chunks and pyarrow.types.is_dictionary(column.type)
+        cells = _arrow_dictionary(column.chunks, index) if coded else _arrow_cells(_joined(column), index)
+        return pyarrow.chunked_array([cells], _bare(column.type))
     taken, many = _joined(column.cast(wide)).take(index), -(-column.nbytes // 2**30)  # 32 bits do not count so far
     parts = [taken.slice(at, -(-len(taken) // many)) for at in range(0, len(taken), -(-len(taken) // many))]
     return pyarrow.chunked_array([part.cast(column.type) for part in parts])
@@ -274,8 +277,8 @@ def _joined(column: Any) -> Any:
     pyarrow = sys.modules["pyarrow"]
     if column.num_chunks == 1:
         return column.chunk(0)
-    parts = column.unify_dictionaries().chunks
-    return pyarrow.concat_arrays(parts) if parts else pyarrow.array([], column.type)
+    chunks = column.unify_dictionaries().chunks
+    return pyarrow.concat_arrays(chunks) if chunks else pyarrow.array([], column.type)
 
 
 def _arrow_cells(array: Any, index: Any) -> Any:
@@ -287,7 +290,7 @@ def _arrow_cells(array: Any, index: Any) -> Any:
     if types.is_union(kind):
         raise TypeError(f"{kind} cannot be published; split it into columns of one type first")
     if types.is_dictionary(kind):
-        return _arrow_dictionary(array, index)
+        return _arrow_dictionary([array], index)
     if types.is_struct(kind):
         parts = [_arrow_cells(part, index) for part in array.flatten()]  # nulls of the whole are nulls of its parts
         gone = array.is_null().take(index).fill_null(True)
@@ -321,25 +324,30 @@ def _arrow_list_view(array: Any, index: Any) -> Any:
     return made.from_arrays(begins, sizes, inner, type=_bare(array.type), mask=gone)
 
 
-def _arrow_dictionary(array: Any, index: Any) -> Any:
+def _arrow_dictionary(chunks: list[Any], index: Any) -> Any:
+    """One array of several, each of which has its own dictionary."""
     import pyarrow.compute as pc
 
-    pyarrow, entries, kind = sys.modules["pyarrow"], array.dictionary, array.type
-    codes = array.indices.take(index).cast(pyarrow.int64()).fill_null(-1).to_numpy().copy()
+    pyarrow, kind = sys.modules["pyarrow"], chunks[0].type
+    entries, codes = pyarrow.concat_arrays([chunk.dictionary for chunk in chunks]), [np.array([-1])]
+    for chunk, start in zip(chunks, np.cumsum([0, *(len(chunk.dictionary) for chunk in chunks)])[:-1], strict=True):
+        own = chunk.indices.cast(pyarrow.int64()).fill_null(-1).to_numpy()
+        codes.append(np.where(own < 0, -1, own + start))
+    taken = np.concatenate(codes)[index.fill_null(-1).to_numpy() + 1]
     if not pyarrow.types.is_nested(entries.type):  # an entry may stand there twice, or be null
         single = entries.dictionary_encode()
-        codes = np.append(single.indices.fill_null(-1).to_numpy(zero_copy_only=False), -1)[codes].astype(np.int64)
+        taken = np.append(single.indices.fill_null(-1).to_numpy(zero_copy_only=False), -1)[taken].astype(np.int64)
         entries = single.dictionary
-    codes, used = _recoded(codes)
+    numbers, used = _recoded(taken)
     if not kind.ordered:
         some = entries.take(pyarrow.array(used))
         try:
             order = pc.sort_indices(some).to_numpy()
         except pyarrow.ArrowNotImplementedError:
             order = _by_print(some.to_pylist())
-        codes, used = _sorted(codes, order), used[order]
-    gone = codes < 0
-    indices = pyarrow.array(np.where(gone, 0, codes), mask=gone).cast(kind.index_type)
+        numbers, used = _sorted(numbers, order), used[order]
+    gone = numbers < 0
+    indices = pyarrow.array(np.where(gone, 0, numbers), mask=gone).cast(kind.index_type)
     return pyarrow.DictionaryArray.from_arrays(
         indices, _arrow_cells(entries, pyarrow.array(used)), ordered=kind.ordered
     )
