@@ -1,8 +1,9 @@
 """Out of core: a Parquet file masked column by column, in the memory of a few copies of one column.
 
-Masked columns wait in files of their own beside the output, whose hashes a journal tells, so that a run that was killed
-goes on behind them.  Then the columns are put together row group by row group; what was written is read back, counted
-column by column, and only then gets its name.
+Masked columns wait in files of their own beside the output, so that a run that was killed goes on behind them.  A
+journal holds their hashes and those of the columns that they were made of: a part is used again only where what it was
+made of, read again, has the same content.  Then the columns are put together row group by row group; what was written
+is read back, counted column by column, and only then gets its name.
 """
 
 import contextlib
@@ -18,10 +19,13 @@ from typing import Any
 import numpy as np
 
 from mag import __version__, verify
-from mag._atomic import MANIFEST, digest, writing
+from mag._atomic import MANIFEST, check_target, digest, writing
+from mag._content import feed
+from mag._fresh import arrow_table, bare_field, fresh_column
+from mag._lock import alone
 from mag.backends import _workspace
 from mag.methods._watch import Watch
-from mag.release import Guarantee
+from mag.release import Guarantee, _plain
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
 
@@ -32,75 +36,156 @@ def is_source(table: Any) -> bool:
 
 
 class Source:
-    """A Parquet file, a folder of them or a `pyarrow.dataset`, read in row order and column by column."""
+    """A Parquet file, a folder of them or a `pyarrow.dataset`, read in row order and column by column.
+
+    Folders that are called like ``year=2024`` are a column, as Hive has them.
+    """
 
     def __init__(self, source: Any) -> None:
         import pyarrow.dataset as pads
 
-        with told(source):
-            given = isinstance(source, pads.Dataset)
-            self.dataset = source if given else pads.dataset(os.fspath(source), format="parquet")
+        with naming_the_file(source):
+            if isinstance(source, pads.Dataset):
+                self.dataset = source
+            else:  # the folders that lead to a single file are none of its columns
+                path = os.fspath(source)
+                folders = "hive" if os.path.isdir(path) else None
+                self.dataset = pads.dataset(path, format="parquet", partitioning=folders)
             self.schema = self.dataset.schema
-            self.files = [os.fspath(file) for file in getattr(self.dataset, "files", [])]
-            self.n = self.dataset.count_rows()
+            self._places = list(_places(self.dataset))
+            self.files = [file for system, file in self._places if system.type_name == "local"]
+            self._opened = self._stamp()
+            try:
+                self.fragments = list(self.dataset.get_fragments())
+            except ValueError:  # pyarrow gives none of a filtered data set, which is scanned as a whole
+                self.fragments = [self.dataset]
+            self.n = sum(map(_rows, self.fragments))
         self.names: list[Any] = list(self.schema.names)
         twice = sorted({str(name) for name in self.names if self.names.count(name) > 1})
         if twice:
             raise ValueError(f"table must have columns of different names; got {', '.join(twice)} more than once.")
 
-    def table(self, names: Sequence[str]) -> Any:
-        """All rows of some columns."""
+    def table(self, names: Sequence[str]) -> tuple[Any, dict[str, str]]:
+        """All rows of some columns, and the hashes of these columns' cells."""
         import pyarrow as pa
 
-        parts = list(self._parts(names, ROWS))
-        return pa.concat_tables(parts) if parts else self.schema.empty_table().select(names)
+        hashes = {name: hashlib.sha256() for name in names}
+        groups = list(self.groups(names, hashes))
+        table = pa.concat_tables(groups) if groups else self.schema.empty_table().select(names)
+        return table, _hexadecimal(hashes)
 
-    def _parts(self, names: Sequence[str], rows: int) -> Iterator[Any]:
-        """The rows as they are stored, at most `rows` at a time, in the types of the whole."""
+    def column(self, name: str) -> Any:
+        """All rows of a column."""
         import pyarrow as pa
+
+        kind = self.schema.field(name).type
+        return pa.chunked_array([chunk for group in self.groups([name]) for chunk in group.column(0).chunks], kind)
+
+    def contents(self, names: Sequence[str]) -> dict[str, str]:
+        """The hashes of columns, in the memory of a row group."""
+        hashes = {name: hashlib.sha256() for name in names}
+        for _ in self.groups(names, hashes):
+            pass
+        return _hexadecimal(hashes)
+
+    def groups(self, names: Sequence[str], hashes: Mapping[str, Any] | None = None) -> Iterator[Any]:
+        """The rows in their order, exactly `ROWS` at a time, fewer at the end; cells are added to the hashes."""
+        import pyarrow as pa
+
+        def out(group: Any) -> Any:
+            for name, hashed in (hashes or {}).items():
+                feed(hashed, group.column(name))
+            return group
+
+        held: list[Any] = []
+        have = count = 0
+        for part in self._parts(names):
+            held.append(part)
+            have += part.num_rows
+            count += part.num_rows
+            if count > self.n:
+                break
+            while have >= ROWS:
+                whole = pa.concat_tables(held)
+                yield out(whole.slice(0, ROWS))
+                held, have = [whole.slice(ROWS)], have - ROWS
+        if count != self.n:
+            raise changed()
+        if have:
+            yield out(pa.concat_tables(held))
+
+    def _parts(self, names: Sequence[str]) -> Iterator[Any]:
+        """The rows as they are stored, at most `ROWS` at a time, in the types of the whole."""
+        import pyarrow as pa
+
+        schema = pa.schema([self.schema.field(name) for name in names])
+        for fragment in self.fragments:
+            with naming_the_file(getattr(fragment, "path", "the data set"), names):
+                for batch in self._batches(fragment, names):
+                    yield pa.Table.from_batches([batch]).cast(schema)
+
+    def _batches(self, fragment: Any, names: Sequence[str]) -> Any:
         import pyarrow.dataset as pads
         import pyarrow.parquet as pq
 
-        schema = pa.schema([self.schema.field(name) for name in names])
-        for fragment in self.dataset.get_fragments():
-            with told(getattr(fragment, "path", "the data set"), names):
-                stored = fragment.physical_schema.names
-                if isinstance(fragment, pads.ParquetFileFragment) and all(stored.count(name) == 1 for name in names):
-                    # A scan would read ahead many columns' worth of memory.
-                    file = pq.ParquetFile(fragment.open(), pre_buffer=False)
-                    batches = file.iter_batches(rows, columns=list(names), use_threads=False)
-                else:  # columns that only the names of folders tell
-                    batches = fragment.to_batches(self.schema, columns=list(names), batch_size=rows, batch_readahead=1)
-                for batch in batches:
-                    yield pa.Table.from_batches([batch]).cast(schema)
+        if isinstance(fragment, pads.ParquetFileFragment):
+            stored, folders = fragment.physical_schema.names, pads.get_partition_keys(fragment.partition_expression)
+            if all(stored.count(name) == 1 and name not in folders for name in names):
+                # A scan would read ahead many columns' worth of memory.
+                file = pq.ParquetFile(fragment.open(), pre_buffer=False)
+                groups = [group.id for group in fragment.row_groups]
+                return file.iter_batches(ROWS, row_groups=groups, columns=list(names), use_threads=False)
+        whole = {} if fragment is self.dataset else {"schema": self.schema}
+        columns = {name: pads.field(name) for name in names}
+        scanner = fragment.scanner(
+            columns=columns, batch_size=ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False, **whole
+        )
+        return scanner.to_batches()
 
-    def groups(self, names: Sequence[str], rows: int) -> Iterator[Any]:
-        """The same rows, exactly `rows` at a time, fewer at the end."""
-        import pyarrow as pa
+    def _stamp(self) -> list[Any]:
+        found = [system.get_file_info(file) for system, file in self._places]
+        return [(file.path, file.size, file.mtime_ns) for file in found]
 
-        held: list[Any] = []
-        have = 0
-        for part in self._parts(names, rows):
-            held.append(part)
-            have += part.num_rows
-            while have >= rows:
-                whole = pa.concat_tables(held)
-                yield whole.slice(0, rows)
-                held, have = [whole.slice(rows)], have - rows
-        if have:
-            yield pa.concat_tables(held)
+    def check_unchanged(self) -> None:
+        """The files have the sizes and times that they had when they were opened."""
+        if self._stamp() != self._opened:
+            raise changed()
 
-    def stamp(self) -> list[Any]:
-        """What tells these data from others: files with their sizes and times, or the number of rows."""
-        files = [
-            (file, os.stat(file).st_size, os.stat(file).st_mtime_ns) for file in self.files if os.path.exists(file)
-        ]
-        return [self.n, str(self.schema), files]
+
+def _places(dataset: Any) -> Iterator[tuple[Any, str]]:
+    """The files of a data set, each with its file system; those of its children too."""
+    for child in getattr(dataset, "children", []):
+        yield from _places(child)
+    for file in getattr(dataset, "files", []):
+        if file == "<Buffer>":  # in memory: pyarrow crashes where it is asked for the file system of such data
+            continue
+        system = dataset.filesystem
+        while system.type_name == "subtree":
+            file, system = os.path.join(system.base_path, file), system.base_fs
+        yield system, file
+
+
+def _rows(fragment: Any) -> int:
+    """The rows of a fragment or of a whole data set.
+
+    pyarrow's `count_rows` takes those of the whole file where a fragment has only some of its row groups.
+    """
+    import pyarrow.dataset as pads
+
+    if isinstance(fragment, pads.ParquetFileFragment):
+        fragment.ensure_complete_metadata()
+        return sum(group.num_rows for group in fragment.row_groups)
+    return sum(batch.num_rows for batch in fragment.scanner(columns=[]).to_batches())
+
+
+def changed() -> ValueError:
+    """What to raise where two reads of the input differ."""
+    return ValueError("the input has changed while it was read; nothing was written.")
 
 
 @contextlib.contextmanager
-def told(path: Any, names: Sequence[str] = ()) -> Iterator[None]:
-    """What Arrow says of a file it cannot read, in one sentence."""
+def naming_the_file(path: Any, names: Sequence[str] = ()) -> Iterator[None]:
+    """Say in one sentence what Arrow says of a file that it cannot read."""
     import pyarrow as pa
 
     try:
@@ -167,55 +252,88 @@ def columnwise(
     reads: list[Any],
     options: dict[str, Any],
     versions: dict[str, str],
+    again: bool,
     overwrite: bool,
     watch: Watch,
 ) -> FileRelease:
     """Mask the columns that `ks` names, one after the other: `masked` gives a column and its number of groups.
 
-    Beside its own column it is handed those of `reads`.
+    Beside its own column it is handed those of `reads`.  `again` allows parts of an earlier run.
     """
+    output = pathlib.Path(output)
+    place = check_target(output, source.files, overwrite)  # through links, so that one file has one lock
+    beside = output.with_name(output.name + MANIFEST)
+    published = [name for name in source.names if name not in drop]
+    untouched = [name for name in published if name not in ks]
+    steps = len(ks) + 2
+    with alone(place):
+        types = [[field.name, str(field.type)] for field in source.schema]
+        parts = Parts(place, [__version__, versions, options, source.n, types], again)
+        with writing(output, beside, sources=source.files, overwrite=overwrite) as [draft, note]:
+            seen: dict[str, str] = {}
+            resumed = 0
+            for step, name in enumerate(ks):
+                names = list(dict.fromkeys([name, *reads]))
+                contents = source.contents(names) if parts.intact(name) else {}
+                if contents and contents == parts.done[name]["made_of"]:
+                    resumed += 1
+                else:
+                    table, contents = source.table(names)
+                    column, n_groups = masked(name, table)
+                    del table
+                    parts.add(name, column, n_groups, contents)
+                    del column
+                    _workspace.release()  # what a column takes to sort is several of its copies
+                _agree(seen, contents)
+                watch.step((step + 1) / steps)
+            _agree(seen, _put_together(draft, Kept(source, untouched), parts, list(ks), published, list(seen)))
+            source.check_unchanged()
+            watch.step((len(ks) + 1) / steps)
+            smallest, by_column = recounted(Source(draft), ks, by)
+            counts: dict[Any, int] = {name: parts.done[name]["n_groups"] for name in ks}
+            guarantee = Guarantee(
+                "per-column", k, tuple(ks), tuple(by), tuple(keep), source.n, 0, counts, smallest, by_column
+            )  # fmt: skip
+            warnings = (f"{resumed} of {len(ks)} columns were masked by an earlier run.",) if resumed else ()
+            manifest = _plain({
+                "mag": __version__, "versions": versions, "options": options, "method": "univariate", "complete": True,
+                "table": {"records": source.n, "columns": source.names},
+                "published": {"records": source.n, "name": output.name, "sha256": digest(draft)},
+                "guarantee": vars(guarantee) | {"text": str(guarantee)}, "untouched": keep, "warnings": warnings,
+            })  # fmt: skip
+            note.write_text(json.dumps(manifest, indent=1) + "\n")
+        parts.remove()
+    watch.done()
+    return FileRelease(output, guarantee, warnings, resumed, manifest)
+
+
+def _put_together(
+    draft: pathlib.Path, kept: "Kept", parts: "Parts", masked: list[str], published: list[str], hashed: list[str]
+) -> dict[str, str]:
+    """Write the columns row group by row group; the hashes of those kept ones that are among `hashed`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    output = pathlib.Path(output)
-    published = [name for name in source.names if name not in drop]
-    steps = len(ks) + 2
-    beside = output.with_name(output.name + MANIFEST)
-    with writing(output, beside, sources=source.files, overwrite=overwrite) as [draft, note]:
-        parts = Parts(output, [source.stamp(), options])
-        resumed = len(parts.done)
-        for step, name in enumerate(ks):
-            if name not in parts.done:
-                column, n_groups = masked(name, source.table([name, *reads]))
-                parts.add(name, column, n_groups)
-                del column
-                _workspace.release()  # what a column takes to sort is several of its copies
-            watch.step((step + 1) / steps)
-        untouched = [name for name in published if name not in ks]
-        streams = [parts.groups(name) for name in ks] + ([source.groups(untouched, ROWS)] if untouched else [])
-        schema = pa.schema([source.schema.field(name) for name in published], metadata=source.schema.metadata)
-        with pq.ParquetWriter(draft, schema) as writer:
-            for group in zip(*streams, strict=True):
-                cells = [column for part in group for column in part.columns]
-                found = dict(zip([*ks, *untouched], cells, strict=True))
-                writer.write_table(pa.table([found[name] for name in published], schema=schema), row_group_size=ROWS)
-        watch.step((len(ks) + 1) / steps)
-        smallest, by_column = recounted(Source(draft), ks, by)
-        counts: dict[Any, int] = {name: parts.done[name]["n_groups"] for name in ks}
-        guarantee = Guarantee(
-            "per-column", k, tuple(ks), tuple(by), tuple(keep), source.n, 0, counts, smallest, by_column
-        )  # fmt: skip
-        warnings = (f"{resumed} of {len(ks)} columns were masked by an earlier run.",) if resumed else ()
-        told = {
-            "mag": __version__, "versions": versions, "options": options, "method": "univariate", "complete": True,
-            "table": {"records": source.n, "columns": source.names, "files": source.stamp()[-1]},
-            "published": {"records": source.n, "name": output.name, "sha256": digest(draft)},
-            "guarantee": vars(guarantee) | {"text": str(guarantee)}, "untouched": keep, "warnings": warnings,
-        }  # fmt: skip
-        note.write_text(json.dumps(told, indent=1) + "\n")
-    parts.remove()
-    watch.done()
-    return FileRelease(output, guarantee, warnings, resumed, told)
+    schema = pa.schema([bare_field(kept.source.schema.field(name)) for name in published])
+    hashes = {name: hashlib.sha256() for name in kept.names if name in hashed}
+    streams = [*([kept.groups(hashes)] if kept.names else []), *map(parts.groups, masked)]
+    with pq.ParquetWriter(draft, schema) as writer:
+        for group in zip(*streams, strict=True):
+            columns = [column for part in group for column in part.columns]
+            cells = dict(zip([*kept.names, *masked], columns, strict=True))
+            writer.write_table(pa.table([cells[name] for name in published], schema=schema), row_group_size=ROWS)
+    return _hexadecimal(hashes)
+
+
+def _hexadecimal(hashes: Mapping[str, Any]) -> dict[str, str]:
+    return {name: hashed.hexdigest() for name, hashed in hashes.items()}
+
+
+def _agree(seen: dict[str, str], contents: dict[str, str]) -> None:
+    """Every column has the content that it had when it was read before."""
+    for name, content in contents.items():
+        if seen.setdefault(name, content) != content:
+            raise changed()
 
 
 def recounted(written: Source, ks: Mapping[str, int], by: Sequence[str]) -> tuple[int, dict[Hashable, int]]:
@@ -223,11 +341,11 @@ def recounted(written: Source, ks: Mapping[str, int], by: Sequence[str]) -> tupl
 
     Whole records are told apart by two hashes, 128 bits, so that no more than one column is held at a time.
     """
-    strata = [token for name in by for token in verify.of_arrow(written.table([name]).column(0))]
+    strata = [token for name in by for token in verify.of_arrow(written.column(name))]
     hashes = [np.zeros(written.n, np.uint64), np.zeros(written.n, np.uint64)]
     found: dict[Hashable, int] = {}
     for name, k in ks.items():
-        tokens = verify.of_arrow(written.table([name]).column(0))
+        tokens = verify.of_arrow(written.column(name))
         found[name] = verify.smallest([*strata, *tokens])
         verify.require(found[name], k, [*by, name], written.n)
         for token in tokens:
@@ -236,41 +354,102 @@ def recounted(written: Source, ks: Mapping[str, int], by: Sequence[str]) -> tupl
     return verify.smallest([*strata, *hashes]), found
 
 
-class Parts:
-    """Finished columns, each in a file of its own beside the output; a journal tells their hashes."""
+class Kept:
+    """Columns of a source that are published as they are: their cells alone, in fresh memory.
 
-    def __init__(self, output: pathlib.Path, made_of: list[Any]) -> None:
+    A dictionary holds the entries that are used anywhere in its column, in all row groups: such columns are read once
+    more.
+    """
+
+    def __init__(self, source: Source, names: Sequence[str]) -> None:
+        import pyarrow as pa
+
+        self.source, self.names = source, list(names)
+        kinds = {name: source.schema.field(name).type for name in names}
+        encoded = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
+        every = {name: pa.array([], kinds[name].value_type) for name in encoded}
+        used = dict(every)
+        for group in source.groups(encoded) if encoded else ():
+            for name in encoded:
+                for chunk in group.column(name).chunks:
+                    entries, codes = chunk.dictionary, chunk.indices.drop_null().unique()
+                    every[name] = pa.concat_arrays([every[name], entries]).unique()
+                    used[name] = pa.concat_arrays([used[name], entries.take(codes)]).unique()
+        self.entries = {name: _entries(every[name], used[name], kinds[name].ordered) for name in encoded}
+
+    def groups(self, hashes: Mapping[str, Any]) -> Iterator[Any]:
+        """The row groups, as they are to be written."""
+        for group in self.source.groups(self.names, hashes):
+            yield arrow_table(group.schema, [self._fresh(name, group.column(name)) for name in self.names])
+
+    def _fresh(self, name: str, column: Any) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if name not in self.entries:
+            return fresh_column(column)
+        entries, kind = self.entries[name], column.type
+        codes = [pc.index_in(chunk.dictionary, entries).take(chunk.indices) for chunk in column.chunks]
+        made = pa.DictionaryArray.from_arrays
+        chunks = [made(some.cast(kind.index_type), entries, ordered=kind.ordered) for some in codes]
+        return pa.chunked_array(chunks, kind)
+
+
+def _entries(every: Any, used: Any, ordered: bool) -> Any:
+    """The used entries of a dictionary, in the order that a table in memory gets."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    some = every.filter(pc.is_in(every, used)).drop_null()
+    return fresh_column(pa.DictionaryArray.from_arrays(pa.array(range(len(some))), some, ordered=ordered)).dictionary
+
+
+class Parts:
+    """Finished columns, each in a file of its own beside the output, with a journal.
+
+    The journal holds the hashes of these files and of the columns that they were made of.  The folder is the data
+    holder's alone: it is removed with the end of the run that finishes.
+    """
+
+    def __init__(self, output: pathlib.Path, run: list[Any], again: bool) -> None:
         self.folder = output.with_name(f".{output.name}.parts")
-        self.key = hashlib.sha256(json.dumps(made_of, sort_keys=True, default=str).encode()).hexdigest()
+        self.key = hashlib.sha256(json.dumps(_plain(run), sort_keys=True).encode()).hexdigest()
         self.done: dict[str, dict[str, Any]] = {}
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
             journal = json.loads((self.folder / "journal.json").read_text())
-            if journal["key"] == self.key:
-                self.done = {name: one for name, one in journal["columns"].items() if self._intact(one)}
+            if again and journal["key"] == self.key:
+                facts = ("sha256", "n_groups", "made_of")
+                self.done = {name: {fact: one[fact] for fact in facts} for name, one in journal["columns"].items()}
         if not self.done:
             self.remove()
 
-    def _intact(self, one: dict[str, Any]) -> bool:
+    def _file(self, name: str) -> pathlib.Path:
+        return self.folder / (hashlib.sha256(name.encode()).hexdigest()[:32] + ".parquet")
+
+    def intact(self, name: str) -> bool:
+        """Whether a column is there with the bytes that were written."""
         with contextlib.suppress(OSError):
-            return digest(self.folder / one["file"]) == one["sha256"]
+            return name in self.done and digest(self._file(name)) == self.done[name]["sha256"]
         return False
 
-    def add(self, name: str, column: Any, n_groups: int) -> None:
+    def add(self, name: str, column: Any, n_groups: int, made_of: dict[str, str]) -> None:
         """Keep a column; the journal names it once its bytes are on disk."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self.folder.mkdir(exist_ok=True)
-        file = hashlib.sha256(name.encode()).hexdigest()[:32] + ".parquet"
-        with writing(self.folder / file, overwrite=True) as [draft]:
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        self.done.pop(name, None)
+        with writing(self._file(name), overwrite=True) as [draft]:
             pq.write_table(pa.table({"column": column}), draft, row_group_size=ROWS)
-        self.done[name] = {"file": file, "sha256": digest(self.folder / file), "n_groups": n_groups}
+        self.done[name] = {"sha256": digest(self._file(name)), "n_groups": n_groups, "made_of": made_of}
         with writing(self.folder / "journal.json", overwrite=True) as [draft]:
             draft.write_text(json.dumps({"key": self.key, "columns": self.done}))
 
     def groups(self, name: str) -> Iterator[Any]:
-        """A column's row groups."""
-        return Source(self.folder / self.done[name]["file"]).groups(["column"], ROWS)
+        """A column's row groups, of the bytes that were written."""
+        if not self.intact(name):
+            raise RuntimeError(f"The part of column {name!r} has changed since it was written: nothing is published.")
+        return Source(self._file(name)).groups(["column"])
 
     def remove(self) -> None:
         """Forget the columns."""

@@ -105,7 +105,8 @@ def microaggregate(
         As in `mag.multivariate`.
     output : path, optional
         For Parquet: the file to write, which appears, with its manifest beside it, when it is finished and counted.  A
-        run that did not end is continued behind the columns that it had finished.
+        run that did not end is continued behind the columns that it had finished, if these hold the same cells still;
+        two runs into one output exclude each other.
     overwrite : bool
         Whether `output` may exist already; it is never a file that is read.
 
@@ -140,8 +141,9 @@ smallest class 3 of 7 records.
     if is_source(table):
         refused = {
             "method": method != "auto", "aggregate": aggregate is not None, "standardize": standardize is not None,
-            "missing='drop'": missing == "drop", "small_strata": small_strata != "error", "shuffle": shuffle,
-            "random_state": random_state is not None, "time_limit": time_limit is not None, **options,
+            "missing='drop'": missing == "drop", "small_strata": small_strata != "error",
+            "shuffle": _checks.flag("shuffle", shuffle), "random_state": random_state is not None,
+            "time_limit": time_limit is not None, **dict.fromkeys(options, True),
         }  # fmt: skip
         parts = {"columns": columns, "by": by, "keep": keep, "drop": drop}
         how = {"cost": cost, "missing": missing, "round": round, "backend": backend, "threads": threads}
@@ -168,7 +170,7 @@ smallest class 3 of 7 records.
         raise ValueError(f"small_strata is not used without by= or missing='group'; got {small_strata!r}.")
     verify.require_comparable(frame, roles.by)
     units = {name: _units(frame, name) for name in roles.columns}
-    digits = _digits(round, units)
+    digits = _digits(round, [name for name, unit in units.items() if not unit.whole])
     heavy = _weights(frame, weights)
     strata, withheld = _stratified(frame, roles, plan, units, missing, small_strata)
     rows = strata.rows
@@ -282,29 +284,32 @@ def _streamed(
         raise TypeError(f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame.")
     if output is None:
         raise TypeError("output must be the path of the file to write; got None.")
+    from pyarrow.types import is_floating
+
     source = Source(table)
     roles = roles_of(source, asked)
     ks = sizes_by_column(k, roles.columns, scope)
     if weights is not None and not is_name(weights, source.names):
         raise ValueError("weights must name a column of the file.")
     reads = [*roles.by, *([weights] if weights is not None and weights not in roles.by else [])]
-    digits, how = how["round"], {name: one for name, one in how.items() if name != "round"}
+    floats = [name for name in roles.columns if is_floating(source.schema.field(name).type)]
+    asked_digits, how = how["round"], {name: one for name, one in how.items() if name != "round"}
+    digits = _digits(asked_digits, floats)
 
     def masked(name: Any, part: Any) -> tuple[Any, int]:
         own = [other for other in reads if other != name]
-        own_digits = digits.get(name) if isinstance(digits, dict) else digits
-        floats = str(part.schema.field(name).type) in ("halffloat", "float", "double")
         found = microaggregate(
             part, ks[name], name, by=roles.by, drop=[other for other in own if other not in roles.by],
-            weights=weights, scope=scope, round=own_digits if floats else None, **how,
+            weights=weights, scope=scope, round=digits.get(name), **how,
         )  # fmt: skip
         return found.data.column(name), int(found.grouping.n_groups[name])
 
-    options = {"k": k, **asked, "weights": weights, "scope": scope, "round": digits, **how, "cost": _name(how["cost"])}
+    options = {"k": k, **vars(roles), "weights": weights, "scope": scope, "round": asked_digits, **how}
+    options["cost"] = _name(how["cost"])
     return columnwise(
         masked, source, output, ks=ks, k=k, by=roles.by, keep=roles.keep, drop=roles.drop, reads=reads,
-        options=options, versions=_versions(), overwrite=_checks.flag("overwrite", overwrite),
-        watch=Watch(_progress(progress)),
+        options=options, versions=_versions(), again=how["cost"] is None or isinstance(how["cost"], str),
+        overwrite=_checks.flag("overwrite", overwrite), watch=Watch(_progress(progress)),
     )  # fmt: skip
 
 
@@ -324,11 +329,10 @@ def _units(frame: Frame, name: Hashable) -> Units:
     return units
 
 
-def _digits(asked: Any, units: dict[Hashable, Units]) -> dict[Hashable, int]:
+def _digits(asked: Any, floats: list[Hashable]) -> dict[Hashable, int]:
     """How many decimals each column of floats is rounded to."""
     if asked is None:
         return {}
-    floats = [name for name, unit in units.items() if not unit.whole]
     each = asked if isinstance(asked, dict) else dict.fromkeys(floats, asked)
     wrong = [repr(name) for name in each if name not in floats]
     if wrong or not each:

@@ -414,6 +414,16 @@ def test_mistakes_with_records():
         mag.scale.multivariate(X * [1, np.nan, 1], 3).labels.compute()
 
 
+@pytest.mark.parametrize("dtype", ["i8", "u1", "?", "f4"])
+def test_parts_without_records_are_no_error(dtype):
+    X = np.random.default_rng(0).integers(0, 50, (20, 2)).astype(dtype)
+    scaled = mag.scale.multivariate(da.from_array(X, chunks=(5, 2)), 4)
+    assert mag.scale.verify(scaled.masked, 4) >= 4
+    frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b"]), npartitions=4)
+    if dtype != "?":
+        assert mag.scale.verify(mag.scale.multivariate(frame, 4).masked, 4) >= 4
+
+
 # ---- counting
 
 
@@ -458,8 +468,83 @@ def test_different_records_have_different_hashes():
     swapped = count_classes(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
     assert sorted(swapped[2].tolist()) == [1, 2]
     mixed = pd.Series([1, "1", 1.0, None, np.nan, pd.NA], dtype=object)
-    first, second = _hash.cells(mixed)
-    assert np.unique(first).size == np.unique(second).size == 4
+    for hashes in _hash.records([_hash.cells(mixed)]):
+        assert np.unique(hashes).size == 4
+
+
+OLD_SENTINEL = 0x6D697373696E6721  # what once stood for missing
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.array([OLD_SENTINEL, None], dtype="Int64"),
+        pd.array([0, None], dtype="Int64"),
+        np.array([OLD_SENTINEL], np.int64).view(np.float64).tolist() + [np.nan],
+        [0.0, np.nan],
+        np.array([OLD_SENTINEL, np.datetime64("NaT", "ns").view(np.int64)]).view("M8[ns]"),
+        pd.array([False, None], dtype="boolean"),
+        pd.array(["", None], dtype="string"),
+        pd.Series(["", None], dtype=object),
+    ],
+)
+def test_no_value_is_taken_for_a_missing_one(column):
+    table = pd.DataFrame({"x": column})
+    assert mag.scale.verify(dd.from_pandas(table, npartitions=1), 1) == 1
+    doubled = dd.from_pandas(pd.concat([table, table]), npartitions=2)
+    assert mag.scale.verify(doubled, 1) == 2
+
+
+def frames(*parts):
+    """A dataframe of dask whose partitions need not be alike."""
+    return dd.from_delayed([dask.delayed(part) for part in parts], meta=parts[0], verify_meta=False)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (["str 'a'"], [1, 1, "a"]),  # text beside numbers, which once were hashed as they print
+        ([1.0], np.array([1.0]).view(np.int64)),
+        (np.array([-1]), np.array([2**64 - 1], np.uint64)),
+        (np.array([1], "M8[s]"), np.array([1], "M8[ns]")),
+        (np.array([1], "m8[s]"), np.array([1])),
+    ],
+)
+def test_partitions_of_other_types_are_not_alike(first, second):
+    parts = [pd.DataFrame({"x": pd.Series(part)}) for part in (first, second)]
+    with dask.config.set({"dataframe.convert-string": False}):
+        assert mag.scale.verify(frames(*parts), 1) == 1
+
+
+def test_moments_are_compared_to_the_last_digit():
+    pa = pytest.importorskip("pyarrow")
+    kinds = [pa.time64("ns"), pa.timestamp("ns", "UTC"), pa.duration("ns"), pa.date32(), pa.time32("s"), pa.int8()]
+    for kind in kinds:
+        whole = pa.array([1, 2, None, 1, 2, None], pa.int64())
+        stored = whole.cast(pa.int32()).cast(kind) if kind.bit_width <= 32 else whole.cast(kind)
+        table = pd.DataFrame({"x": pd.Series(stored, dtype=pd.ArrowDtype(kind))})
+        assert mag.scale.verify(dd.from_pandas(table, npartitions=2), 1) == 2, kind
+        assert mag.scale.verify(dd.from_pandas(table[:5], npartitions=2), 1) == 1, kind
+    zone = pd.DataFrame({"x": pd.to_datetime([1, 2, 1, 2], utc=True).tz_convert("Europe/Berlin")})
+    assert mag.scale.verify(dd.from_pandas(zone, npartitions=2), 1) == 2
+
+
+def test_what_cannot_be_compared_exactly_is_refused_by_name():
+    pa = pytest.importorskip("pyarrow")
+    nested = [pa.list_(pa.time64("ns")), pa.struct([("t", pa.time64("ns"))])]
+    cells = [[1], [2]], [{"t": 1}, {"t": 2}]
+    wrong = [pd.Series(pa.array(own, kind), dtype=pd.ArrowDtype(kind)) for own, kind in zip(cells, nested, strict=True)]
+    wrong += [pd.Series([[1], [2]]), pd.Series([np.zeros(2000), np.ones(2000)])]
+    if np.dtype(np.longdouble).itemsize > 8:
+        wrong += [pd.Series([1, 2], dtype=np.longdouble)]
+    for column in wrong:
+        with (
+            dask.config.set({"dataframe.convert-string": False}),
+            pytest.raises(TypeError, match=r"columns that are compared must hold .*; 'own' holds .* exactly.*\.$"),
+        ):
+            mag.scale.verify(frames(pd.DataFrame({"own": column})), 1)
+    with pytest.raises(TypeError, match="X must hold numbers or dates up to 64 bits; got dtype complex128"):
+        mag.scale.verify(da.from_array(np.ones(4, complex), chunks=2), 1)
 
 
 # ---- engines

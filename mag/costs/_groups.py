@@ -256,7 +256,7 @@ def _real(values):
 def _summable(distance, sizes):
     """The same numbers in a type that holds a group's sum of squares."""
     largest = int(distance.max(initial=0))
-    fits = 4 * int(sizes.max()) * (largest + 1) ** 2 * len(sizes) < 2**63
+    fits = 4 * int(sizes.max(initial=0)) * (largest + 1) ** 2 * len(sizes) < 2**63
     return distance.astype(np.int64 if fits else object)
 
 

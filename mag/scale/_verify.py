@@ -24,7 +24,8 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     Parameters
     ----------
     X : dask array of numbers or dates, or dask dataframe
-        The table as it is to be published.  Missing is a value, and −0.0 is not 0.0.
+        The table as it is to be published.  Missing is a value, and −0.0 is not 0.0.  Columns that cannot be compared
+        exactly, such as lists, are refused by name.
     k : int
         The fewest records that must be alike.
     columns : list of names, or of numbers for arrays, optional
@@ -83,8 +84,11 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
 
 def count_classes(block: Any) -> Counts:
     """The classes of equal records of a NumPy table or a pandas frame."""
-    columns = [block[:, j] for j in range(block.shape[1])] if isinstance(block, np.ndarray) else _series(block)
-    first, second = _hash.records([_hash.cells(column) for column in columns])
+    if isinstance(block, np.ndarray):
+        columns = [_hash.cells(block[:, j]) for j in range(block.shape[1])]
+    else:
+        columns = [_hash.cells(block.iloc[:, j], block.columns[j]) for j in range(block.shape[1])]
+    first, second = _hash.records(columns)
     return add_classes([(first, second, np.ones(first.size, np.int64))])
 
 
@@ -97,10 +101,6 @@ def add_classes(parts: list[Counts]) -> Counts:
     begins[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
     starts = np.flatnonzero(begins)
     return first[starts], second[starts], np.add.reduceat(counts, starts) if starts.size else counts
-
-
-def _series(frame: Any) -> list[Any]:
-    return [frame.iloc[:, j] for j in range(frame.shape[1])]
 
 
 def _deal(counted: Counts, ranges: int) -> list[Counts]:
