@@ -53,5 +53,5 @@ class Arrow(Format):
 
 
 def _days(types) -> list[str]:
-    """The columns of dates that are stored in milliseconds, which polars takes for moments."""
-    return [field.name for field in types if str(field.type).startswith("date64")]
+    """The columns of dates, of which polars takes those in milliseconds for moments."""
+    return [field.name for field in types if str(field.type).startswith("date")]

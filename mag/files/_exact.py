@@ -51,11 +51,11 @@ def longer(characters: int, measure: "Callable[[pl.Expr], pl.Expr]", of: str) ->
 
 
 NUL = Limit("with the character NUL", lambda cell: cell.str.contains("\0", literal=True))
-TRAILING = Limit("that ends with a blank", lambda cell: cell.str.ends_with(" "))
-EMPTY = Limit("that is empty beside text that is missing", lambda cell: (cell == "") & cell.is_null().any())
+TRAILING = Limit("ending with a blank", lambda cell: cell.str.ends_with(" "))
+EMPTY = Limit("empty beside missing text", lambda cell: (cell == "") & cell.is_null().any())
 BYTES = longer(32767, lambda cell: cell.str.len_bytes(), "bytes")
-WIDE = Limit("beyond 2**53", lambda cell: (cell > 2**53) | (cell < -(2**53)))
-NOT_FINITE = Limit("that are NaN or infinite", lambda cell: ~cell.is_finite())
+WIDE = Limit("beyond 2⁵³", lambda cell: (cell > 2**53) | (cell < -(2**53)))
+NOT_FINITE = Limit("NaN or infinite", lambda cell: ~cell.is_finite())
 MILLISECOND, SECOND = finer("millisecond", 10**6), finer("second", 10**9)
 
 
@@ -95,7 +95,7 @@ def check_cells(frame: "pl.DataFrame", holds: Holds, file: str) -> None:
             count = cells.select(limit.beyond(pl.col("")).sum()).item()
             if count:
                 cell = "cell" if count == 1 else "cells"
-                refused.append(f"{count} {cell} of column {column.name!r} ({what} {limit.what})")
+                refused.append(f"{count} {cell} of column {column.name!r} ({what}: {limit.what})")
     if refused:
         raise ValueError(
             f"{file!r} cannot hold exactly: {', '.join(refused)}; write .parquet, which holds every cell, or convert "
@@ -114,6 +114,14 @@ def check_stored(written: "pl.DataFrame", stored: "pl.DataFrame", file: str, mis
         )
 
 
+def _common() -> "dict[frozenset[str], Any]":
+    """Kinds that files tell apart no better than this."""
+    import polars as pl
+
+    numbers, moments = ("whole numbers", "real numbers", "true or false"), ("dates", "dates with times")
+    return {frozenset(numbers): pl.Float64, frozenset(moments): pl.Datetime("us"), frozenset(["times of day"]): pl.Time}
+
+
 def differences(written: "pl.Series", stored: "pl.Series", missing_text: bool) -> int:
     """How many cells differ; where a format has no missing text, it is empty text."""
     import polars as pl
@@ -125,7 +133,8 @@ def differences(written: "pl.Series", stored: "pl.Series", missing_text: bool) -
         pair = [column.cast(pl.String) for column in (written, stored)]
         written, stored = pair if missing_text else [column.fill_null("") for column in pair]
     elif written.dtype != stored.dtype:
-        numbers = ("whole numbers", "real numbers", "true or false")
-        common: Any = pl.Float64 if what in numbers and found in numbers else written.dtype
-        written, stored = written.cast(common), stored.cast(common, strict=False)
+        common = next((dtype for kinds, dtype in _common().items() if {what, found} <= kinds), None)
+        if common is None:
+            return int((written.is_not_null() | stored.is_not_null()).sum())
+        written, stored = written.cast(common), stored.cast(common)
     return int(written.ne_missing(stored).sum())

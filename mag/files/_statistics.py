@@ -131,18 +131,21 @@ LABELS = ("column_names_to_labels", "missing_ranges", "variable_measure", "varia
 
 def _for(labels, frame, masked):
     """The labels of these columns, by the names that writers use; a masked number must not be taken for missing."""
-    kept = {column.name: column.unique().to_list() for column in frame if column.name not in masked}
+    kept = [name for name in frame.columns if name not in masked]
+
+    def occurring(name):
+        return set(frame[name].unique().to_list())
 
     def of(name, columns):
         told = labels.get(name) or {}
         return {column: told[column] for column in columns if told.get(column) is not None}
 
     values = {
-        name: {value: label for value, label in told.items() if value in kept[name]}
+        name: {value: told[value] for value in told.keys() & occurring(name)}
         for name, told in of("variable_value_labels", kept).items()
     }
     missing = {
-        name: [one for one in told if any(_within(value, one) for value in kept[name])]
+        name: [one for one in told if any(_within(value, one) for value in occurring(name))]
         for name, told in of("missing_ranges", kept).items()
     }
     return {

@@ -90,7 +90,7 @@ class Xlsx(Format):
         path.write_bytes(stored.getbuffer())
 
     def _load(self, path):
-        """Excel knows one kind of numbers; columns of whole ones are integers."""
+        """Excel knows one kind of numbers, which are dates, too: columns of whole ones are integers or dates."""
         import fastexcel
         import polars as pl
 
@@ -102,7 +102,12 @@ class Xlsx(Format):
             for column in frame
             if column.dtype == pl.Float64 and ((column == column.round()) & (column.abs() <= 2**53)).all()
         ]
-        return frame.with_columns(pl.col(whole).cast(pl.Int64))
+        days = [
+            column.name
+            for column in frame
+            if column.dtype == pl.Datetime and (column == column.dt.truncate("1d")).all()
+        ]
+        return frame.with_columns(pl.col(whole).cast(pl.Int64), pl.col(days).cast(pl.Date))
 
 
 def _is_mixed(path, *names) -> bool:
