@@ -52,16 +52,20 @@ class Statistics(Format):
         return self._load(path, metadataonly=True)[1].column_names
 
     def columns(self, path, wanted):
-        """Missing values with letters are text beside numbers."""
+        return self._stored(path, wanted)[0]
+
+    def _stored(self, path, wanted):
+        """Cells, and how many of a column are missing values with letters, which are text beside its numbers."""
         import polars as pl
 
         frame = self._load(path, usecols=list(wanted), **self.as_stored)[0].select(wanted)
-        mixed = [
-            pl.Series(column.name, [cell if cell is None else str(cell) for cell in column], pl.String)
-            for column in frame
-            if column.dtype == pl.Object
+        mixed = {column.name: column.to_list() for column in frame if column.dtype == pl.Object}
+        texts = [
+            pl.Series(name, [cell if cell is None else str(cell) for cell in cells], pl.String)
+            for name, cells in mixed.items()
         ]
-        return frame.with_columns(mixed)
+        letters = {name: sum(isinstance(cell, str) for cell in cells) for name, cells in mixed.items()}
+        return frame.with_columns(texts), letters
 
     def read(self, path, numbers, others, layout):
         import polars as pl
@@ -70,28 +74,12 @@ class Statistics(Format):
         _, meta = self._load(path, metadataonly=True, **self.as_stored)
         parts = [self._load(path, usecols=list(numbers))[0]] if numbers else []
         if others:
-            parts.append(self.columns(path, list(others)))
-            self._check_letters(path, parts[-1])
+            kept, letters = self._stored(path, list(others))
+            _check_letters(path, letters)
+            parts.append(kept)
         frame = pl.concat(parts, how="horizontal").select(columns)
         labels = {name: getattr(meta, name) for name in LABELS}
         return frame, {"labels": labels, "formats": {self: meta.original_variable_types}}
-
-    def _check_letters(self, path, kept) -> None:
-        """Missing values with letters have no place in a column of numbers, other than in their own program."""
-        if not self.as_stored:
-            return
-        plain = self._load(path, usecols=kept.columns)[0]
-        letters = {
-            name: int(plain[name].null_count() - kept[name].null_count())
-            for name in kept.columns
-            if kind(kept[name].dtype) == "text" and kind(plain[name].dtype) != "text"
-        }
-        if letters:
-            listed = ", ".join(f"{count} cells of column {name!r}" for name, count in letters.items())
-            raise ValueError(
-                f"{path.name!r}: {listed} are missing values with letters, like .a, which would become plain missing "
-                "values; recode or drop them."
-            )
 
     def check(self, frame, path, layout):
         pattern, rule = self.names_rule
@@ -161,6 +149,16 @@ def _within(value, declared) -> bool:
     """Whether a value is declared as missing, by itself or by a range."""
     low, high = (declared["lo"], declared["hi"]) if isinstance(declared, dict) else (declared, declared)
     return value is not None and isinstance(value, str) == isinstance(low, str) and low <= value <= high
+
+
+def _check_letters(path, letters) -> None:
+    """A column of numbers of another program has no place for them."""
+    if letters:
+        listed = ", ".join(f"{count} cells of column {name!r}" for name, count in letters.items())
+        raise ValueError(
+            f"{path.name!r}: {listed} are missing values with letters, like .a, which would become plain missing values; "
+            "recode or drop them."
+        )
 
 
 def _check_room(path) -> None:
