@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from mag._fresh import blanked, fresh_column
+
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 SECONDS = {"D": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 ALLOWED = "integers, floats, decimals, dates, datetimes or durations"
@@ -90,13 +92,20 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
+def _marker(value: Any) -> Any:
+    """The same kind of missing, without the bits that a NaN may carry."""
+    if isinstance(value, (float, decimal.Decimal)):
+        return type(value)("nan")
+    return value
+
+
 class Objects:
     """Decimals, dates or integers of Python."""
 
     def __init__(self, cells: list[Any]) -> None:
         missing = np.fromiter(map(is_missing, cells), bool, len(cells))
         self.missing = some(missing)
-        self.blank = cells[int(np.argmax(missing))] if missing.any() else None  # one marker for all that is missing
+        self.blank = _marker(cells[int(np.argmax(missing))]) if missing.any() else None  # one for all that is missing
         self.present = [cell for cell, gone in zip(cells, missing.tolist(), strict=True) if not gone]
         kinds = {type(cell) for cell in self.present}
         if len(kinds) != 1 or not kinds <= {decimal.Decimal, datetime.date, int}:
@@ -199,11 +208,9 @@ class ArrayColumn:
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         """Some records' cells, blank ones missing."""
-        if blank is None:
-            return self.out(self.array if rows is None else self.array[rows])
-        if self.array.dtype.kind not in "fMmO":
+        if blank is not None and self.array.dtype.kind not in "fMmO":
             raise Refused(f"{self.array.dtype.name}, which cannot hold missing values")
-        return self.out(blanked(self.array.copy() if rows is None else self.array[rows], blank))
+        return self.out(fresh_column(self.array, rows, blank))
 
     def wrapped(self, cells: Any, rows: np.ndarray | None) -> Any:
         """What stands for the column in a dictionary."""
@@ -220,14 +227,6 @@ class ArrayColumn:
         if self.array.dtype.kind in "USTV":
             return np.unique(self.array, return_inverse=True)[1].astype(np.int64)
         return bit_codes(self.array)
-
-
-def blanked(array: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
-    """The array itself, with nothing in missing cells."""
-    if missing is not None:
-        blank = {"O": None, "f": np.nan}.get(array.dtype.kind, "NaT")
-        array[missing] = blank
-    return array
 
 
 def _advice(names: dict[str, str], dtype: Any) -> str:

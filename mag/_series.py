@@ -23,6 +23,7 @@ from mag._cells import (
     unscaled,
     widened,
 )
+from mag._fresh import fresh_column
 
 
 class SeriesColumn:
@@ -94,7 +95,9 @@ class SeriesColumn:
         """Some records' cells, blank ones missing."""
         if blank is not None and not self.nullable:
             raise Refused(f"{self.series.dtype} and not nullable")
-        return self.library.take(self.native, rows, blank)
+        if isinstance(getattr(self.native, "dtype", None), np.dtype):
+            return ArrayColumn(self.native.to_numpy()).take(rows, blank)
+        return fresh_column(self.native.array if self.library is _Pandas else self.native, rows, blank)
 
     def wrapped(self, cells: Any, rows: np.ndarray | None) -> Any:
         """What stands for the column in a dictionary."""
@@ -127,11 +130,6 @@ def _kind(library: Any) -> str:
     return "polars" if library.is_polars() else "pyarrow"
 
 
-def _blank_index(rows: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
-    """Where to take from; -1 takes nothing."""
-    return rows if missing is None else np.where(missing, -1, rows)
-
-
 def _counted(present: Any, scale: int) -> np.ndarray:
     return narrowed([unscaled(cell, scale) for cell in present.to_list()])
 
@@ -142,8 +140,7 @@ class _Pandas:
     @staticmethod
     def wrapped(native: Any, cells: Any, rows: np.ndarray | None) -> Any:
         """A series of these cells."""
-        index = native.index if rows is None else native.index[rows]
-        return type(native)(cells, index=index, name=native.name)
+        return sys.modules["pandas"].Series(cells, fresh_column(native.index, rows), cells.dtype, native.name)
 
     unscaled = staticmethod(_counted)
 
@@ -174,17 +171,7 @@ class _Pandas:
             index = sys.modules["pyarrow"].array(labels, mask=missing)
             return pandas.arrays.ArrowExtensionArray(taken.take(index))
         made = pandas.Series(short).astype(dtype).array
-        return made.take(_blank_index(labels, missing), allow_fill=True)
-
-    @staticmethod
-    def take(native: Any, rows: np.ndarray | None, blank: np.ndarray | None) -> Any:
-        array, dtype = native.array, native.dtype
-        if blank is None:
-            return array if rows is None else array.take(rows)
-        if isinstance(dtype, np.dtype):
-            return ArrayColumn(native.to_numpy()).take(rows, blank)
-        rows = np.arange(len(native)) if rows is None else rows
-        return array.take(_blank_index(rows, blank), allow_fill=True)
+        return fresh_column(made, labels, missing)
 
     @staticmethod
     def codes(native: Any) -> np.ndarray | None:
@@ -239,18 +226,7 @@ class _Polars:
                 _last(labels, missing, len(made)),
                 None,
             )
-        return _Polars.take(made, labels, missing)
-
-    @staticmethod
-    def take(native: Any, rows: np.ndarray | None, blank: np.ndarray | None) -> Any:
-        polars = sys.modules["polars"]
-        if rows is None and blank is None:
-            return native
-        rows = np.arange(len(native)) if rows is None else rows
-        index = polars.Series(rows.astype(np.uint32 if len(native) < 2**32 else np.uint64))
-        if blank is not None:
-            index = index.zip_with(polars.Series(~blank), polars.Series([None], dtype=index.dtype))
-        return native.gather(index)
+        return fresh_column(made, labels, missing)
 
     @staticmethod
     def codes(native: Any) -> np.ndarray | None:
@@ -319,14 +295,6 @@ class _Arrow:
             made = pyarrow.concat_arrays([made, pyarrow.array([np.nan], type=made.type)])
             labels, missing = _last(labels, missing, len(made)), None
         return made.take(pyarrow.array(labels, mask=missing))
-
-    @staticmethod
-    def take(native: Any, rows: np.ndarray | None, blank: np.ndarray | None) -> Any:
-        pyarrow = sys.modules["pyarrow"]
-        if rows is None and blank is None:
-            return native
-        rows = np.arange(len(native)) if rows is None else rows
-        return native.take(pyarrow.array(rows, mask=blank))
 
     @staticmethod
     def codes(native: Any) -> np.ndarray | None:

@@ -156,8 +156,8 @@ def _check_letters(path, letters) -> None:
     if letters:
         listed = ", ".join(f"{count} cells of column {name!r}" for name, count in letters.items())
         raise ValueError(
-            f"{path.name!r}: {listed} are missing values with letters, like .a, which would become plain missing values; "
-            "recode or drop them."
+            f"{path.name!r}: {listed} are missing values with letters, like .a, which would become plain missing "
+            "values; recode or drop them."
         )
 
 
