@@ -14,6 +14,7 @@ import pytest
 
 import mag
 from mag import cli
+from mag.files import File
 
 
 @pytest.fixture
@@ -542,3 +543,68 @@ def test_a_missing_library_is_one_sentence_how_to_install_it(tmp_path, library, 
     assert done.returncode == 2
     assert done.stderr == f"mag: {library} is missing; pip install 'mag-sdc[{extra}]'.\n"
     assert pathlib.Path(done.args[0]).exists()
+
+
+# nothing of the original in what is written
+
+
+@pytest.mark.parametrize("records", [60, 2000])
+@pytest.mark.parametrize("before", ["csv", "feather", "parquet"])
+@pytest.mark.parametrize("after", ["csv", "feather", "parquet", "dta", "sav", "xpt"])
+def test_text_of_withheld_records_is_nowhere_in_the_file(tmp_path, mag_, records, before, after):
+    marks = [f"{'WITHHELDCANARY' if i % 7 == 0 else 'published note'} of record {i:06}" for i in range(records)]
+    strata = [f"{'PLACECANARY' if i == 7 else 'place'} of many {i % 2 if i != 7 else 9}" for i in range(records)]
+    numbers = [None if i % 7 == 0 and i != 7 else float(i) for i in range(records)]
+    frame = pl.DataFrame({"x": numbers, "g": strata, "note": marks})
+    source, out = tmp_path / f"in.{before}", tmp_path / f"o.{after}"
+    {"csv": frame.write_csv, "feather": frame.write_ipc, "parquet": frame.write_parquet}[before](source)
+    given = ["mask", source, "-o", out, "-k", 3, "-c", "x", "--by", "g", "--keep", "note", "--missing", "drop"]
+    assert mag_(*given, "--small-strata", "suppress")[0] == 0
+    assert b"CANARY" not in plain_bytes(out)
+    assert b"published note" in plain_bytes(out)
+    assert mag_(*given, "--small-strata", "merge", "--overwrite")[0] == 0
+    assert b"PLACECANARY" not in plain_bytes(out)  # a cell that was blanked
+
+
+def plain_bytes(path):
+    """The bytes of a file, of Parquet also those of its values."""
+    if path.suffix != ".parquet":
+        return path.read_bytes()
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    pq.write_table(table, path.with_suffix(".plain"), compression="none", use_dictionary=False)
+    return path.read_bytes() + path.with_suffix(".plain").read_bytes()
+
+
+@pytest.mark.parametrize("records", [30, 3000])
+def test_no_offset_in_a_file_undoes_a_shuffle(tmp_path, mag_, records):
+    import pyarrow as pa
+
+    frame = pl.DataFrame(
+        {"x": range(records), "note": [f"a note of more than twelve bytes {i:06}" for i in range(records)]}
+    )
+    frame.write_ipc(tmp_path / "in.feather")
+    given = ["-k", 3, "-c", "x", "--keep", "note", "--shuffle", "--scope", "per-column"]
+    assert mag_("mask", tmp_path / "in.feather", "-o", tmp_path / "o.feather", *given)[0] == 0
+    content = (tmp_path / "o.feather").read_bytes()
+    table = pa.ipc.open_file(tmp_path / "o.feather").read_all()
+    published = table["note"].to_pylist()
+    places = [content.find(note.encode()) for note in published]
+    assert published != sorted(published)
+    assert places == sorted(places)  # notes lie in the order in which they are published, each once
+    assert all(content.count(note.encode()) == 1 for note in published[:30])
+
+
+@pytest.mark.parametrize("after", ["feather", "parquet"])
+@pytest.mark.parametrize("small", ["suppress", "merge"])
+def test_categories_of_withheld_records_are_nowhere_in_the_file(tmp_path, mag_, after, small):
+    names = ["RARECANARY", "UNUSEDCANARY", "north", "south"]
+    for kind in (pl.Enum(names), pl.Categorical):
+        regions = pl.Series(["RARECANARY", *["north", "south"] * 10], dtype=kind)
+        source, out = tmp_path / "in.feather", tmp_path / f"o.{after}"
+        pl.DataFrame({"x": range(21), "g": regions}).write_ipc(source)
+        given = ["-k", 3, "-c", "x", "--by", "g", "--small-strata", small, "--overwrite"]
+        assert mag_("mask", source, "-o", out, *given)[0] == 0
+        assert b"CANARY" not in plain_bytes(out)
+        assert "south" in File(out).read([], ["g"])[0]["g"].cast(pl.String).to_list()
