@@ -243,7 +243,7 @@ def _manifest(release: "Release", weights: str | None, roles: dict[str, list[str
     told = release.manifest()
     del told["seconds"]
     told["options"] |= {
-        "drop": f"{len(roles['--drop'])} columns",
+        "drop": len(roles["--drop"]),
         "weights": weights if weights is None or weights in roles["--keep"] else "a column that is not published",
     }
     return told
