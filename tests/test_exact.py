@@ -187,17 +187,21 @@ def test_characters_that_an_encoding_lacks_are_refused(tmp_path):
 # what readers must not alter
 
 
-def test_excel_cells_of_several_types_are_refused_where_they_are_kept(tmp_path):
+def test_excel_cells_of_several_types_and_errors_are_refused_where_they_are_kept(tmp_path):
     import xlsxwriter
 
     with xlsxwriter.Workbook(tmp_path / "in.xlsx") as book:
         sheet = book.add_worksheet()
-        for place, cells in enumerate([("n", 1, 2), ("mixed", "a", 1.5), ("plain", "b", "c")]):
+        for place, cells in enumerate([("n", 1, 2), ("mixed", "a", 1.5), ("plain", "b", "c"), ("broken", 1)]):
             sheet.write_column(0, place, cells)
+        sheet.write_formula(2, 3, "=1/0", None, "#DIV/0!")
     file = File(tmp_path / "in.xlsx")
     assert file.read(["n"], ["plain"])[0].rows() == [(1, "b"), (2, "c")]
-    with pytest.raises(ValueError, match="column 'mixed' mixes text, numbers or dates"):
+    with pytest.raises(ValueError, match="column 'mixed' mixes text, numbers or dates, which would be altered"):
         file.read(["n"], ["plain", "mixed"])
+    with pytest.raises(ValueError, match="column 'broken' has 1 cells with errors, which would be altered"):
+        file.read(["n"], ["plain", "broken"])
+    assert file.read(["broken"], ["plain"])[0]["broken"].to_list() == [1, None]
 
 
 def test_excel_gets_no_links_and_no_formulas(tmp_path):

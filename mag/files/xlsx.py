@@ -43,13 +43,11 @@ class Xlsx(Format):
         return self._load(path).select(wanted)
 
     def read(self, path, numbers, others, layout):
-        """Cells that are kept must be of one type: beside text the reader makes text of numbers."""
-        mixed = [name for name in others if _is_mixed(path, name)] if others and _is_mixed(path, *others) else []
-        if mixed:
-            raise ValueError(
-                f"{path.name!r}: column {', '.join(map(repr, mixed))} mixes text, numbers or dates, which would come "
-                "out as text; make them one type, or drop the column."
-            )
+        """Cells that are kept must be of one type, and no errors, of which the reader makes text and missing cells."""
+        if others and _flaw(path, others):
+            flaws = {name: _flaw(path, [name]) for name in others}
+            listed = ", ".join(f"column {name!r} {flaw}" for name, flaw in flaws.items() if flaw)
+            raise ValueError(f"{path.name!r}: {listed}, which would be altered; mend or drop the column.")
         return super().read(path, numbers, others, layout)
 
     def check(self, frame, path, layout):
@@ -110,17 +108,18 @@ class Xlsx(Format):
         return frame.with_columns(pl.col(whole).cast(pl.Int64), pl.col(days).cast(pl.Date))
 
 
-def _is_mixed(path, *names) -> bool:
-    """Whether columns hold cells of different types."""
+def _flaw(path, names) -> str:
+    """What a reader would alter in these columns; nothing where they are sound."""
     import fastexcel
 
+    _check_size(path)
+    book = fastexcel.read_excel(path)
     try:
-        _check_size(path)
-        book = fastexcel.read_excel(path)
-        book.load_sheet(0, use_columns=list(names), schema_sample_rows=None, dtype_coercion="strict").to_arrow()
+        sheet = book.load_sheet(0, use_columns=list(names), schema_sample_rows=None, dtype_coercion="strict")
     except fastexcel.UnsupportedColumnTypeCombinationError:
-        return True
-    return False
+        return "mixes text, numbers or dates"
+    errors = sheet.to_arrow_with_errors()[1]
+    return "" if errors is None else f"has {len(errors.errors)} cells with errors"
 
 
 def _check_size(path) -> None:
