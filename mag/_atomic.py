@@ -3,12 +3,16 @@
 import contextlib
 import errno
 import hashlib
+import hmac
 import os
 import pathlib
 import secrets
+import stat
 from collections.abc import Collection, Iterator, Sequence
 
 MANIFEST = ".manifest.json"  # behind the name of a published file
+SECRET = ".manifest.secret"  # the salt of the input's digest, which stays with the holder of the data
+PRIVATE = 0o600
 
 
 @contextlib.contextmanager
@@ -18,7 +22,7 @@ def writing(
     """Drafts beside the targets, which get their names when the block ends well.
 
     The drafts are removed on any exception.  They are published from the last to the first, so that the first file is
-    there only when all are.
+    there only when all are.  A file that is replaced keeps its permissions; the file of a secret is its owner's alone.
 
     Examples
     --------
@@ -38,8 +42,11 @@ def writing(
     drafts = [place.with_name(f".{place.stem}.{secrets.token_hex(4)}.part{place.suffix}") for place in places]
     published: list[pathlib.Path] = []
     try:
-        for draft in drafts:
-            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        for draft, place in zip(drafts, places, strict=True):
+            mode = _mode(place)
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else PRIVATE))
+            if mode is not None:
+                os.chmod(draft, mode)
         yield drafts
         for draft in drafts:
             _sync(draft)
@@ -54,10 +61,19 @@ def writing(
         raise
 
 
-def digest(path: os.PathLike | str) -> str:
-    """The SHA-256 of a file."""
+def _mode(place: pathlib.Path) -> int | None:
+    """The permissions of a file to write; None for the usual ones."""
+    if place.name.endswith(SECRET):
+        return PRIVATE
+    return stat.S_IMODE(place.stat().st_mode) & 0o777 if place.exists() else None
+
+
+def digest(path: os.PathLike | str, salt: bytes | None = None) -> str:
+    """The SHA-256 of a file; with a salt the HMAC, which says nothing to those who do not know the salt."""
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        if salt is None:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, lambda: hmac.new(salt, digestmod="sha256")).hexdigest()
 
 
 def check_target(

@@ -5,10 +5,12 @@ import re
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mag import __version__
+from mag._terminal import printable
 
 EXTRAS = {"fastexcel": "xlsx", "xlsxwriter": "xlsx"}  # all other libraries come with the extra "cli"
 
@@ -28,7 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"mag {__version__}")
         return 0
     try:
-        with _terminable():
+        with _terminable(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of libraries may quote cells
             return _run(arguments)
     except KeyboardInterrupt:
         return _failed("interrupted; nothing was written.", 130)
@@ -73,6 +76,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _failed(sentence: str, code: int) -> int:
+    sentence = printable(sentence)
     try:
         from rich.console import Console
         from rich.text import Text

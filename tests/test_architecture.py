@@ -48,8 +48,16 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag._bits", "mag._lanes", "mag._wide"],
     ["mag._hierarchy", "mag._records"],
     ["mag._content", "mag._lock"],
-    ["mag._arrays", "mag._atomic", "mag._checks", "mag._fresh", "mag._interrupt", "mag.grouping", "mag.reference"],  # leaves
-    ["mag._lazy"],
+    [
+        "mag._arrays",
+        "mag._atomic",
+        "mag._checks",
+        "mag._fresh",
+        "mag._interrupt",
+        "mag.grouping",
+        "mag.reference",
+    ],  # leaves
+    ["mag._lazy", "mag._terminal"],
     ["mag"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}

@@ -1,6 +1,7 @@
 """The command line, as a user meets it."""
 
 import hashlib
+import hmac
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import pytest
 
 import mag
 from mag import cli
+from mag.files import File
 
 
 @pytest.fixture
@@ -56,16 +58,58 @@ def test_mask_writes_the_file_and_its_manifest(people, mag_):
     assert all("." not in cell for cell in after["age"])  # integers stay integers
     assert after.group_by("income", "age", "region").len()["len"].min() >= 5
     manifest = json.loads(out.with_name("out.csv.manifest.json").read_text())
-    for path, name in ((people, "input"), (out, "output")):
-        assert manifest["files"][name]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-        assert manifest["files"][name]["bytes"] == path.stat().st_size
+    stated = {"name": "out.csv", "bytes": out.stat().st_size, "sha256": hashlib.sha256(out.read_bytes()).hexdigest()}
+    assert manifest["files"] == {"output": stated}
     smallest = int(after.group_by("income", "age", "region").len()["len"].min())
     counted = {"counted": "on the file read back, by the text of its cells", "records": 60, "smallest": smallest}
     assert manifest["verified"] == counted
     assert manifest["untouched"] == ["zip"]
-    assert manifest["options"]["drop"] == ["note"]
+    assert manifest["options"]["drop"] == 1
     assert manifest["versions"]["polars"] == pl.__version__
     assert sorted(path.name for path in people.parent.iterdir()) == ["out.csv", "out.csv.manifest.json", "people.csv"]
+
+
+def test_the_manifest_confirms_no_guess_about_the_input(people, mag_):
+    out = people.with_name("out.csv")
+    text = people.read_text().replace("note", "dropped_note")
+    people.write_text(text)
+    given = ["mask", people, "-o", out, "-k", 5, *MASK[:-1], "dropped_note", "--weights", "dropped_note"]
+    code, said, _ = mag_(*given, "--json")
+    assert code == 0
+    manifest = out.with_name("out.csv.manifest.json").read_text()
+    for told in (manifest, said):
+        assert hashlib.sha256(people.read_bytes()).hexdigest() not in told
+        for guess in (f": {people.stat().st_size}", "people.csv", "dropped_note", "seconds"):
+            assert guess not in told
+    first = json.loads(manifest)
+    assert mag_(*given, "--overwrite")[0] == 0
+    assert json.loads(out.with_name("out.csv.manifest.json").read_text()) == first  # nothing in it is of the moment
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_input_is_proven_by_a_salt_that_stays(people, mag_, ending):
+    source, out = people.with_suffix(f".{ending}"), people.with_name(f"out.{ending}")
+    if ending == "parquet":
+        pl.read_csv(people).write_parquet(source)
+    given = ["mask", source, "-o", out, "-k", 5, *MASK, "--scope", "per-column", "--prove-input"]
+    stated = []
+    for rest in ([], ["--overwrite"]):
+        assert mag_(*given, *rest)[0] == 0
+        secret = out.with_name(f"{out.name}.manifest.secret")
+        proof = json.loads(out.with_name(f"{out.name}.manifest.json").read_text())["files"]["input"]
+        expected = hmac.new(bytes.fromhex(secret.read_text()), source.read_bytes(), "sha256").hexdigest()
+        assert proof == {"name": source.name, "hmac_sha256": expected}
+        assert secret.stat().st_mode & 0o777 == 0o600
+        assert len(bytes.fromhex(secret.read_text())) == 32
+        stated.append(expected)
+    assert stated[0] != stated[1]
+    out.unlink()
+    out.with_name(f"{out.name}.manifest.json").unlink()
+    code, _, complained = mag_(*given)
+    assert (code, "manifest.secret: the file exists" in complained) == (2, True)
+    before = secret.read_text()
+    assert mag_(*given, "--dry-run", "--overwrite")[0] == 0
+    assert secret.read_text() == before
 
 
 def test_kept_columns_are_the_bytes_that_they_were(people, mag_):
@@ -193,6 +237,12 @@ def test_columns_without_a_role_are_named(people, mag_):
         (["-k", "5.5"], "-k must be one integer, or NAME=INTEGER for each column; got '5.5'."),
         (["-k", "31"], "2 of 2 strata are too small, with 60 of 60 records in all; pass --small-strata merge or"),
         (["-k", "5", "--option", "rho"], "--option must be NAME=VALUE; got 'rho'."),
+        (
+            ["-k", "5", "--missing", "error", "--option", "missing=drop"],
+            "--option is for options of the method; got miss",
+        ),
+        (["-k", "5", "--option", "shuffle=true", "--option", "cost=sae"], "got shuffle, cost, see mag mask --help."),
+        (["-k", "5", "--encoding", "zlib"], "encoding must be one of text that Python knows; got 'zlib'."),
         (["-k", "5", "--method", "mean"], "method must be one of 'anneal'"),
         (["-k", "5", "--missing", "no"], "missing must be one of 'drop', 'error', 'group'; got 'no'."),
         (["-k", "5", "--scope", "both"], "scope must be one of 'joint', 'per-column'; got 'both'."),
@@ -270,6 +320,74 @@ def test_a_file_that_is_not_what_was_promised_is_not_published(people, mag_, mon
     code, _, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 2, *MASK)
     assert (code, "holds 59 records where 60" in complained) == (1, True)
     assert list(people.parent.iterdir()) == [people]
+
+
+HOSTILE = "\x1b[31m[red]\x9b2J\u202e[/x]\x07"
+
+
+def test_names_are_escaped_on_the_terminal(tmp_path, mag_):
+    """Names of columns and files, through every command, on both streams."""
+    plain, folder = tmp_path / "in.csv", tmp_path / f"f{HOSTILE.replace('/', '')}"
+    folder.mkdir()
+    source, out = folder / "in.csv", folder / "out.csv"
+    names = [HOSTILE, f"b{HOSTILE}", "[/x]", "[red]"]
+    source.write_text(",".join(names) + "\n" + "".join(f"{i},{i * i},{i % 2},{i}\n" for i in range(20)))
+    plain.write_text("a\n1\n")
+    roles = ["-c", HOSTILE, "-c", names[1], "--by", "[/x]", "--keep", "[red]"]
+    masked = ["mask", source, "-o", out, "-k", 3, *roles]
+    calls = [
+        (0, masked),
+        (0, ["mask", source, "-k", 3, *roles, "--dry-run"]),
+        (0, [*masked, "--overwrite", "--json"]),
+        (2, masked),
+        (2, ["mask", source, "-o", out, "-k", 3, "-c", HOSTILE]),
+        (2, ["mask", source, "-o", folder / f"o.{HOSTILE.replace('/', '')}", "-k", 3, *roles]),
+        (2, ["mask", source, "-o", folder / "o.dta", "-k", 3, *roles]),
+        (0, ["check", source, "--qi", HOSTILE, "-k", 1]),
+        (1, ["check", source, "--qi", HOSTILE, "-k", 2, "--json"]),
+        (2, ["check", plain, "--qi", HOSTILE, "-k", 1]),
+        (2, ["check", folder / "none.csv", "--qi", "a", "-k", 1]),
+        (0, ["risk", source, out]),
+        (0, ["risk", source, out, "--json"]),
+        (0, ["utility", source, out]),
+        (2, ["utility", source, plain]),
+        (0, ["compare", source, "-c", HOSTILE, "-c", names[1], "-k", 3, "--plot", folder / "p.png"]),
+        (2, ["compare", source, "-c", HOSTILE, "-k", 3, "--plot", folder / "p.png"]),
+        (2, ["compare", source, "-c", "[/x]", "-k", 3, "-m", HOSTILE]),
+        (0, ["demo", "-o", folder / "demo"]),
+        (0, ["demo", "-o", folder / "demo", "--overwrite", "-q"]),
+        (2, ["demo", "-o", folder / "demo"]),
+        (2, ["warmup", "-c", HOSTILE]),
+        (2, [HOSTILE]),
+        (2, ["info", f"--{HOSTILE}"]),
+    ]
+    for expected, call in calls:
+        code, said, complained = mag_(*call)
+        assert code == expected, (call, complained)
+        for text in (said, complained):
+            assert all(one.isprintable() or one == "\n" for one in text), (call, text)
+    _, said, _ = mag_("risk", source, out)
+    assert all(name in said for name in (r"\x1b[31m[red]\x9b2J\u202e[/x]\x07", "[/x], [red]"))
+
+
+def test_quiet_is_quiet_where_libraries_warn(tmp_path, mag_):
+    source = tmp_path / "in.csv"
+    cells = ["http://secret.org/" + "x" * 3000, "mailto:secret", "=1"] * 4
+    pl.DataFrame({"x": range(12), "t": cells, "none": [None] * 12}).write_csv(source)
+    given = ["-k", 3, "-c", "x", "--keep", "t", "--keep", "none", "-q"]
+    assert mag_("mask", source, "-o", tmp_path / "o.xlsx", *given) == (0, "", "")
+    assert mag_("mask", tmp_path / "o.xlsx", "-o", tmp_path / "o.csv", *given) == (0, "", "")
+    assert pl.read_csv(tmp_path / "o.csv")["t"].to_list() == cells
+
+
+@pytest.mark.parametrize("ending", ["dta", "sav", "xlsx", "xpt"])
+def test_kept_cells_that_a_format_would_alter_are_refused(tmp_path, mag_, ending):
+    source, out = tmp_path / "in.parquet", tmp_path / f"o.{ending}"
+    pl.DataFrame({"x": [1.5] * 3, "id": [2**60 + 1, 2**60 + 3, 1]}).write_parquet(source)
+    code, said, complained = mag_("mask", source, "-o", out, "-k", 3, "-c", "x", "--keep", "id")
+    assert (code, said) == (2, "")
+    assert f"'o.{ending}' cannot hold exactly: 2 cells of column 'id' (whole numbers: beyond 2⁵³); write" in complained
+    assert list(tmp_path.iterdir()) == [source]
 
 
 def test_an_input_that_changes_meanwhile_is_not_published(people, mag_, monkeypatch):
@@ -425,3 +543,68 @@ def test_a_missing_library_is_one_sentence_how_to_install_it(tmp_path, library, 
     assert done.returncode == 2
     assert done.stderr == f"mag: {library} is missing; pip install 'mag-sdc[{extra}]'.\n"
     assert pathlib.Path(done.args[0]).exists()
+
+
+# nothing of the original in what is written
+
+
+@pytest.mark.parametrize("records", [60, 2000])
+@pytest.mark.parametrize("before", ["csv", "feather", "parquet"])
+@pytest.mark.parametrize("after", ["csv", "feather", "parquet", "dta", "sav", "xpt"])
+def test_text_of_withheld_records_is_nowhere_in_the_file(tmp_path, mag_, records, before, after):
+    marks = [f"{'WITHHELDCANARY' if i % 7 == 0 else 'published note'} of record {i:06}" for i in range(records)]
+    strata = [f"{'PLACECANARY' if i == 7 else 'place'} of many {i % 2 if i != 7 else 9}" for i in range(records)]
+    numbers = [None if i % 7 == 0 and i != 7 else float(i) for i in range(records)]
+    frame = pl.DataFrame({"x": numbers, "g": strata, "note": marks})
+    source, out = tmp_path / f"in.{before}", tmp_path / f"o.{after}"
+    {"csv": frame.write_csv, "feather": frame.write_ipc, "parquet": frame.write_parquet}[before](source)
+    given = ["mask", source, "-o", out, "-k", 3, "-c", "x", "--by", "g", "--keep", "note", "--missing", "drop"]
+    assert mag_(*given, "--small-strata", "suppress")[0] == 0
+    assert b"CANARY" not in plain_bytes(out)
+    assert b"published note" in plain_bytes(out)
+    assert mag_(*given, "--small-strata", "merge", "--overwrite")[0] == 0
+    assert b"PLACECANARY" not in plain_bytes(out)  # a cell that was blanked
+
+
+def plain_bytes(path):
+    """The bytes of a file, of Parquet also those of its values."""
+    if path.suffix != ".parquet":
+        return path.read_bytes()
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    pq.write_table(table, path.with_suffix(".plain"), compression="none", use_dictionary=False)
+    return path.read_bytes() + path.with_suffix(".plain").read_bytes()
+
+
+@pytest.mark.parametrize("records", [30, 3000])
+def test_no_offset_in_a_file_undoes_a_shuffle(tmp_path, mag_, records):
+    import pyarrow as pa
+
+    frame = pl.DataFrame(
+        {"x": range(records), "note": [f"a note of more than twelve bytes {i:06}" for i in range(records)]}
+    )
+    frame.write_ipc(tmp_path / "in.feather")
+    given = ["-k", 3, "-c", "x", "--keep", "note", "--shuffle", "--scope", "per-column"]
+    assert mag_("mask", tmp_path / "in.feather", "-o", tmp_path / "o.feather", *given)[0] == 0
+    content = (tmp_path / "o.feather").read_bytes()
+    table = pa.ipc.open_file(tmp_path / "o.feather").read_all()
+    published = table["note"].to_pylist()
+    places = [content.find(note.encode()) for note in published]
+    assert published != sorted(published)
+    assert places == sorted(places)  # notes lie in the order in which they are published, each once
+    assert all(content.count(note.encode()) == 1 for note in published[:30])
+
+
+@pytest.mark.parametrize("after", ["feather", "parquet"])
+@pytest.mark.parametrize("small", ["suppress", "merge"])
+def test_categories_of_withheld_records_are_nowhere_in_the_file(tmp_path, mag_, after, small):
+    names = ["RARECANARY", "UNUSEDCANARY", "north", "south"]
+    for kind in (pl.Enum(names), pl.Categorical):
+        regions = pl.Series(["RARECANARY", *["north", "south"] * 10], dtype=kind)
+        source, out = tmp_path / "in.feather", tmp_path / f"o.{after}"
+        pl.DataFrame({"x": range(21), "g": regions}).write_ipc(source)
+        given = ["-k", 3, "-c", "x", "--by", "g", "--small-strata", small, "--overwrite"]
+        assert mag_("mask", source, "-o", out, *given)[0] == 0
+        assert b"CANARY" not in plain_bytes(out)
+        assert "south" in File(out).read([], ["g"])[0]["g"].cast(pl.String).to_list()

@@ -91,14 +91,12 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(source, tmp_path):
         str(tmp_path / "out"),
     ]
     done = subprocess.run(given, capture_output=True, text=True, check=False, timeout=300)
-    *codes, last = done.stdout.split()
-    assert codes == ["2"] * 5, done.stderr
-    assert last in "12"  # pyreadstat may notice nothing in .xpt; the recount does
+    assert done.stdout.split() == ["2"] * 6, done.stderr
     assert list(tmp_path.iterdir()) == []
     sentences = done.stderr.splitlines()
     for ending, sentence in zip(endings, sentences, strict=True):
         assert sentence.startswith("mag: ")
-        if ending in endings[:3]:
+        if ending in ("csv", "feather", "parquet", "xpt"):  # pyreadstat notices nothing in .xpt
             name = tmp_path / f"out.{ending}"
             assert sentence == f"mag: {name}: could not be written, File too large; nothing was left."
 

@@ -78,6 +78,22 @@ def test_a_decimal_comma_comes_back(file):
     assert copied(source, ["x"], ["t"]) == text.encode()
 
 
+@pytest.mark.parametrize("cells", ["1.234\n5.678\n", "1,5\n1.234\n", "1.234,5\n2\n"])
+def test_a_point_beside_a_decimal_comma_is_no_number(file, cells):
+    with pytest.raises(ValueError, match=r"cells of column 'x' cannot be read .* a point is no part of a number"):
+        file(f"x\n{cells}", decimal_comma=True).read(["x"])
+    assert file("x\n1,5\n-2,25\n3\n", decimal_comma=True).read(["x"])[0]["x"].to_list() == [1.5, -2.25, 3.0]
+
+
+def test_the_header_is_read_in_linear_time(file, monkeypatch):
+    class Once(list):
+        def count(self, name):
+            raise AssertionError("which takes the square of the number of columns")
+
+    monkeypatch.setattr(_blocks.csv, "reader", lambda lines, **options: iter([Once(f"c{i}" for i in range(1000))]))
+    assert len(file("a\n").names()) == 1000
+
+
 def test_tabs_and_other_delimiters(file):
     assert copied(file("a\tb\n1\tx,y\n", "in.tsv"), ["a"], ["b"], "out.tsv") == b"a\tb\n1\tx,y\n"
     assert copied(file("a|b\n1|x,y\n", delimiter="|"), ["a"], ["b"]) == b"a|b\n1|x,y\n"
@@ -153,7 +169,14 @@ def test_unknown_columns_are_named_beside_the_known_ones(file):
         file("a;b\n1;2\n").counts(["a"])
 
 
-@pytest.mark.parametrize("wrong", [{"delimiter": ",,"}, {"delimiter": '"'}, {"encoding": "utf-9"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"delimiter": ",,"},
+        {"delimiter": '"'},
+        *({"encoding": name} for name in ("utf-9", "zlib", "quopri", "undefined")),
+    ],
+)
 def test_wrong_layouts_are_refused(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
         Layout(**wrong)
@@ -230,7 +253,7 @@ def test_labels_are_kept(tmp_path, name, other):
     assert found.column_names == ["pay", "area"]
     assert found.column_names_to_labels["pay"] == "Income, €"
     assert found.variable_value_labels == {"area": {1: "north", 2: "south"}}
-    assert found.file_label == "people"
+    assert not found.file_label
 
 
 def test_declared_missing_values_are_no_numbers_and_stay_where_they_are_kept(tmp_path):
@@ -336,6 +359,22 @@ def test_folders_and_missing_folders_are_refused(tmp_path):
         pass
     with pytest.raises(ValueError, match="different names"), writing(tmp_path / "a", tmp_path / "a"):
         pass
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
+    for mode in (0o600, 0o640, 0o666):
+        (tmp_path / "a").write_text("old")
+        (tmp_path / "a").chmod(mode)
+        with writing(tmp_path / "a", overwrite=True) as [draft]:
+            assert draft.stat().st_mode & 0o777 == mode
+        assert (tmp_path / "a").stat().st_mode & 0o777 == mode
+
+
+def test_a_secret_is_its_owners_alone(tmp_path):
+    (tmp_path / "o.manifest.secret").touch(0o644)
+    with writing(tmp_path / "o.manifest.secret", overwrite=True) as [draft]:
+        assert draft.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "o.manifest.secret").stat().st_mode & 0o777 == 0o600
 
 
 def test_permissions_are_the_usual_ones(tmp_path):

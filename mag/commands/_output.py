@@ -6,10 +6,17 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from mag._terminal import printable
+
+
+def say(text: object) -> None:
+    """One line on the standard output."""
+    print(printable(text))
+
 
 def dump(told: dict[str, Any]) -> None:
     """One JSON object; what is not a number has no name in JSON and is null."""
-    print(json.dumps(_plain(told), indent=1, allow_nan=False))
+    print(json.dumps(_plain(told), indent=1, allow_nan=False).replace("\x7f", "\\u007f"))
 
 
 def _plain(told: Any) -> Any:
@@ -27,13 +34,14 @@ def table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(names):
         numbers = all(isinstance(row[place], (int, float)) for row in rows)
-        shown.add_column(name, justify="right" if numbers else "left", no_wrap=True)
+        shown.add_column(Text(printable(name)), justify="right" if numbers else "left", no_wrap=True)
     for row in rows:
-        shown.add_row(*[number(cell) for cell in row])
+        shown.add_row(*[Text(printable(number(cell))) for cell in row])
     width = None if sys.stdout.isatty() else 500
     Console(width=width, highlight=False).print(shown)
 
@@ -54,7 +62,7 @@ def bar(what: str, quiet: bool) -> Iterator[Callable[[float], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    looks = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    looks = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*looks, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=1.0)
+        task = progress.add_task(printable(what), total=1.0)
         yield lambda fraction: progress.update(task, completed=fraction)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mag.commands._options import Delimiter, Encoding, Json, Quiet, layout, opened
-from mag.commands._output import dump
+from mag.commands._output import dump, say
 
 
 def check(
@@ -34,10 +34,10 @@ def check(
         told = {"file": str(path), "qi": qi, "k": k, "holds": holds, "smallest": least, "violating": few}
         dump(told | {"records": records, "classes": sum(sizes.values())})
     elif not records:
-        print(f"no: {path.name} has no records.")
+        say(f"no: {path.name} has no records.")
     elif not quiet:
         if holds:
-            print(f"yes: every record of {path.name} is like at least {k - 1} others; smallest class {least}.")
+            say(f"yes: every record of {path.name} is like at least {k - 1} others; smallest class {least}.")
         else:
-            print(f"no: {few} of {records} records are like fewer than {k - 1} others; smallest class {least}, k={k}.")
+            say(f"no: {few} of {records} records are like fewer than {k - 1} others; smallest class {least}, k={k}.")
     return 0 if holds else 1

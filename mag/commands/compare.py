@@ -22,7 +22,7 @@ from mag.commands._options import (
     layout,
     opened,
 )
-from mag.commands._output import bar, dump, table
+from mag.commands._output import bar, dump, say, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,7 +88,7 @@ def compare(
     elif not quiet:
         table(list(rows[0]), [list(row.values()) for row in rows])
         if plot is not None:
-            print(f"Written: {plot}")
+            say(f"Written: {plot}")
 
 
 def _tried(frame: Any, k: int, columns: list[str], method: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from mag.commands._options import Quiet
+from mag.commands._output import say
 
 
 def demo(
@@ -17,6 +18,6 @@ def demo(
     """Mask a generated table of 10 000 people: the file, its guarantee, its report."""
     from mag.demo import run
 
-    report = run(folder, k, overwrite=overwrite, say=(lambda line: None) if quiet else print)
+    report = run(folder, k, overwrite=overwrite, say=(lambda line: None) if quiet else say)
     if quiet:
-        print(report)
+        say(report)

@@ -1,7 +1,7 @@
 """`mag info`."""
 
 from mag.commands._options import Json
-from mag.commands._output import dump
+from mag.commands._output import dump, say
 
 
 def info(as_json: Json = False) -> None:
@@ -12,4 +12,4 @@ def info(as_json: Json = False) -> None:
         dump(facts())
         return
     for name, fact in facts().items():
-        print(f"{name:<17} {fact}")
+        say(f"{name:<17} {fact}")

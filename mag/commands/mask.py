@@ -3,13 +3,14 @@
 import json
 import os
 import pathlib
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._atomic import MANIFEST, check_target, digest, writing
+from mag._atomic import MANIFEST, SECRET, check_target, digest, writing
 from mag.commands._options import (
     Aggregate,
     By,
@@ -27,7 +28,7 @@ from mag.commands._options import (
     settings,
     whole,
 )
-from mag.commands._output import bar, dump
+from mag.commands._output import bar, dump, say
 from mag.files import FORMATS, File, smallest
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ def mask(
     threads: Threads = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far is taken.")] = None,
     report: Annotated[pathlib.Path | None, typer.Option(help="Write a report, one HTML page.")] = None,
+    prove_input: Annotated[
+        bool,
+        typer.Option("--prove-input", help=f"Put a salted hash of IN into the manifest; the salt into OUT{SECRET}."),
+    ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist; never IN.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but write.")] = False,
     as_json: Json = False,
@@ -77,14 +82,14 @@ def mask(
 ) -> None:
     """Mask columns of a file so that every record is like at least k-1 others, and prove it on the file written.
 
-    Beside OUT a manifest is written: options, versions, hashes and the k that was counted on the file.  Every column of
-    IN must be named by -c, --by, --keep or --drop.
+    Beside OUT a manifest is written: options, versions, the hash of OUT and the k that was counted on it.  Every column
+    of IN must be named by -c, --by, --keep or --drop.
     """
     if out is None and not dry_run:
         raise ValueError("--out names the file to write; leave it out with --dry-run only.")
     asked = layout(delimiter, decimal_comma, encoding, null)
     read, *written = opened([source, *([] if out is None else [out])], asked)
-    targets = _targets(out, report, source, overwrite)
+    targets = _targets(out, report, prove_input, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
     _check_roles(read, roles)
     given: dict[str, Any] = {
@@ -93,18 +98,20 @@ def mask(
         "shuffle": shuffle, "random_state": seed,
         "threads": threads, "time_limit": time_limit,
         "round": whole("--round", decimals) if decimals else None,
-    } | settings(option or [])  # fmt: skip
+    }  # fmt: skip
+    given |= _of_method(option or [])
     group_size, before = whole("-k", k), _stamp(source)
-    if out is not None and not (dry_run or report) and _by_column([read, *written], given):
+    if out is not None and not (dry_run or report or prove_input) and _by_column([read, *written], given):
         given["weights"] = weights
         streamed = _streamed(source, group_size, roles, given, {"output": out, "overwrite": overwrite}, quiet)
         if as_json:
             dump(streamed.manifest())
         elif not quiet:
-            _say(streamed.guarantee, streamed.warnings, targets, dry_run)
+            _say(streamed.guarantee, streamed.warnings, targets.values(), dry_run)
         return
+    salt = secrets.token_bytes(32) if prove_input else None
     with ThreadPoolExecutor(1) as aside:  # hashes while others work
-        original = None if dry_run else aside.submit(digest, source)
+        proof = None if salt is None or dry_run else aside.submit(digest, source, salt)
         frame, meta = read.read(column, [*roles["--by"], *roles["--keep"]])
         if weights is not None:
             given["weights"] = _weights(read, weights, roles)
@@ -116,23 +123,25 @@ def mask(
             raise ValueError(f"{source.name!r} has changed while it was read; nothing was written.")
         told, guarantee, warnings = _manifest(release, weights, roles), release.guarantee, release.warnings
         if not dry_run:
-            with writing(*targets, sources=[source], overwrite=overwrite) as drafts:
-                [target], draft = written, drafts[0]
-                target.write(release.data, column, meta, draft)
+            with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
+                [target], drafts = written, dict(zip(targets, paths, strict=True))
+                stored = target.write(release.data, column, meta, drafts["out"])
                 if report is not None:
-                    release.report(drafts[2])
-                del release, frame  # the count needs memory, too
-                hashed = aside.submit(digest, draft)
-                told["verified"] = verified(target, draft, guarantee)
-                told["files"] = {
-                    "input": _file(source, source, original.result() if original else None),
-                    "output": _file(targets[0], draft, hashed.result()),
-                }
-                drafts[1].write_text(json.dumps(told, indent=1) + "\n")
+                    release.report(drafts["report"])
+                if target.format.text:  # the count needs memory, too
+                    stored = stored.select(roles["--by"] + roles["--keep"])
+                del release, frame
+                hashed = aside.submit(digest, drafts["out"])
+                told["verified"] = verified(target, drafts["out"], guarantee, stored)
+                told["files"] = {"output": _file(targets["out"], drafts["out"], hashed.result())}
+                if salt is not None and proof is not None:
+                    told["files"]["input"] = {"name": source.name, "hmac_sha256": proof.result()}
+                    drafts["secret"].write_text(salt.hex() + "\n")
+                drafts["manifest"].write_text(json.dumps(told, indent=1) + "\n")
     if as_json:
         dump(told)
     elif not quiet:
-        _say(guarantee, warnings, targets, dry_run)
+        _say(guarantee, warnings, targets.values(), dry_run)
 
 
 def _by_column(files: list[File], given: dict[str, Any]) -> bool:
@@ -150,13 +159,13 @@ def _streamed(
         return microaggregate(source, k, roles["-c"], drop=roles["--drop"], progress=progress, **given, **files)
 
 
-def verified(file: File, draft: pathlib.Path, guarantee: "Guarantee") -> dict[str, Any]:
-    """The k that is counted on the file read back; an error where it is not what was promised."""
+def verified(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any) -> dict[str, Any]:
+    """The k that is counted on the file read back; an error where it is not what was promised, nor the cells stored."""
     from mag.verify import NotAnonymous, require
 
     by, columns = [str(name) for name in guarantee.by], [str(name) for name in guarantee.columns]
     alone = [[*by, name] for name in columns] if guarantee.scope == "per-column" else []
-    jointly, *singly = file.counts([*by, *columns], *alone, draft=draft)
+    jointly, *singly = file.counts([*by, *columns], *alone, draft=draft, written=stored)
     n = sum(size * count for size, count in jointly.items())
     if n != guarantee.n_records:
         raise NotAnonymous(
@@ -175,14 +184,32 @@ def verified(file: File, draft: pathlib.Path, guarantee: "Guarantee") -> dict[st
 
 
 def _targets(
-    out: pathlib.Path | None, report: pathlib.Path | None, source: pathlib.Path, overwrite: bool
-) -> list[pathlib.Path]:
-    """OUT, its manifest and the report, all of which can be written, before anything long begins."""
-    targets = [] if out is None else [out, out.with_name(out.name + MANIFEST)]
-    targets += [] if report is None else [report]
-    for target in targets:
+    out: pathlib.Path | None, report: pathlib.Path | None, prove: bool, source: pathlib.Path, overwrite: bool
+) -> dict[str, pathlib.Path]:
+    """OUT, what stands beside it and the report, all of which can be written, before anything long begins."""
+    targets = {} if out is None else {"out": out, "manifest": out.with_name(out.name + MANIFEST)}
+    if out is not None and prove:
+        targets["secret"] = out.with_name(out.name + SECRET)
+    if report is not None:
+        targets["report"] = report
+    for target in targets.values():
         check_target(target, [source], overwrite)
     return targets
+
+
+def _of_method(words: Sequence[str]) -> dict[str, Any]:
+    """Options of the method; those that all methods share have names of their own on the command line."""
+    found = settings(words)
+    if not found:
+        return {}
+    import inspect
+
+    from mag.table import microaggregate
+
+    shared = [name for name in found if name in inspect.signature(microaggregate).parameters]
+    if shared:
+        raise ValueError(f"--option is for options of the method; got {', '.join(shared)}, see mag mask --help.")
+    return found
 
 
 def _check_roles(file: File, roles: dict[str, list[str]]) -> None:
@@ -212,12 +239,17 @@ def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
 
 
 def _manifest(release: "Release", weights: str | None, roles: dict[str, list[str]]) -> dict[str, Any]:
+    """Without the times, which depend on withheld records, and the names of columns that are not published."""
     told = release.manifest()
-    told["options"] |= {"drop": roles["--drop"], "weights": weights}  # columns that the table did not see
+    del told["seconds"]
+    told["options"] |= {
+        "drop": len(roles["--drop"]),
+        "weights": weights if weights is None or weights in roles["--keep"] else "a column that is not published",
+    }
     return told
 
 
-def _file(path: pathlib.Path, now: pathlib.Path, digest: str | None) -> dict[str, Any]:
+def _file(path: pathlib.Path, now: pathlib.Path, digest: str) -> dict[str, Any]:
     return {"name": path.name, "bytes": now.stat().st_size, "sha256": digest}
 
 
@@ -226,8 +258,8 @@ def _stamp(path: pathlib.Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _say(guarantee: "Guarantee", warnings: Sequence[str], targets: Sequence[pathlib.Path], dry_run: bool) -> None:
-    print(guarantee)
+def _say(guarantee: "Guarantee", warnings: Sequence[str], targets: Iterable[pathlib.Path], dry_run: bool) -> None:
+    say(guarantee)
     for warning in warnings:
-        print(f"Note: {warning}")
-    print("Nothing was written." if dry_run else f"Written: {', '.join(map(str, targets))}")
+        say(f"Note: {warning}")
+    say("Nothing was written." if dry_run else f"Written: {', '.join(map(str, targets))}")

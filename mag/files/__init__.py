@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "File", "Histogram", "Layout", "below", "smallest"]
 
-LIBRARIES = ("_fastexcel", "fastexcel", "polars", "pyreadstat", "xlsxwriter")  # whose errors are told in our words
+LIBRARIES = (
+    "_fastexcel",
+    "fastexcel",
+    "polars",
+    "pyarrow",
+    "pyo3_runtime",
+    "pyreadstat",
+    "xlsxwriter",
+)  # whose errors are told in our words
 FORMATS: dict[str, Format] = {
     "csv": csv.FORMAT,
     "dta": dta.FORMAT,
@@ -72,11 +80,16 @@ class File:
         self.check_names([*numbers, *others])
         return self._told(self.format.read, self.path, list(numbers), list(others), self.layout)
 
-    def write(self, frame: "pl.DataFrame", masked: Sequence[str], meta: Meta, draft: pathlib.Path) -> None:
-        """Write a frame whose columns `masked` were computed, under another name for now."""
+    def write(self, frame: "pl.DataFrame", masked: Sequence[str], meta: Meta, draft: pathlib.Path) -> "pl.DataFrame":
+        """Write a frame whose columns `masked` were computed, under another name for now; return what was written.
+
+        A cell that the format cannot hold exactly is an error.
+        """
+        frame = self.format.fitted(frame, masked)
+        self.format.check(frame, self.path, self.layout)
         try:
             self.format.write(frame, draft, masked, meta, self.layout)
-        except Exception as error:
+        except BaseException as error:
             system = re.search(r"(?:os error|Errno) (\d+)", str(error))  # libraries wrap what the system says
             if system:
                 why = f"could not be written, {os.strerror(int(system[1]))}; nothing was left"
@@ -84,18 +97,25 @@ class File:
             if _foreign(error):
                 raise ValueError(f"{self.path.name!r} cannot be written: {self.format.refused(error)}") from None
             raise
+        return frame
 
-    def counts(self, *sets: Sequence[str], draft: pathlib.Path | None = None) -> list[Histogram]:
-        """For each set of columns, how many classes of records alike there are of each size."""
+    def counts(
+        self, *sets: Sequence[str], draft: pathlib.Path | None = None, written: "pl.DataFrame | None" = None
+    ) -> list[Histogram]:
+        """For each set of columns, how many classes of records alike there are of each size.
+
+        A file whose cells are not those `written` is an error.
+        """
         if draft is None:
             self.check_names([name for columns in sets for name in columns])
-        return self._told(self.format.counts, draft or self.path, [list(columns) for columns in sets], self.layout)
+        asked = [list(columns) for columns in sets]
+        return self._told(self.format.counts, draft or self.path, asked, self.layout, written, self.path.name)
 
     def _told(self, step: Callable[..., Any], *arguments: Any) -> Any:
         """One sentence for what goes wrong inside of a library, whose own words may quote cells."""
         try:
             return step(*arguments)
-        except Exception as error:
+        except BaseException as error:  # what Rust calls a panic is no Exception
             foreign = _foreign(error)
             if isinstance(error, UnicodeError) or (foreign and self.format.text and "utf-8" in str(error)):
                 raise ValueError(f"{self.path.name!r} is in another encoding than was told; use --encoding.") from None
@@ -120,7 +140,7 @@ class File:
             )
 
 
-def _foreign(error: Exception) -> bool:
+def _foreign(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] in LIBRARIES
 
 

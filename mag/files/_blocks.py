@@ -21,7 +21,7 @@ def header(path: pathlib.Path, layout: Layout, delimiter: str) -> list[str]:
     names = next(csv.reader(io.StringIO(first.decode(), newline=""), delimiter=delimiter), [])
     if not names:
         raise ValueError(f"{path.name!r} is empty; its first line must name the columns.")
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in collections.Counter(names).items() if count > 1)
     if twice:
         raise ValueError(f"{path.name!r} has more than one column called {', '.join(map(repr, twice))}; rename them.")
     return names

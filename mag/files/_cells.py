@@ -22,12 +22,19 @@ def straight(kinds: dict[str, str]) -> dict[str, Any]:
 
 
 def bare(text: "pl.Expr", layout: Layout) -> "pl.Expr":
-    """Without blanks, with a decimal point; null for nothing and for the words of the layout."""
+    """Without blanks, with a decimal point; null for nothing and for the words of the layout.
+
+    Beside a decimal comma a point is no part of a number: 1.234 may be a thousand.
+    """
     import polars as pl
 
     text = text.str.strip_chars()
     text = pl.when(~text.is_in(["", *layout.null])).then(text)
-    return text.str.replace(",", ".", literal=True) if layout.decimal_comma else text
+    return (
+        text.str.replace_all(".", "?", literal=True).str.replace(",", ".", literal=True)
+        if layout.decimal_comma
+        else text
+    )
 
 
 def parsed(text: "pl.Expr", kind: str, strict: bool = False) -> "pl.Expr":

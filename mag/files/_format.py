@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mag.files._counts import Histogram, of_frame
+from mag.files._exact import EVERYTHING, Holds, check_cells, check_stored
 from mag.files._layout import Layout
 
 if TYPE_CHECKING:
@@ -17,9 +18,12 @@ class Format:
     """A format by the endings of its files; a subclass says how to read and to write them."""
 
     text = False  # whether cells are text, and the options of `Layout` matter
+    holds: Holds = EVERYTHING  # exactly
+    missing_text = True  # whether missing text is another cell than empty text
+    unit = "1ns"  # of moments; masked ones are rounded to it
     broken = "cannot be read: it is damaged, or of another format than its name says."
 
-    def refused(self, error: Exception) -> str:
+    def refused(self, error: BaseException) -> str:
         """Why a table cannot be written; the words of libraries may quote cells."""
         return f"{self.endings[0]} cannot hold a column, or so many records."
 
@@ -49,13 +53,41 @@ class Format:
         wanted = {*numbers, *others}
         return self.columns(path, [name for name in self.names(path, layout) if name in wanted]), {}
 
+    def fitted(self, frame: "pl.DataFrame", masked: Sequence[str]) -> "pl.DataFrame":
+        """The table with its masked columns as the format counts them: moments in its unit, NaN as missing."""
+        import polars.selectors as cs
+
+        computed = cs.by_name(*masked, require_all=False)
+        if self.unit != "1ns":
+            frame = frame.with_columns((computed & cs.datetime()).dt.round(self.unit))
+        if self.holds is not EVERYTHING and not self.text:
+            frame = frame.with_columns((computed & cs.float()).fill_nan(None))
+        return frame
+
+    def check(self, frame: "pl.DataFrame", path: pathlib.Path, layout: Layout) -> None:
+        """Refuse a table with names or cells that the format cannot hold exactly."""
+        check_cells(frame, self.holds, path.name)
+
     def write(
         self, frame: "pl.DataFrame", path: pathlib.Path, masked: Sequence[str], meta: Meta, layout: Layout
     ) -> None:
         """Write a frame whose columns `masked` were computed."""
         raise NotImplementedError
 
-    def counts(self, path: pathlib.Path, sets: Sequence[Sequence[str]], layout: Layout) -> list[Histogram]:
-        """For each set of columns, how many classes of records alike there are of each size, in the file as it is."""
-        frame = self.columns(path, list(dict.fromkeys(name for columns in sets for name in columns)))
+    def counts(
+        self,
+        path: pathlib.Path,
+        sets: Sequence[Sequence[str]],
+        layout: Layout,
+        written: "pl.DataFrame | None" = None,
+        name: str = "",
+    ) -> list[Histogram]:
+        """For each set of columns, how many classes of records alike there are of each size, in the file as it is.
+
+        Cells that differ from those `written` are an error.
+        """
+        every = [*(column for columns in sets for column in columns), *([] if written is None else written.columns)]
+        frame = self.columns(path, list(dict.fromkeys(every)))
+        if written is not None and written.height == frame.height:
+            check_stored(written, frame, name, self.missing_text)
         return [of_frame(frame, columns) for columns in sets]

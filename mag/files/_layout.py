@@ -19,14 +19,17 @@ class Layout:
         if self.decimal_comma and self.delimiter == ",":
             raise ValueError("decimal_comma needs another delimiter than the comma; got delimiter ','.")
         try:
-            codecs.lookup(self.encoding)
-        except LookupError:
-            raise ValueError(f"encoding must be one that Python knows; got {self.encoding!r}.") from None
+            codecs.getincrementaldecoder(self.encoding)
+            text = 'a,"\n'.encode(self.encoding).decode(self.encoding) == 'a,"\n'  # zlib and others are for bytes
+        except (LookupError, ValueError):
+            text = False
+        if not text:
+            raise ValueError(f"encoding must be one of text that Python knows; got {self.encoding!r}.")
 
     @property
     def utf8(self) -> bool:
         """Whether bytes need no translation."""
-        return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig", "ascii")
+        return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig")
 
     def separator(self, usual: str) -> str:
         """The delimiter, where none was named: a semicolon where the comma is taken."""

@@ -1,17 +1,41 @@
-"""Files of Stata, SPSS and SAS, by pyreadstat, with the labels of their variables and values."""
+"""Files of Stata, SPSS and SAS, by pyreadstat.
 
+Of what such a file holds besides cells only this goes from one file to the other, of published columns: the labels of
+variables, their measures, and, of columns that are not masked, formats, and labels and declared missing values as far
+as they concern values that occur in what is published.  Notes, the label of the file and all else stay behind.
+"""
+
+import os
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, NUL, WIDE, Holds, kind
 from mag.files._format import Format
+
+HOLDS: Holds = {
+    "text": (NUL, EMPTY),
+    "whole numbers": (WIDE,),
+    "real numbers": (NOT_FINITE,),
+    "true or false": (),  # as 1 and 0
+    "dates": (),
+    "dates with times": (MILLISECOND,),
+    "times of day": (MILLISECOND,),
+}
+ROOM = 2**16  # bytes
 
 
 class Statistics(Format):
     """What the file declares as missing is missing where numbers are computed with, and stays where they are not."""
 
     as_stored: Mapping[str, Any] = MappingProxyType({})  # options of the reader for which declared missing values stay
-    labels: tuple[str, ...] = ("file_label", "column_labels")  # that the writer takes
+    labels: tuple[str, ...] = ("column_labels",)  # that the writer takes
+    holds = HOLDS
+    missing_text = False
+    unit = "1ms"
+    names_rule = ("[^\\W\\d]\\w{0,31}", "letters, digits and _, at most 32 in all, no digit first")
+    same_case = False  # whether names that differ in upper and lower case are one
 
     def __init__(self, *endings: str, reader: str, writer: str):
         super().__init__(*endings)
@@ -28,26 +52,61 @@ class Statistics(Format):
         return self._load(path, metadataonly=True)[1].column_names
 
     def columns(self, path, wanted):
-        return self._load(path, usecols=list(wanted), **self.as_stored)[0].select(wanted)
+        return self._stored(path, wanted)[0]
+
+    def _stored(self, path, wanted):
+        """Cells, and how many of a column are missing values with letters, which are text beside its numbers."""
+        import polars as pl
+
+        frame = self._load(path, usecols=list(wanted), **self.as_stored)[0].select(wanted)
+        mixed = {column.name: column.to_list() for column in frame if column.dtype == pl.Object}
+        texts = [
+            pl.Series(name, [cell if cell is None else str(cell) for cell in cells], pl.String)
+            for name, cells in mixed.items()
+        ]
+        letters = {name: sum(isinstance(cell, str) for cell in cells) for name, cells in mixed.items()}
+        return frame.with_columns(texts), letters
 
     def read(self, path, numbers, others, layout):
+        import polars as pl
+
         columns = [name for name in self.names(path, layout) if name in {*numbers, *others}]
         _, meta = self._load(path, metadataonly=True, **self.as_stored)
-        computed, _ = self._load(path, usecols=list(numbers))
-        kept = self.columns(path, list(others)) if others else computed.select()
-        frame = computed.hstack(kept.get_columns()).select(columns)
+        parts = [self._load(path, usecols=list(numbers))[0]] if numbers else []
+        if others:
+            kept, letters = self._stored(path, list(others))
+            _check_letters(path, letters)
+            parts.append(kept)
+        frame = pl.concat(parts, how="horizontal").select(columns)
         labels = {name: getattr(meta, name) for name in LABELS}
         return frame, {"labels": labels, "formats": {self: meta.original_variable_types}}
+
+    def check(self, frame, path, layout):
+        pattern, rule = self.names_rule
+        wrong = [name for name in frame.columns if not re.fullmatch(pattern, name) or self._reserved(name)]
+        if wrong:
+            raise ValueError(
+                f"{path.name!r} cannot hold the names {', '.join(map(repr, wrong))}: names must be {rule}; rename "
+                "them, or write .parquet or .csv."
+            )
+        if self.same_case and len({name.lower() for name in frame.columns}) < frame.width:
+            raise ValueError(f"{path.name!r} cannot hold names that differ in upper and lower case only; rename them.")
+        super().check(frame, path, layout)
+
+    def _reserved(self, name) -> bool:
+        return False
 
     def write(self, frame, path, masked, meta, layout):
         import polars as pl
         import pyreadstat
 
         formats = meta.get("formats", {}).get(self)  # other programs write them in another way
-        told = _for(meta.get("labels", {}) | {"formats": formats}, frame.columns, masked)
-        frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+        told = _for(meta.get("labels", {}) | {"formats": formats}, frame, masked)
         labels = {name: told[name] for name in self.labels if told.get(name)}
+        frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum, pl.Null).cast(pl.String))
+        frame = frame.with_columns(pl.col(pl.Int32).cast(pl.Int64))  # Stata's are a few short
         getattr(pyreadstat, self._writer)(frame, str(path), **labels)
+        _check_room(path)
 
     def _load(self, path, **options):
         import pyreadstat
@@ -55,32 +114,58 @@ class Statistics(Format):
         return getattr(pyreadstat, self._reader)(str(path), output_format="polars", **options)
 
 
-LABELS = (
-    "column_names_to_labels",
-    "file_label",
-    "missing_ranges",
-    "notes",
-    "variable_display_width",
-    "variable_measure",
-    "variable_value_labels",
-)
+LABELS = ("column_names_to_labels", "missing_ranges", "variable_measure", "variable_value_labels")
 
 
-def _for(labels, columns, masked):
+def _for(labels, frame, masked):
     """The labels of these columns, by the names that writers use; a masked number must not be taken for missing."""
-    known = set(columns)
+    kept = [name for name in frame.columns if name not in masked]
 
-    def of(name, left_out=()):
+    def occurring(name):
+        return set(frame[name].unique().to_list())
+
+    def of(name, columns):
         told = labels.get(name) or {}
-        return {column: label for column, label in told.items() if column in known - {*left_out} and label is not None}
+        return {column: told[column] for column in columns if told.get(column) is not None}
 
-    return {
-        "file_label": labels.get("file_label"),
-        "note": labels.get("notes"),
-        "column_labels": of("column_names_to_labels"),
-        "variable_value_labels": of("variable_value_labels"),
-        "missing_ranges": of("missing_ranges", masked),
-        "variable_display_width": of("variable_display_width"),
-        "variable_measure": of("variable_measure"),
-        "variable_format": of("formats", masked),
+    values = {
+        name: {value: told[value] for value in told.keys() & occurring(name)}
+        for name, told in of("variable_value_labels", kept).items()
     }
+    missing = {
+        name: [one for one in told if any(_within(value, one) for value in occurring(name))]
+        for name, told in of("missing_ranges", kept).items()
+    }
+    return {
+        "column_labels": of("column_names_to_labels", frame.columns),
+        "variable_value_labels": {name: told for name, told in values.items() if told},
+        "missing_ranges": {name: told for name, told in missing.items() if told},
+        "variable_measure": of("variable_measure", frame.columns),
+        "variable_format": of("formats", [name for name in kept if kind(frame[name].dtype) != "text"]),
+    }
+
+
+def _within(value, declared) -> bool:
+    """Whether a value is declared as missing, by itself or by a range."""
+    low, high = (declared["lo"], declared["hi"]) if isinstance(declared, dict) else (declared, declared)
+    return value is not None and isinstance(value, str) == isinstance(low, str) and low <= value <= high
+
+
+def _check_letters(path, letters) -> None:
+    """A column of numbers of another program has no place for them."""
+    if letters:
+        listed = ", ".join(f"{count} cells of column {name!r}" for name, count in letters.items())
+        raise ValueError(
+            f"{path.name!r}: {listed} are missing values with letters, like .a, which would become plain missing "
+            "values; recode or drop them."
+        )
+
+
+def _check_room(path) -> None:
+    """pyreadstat may overlook that the disk is full: there must be room for some bytes more."""
+    size = path.stat().st_size
+    with path.open("ab") as file:
+        file.write(bytes(ROOM))
+        file.flush()
+        os.fsync(file.fileno())
+    os.truncate(path, size)

@@ -3,11 +3,13 @@
 import codecs
 import io
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any
 
 from mag.files._blocks import BOM, blocks, has_bom, header, line_end, mapped
 from mag.files._cells import NUMBERS, STAMPS, bare, failures, guess, parsed, straight
 from mag.files._counts import hashes, together
+from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
 from mag.files._format import Format
 
 
@@ -15,6 +17,9 @@ class Csv(Format):
     """Read in blocks; written as it was read: line ends, the mark at the beginning, quotes where they are needed."""
 
     text = True
+    holds = MappingProxyType(
+        {kind: () for kind in EVERYTHING if kind not in ("durations", "bytes", "nested cells")}  # but as text
+    )
     broken = "is no table: a line has more cells than the first, or a quote is not closed; is the delimiter right?"
 
     def __init__(self, *endings: str, delimiter: str):
@@ -51,6 +56,19 @@ class Csv(Format):
         stamps = {name: kind for name, kind in kinds.items() if kind in STAMPS}
         return frame, {"line_end": line_end(path, layout), "bom": has_bom(path), "stamps": stamps}
 
+    def check(self, frame, path, layout):
+        """An encoding may lack characters."""
+        import polars as pl
+
+        if layout.utf8:
+            return super().check(frame, path, layout)
+        what = f"with characters that {layout.encoding} lacks"
+        lacking = [name for name in frame.columns if _lacks(layout.encoding, name)]
+        if lacking:
+            raise ValueError(f"{path.name!r} cannot hold names {what}: {', '.join(map(repr, lacking))}.")
+        limit = Limit(what, lambda cell: cell.map_elements(lambda text: _lacks(layout.encoding, text), pl.Boolean))
+        return check_cells(frame, {**self.holds, "text": (limit,)}, path.name)
+
     def write(self, frame, path, masked, meta, layout):
         """A missing cell of a masked column is the first null string of the layout."""
         import polars as pl
@@ -72,10 +90,26 @@ class Csv(Format):
                 decimal_comma=layout.decimal_comma,
             )
 
-    def counts(self, path, sets, layout):
-        """By the text of the cells, as a reader of the file sees it."""
-        columns = list(dict.fromkeys(name for columns in sets for name in columns))
-        return together(self._blocks(path, columns, {}, layout, lambda cells: hashes(cells, sets)))
+    def counts(self, path, sets, layout, written=None, name=""):
+        """By the text of the cells, as a reader of the file sees it; cells that were text are compared with it."""
+        import polars as pl
+
+        counted = list(dict.fromkeys(column for columns in sets for column in columns))
+        texts = [] if written is None else [column.name for column in written if column.dtype == pl.String]
+        columns = list(dict.fromkeys([*counted, *texts]))
+
+        def step(cells):
+            return cells.height, hashes(cells.select(counted), sets), cells.select(texts)
+
+        def compared():
+            begin = 0
+            for height, hashed, cells in self._blocks(path, columns, {}, layout, step):
+                if texts and begin + height <= written.height:  # of fewer records the count knows
+                    check_stored(written.select(texts).slice(begin, height), cells, name, self.missing_text)
+                begin += height
+                yield hashed
+
+        return together(compared())
 
     def _blocks(self, path, columns, schema, layout, step=lambda cells: cells) -> Iterator[Any]:
         """What the step makes of these columns, block after block; columns that the schema does not know are text."""
@@ -103,8 +137,8 @@ class Csv(Format):
         """To numbers by polars itself, which is fastest; dates by way of text."""
         import polars as pl
 
-        schema = straight(kinds)
-        dates = [parsed(pl.col(name), kind, strict=True) for name, kind in kinds.items() if name not in schema]
+        schema = {} if layout.decimal_comma else straight(kinds)  # polars would take a point for a comma
+        dates = [parsed(bare(pl.col(name), layout), kind, True) for name, kind in kinds.items() if name not in schema]
         parts = self._blocks(path, columns, schema, layout, lambda cells: cells.with_columns(dates))
         return pl.concat(parts, rechunk=True)  # NumPy then sees columns without a copy
 
@@ -121,11 +155,23 @@ class Csv(Format):
         bad = self._failures(path, columns, layout)
         broken = [f"{bad[name]['number']} cells of column {name!r}" for name in columns if all(bad[name].values())]
         if broken:
+            comma = "beside a decimal comma a point is no part of a number" if layout.decimal_comma else (
+                "a decimal comma by --decimal-comma"
+            )  # fmt: skip
             raise ValueError(
                 f"{path.name!r}: {', '.join(broken)} cannot be read as numbers, nor the column as dates like "
-                "2026-01-31; words for missing are told by --null, a decimal comma by --decimal-comma."
+                f"2026-01-31; words for missing are told by --null, {comma}."
             )
         return {name: next(kind for kind, count in bad[name].items() if not count) for name in columns}
+
+
+def _lacks(encoding, text) -> bool:
+    """Whether an encoding has no way to write a text."""
+    try:
+        text.encode(encoding)
+    except UnicodeError:
+        return True
+    return False
 
 
 class _Translated(io.RawIOBase):

@@ -1,24 +1,27 @@
 """Feather, which is Arrow's file format, by polars."""
 
-from mag.files._format import Format
+from mag.files._arrow import Arrow
 
 
-class Feather(Format):
-    """Values are as they are stored."""
+class Feather(Arrow):
+    """Text is written cell after cell: polars' own layout would write the buffers that its views share."""
 
-    def schema(self, path):
-        import polars as pl
+    def arrow_schema(self, path):
+        import pyarrow as pa
 
-        return dict(pl.read_ipc_schema(path))
+        with pa.ipc.open_file(path) as file:
+            return file.schema
 
-    def columns(self, path, wanted):
+    def stored(self, path, wanted):
         import polars as pl
 
         with path.open("rb") as file:  # a star in the name is no pattern, and nothing stays mapped
             return pl.read_ipc(file, columns=list(wanted))
 
     def write(self, frame, path, masked, meta, layout):
-        frame.write_ipc(path)
+        import polars as pl
+
+        frame.write_ipc(path, compat_level=pl.CompatLevel.oldest())
 
 
 FORMAT = Feather(".arrow", ".feather", ".ipc")

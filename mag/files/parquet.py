@@ -1,17 +1,17 @@
 """Apache Parquet, by polars."""
 
-from mag.files._format import Format
+from mag.files._arrow import Arrow
 
 
-class Parquet(Format):
+class Parquet(Arrow):
     """Values are as they are stored."""
 
-    def schema(self, path):
-        import polars as pl
+    def arrow_schema(self, path):
+        import pyarrow.parquet as pq
 
-        return dict(pl.read_parquet_schema(path))
+        return pq.read_schema(path)
 
-    def columns(self, path, wanted):
+    def stored(self, path, wanted):
         import polars as pl
 
         return pl.read_parquet(path, columns=list(wanted), glob=False)

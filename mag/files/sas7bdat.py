@@ -1,12 +1,16 @@
 """Tables of SAS, by pyreadstat, which reads them only."""
 
+from types import MappingProxyType
+
 from mag.files._statistics import Statistics
 
 
 class Sas(Statistics):
     """SAS itself reads .xpt."""
 
-    def write(self, frame, path, masked, meta, layout):
+    as_stored = MappingProxyType({"user_missing": True})
+
+    def check(self, frame, path, layout):
         raise ValueError("files of the format .sas7bdat can only be read; write .xpt, which SAS reads.")
 
 

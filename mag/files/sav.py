@@ -1,24 +1,40 @@
 """SPSS, by pyreadstat."""
 
+import sys
 from types import MappingProxyType
 
-from mag.files._statistics import Statistics
+from mag.files._exact import BYTES, SECOND, TRAILING, Limit
+from mag.files._statistics import HOLDS, Statistics
+
+LARGEST = Limit("of the largest size", lambda cell: cell.abs() == sys.float_info.max)  # SPSS's missing values
 
 
 class Sav(Statistics):
-    """With declared missing values, measures, formats and notes."""
+    """With declared missing values, measures and formats."""
 
     as_stored = MappingProxyType({"user_missing": True})
+    holds = MappingProxyType(
+        {
+            **HOLDS,
+            "text": (*HOLDS["text"], TRAILING, BYTES),
+            "real numbers": (*HOLDS["real numbers"], LARGEST),
+            "dates with times": (SECOND,),
+            "times of day": (SECOND,),
+        }
+    )
+    unit = "1s"
+    names_rule = ("[^\\W\\d_][\\w.$@#]{0,63}", "letters, digits and _ . $ @ #, at most 64 bytes in all, a letter first")
+    same_case = True
     labels = (
         "column_labels",
-        "file_label",
         "missing_ranges",
-        "note",
-        "variable_display_width",
         "variable_format",
         "variable_measure",
         "variable_value_labels",
     )
+
+    def _reserved(self, name):
+        return len(name.encode()) > 64
 
 
 FORMAT = Sav(".sav", reader="read_sav", writer="write_sav")

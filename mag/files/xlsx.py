@@ -1,12 +1,40 @@
-"""The first sheet of an Excel file, by fastexcel and xlsxwriter."""
+"""The first sheet of an Excel file, by fastexcel and xlsxwriter: numbers, dates, plain text; no links, no formulas."""
 
+import datetime
 import io
+import logging
+import re
+import zipfile
+from types import MappingProxyType
 
+from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, WIDE, Limit, as_text, kind
 from mag.files._format import Format
+
+RECORDS, COLUMNS = 2**20 - 1, 2**14
+LONG = Limit(
+    "longer than 32767 characters",
+    lambda cell: cell.str.len_chars() + cell.str.count_matches("[\U00010000-\U0010ffff]") > 32767,  # of UTF-16
+)
+OLD = Limit("before 1900", lambda cell: cell < datetime.date(1900, 1, 1))
+FORMATS = {"dates": "yyyy-mm-dd", "dates with times": "yyyy-mm-dd hh:mm:ss.000"}
+PACKED, CELLS = 100, 10**6  # what a sheet may unpack to, in its own size, and how many cells may be empty
 
 
 class Xlsx(Format):
     """Cells as Excel types them."""
+
+    holds = MappingProxyType(
+        {
+            "text": (LONG, EMPTY),
+            "whole numbers": (WIDE,),
+            "real numbers": (NOT_FINITE,),
+            "true or false": (),
+            "dates": (OLD,),
+            "dates with times": (OLD, MILLISECOND),
+        }
+    )
+    missing_text = False
+    unit = "1ms"
 
     def schema(self, path):
         return dict(self._load(path).schema)
@@ -14,18 +42,107 @@ class Xlsx(Format):
     def columns(self, path, wanted):
         return self._load(path).select(wanted)
 
-    def write(self, frame, path, masked, meta, layout):
-        import xlsxwriter  # noqa: F401 - its absence is told by name
+    def read(self, path, numbers, others, layout):
+        """Cells that are kept must be of one type, and no errors, of which the reader makes text and missing cells."""
+        if others and _flaw(path, others):
+            flaws = {name: _flaw(path, [name]) for name in others}
+            listed = ", ".join(f"column {name!r} {flaw}" for name, flaw in flaws.items() if flaw)
+            raise ValueError(f"{path.name!r}: {listed}, which would be altered; mend or drop the column.")
+        return super().read(path, numbers, others, layout)
 
-        book = io.BytesIO()  # xlsxwriter cannot give up on a file that it has begun
-        frame.write_excel(book, autofit=False, float_precision=15)
-        path.write_bytes(book.getbuffer())
+    def check(self, frame, path, layout):
+        if frame.height > RECORDS or frame.width > COLUMNS:
+            raise ValueError(
+                f"{path.name!r} cannot hold {frame.height} records of {frame.width} columns: a sheet has room for "
+                f"{RECORDS} of {COLUMNS}; write .parquet or .csv."
+            )
+        wrong = [name for name in frame.columns if not name or len(name) > 255]
+        if wrong:
+            raise ValueError(f"{path.name!r}: names of columns must have 1 to 255 characters; rename {len(wrong)}.")
+        super().check(frame, path, layout)
+
+    def write(self, frame, path, masked, meta, layout):
+        import xlsxwriter
+        from xlsxwriter.worksheet import Worksheet
+
+        class Exact(Worksheet):
+            """With all digits of a number, of which xlsxwriter writes 16."""
+
+            def _xml_number_element(self, number, attributes=()):
+                shown = "".join(f' {name}="{value}"' for name, value in attributes)
+                self.fh.write(f"<c{shown}><v>{number!r}</v></c>")
+
+        stored = io.BytesIO()  # xlsxwriter cannot give up on a file that it has begun
+        book = xlsxwriter.Workbook(stored, {"in_memory": True})
+        sheet = book.add_worksheet(worksheet_class=Exact)
+        writers = {"text": sheet.write_string, "true or false": sheet.write_boolean}
+        for place, column in enumerate(map(as_text, frame)):
+            what = kind(column.dtype)
+            looks = [book.add_format({"num_format": FORMATS[what]})] if what in FORMATS else []
+            write = sheet.write_datetime if looks else writers.get(what, sheet.write_number)
+            sheet.write_string(0, place, column.name)
+            for row, cell in enumerate(column.to_list(), 1):
+                if cell is not None:
+                    write(row, place, cell, *looks)
+        book.close()
+        path.write_bytes(stored.getbuffer())
 
     def _load(self, path):
-        import fastexcel  # noqa: F401 - its absence is told by name
+        """Excel knows one kind of numbers, which are dates, too: columns of whole ones are integers or dates."""
+        import fastexcel
         import polars as pl
 
-        return pl.read_excel(path, infer_schema_length=None, drop_empty_rows=False, drop_empty_cols=False)
+        logging.getLogger("fastexcel").setLevel(logging.CRITICAL)  # it tells of columns without cells
+        _check_size(path)
+        frame = pl.DataFrame(fastexcel.read_excel(path).load_sheet(0, schema_sample_rows=None))
+        whole = [
+            column.name
+            for column in frame
+            if column.dtype == pl.Float64 and ((column == column.round()) & (column.abs() <= 2**53)).all()
+        ]
+        days = [
+            column.name
+            for column in frame
+            if column.dtype == pl.Datetime and (column == column.dt.truncate("1d")).all()
+        ]
+        return frame.with_columns(pl.col(whole).cast(pl.Int64), pl.col(days).cast(pl.Date))
+
+
+def _flaw(path, names) -> str:
+    """What a reader would alter in these columns; nothing where they are sound."""
+    import fastexcel
+
+    _check_size(path)
+    book = fastexcel.read_excel(path)
+    try:
+        sheet = book.load_sheet(0, use_columns=list(names), schema_sample_rows=None, dtype_coercion="strict")
+    except fastexcel.UnsupportedColumnTypeCombinationError:
+        return "mixes text, numbers or dates"
+    errors = sheet.to_arrow_with_errors()[1]
+    return "" if errors is None else f"has {len(errors.errors)} cells with errors"
+
+
+def _check_size(path) -> None:
+    """A small file may unpack to a sheet that no memory can hold: much text of one kind, or a cell that is far away."""
+    try:
+        with zipfile.ZipFile(path) as parts:
+            sheets = [part for part in parts.infolist() if part.filename.startswith("xl/worksheets/sheet")]
+            unpacked = sum(part.file_size for part in parts.infolist())
+            starts = [parts.open(part).read(2000).decode(errors="replace") for part in sheets]
+    except (zipfile.BadZipFile, OSError):
+        return  # which the reader tells
+    if unpacked > 2**26 and unpacked > PACKED * path.stat().st_size:
+        raise ValueError(f"{path.name!r} would unpack to {unpacked / 1e6:.0f} MB; save it as .csv.")
+    for sheet, start in zip(sheets, starts, strict=True):
+        end = re.search(r'<dimension ref="\w+:([A-Z]+)(\d+)"', start)
+        width = 0
+        for letter in end[1] if end else "":
+            width = 26 * width + ord(letter) - ord("A") + 1
+        if end and width * int(end[2]) > max(CELLS, sheet.file_size):  # a cell takes ten bytes
+            raise ValueError(
+                f"{path.name!r} has a sheet of {end[2]} rows and {width} columns, nearly all of them empty; delete the "
+                "cells that are far away, or save it as .csv."
+            )
 
 
 FORMAT = Xlsx(".xlsx")

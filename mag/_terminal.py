@@ -1,0 +1,16 @@
+"""Text for a terminal: nothing in the name of a column or of a file moves the cursor, recolors or reorders a line."""
+
+
+def printable(text: object) -> str:
+    r"""The text in one line, with control characters, marks of direction and lone surrogates as escapes.
+
+    Examples
+    --------
+    >>> from mag._terminal import printable
+    >>> print(printable("age\x1b[31m\u202e\n"))
+    age\x1b[31m\u202e\n
+    """
+    text = str(text)
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

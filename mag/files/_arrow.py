@@ -1,0 +1,57 @@
+"""What Parquet and Feather have in common: the types of Arrow, of which polars does not know all."""
+
+import pathlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mag.files._format import Format
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+UNKNOWN = ("decimal256", "month", "day_time", "union", "sparse_union", "dense_union", "run_end")
+
+
+class Arrow(Format):
+    """Values are as they are stored; nothing that a file holds besides them is read."""
+
+    def arrow_schema(self, path: pathlib.Path) -> "pa.Schema":
+        """The types of the columns, as pyarrow tells them."""
+        raise NotImplementedError
+
+    def schema(self, path):
+        import polars as pl
+
+        types = self._types(path)
+        return dict(pl.DataFrame(types.empty_table()).schema) | dict.fromkeys(_days(types), pl.Date())
+
+    def columns(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
+        import polars as pl
+
+        frame = self.stored(path, wanted)
+        days = [name for name in _days(self._types(path)) if name in wanted]
+        dates = frame.with_columns(pl.col(days).cast(pl.Date))
+        broken = [name for name in days if not frame[name].equals(dates[name].cast(frame[name].dtype))]
+        if broken:
+            raise ValueError(f"{path.name!r}: {', '.join(map(repr, broken))} must hold whole days, as dates do.")
+        return dates
+
+    def stored(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
+        """The wanted columns, as polars reads them."""
+        raise NotImplementedError
+
+    def _types(self, path) -> "pa.Schema":
+        types = self.arrow_schema(path)
+        unknown = [f"{field.name!r} is {field.type}" for field in types if str(field.type).startswith(UNKNOWN)]
+        if unknown:
+            raise ValueError(
+                f"{path.name!r} has columns of types that cannot be read: {', '.join(unknown)}; write the file without "
+                "them, or with another type (decimal128 for decimals)."
+            )
+        return types
+
+
+def _days(types) -> list[str]:
+    """The columns of dates, of which polars takes those in milliseconds for moments."""
+    return [field.name for field in types if str(field.type).startswith("date")]
