@@ -22,6 +22,8 @@ def main() -> None:
             found.setdefault(way, []).extend(findings(case))
         except Refused as sentence:
             refused[f"{way}: {sentence}"] += 1
+        except Exception as error:
+            found.setdefault(way, []).append(f"{type(error).__name__}: {error}")
     show("Cases", [{"input": way, "cases": n, "findings": len(found.get(way, []))} for way, n in ran.items()])
     for way, lines in found.items():
         for line in sorted(set(lines)):

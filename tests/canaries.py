@@ -679,7 +679,7 @@ class Case:
 
 
 class Refused(Exception):  # noqa: N818 - not an error
-    """The format cannot hold the cells, which is a right answer."""
+    """The format cannot hold the cells, and the command line says so."""
 
 
 def findings(case):

@@ -166,7 +166,7 @@ def _pickled(blob):
 
 
 def _base64(blob):
-    """Long runs of its letters, as Arrow's schema in a Parquet file is one; a run may begin up to three letters late."""
+    """Long runs of its letters, like Arrow's schema in a Parquet file; letters before it may seem to be part of it."""
     for match in re.finditer(rb"[A-Za-z0-9+/]{64,}", blob):
         for shift in range(4):
             letters = match[0][shift:]
