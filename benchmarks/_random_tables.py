@@ -10,14 +10,15 @@ import pyarrow.compute
 
 NAMES = [
     "income", "age", "index", "level_0", "__index_level_0__", " ", "a,b", 'a"b', "a;b", "a\tb", "a\nb", "[red]", "[/x]",
-    "λ", "é", "e\u0301", "\x1b[31m", "%s", "{0}", "../x", "-k", "--by", "count", "len", "x" * 60, "None", "nan", "0", "'",
-    "`", "name", "values", "data", "columns", "k", "=1+1", "<b>", "&amp;", "$x", "\\", "long name of a column",
+    "λ", "é", "e\u0301", "\x1b[31m", "%s", "{0}", "../x", "-k", "--by", "count", "len", "x" * 60, "None", "nan", "0",
+    "'", "`", "name", "values", "data", "columns", "k", "=1+1", "<b>", "&amp;", "$x", "\\", "long name of a column",
 ]  # fmt: skip
 TEXTS = [
     "", " ", "a", "00123", "1.50", "-0", "nan", "NULL", "None", "true", "1e5", "2026-01-31", "mailto:a@x",
-    "http://a.example/b?c=d", "internal:Sheet1!A1", "external:c:\\x", "file:///etc/x", "=1+1", "@SUM(A1)", "+1", 'say "x"',
-    "a,b", "a;b", "a\tb", "a\nb", "a\r\nb", " padded ", "é", "e\u0301", "日本語テキスト", "a string longer than twelve bytes",
-    "another string longer than twelve bytes", "'", "\\N", "#N/A", "x" * 300, "{=1}", "_x000D_", "\u2028", "🙂",
+    "http://a.example/b?c=d", "internal:Sheet1!A1", "external:c:\\x", "file:///etc/x", "=1+1", "@SUM(A1)", "+1",
+    'say "x"', "a,b", "a;b", "a\tb", "a\nb", "a\r\nb", " padded ", "é", "e\u0301", "日本語テキスト", "\u2028", "🙂",
+    "a string longer than twelve bytes", "another string longer than twelve bytes", "'", "\\N", "#N/A", "x" * 300,
+    "{=1}", "_x000D_",
 ]  # fmt: skip
 METHODS = ["auto", "auto", "auto", "mdav", "mona", "mondrian", "projection", "zscore", "ona"]
 COSTS = ["sse", "sae", "maxdist", "roundup", "rounddown"]
@@ -133,27 +134,29 @@ def request(seed: int, numbers: list[str] = NUMBERS, strata: list[str] = STRATA,
     draw = Draw(seed)
     rng = draw.rng
     k = int(draw.one([1, 2, 2, 3, 3, 4, 5]))
-    n = int(rng.integers(max(1, k - 1), 40))
+    n = int(rng.integers(max(1, k - 1), 12)) if draw.chance(0.1) else int(rng.integers(3 * k, 45))
     names = [NAMES[j] for j in rng.permutation(len(NAMES))]
     masked = [names.pop() for _ in range(int(draw.one([1, 1, 2, 2, 3])))]
     by = [names.pop() for _ in range(int(draw.one([0, 1, 1, 2])))]
     keep = ["id", *(names.pop() for _ in range(int(rng.integers(0, 4))))]
     drop = [names.pop() for _ in range(int(rng.integers(0, 2)))]
     columns = {name: draw.column(draw.one(numbers), n) for name in masked}
-    columns |= {name: draw.column(draw.one(strata), n) for name in by}
+    for name in by:  # a few values
+        few = int(rng.integers(1, max(2, min(4, n // (k + 1)))))
+        columns[name] = draw.column(draw.one(strata), few).take(pa.array(rng.integers(0, few, n)))
     columns |= {name: draw.column(draw.one(others), n) for name in [*keep, *drop]}
     columns["id"] = pa.array(rng.permutation(10 * n + 10)[:n])
     options: dict[str, Any] = {}
     if draw.chance(0.35):
-        share = draw.one([0.05, 0.2, 0.5])
+        share = draw.one([0.05, 0.1, 0.3])
         for name in masked:
             columns[name] = draw.missing(columns[name], share)
-        options["missing"] = draw.one(["drop", "group", "group"])
+        options["missing"] = draw.one(["drop", "drop", "group", "group"])
     for name in [*by, *keep[1:]]:
-        if draw.chance(0.3) and not pa.types.is_dictionary(columns[name].type):
+        if draw.chance(0.1 if name in by else 0.3) and not pa.types.is_dictionary(columns[name].type):
             columns[name] = draw.missing(columns[name], 0.2)
     if by or options.get("missing") == "group":
-        options["small_strata"] = draw.one(["merge", "merge", "suppress", "suppress", "error"])
+        options["small_strata"] = draw.one(["merge"] * 4 + ["suppress"] * 4 + ["error"])
     apart = draw.chance(0.4)
     if apart:
         options["scope"] = "per-column"
