@@ -35,11 +35,11 @@ class Needles:
 
     def __init__(self):
         self.codes, self.days, self.digits, self.bits = {}, {}, {}, {}
-        self._sorted = None
+        self._low = None
 
     def add(self, value, where):
         """Look for a text, bytes, float, int or moment; None is nothing to look for."""
-        self._sorted = None
+        self._low = None
         if isinstance(value, (str, bytes)):
             text = value if isinstance(value, bytes) else value.encode()
             assert text.startswith(MARK.encode()), "planted texts are recognizable"
@@ -78,7 +78,7 @@ class Needles:
 
     def add_run(self, days, where):
         """Dates of neighboring records, two of which are eight bytes."""
-        self._sorted = None
+        self._low = None
         counts = [(day - EPOCH).days for day in days]
         for pair in itertools.pairwise(counts):
             self._bits(struct.pack("<ii", *pair), f"{where}, date32 in bits")
@@ -105,17 +105,15 @@ class Needles:
     def _bit_hits(self, blob):
         if not self.bits:
             return
-        if self._sorted is None:
-            self._sorted = np.sort(np.array(list(self.bits), np.uint64))
-            self._low = np.zeros(2**16, bool)  # a first look at sixteen bits spares the search
-            self._low[(self._sorted & np.uint64(0xFFFF)).astype(np.int64)] = True
+        if self._low is None:  # a first look at sixteen bits spares most of the search
+            self._low = np.zeros(2**16, bool)
+            self._low[[word & 0xFFFF for word in self.bits]] = True
         for shift in range(8):
             count = (len(blob) - shift) // 8
             if count <= 0:
                 return
             words = np.frombuffer(blob, "<u8", count, shift)
-            words = words[self._low[words.astype(np.uint16)]]
-            for word in words[np.isin(words, self._sorted)].tolist():
+            for word in self.bits.keys() & words[self._low[words.astype(np.uint16)]].tolist():
                 yield self.bits[word]
 
 
