@@ -13,6 +13,7 @@ import json
 import pathlib
 import pickle
 import tempfile
+import traceback
 import warnings
 from dataclasses import dataclass, field
 
@@ -284,6 +285,15 @@ def pandas_levels(plant):
     return frame
 
 
+def pandas_extensions(plant):
+    """Sparse cells, intervals, periods and moments with a zone."""
+    frame = pd.DataFrame(plant.columns)
+    frame["amount"] = pd.arrays.SparseArray(frame["amount"], fill_value=frame["amount"].iloc[0])
+    frame["seen"] = frame["seen"].dt.tz_localize("Europe/Paris")
+    frame["count"] = pd.arrays.IntervalArray.from_arrays(frame["count"], frame["count"] + 1)
+    return pandas_named(plant, frame)
+
+
 def polars_plain(plant):
     return pl.DataFrame(plant.columns)
 
@@ -299,9 +309,10 @@ def polars_categories(plant):
 
 
 def polars_nested(plant):
-    frame = pl.DataFrame(plant.columns)
+    entries = [plant.plant("an unused category"), *dict.fromkeys(plant.columns["tag"])]
+    frame = pl.DataFrame(plant.columns).with_columns(pl.col("tag").cast(pl.Enum(entries)))
     return frame.with_columns(
-        pl.concat_list("note", "tag").alias("note"),
+        pl.concat_list("note", pl.col("tag").cast(pl.String)).alias("note"),
         pl.struct("tag", "raw").alias("tag"),
         pl.concat_list("amount", "amount").list.to_array(2).alias("amount"),
     )
@@ -371,7 +382,9 @@ def numpy_column(name, cells):
 
 
 def dict_numpy(plant):
-    return {name: numpy_column(name, cells) for name, cells in plant.columns.items()}
+    table = {name: numpy_column(name, cells) for name, cells in plant.columns.items()}
+    kind = np.dtype("f8", metadata={plant.plant("metadata of a dtype"): 1})
+    return table | {"amount": table["amount"].astype(kind), "tag": table["tag"].astype(np.dtypes.StringDType())}
 
 
 def dict_objects(plant):
@@ -411,6 +424,7 @@ MEMORY = {
     "pandas categories": pandas_categories,
     "pandas slice": pandas_slice,
     "pandas levels": pandas_levels,
+    "pandas extensions": pandas_extensions,
     "polars": polars_plain,
     "polars categories": polars_categories,
     "polars nested": polars_nested,
@@ -539,7 +553,7 @@ def outputs(data):
         for part in (data.index, data.columns, *(data.iloc[:, j] for j in range(data.shape[1]))):
             for held in memory(part):
                 yield "memory", held
-        with contextlib.suppress(pa.ArrowException):  # objects of several types
+        with contextlib.suppress(pa.ArrowException, TypeError):  # objects of several types, sparse cells
             for name, blob in arrow_bytes(pa.table(data)):
                 yield f"arrow {name}", blob
     if isinstance(data, pl.DataFrame):
@@ -684,8 +698,8 @@ class Refused(Exception):  # noqa: N818 - not an error
 
 def findings(case):
     """What was found of the original: lines of output and place."""
-    run_case = {"": _memory_findings, "stream": _stream_findings}.get(case.target, _file_findings)
-    return sorted(set(run_case(case)))
+    ways = {"": _memory_findings, "stream": _stream_findings, "error": _error_findings, "result": _result_findings}
+    return sorted(set(ways.get(case.target, _file_findings)(case)))
 
 
 def search(needles, blobs):
@@ -703,18 +717,18 @@ def search(needles, blobs):
 def _memory_findings(case):
     plant = Plant(case.treatment, case.seed)
     table = MEMORY[case.kind](plant)
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
-        warnings.simplefilter("ignore")
-        release = mag.microaggregate(
-            table, K, MASKED, by="g", keep=KEPT, drop=["w", plant.secret], **case.treatment.options()
-        )
+    call = {"by": "g", "keep": KEPT, "drop": ["w", plant.secret], **case.treatment.options()}
+    with _folders() as (_, folder, said):
+        release = mag.microaggregate(table, K, MASKED, **call)
+        yield from search(plant.needles, said())
+        warnings.simplefilter("ignore")  # of writers
         yield from search(plant.needles, itertools.chain(outputs(release.data), release_outputs(release, folder)))
 
 
 def _file_findings(case):
     plant = Plant(case.treatment, case.seed)
     kept = [name for name in FILES[case.kind] if name in FILES[case.target]]
-    with _folders() as (inside, outside):
+    with _folders() as (inside, outside, said):
         source = inside / f"in.{case.kind}"
         kept, drop = file_of(plant, case.kind, kept, source, case.options)
         more = ["--report", str(outside / "report.html")] * ("report" in case.options)
@@ -722,7 +736,7 @@ def _file_findings(case):
         words = command_of(case.treatment, source, outside / f"out.{case.target}", kept, drop, more)
         code, out, err = run(words)
         printed = ("manifest" if "json" in case.options else "printed", (out + err).encode())
-        yield from search(plant.needles, [printed, *_contents(outside)])
+        yield from search(plant.needles, [printed, *_contents(outside), *said()])
         if code == 2:
             raise Refused(err.strip())
         assert code == 0, f"exit code {code}: {err}"
@@ -731,7 +745,7 @@ def _file_findings(case):
 def _stream_findings(case):
     """A folder of Parquet files, masked column by column; a run that fails half-way; what is left of both."""
     plant = Plant(case.treatment, case.seed)
-    with _folders() as (inside, outside):
+    with _folders() as (inside, outside, said):
         table = described(plant, arrow_columns(plant.columns))
         half = table.num_rows // 2
         for name, part in (("a", table.slice(0, half)), ("b", table.slice(half))):
@@ -750,17 +764,27 @@ def _stream_findings(case):
         release = mag.microaggregate(source, K, MASKED, **call)
         blobs = [("manifest", json.dumps(release.manifest(), default=str).encode())]
         blobs += [(f"release {name}", blob) for name, blob in (*shown(release), *pickles(release))]
-        yield from search(plant.needles, [*blobs, *_contents(outside), *arrow_bytes(release.data.to_table())])
+        blobs += [*_contents(outside), *arrow_bytes(release.data.to_table()), *said()]
+        yield from search(plant.needles, blobs)
 
 
 @contextlib.contextmanager
 def _folders():
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        inside, outside = pathlib.Path(folder, "in"), pathlib.Path(folder, "out")
-        inside.mkdir()
-        outside.mkdir()
-        yield inside, outside
+    """Where to read and to write, and what else a run leaves: warnings, temporary files."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        inside, outside, aside = (pathlib.Path(folder, name) for name in ("in", "out", "tmp"))
+        for path in (inside, outside, aside):
+            path.mkdir()
+
+        def said():
+            return [*(("warning", str(one.message).encode()) for one in told), *_contents(aside)]
+
+        usual, tempfile.tempdir = tempfile.tempdir, str(aside)
+        try:
+            yield inside, outside, said
+        finally:
+            tempfile.tempdir = usual
 
 
 def _contents(folder):
@@ -769,6 +793,83 @@ def _contents(folder):
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             yield f"{roles.get(path.suffix, 'file')} {path.name}", path.read_bytes()
+
+
+# ---- what is said where nothing is published, and what other functions return
+
+
+def without(name, cells):
+    """A table whose column is replaced."""
+    return lambda table, plant: table | {name: cells(table[name], plant)}
+
+
+MISTAKES = {  # what is wrong with the table, and options
+    "missing cells": (lambda table, plant: table, {"small_strata": "merge"}),
+    "small strata": (lambda table, plant: table, {"missing": "drop"}),
+    "text to mask": (without("x", lambda cells, plant: plant.columns["note"]), {}),
+    "one text to mask": (without("x", lambda cells, plant: [*cells[:-1], plant.plant("a cell")]), {}),
+    "an infinite value": (without("x", lambda cells, plant: [*cells[:-1], float("inf")]), {"missing": "drop"}),
+    "negative weights": (without("w", lambda cells, plant: [-cell for cell in cells]), {"weights": "w"}),
+    "text as weights": (without("w", lambda cells, plant: plant.columns["note"]), {"weights": "w"}),
+    "lengths": (without("x", lambda cells, plant: cells[1:]), {}),
+    "a column without a role": (lambda table, plant: table, {"keep": KEPT[1:]}),
+    "k": (lambda table, plant: table, {"k": 10**6, "missing": "drop", "small_strata": "suppress"}),
+}
+LIBRARIES = {
+    "pandas": pd.DataFrame,
+    "polars": lambda columns: pl.DataFrame(columns, strict=False),
+    "pyarrow": pa.table,
+    "dict": lambda columns: {name: np.array(cells, object) for name, cells in columns.items()},
+    "csv": None,
+}
+
+
+def _error_findings(case):
+    """Errors quote no cell, nor do those that they were raised from."""
+    plant = Plant(case.treatment, case.seed)
+    change, options = MISTAKES[case.options[0]]
+    columns = change({name: list(cells) for name, cells in plant.columns.items() if name != "raw"}, plant)
+    kept = [name for name in KEPT if name != "raw"]
+    if case.kind == "csv":
+        with _folders() as (inside, outside, said):
+            lines = [list(columns), *itertools.zip_longest(*columns.values(), fillvalue="")]
+            (inside / "in.csv").write_text(
+                "\n".join(",".join("" if c is None else str(c) for c in row) for row in lines)
+            )
+            treatment = Treatment(
+                options.get("small_strata", ""), options.get("missing", ""), weights="weights" in options
+            )
+            more = ["-k", str(options["k"])] if "k" in options else []
+            words = command_of(treatment, inside / "in.csv", outside / "o.csv", kept, ["w", plant.secret], more)
+            code, out, err = run(words)
+            yield from search(plant.needles, [("manifest", (out + err).encode()), *_contents(outside), *said()])
+            assert code in (0, 2), err
+        return
+    call = {"k": K, "by": "g", "keep": kept, "drop": ["w", plant.secret], **options}
+    try:
+        table = LIBRARIES[case.kind](columns)
+    except (ValueError, TypeError, pa.ArrowException, pl.exceptions.PolarsError):
+        return  # the library does not make such a table
+    try:
+        mag.microaggregate(table, columns=MASKED, **call)
+    except (ValueError, TypeError) as error:
+        told = "".join(traceback.format_exception(error)).encode()
+        yield from search(plant.needles, [("manifest", told)])
+
+
+def _result_findings(case):
+    """What the functions for arrays return holds groups and representatives."""
+    plant, needles = Plant(case.treatment, case.seed), Needles()
+    table = np.array([plant.columns["x"], plant.columns["amount"]]).T
+    for number in table.ravel().tolist():
+        needles.add(number, "an original of a masked column")
+    made = {
+        "univariate": lambda: mag.univariate(table[:, 0], K),
+        "columns": lambda: mag.columns(table, K),
+        "multivariate": lambda: mag.multivariate(table, K),
+        "estimator": lambda: mag.Microaggregator(K).fit(table),
+    }[case.options[0]]()
+    yield from search(needles, itertools.chain(pickles(made), shown(made)))
 
 
 # ---- all of them
@@ -802,9 +903,17 @@ def stream_cases(seed=0):
     yield Case("parquet", Treatment(scope="per-column"), "parquet", seed, ("json",))
 
 
+def other_cases(seed=0):
+    for kind, mistake in itertools.product(LIBRARIES, MISTAKES):
+        yield Case(kind, Treatment("merge", "drop"), "error", seed, (mistake,))
+    for function in ("univariate", "columns", "multivariate", "estimator"):
+        yield Case("array", Treatment(), "result", seed, (function,))
+
+
 def every_case(seeds=(0, 1, 2)):
     for seed in seeds:
-        yield from (*memory_cases(seed=seed), *file_cases(seed=seed), *more_file_cases(seed), *stream_cases(seed))
+        yield from (*memory_cases(seed=seed), *file_cases(seed=seed), *more_file_cases(seed))
+        yield from (*stream_cases(seed), *other_cases(seed))
 
 
 def usual_cases():
@@ -813,5 +922,4 @@ def usual_cases():
     for j, case in enumerate(file_cases(TREATMENTS[:1])):
         for step in (0, 3):
             yield Case(case.kind, TREATMENTS[(j + j // 8 + step) % len(TREATMENTS)], case.target)
-    yield from more_file_cases()
-    yield from stream_cases()
+    yield from (*more_file_cases(), *stream_cases(), *other_cases())
