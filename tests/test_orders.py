@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -265,6 +266,7 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
             assert found.details["scores"].tobytes() == expected.details["scores"].tobytes()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernels on the host are ELF libraries")
 def test_a_device_finds_the_groups_of_the_cpu(monkeypatch):
     """The kernels of the device, compiled for the host."""
     cuda = pytest.importorskip("mag.backends.cuda", reason="the backend is not there")
