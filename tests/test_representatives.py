@@ -223,6 +223,11 @@ def test_weights_of_one_group_do_not_touch_another():
     assert mag.univariate(x, 2, weights=w).representatives.tolist() == [0.0, 7.0]
 
 
+def test_weights_are_not_rounded():
+    x, w = np.array([-1, 0, -9, -1, 0]), np.array([7.0, 1, 1, 5, 9])  # the first four: -21/14
+    assert representatives("mean", x, np.array([0, 0, 0, 0, 1]), 2, w).tolist() == [-2, 0]
+
+
 @pytest.mark.parametrize(("x", "w"), [([0, 1, 1e200], [1, 1, 0]), ([-1e200, 0, 1], [0, 1, 1])])
 def test_records_without_weight_cost_nothing(x, w):
     grouping = mag.univariate(x, 3, weights=w)
