@@ -7,10 +7,13 @@ of representatives, made once, from which every record takes its group's: equal 
 
 import datetime
 import decimal
+import struct
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from mag._fresh import blanked, fresh_column
 
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 SECONDS = {"D": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -90,13 +93,20 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
+def _marker(value: Any) -> Any:
+    """The same kind of missing, without the bits that a NaN may carry."""
+    if isinstance(value, (float, decimal.Decimal)):
+        return type(value)("nan")
+    return value
+
+
 class Objects:
     """Decimals, dates or integers of Python."""
 
     def __init__(self, cells: list[Any]) -> None:
         missing = np.fromiter(map(is_missing, cells), bool, len(cells))
         self.missing = some(missing)
-        self.blank = cells[int(np.argmax(missing))] if missing.any() else None  # one marker for all that is missing
+        self.blank = _marker(cells[int(np.argmax(missing))]) if missing.any() else None  # one for all that is missing
         self.present = [cell for cell, gone in zip(cells, missing.tolist(), strict=True) if not gone]
         kinds = {type(cell) for cell in self.present}
         if len(kinds) != 1 or not kinds <= {decimal.Decimal, datetime.date, int}:
@@ -199,11 +209,9 @@ class ArrayColumn:
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         """Some records' cells, blank ones missing."""
-        if blank is None:
-            return self.out(self.array if rows is None else self.array[rows])
-        if self.array.dtype.kind not in "fMmO":
+        if blank is not None and self.array.dtype.kind not in "fMmO":
             raise Refused(f"{self.array.dtype.name}, which cannot hold missing values")
-        return self.out(blanked(self.array.copy() if rows is None else self.array[rows], blank))
+        return self.out(fresh_column(self.array, rows, blank))
 
     def wrapped(self, cells: Any, rows: np.ndarray | None) -> Any:
         """What stands for the column in a dictionary."""
@@ -217,17 +225,11 @@ class ArrayColumn:
         """Equal cells share a number."""
         if self.is_object:
             return object_codes(self.array.tolist())
-        if self.array.dtype.kind in "USTV":
+        if self.array.dtype.kind in "TV":
+            return object_codes(self.array.tolist())
+        if self.array.dtype.kind in "US":
             return np.unique(self.array, return_inverse=True)[1].astype(np.int64)
         return bit_codes(self.array)
-
-
-def blanked(array: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
-    """The array itself, with nothing in missing cells."""
-    if missing is not None:
-        blank = {"O": None, "f": np.nan}.get(array.dtype.kind, "NaT")
-        array[missing] = blank
-    return array
 
 
 def _advice(names: dict[str, str], dtype: Any) -> str:
@@ -243,12 +245,44 @@ def refusal(what: str) -> str:
 
 
 def object_codes(cells: list[Any]) -> np.ndarray:
-    """Python objects that print alike and are of one type share a number."""
-    seen: dict[Any, int] = {}
-    return np.array([seen.setdefault((type(cell), repr(cell)), len(seen)) for cell in cells], np.int64)
+    """Python objects of one type and value share a number."""
+    if set(map(type, cells)) <= {str}:
+        numbers = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
+        return np.array([numbers[cell] for cell in cells], np.int64)
+    codes, count = np.empty(len(cells), np.int64), 0
+    printed: dict[Any, list[tuple[Any, int]]] = {}  # what prints alike may differ in what is not printed
+    for place, cell in enumerate(cells):
+        alike = printed.setdefault((type(cell), repr(cell)), [])
+        code = next((code for other, code in alike if _same(cell, other)), count)
+        if code == count:
+            alike.append((cell, count))
+            count += 1
+        codes[place] = code
+    return codes
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two objects that print alike are equal, to the last bit."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict):
+        return _same(list(one.items()), list(other.items()))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    if isinstance(one, float):
+        return struct.pack("d", one) == struct.pack("d", other)
+    return bool(one == other) or (is_missing(one) and is_missing(other))
 
 
 def bit_codes(array: np.ndarray) -> np.ndarray:
     """Numbers of equal bits share a number: −0.0 is not 0.0, and one NaN may not be another."""
-    bits = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+    size = array.dtype.itemsize
+    if array.dtype.kind == "c":  # no integer is as wide
+        parts = np.ascontiguousarray(array).view(f"u{size // 2}").reshape(array.size, 2)
+        return np.unique(parts, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+    bits = np.ascontiguousarray(array).view(f"u{size}")
     return np.unique(bits, return_inverse=True)[1].astype(np.int64)

@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from mag._cells import ArrayColumn
+from mag._fresh import arrow_table, fresh_column, pandas_frame
 from mag._series import SeriesColumn, column_of
 
 KINDS = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"
@@ -63,6 +64,9 @@ class Narwhals(Frame):
     def column(self, name: Hashable) -> SeriesColumn:
         return SeriesColumn(self.frame.get_column(name))
 
+    def _cells(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any]) -> list[Any]:
+        return [masked[name] if name in masked else self.column(name).take(rows) for name in names]
+
 
 class Pandas(Narwhals):
     """pandas: columns by position, and an index to keep."""
@@ -70,15 +74,10 @@ class Pandas(Narwhals):
     library = "pandas"
 
     def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
-        places = [self.names.index(name) for name in names]
-        part = self.native if places == list(range(len(self.names))) else self.native.iloc[:, places]
-        part = part.copy(deep=False) if rows is None else part.iloc[rows]
-        if reset:
-            part = part.reset_index(drop=True)
-        for place, name in enumerate(names):
-            if name in masked:
-                part.isetitem(place, masked[name])
-        return part
+        places = np.array([self.names.index(name) for name in names])
+        n = self.n if rows is None else rows.size
+        index = sys.modules["pandas"].RangeIndex(n) if reset else fresh_column(self.native.index, rows)
+        return pandas_frame(self._cells(rows, names, masked), fresh_column(self.native.columns, places), index)
 
     def index_note(self, withheld: bool) -> str | None:
         index = self.native.index
@@ -95,13 +94,11 @@ class Polars(Narwhals):
     library = "polars"
 
     def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
-        return sys.modules["polars"].DataFrame(
-            {name: masked[name] if name in masked else self.column(name).take(rows) for name in names}
-        )
+        return sys.modules["polars"].DataFrame(dict(zip(names, self._cells(rows, names, masked), strict=True)))
 
 
 class Arrow(Narwhals):
-    """pyarrow: fields keep their metadata."""
+    """pyarrow: fields keep whether they may be null."""
 
     library = "pyarrow"
 
@@ -109,11 +106,8 @@ class Arrow(Narwhals):
         return SeriesColumn(self.frame.get_column(name), nullable=self.native.schema.field(name).nullable)
 
     def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
-        schema = sys.modules["pyarrow"].schema(
-            [self.native.schema.field(name) for name in names], metadata=self.native.schema.metadata
-        )
-        cells = [masked[name] if name in masked else self.column(name).take(rows) for name in names]
-        return sys.modules["pyarrow"].Table.from_arrays(cells, schema=schema)
+        fields = [self.native.schema.field(name) for name in names]
+        return arrow_table(fields, self._cells(rows, names, masked))
 
 
 def frame_of(table: Any) -> Frame:

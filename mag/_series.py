@@ -23,6 +23,7 @@ from mag._cells import (
     unscaled,
     widened,
 )
+from mag._fresh import fresh_column
 
 
 class SeriesColumn:
@@ -94,7 +95,9 @@ class SeriesColumn:
         """Some records' cells, blank ones missing."""
         if blank is not None and not self.nullable:
             raise Refused(f"{self.series.dtype} and not nullable")
-        return self.library.take(self.native, rows, blank)
+        if isinstance(getattr(self.native, "dtype", None), np.dtype):
+            return ArrayColumn(self.native.to_numpy()).take(rows, blank)
+        return fresh_column(self.native.array if self.library is _Pandas else self.native, rows, blank)
 
     def wrapped(self, cells: Any, rows: np.ndarray | None) -> Any:
         """What stands for the column in a dictionary."""
@@ -118,18 +121,13 @@ class SeriesColumn:
             codes = 1 + np.unique(units.values, return_inverse=True)[1].astype(np.int64)
             return codes if units.missing is None else np.where(units.missing, 0, codes)
         found = self.library.codes(self.native)
-        return object_codes(self.series.to_list()) if found is None else found
+        return object_codes(self.library.counted(self.native)) if found is None else found
 
 
 def _kind(library: Any) -> str:
     if library.is_pandas_like():
         return "pandas"
     return "polars" if library.is_polars() else "pyarrow"
-
-
-def _blank_index(rows: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
-    """Where to take from; -1 takes nothing."""
-    return rows if missing is None else np.where(missing, -1, rows)
 
 
 def _counted(present: Any, scale: int) -> np.ndarray:
@@ -142,8 +140,7 @@ class _Pandas:
     @staticmethod
     def wrapped(native: Any, cells: Any, rows: np.ndarray | None) -> Any:
         """A series of these cells."""
-        index = native.index if rows is None else native.index[rows]
-        return type(native)(cells, index=index, name=native.name)
+        return sys.modules["pandas"].Series(cells, fresh_column(native.index, rows), cells.dtype, native.name)
 
     unscaled = staticmethod(_counted)
 
@@ -174,17 +171,14 @@ class _Pandas:
             index = sys.modules["pyarrow"].array(labels, mask=missing)
             return pandas.arrays.ArrowExtensionArray(taken.take(index))
         made = pandas.Series(short).astype(dtype).array
-        return made.take(_blank_index(labels, missing), allow_fill=True)
+        return fresh_column(made, labels, missing)
 
     @staticmethod
-    def take(native: Any, rows: np.ndarray | None, blank: np.ndarray | None) -> Any:
-        array, dtype = native.array, native.dtype
-        if blank is None:
-            return array if rows is None else array.take(rows)
-        if isinstance(dtype, np.dtype):
-            return ArrayColumn(native.to_numpy()).take(rows, blank)
-        rows = np.arange(len(native)) if rows is None else rows
-        return array.take(_blank_index(rows, blank), allow_fill=True)
+    def counted(native: Any) -> list[Any]:
+        """Python objects without a loss: dates and times as integers, since Python knows no nanoseconds."""
+        if hasattr(native.dtype, "pyarrow_dtype"):
+            return _Arrow.counted(sys.modules["pyarrow"].chunked_array(native.array.__arrow_array__()))
+        return native.tolist()
 
     @staticmethod
     def codes(native: Any) -> np.ndarray | None:
@@ -239,18 +233,12 @@ class _Polars:
                 _last(labels, missing, len(made)),
                 None,
             )
-        return _Polars.take(made, labels, missing)
+        return fresh_column(made, labels, missing)
 
     @staticmethod
-    def take(native: Any, rows: np.ndarray | None, blank: np.ndarray | None) -> Any:
-        polars = sys.modules["polars"]
-        if rows is None and blank is None:
-            return native
-        rows = np.arange(len(native)) if rows is None else rows
-        index = polars.Series(rows.astype(np.uint32 if len(native) < 2**32 else np.uint64))
-        if blank is not None:
-            index = index.zip_with(polars.Series(~blank), polars.Series([None], dtype=index.dtype))
-        return native.gather(index)
+    def counted(native: Any) -> list[Any]:
+        """Python objects without a loss."""
+        return native.to_list() if native.dtype == sys.modules["polars"].Object else native.to_physical().to_list()
 
     @staticmethod
     def codes(native: Any) -> np.ndarray | None:
@@ -321,19 +309,38 @@ class _Arrow:
         return made.take(pyarrow.array(labels, mask=missing))
 
     @staticmethod
-    def take(native: Any, rows: np.ndarray | None, blank: np.ndarray | None) -> Any:
+    def counted(native: Any) -> list[Any]:
+        """Python objects without a loss."""
+        return native.cast(_Arrow.countable(native.type)).to_pylist()
+
+    @staticmethod
+    def countable(dtype: Any) -> Any:
+        """The type with integers for dates and times, within lists and structures too."""
         pyarrow = sys.modules["pyarrow"]
-        if rows is None and blank is None:
-            return native
-        rows = np.arange(len(native)) if rows is None else rows
-        return native.take(pyarrow.array(rows, mask=blank))
+        types, of = pyarrow.types, _Arrow.countable
+        if types.is_struct(dtype):
+            return pyarrow.struct([(dtype.field(i).name, of(dtype.field(i).type)) for i in range(dtype.num_fields)])
+        if types.is_fixed_size_list(dtype):
+            return pyarrow.list_(of(dtype.value_type), dtype.list_size)
+        if types.is_list(dtype) or types.is_large_list(dtype):
+            return (pyarrow.list_ if types.is_list(dtype) else pyarrow.large_list)(of(dtype.value_type))
+        if types.is_dictionary(dtype):
+            return of(dtype.value_type)
+        if types.is_timestamp(dtype) or types.is_duration(dtype) or types.is_time(dtype) or types.is_date(dtype):
+            return pyarrow.int64() if dtype.bit_width == 64 else pyarrow.int32()
+        return dtype
 
     @staticmethod
     def codes(native: Any) -> np.ndarray | None:
         pyarrow = sys.modules["pyarrow"]
-        if pyarrow.types.is_dictionary(native.type):
+        types = pyarrow.types
+        if isinstance(native.type, pyarrow.BaseExtensionType):
+            chunks = [chunk.storage for chunk in native.chunks]
+            return _Arrow.codes(pyarrow.chunked_array(chunks, native.type.storage_type))
+        if types.is_dictionary(native.type):
             native = native.cast(native.type.value_type)
-        if pyarrow.types.is_nested(native.type) or pyarrow.types.is_null(native.type):
+        narrow = types.is_decimal(native.type) and native.type.bit_width < 128  # which Arrow cannot encode
+        if types.is_nested(native.type) or types.is_null(native.type) or narrow:
             return None
         native = native.combine_chunks()
         encoded = native.dictionary_encode(null_encoding="encode")

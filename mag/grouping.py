@@ -10,12 +10,19 @@ BLOCK = 2**17  # values that a table's results are computed from at a time
 
 
 class _Result:
-    """Read-only; `_home` makes an array of the caller's library from one of NumPy's, None leaves it as it is."""
+    """Read-only; `_home` makes an array of the caller's library from one of NumPy's, None leaves it as it is.
+
+    A pickle or copy holds what `_held` names, computed by then, and nothing of the data.
+    """
 
     _home: Any
+    _held: tuple[str, ...]
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a {type(self).__name__} cannot be changed: {name} is read-only.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._held}
 
     def _out(self, array: np.ndarray) -> Any:
         return array if self._home is None else self._home(array)
@@ -24,7 +31,7 @@ class _Result:
 class Grouping(_Result):
     """Records in groups, as returned by `mag.univariate`.  Groups are numbered by ascending value.
 
-    Arrays are of the library of the data, on their device.
+    Arrays are of the library of the data, on their device.  Pickles and copies hold these attributes and not the data.
 
     Attributes
     ----------
@@ -61,7 +68,12 @@ class Grouping(_Result):
     _starts: np.ndarray
     _weights: np.ndarray | None
     _cost: Any
+    _name: str
     _make_groups: Any
+    _held: tuple[str, ...] = (
+        "k", "n_groups", "k_guaranteed", "_labels", "_sizes", "_representatives", "cost", "information_loss", "_name",
+        "_home",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -80,13 +92,13 @@ class Grouping(_Result):
     ) -> None:
         public = {"k": k, "n_groups": starts.size, "k_guaranteed": k_guaranteed}
         data = {"_labels": labels, "_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_weights": weights}
-        vars(self).update(public | data, _cost=cost, _make_groups=make_groups, _home=home)
+        vars(self).update(public | data, _cost=cost, _name=cost.name, _make_groups=make_groups, _home=home)
 
     def __repr__(self) -> str:
         least, most = int(self._sizes.min()), int(self._sizes.max())
         note = "" if self.k_guaranteed else f", {int((self._sizes < self.k).sum())} below k: k is not guaranteed"
         records = f"{self._labels.size} records in {self.n_groups} groups of {least} to {most}"
-        return f"<Grouping: {records}, k={self.k}, {self._cost.name} {self.cost:.6g}{note}>"
+        return f"<Grouping: {records}, k={self.k}, {self._name} {self.cost:.6g}{note}>"
 
     @cached_property
     def _values(self) -> np.ndarray:
@@ -150,7 +162,8 @@ class Grouping(_Result):
 class ColumnGroupings(_Result):
     """Columns of a table, each in groups of its own, as returned by `mag.columns`.
 
-    ``groupings[j]`` is the `Grouping` of column j.  Arrays are of the library of the data, on their device.
+    ``groupings[j]`` is the `Grouping` of column j.  Arrays are of the library of the data, on their device.  Pickles
+    and copies hold these attributes and not the data.
 
     Attributes
     ----------
@@ -183,8 +196,20 @@ class ColumnGroupings(_Result):
     _x: np.ndarray
     _dtype: np.dtype
     _costs: list[Any]
+    _names: list[str]
     _make_groups: Any
     _order_of: Callable[[np.ndarray], np.ndarray | None]
+    _held: tuple[str, ...] = (
+        "k",
+        "_labels",
+        "_n_groups",
+        "_sizes",
+        "_representatives",
+        "_losses",
+        "_shares",
+        "_names",
+        "_home",
+    )
 
     def __init__(
         self,
@@ -200,13 +225,16 @@ class ColumnGroupings(_Result):
         home: Any = None,
     ) -> None:
         data = {"k": k, "_labels": labels, "_n_groups": n_groups, "_x": x, "_dtype": dtype, "_costs": costs}
-        vars(self).update(data, _make_groups=make_groups, _order_of=order_of, _home=home)
+        names = [cost.name for cost in costs]
+        vars(self).update(data, _names=names, _make_groups=make_groups, _order_of=order_of, _home=home)
 
     def __len__(self) -> int:
         return len(self._labels)
 
     def __getitem__(self, j: int) -> Grouping:
         j = range(len(self))[j]
+        if "_x" not in vars(self):
+            return self._without_data(j)
         x = np.ascontiguousarray(self._x[:, j], np.float64 if self._dtype.kind == "f" else None)
         sizes = self._sizes[j, : self._n_groups[j]]
         return Grouping(
@@ -223,11 +251,23 @@ class ColumnGroupings(_Result):
             home=self._home,
         )
 
+    def _without_data(self, j: int) -> Grouping:
+        """Column j of a pickle or copy: what its `Grouping` would hold."""
+        n_groups, found = int(self._n_groups[j]), Grouping.__new__(Grouping)
+        held = {
+            "k": self.k if isinstance(self.k, int) else self.k[j], "n_groups": n_groups, "k_guaranteed": True,
+            "_labels": self._labels[j], "_sizes": self._sizes[j, :n_groups], "cost": self._losses[j].item(),
+            "_representatives": self._representatives[j, :n_groups], "information_loss": float(self._shares[j]),
+            "_name": self._names[j], "_home": self._home,
+        }  # fmt: skip
+        vars(found).update(held)
+        return found
+
     def __repr__(self) -> str:
         m, n = self._labels.shape
         fewest, most = int(self._n_groups.min()), int(self._n_groups.max())
         k = self.k if isinstance(self.k, int) else f"{min(self.k)} to {max(self.k)}"
-        names = ", ".join(sorted({cost.name for cost in self._costs}))
+        names = ", ".join(sorted(set(self._names)))
         return f"<ColumnGroupings: {m} columns of {n} records, each in {fewest} to {most} groups, k={k}, {names}>"
 
     @cached_property
@@ -284,13 +324,17 @@ class ColumnGroupings(_Result):
     @cached_property
     def cost(self) -> Any:
         """What each column loses, from the data themselves."""
+        return self._out(self._losses)
+
+    @cached_property
+    def _losses(self) -> np.ndarray:
         integer = all(cost.integer for cost in self._costs)
         total = np.zeros(len(self), object if integer else np.float64)
         for part, groups, cost in self._evaluated():
             first = np.cumsum(self._n_groups[part]) - self._n_groups[part]
             with np.errstate(over="ignore"):
                 total[part] = np.add.reduceat(cost.losses(groups, groups.values), first)
-        return self._out(total.astype(np.int64 if integer and total.max() < 2**63 else np.float64))
+        return total.astype(np.int64 if integer and total.max() < 2**63 else np.float64)
 
     @cached_property
     def representatives(self) -> Any:
@@ -308,12 +352,16 @@ class ColumnGroupings(_Result):
     @cached_property
     def information_loss(self) -> Any:
         """SSE / SST of each column."""
+        return self._out(self._shares)
+
+    @cached_property
+    def _shares(self) -> np.ndarray:
         m, n = self._labels.shape
         loss = np.empty(m)
         for part, groups, cost in self._evaluated():
             wholes = self._make_groups(groups.values, n * np.arange(part.size))
             loss[part] = groups.information_loss(cost.centres(groups), wholes)
-        return self._out(loss)
+        return loss
 
 
 def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:

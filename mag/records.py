@@ -46,7 +46,12 @@ class RecordGrouping(Grouping):
     _unit: np.ndarray
     _scale: int
     _integer: bool
+    _shape: tuple[int, int]
     _bound: float | None = None
+    _held = (
+        "k", "n_groups", "k_guaranteed", "_labels", "_sizes", "_representatives", "cost", "information_loss", "method",
+        "complete", "details", "_shape", "_bound", "_total", "_home",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -68,10 +73,11 @@ class RecordGrouping(Grouping):
         public: dict[str, Any] = {"k": k, "n_groups": n_groups, "k_guaranteed": True}
         public |= {"method": method, "complete": complete, "details": details}
         data = {"_labels": labels, "_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_integer": integer}
-        vars(self).update(public | data, _z=standard.z, _unit=standard.unit, _scale=standard.scale, _home=home)
+        units = {"_z": standard.z, "_unit": standard.unit, "_scale": standard.scale}
+        vars(self).update(public | data | units, _shape=x.shape, _home=home)
 
     def __repr__(self) -> str:
-        n, d = self._x.shape
+        n, d = self._shape
         groups = f"{self.n_groups} groups of {int(self._sizes.min())} to {int(self._sizes.max())}"
         note = "" if self.complete else ", stopped by time_limit"
         loss = f"information loss {self.information_loss:.4g}" + ("" if self.gap is None else f", gap {self.gap:.2g}")
@@ -143,18 +149,21 @@ class RecordGrouping(Grouping):
             return float(np.ldexp(self._squares, 2 * self._scale))
 
     @cached_property
+    def _total(self) -> float:
+        """Squared distances to the mean, in units of `_z`."""
+        return float(np.square(self._z).sum())
+
+    @cached_property
     def information_loss(self) -> float:
         """SSE / SST."""
-        total = float(np.square(self._z).sum())
-        return self._squares / total if total else 0.0
+        return self._squares / self._total if self._total else 0.0
 
     @property
     def bound(self) -> float | None:
         """What any grouping loses at least."""
         if self._bound is None:
             return None
-        total = float(np.square(self._z).sum())
-        return self._bound / total if total else 0.0
+        return self._bound / self._total if self._total else 0.0
 
     @property
     def gap(self) -> float | None:

@@ -117,6 +117,9 @@ class TableGrouping:
 class Release:
     """A published table with its guarantee, as returned by `mag.microaggregate`.  Read-only.
 
+    Pickles and copies hold what is published and nothing else: `numbers`, `risk`, `utility` and `report`, which look at
+    the original, can only be asked of the release itself.
+
     Attributes
     ----------
     data : frame or dict
@@ -136,7 +139,7 @@ class Release:
     grouping: TableGrouping
     warnings: tuple[str, ...]
     withheld: int
-    _source: Frame
+    _source: Frame | None = None
     _rows: np.ndarray | None
     _facts: dict[str, Any]
 
@@ -152,7 +155,20 @@ class Release:
         facts: dict[str, Any],
     ) -> None:
         public = {"data": data, "guarantee": guarantee, "grouping": grouping, "warnings": warnings}
+        facts = facts | {
+            "options": _plain(facts["options"]),
+            "table": {"records": source.n, "columns": [*map(str, source.names)]},
+        }
         vars(self).update(public, withheld=guarantee.withheld, _source=source, _rows=rows, _facts=facts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        held = {name: getattr(self, name) for name in ("data", "guarantee", "grouping", "warnings", "withheld")}
+        options, shown = dict(self._facts["options"]), [str(name) for name in frame_of(self.data).names]
+        options["drop"] = f"withheld: {len(options['drop'])} columns"
+        if options["weights"] is not None and options["weights"] not in shown:
+            options["weights"] = "withheld"
+        table = {"records": self._facts["table"]["records"], "columns": shown}
+        return held | {"_facts": self._facts | {"options": options, "table": table}}
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Release cannot be changed: {name} is read-only.")
@@ -179,8 +195,14 @@ class Release:
 
     @cached_property
     def _numbers(self) -> tuple[dict[Hashable, np.ndarray], dict[Hashable, np.ndarray]]:
-        published, rows = frame_of(self.data), slice(None) if self._rows is None else self._rows
-        before = {name: self._source.column(name).units().floats()[rows] for name in self.guarantee.columns}
+        if self._source is None:
+            raise RuntimeError(
+                "numbers, risk, utility and report compare with the original table, which pickles and copies of a "
+                "release do not hold; ask the release that mag.microaggregate returned."
+            )
+        source, published = self._source, frame_of(self.data)
+        rows = slice(None) if self._rows is None else self._rows
+        before = {name: source.column(name).units().floats()[rows] for name in self.guarantee.columns}
         return before, {name: published.column(name).units().floats() for name in self.guarantee.columns}
 
     @cached_property
@@ -234,14 +256,11 @@ class Release:
         """What was done, for the record: versions, options, shape, hashes, the guarantee; ready for JSON."""
         published = frame_of(self.data)
         guarantee = {name: _plain(value) for name, value in vars(self.guarantee).items()}
-        options = _plain(self._facts["options"])
-        if options["shuffle"]:
-            options["random_state"] = WITHHELD
         return {
             "mag": __version__,
             "versions": self._facts["versions"],
-            "options": options,
-            "table": {"records": self._source.n, "columns": [str(name) for name in self._source.names]},
+            "options": dict(self._facts["options"]),
+            "table": dict(self._facts["table"]),
             "published": {
                 "records": published.n,
                 "sha256": {str(name): digest(published, name) for name in published.names},

@@ -18,7 +18,7 @@ from mag._within import by_column, jointly
 from mag.costs import Cost
 from mag.joint import _generator, _progress
 from mag.methods._watch import Watch
-from mag.release import Guarantee, Release, TableGrouping
+from mag.release import WITHHELD, Guarantee, Release, TableGrouping
 from mag.stream import FileRelease, Source, columnwise, is_source
 
 MISSING = ("drop", "error", "group")
@@ -97,7 +97,7 @@ def microaggregate(
         Columns that are published as they are and not covered by the guarantee, and that are not published.  Every
         column of the table must be named somewhere.
     shuffle : bool
-        Publish the records in random order; the index of a pandas frame is then numbered anew.
+        Publish the records in random order; the index of a pandas frame and the groups are then numbered anew.
     random_state : int, numpy.random.Generator, optional
         Seeds the methods that draw random numbers, with 0 if it is None; and `shuffle`, which is random if it is None:
         whoever knows the seed can undo it.
@@ -121,6 +121,8 @@ def microaggregate(
 
     Notes
     -----
+    What is published is built from its values into fresh memory, without metadata and unused categories.
+
     Integers, dates, times and decimals keep their dtype: representatives are rounded to the column's unit, half away
     from zero, exactly; with weights, to float64's precision within the group.
 
@@ -164,6 +166,7 @@ smallest class 3 of 7 records.
     progress = _progress(progress)
     if small_strata != "error" and not roles.by and missing != "group":
         raise ValueError(f"small_strata is not used without by= or missing='group'; got {small_strata!r}.")
+    verify.require_comparable(frame, roles.by)
     units = {name: _units(frame, name) for name in roles.columns}
     digits = _digits(round, units)
     heavy = _weights(frame, weights)
@@ -220,7 +223,8 @@ smallest class 3 of 7 records.
     counted = time.perf_counter()
 
     per_column = plan.scope == "per-column"
-    labels = labels if place is None else labels[place]
+    if shown is not None:  # groups are numbered as they came in the original, which is another order now
+        labels = _numbered(labels if place is None else labels[place])
     asked = plan.ks[roles.columns[0]] if plan.k_is_one else dict(plan.ks)
     counts = dict(zip(roles.columns, map(int, n_groups), strict=True)) if per_column else int(n_groups)
     guarantee = Guarantee(
@@ -239,8 +243,8 @@ smallest class 3 of 7 records.
             "k": k, "columns": roles.columns, "by": roles.by, "method": method, "scope": scope, "cost": _name(cost),
             "aggregate": aggregate, "weights": None if weights is None else _name(weights), "standardize": standardize,
             "missing": missing, "small_strata": small_strata, "round": round, "keep": roles.keep, "drop": roles.drop,
-            "shuffle": shuffle, "random_state": random_state, "backend": backend, "threads": threads,
-            "time_limit": time_limit, **options,
+            "shuffle": shuffle, "random_state": WITHHELD if shuffle else random_state, "backend": backend,
+            "threads": threads, "time_limit": time_limit, **options,
         },
         "versions": _versions(),
         "seconds": seconds,
@@ -449,6 +453,17 @@ def _warnings(frame: Frame, roles: Roles, strata: Strata, shuffle: bool, complet
     if not complete:
         found.append("The search was ended by time_limit: the groups are those found until then.")
     return tuple(found)
+
+
+def _numbered(labels: np.ndarray) -> np.ndarray:
+    """The same groups, numbered in the order of their first records; of every column where each has its own."""
+    if labels.ndim == 2:
+        return np.stack([_numbered(own) for own in labels.T], axis=1)
+    first = np.empty(int(labels.max()) + 1, np.int64)
+    first[labels[::-1]] = np.arange(labels.size)[::-1]
+    place = np.empty(first.size, labels.dtype)
+    place[np.argsort(first)] = np.arange(first.size)
+    return place[labels]
 
 
 def _name(given: Any) -> Any:

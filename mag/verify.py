@@ -1,11 +1,18 @@
 """The independent recount: how many records of a published table are alike.
 
 It looks at the table as its reader gets it, and at nothing that the grouping knows: cells are equal if their bits are,
-missing is a value, −0.0 is not 0.0, and Python objects are equal if they print alike.
+missing is a value, −0.0 is not 0.0, lists and structures are compared part by part as they are stored, and Python
+objects are equal if they are of one type and value.  Cells are read here by themselves, in another way than the strata
+read them, so that one flaw cannot hide the other.
 """
 
+import datetime
+import decimal
+import enum
+import fractions
 import os
 import sys
+import uuid
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -20,6 +27,10 @@ MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)  # odd, of random bits
 
 class NotAnonymous(RuntimeError):  # noqa: N818 - what is wrong, not that something is
     """A table has a record that fewer than k records are like; it was not published."""
+
+
+class Incomparable(TypeError):  # noqa: N818 - what they are
+    """Cells that cannot be compared exactly."""
 
 
 def recount(table: Any, columns: Sequence[Hashable]) -> int:
@@ -49,21 +60,44 @@ def recounts(
 ) -> tuple[int, dict[Hashable, int]]:
     """`recount` of `by` and all columns together; if `each`, also of `by` and every column alone."""
     frame = frame_of(table)
+    asked = [*by, *columns]
+    absent = [repr(name) for name in asked if name not in frame.names]
+    if absent or not asked:
+        raise ValueError(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
     if frame.n == 0:
         return 0, dict.fromkeys(columns if each else (), 0)
-    tokens = {name: _READERS[frame.library](_column(frame, name)) for name in [*by, *columns]}
+    tokens = {name: _tokens(frame, name) for name in asked}
     strata = [token for name in by for token in tokens[name]]
     if len(strata) > 1:
         strata = [_classes(strata)]
-    asked = [[*strata, *(token for name in columns for token in tokens[name])]]
-    asked += [[*strata, *tokens[name]] for name in columns] if each and len(columns) > 1 else []
+    rows = [[*strata, *(token for name in columns for token in tokens[name])]]
+    rows += [[*strata, *tokens[name]] for name in columns] if each and len(columns) > 1 else []
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # NumPy sorts without Python's lock
-        jointly, *alone = pool.map(smallest, asked)
+        jointly, *alone = pool.map(smallest, rows)
     return jointly, dict(zip(columns if each else (), alone or [jointly], strict=False))
+
+
+def require_comparable(frame: Frame, by: Sequence[Hashable]) -> None:
+    """Raise where the recount could not tell the cells of a column apart, before anything is grouped."""
+    for name in by:
+        _tokens(frame, name, slice(None) if _holds_objects(_column(frame, name)) else slice(0, 0))
+
+
+def _tokens(frame: Frame, name: Hashable, rows: slice = slice(None)) -> list[np.ndarray]:
+    column = _column(frame, name)
+    try:
+        return _READERS[frame.library](column if rows == slice(None) else column[rows])
+    except Incomparable as error:
+        raise TypeError(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.") from None
 
 
 def _column(frame: Frame, name: Hashable) -> Any:
     return frame.native.column(name) if frame.library == "pyarrow" else frame.native[name]
+
+
+def _holds_objects(column: Any) -> bool:
+    """Whether only the cells tell what they are."""
+    return str(getattr(column, "dtype", "object")).lower().startswith("object") and not hasattr(column, "num_chunks")
 
 
 def require(smallest: int, k: int, columns: Sequence[Hashable], n: int) -> None:
@@ -88,6 +122,8 @@ def smallest(tokens: list[np.ndarray]) -> int:
 
 def _classes(tokens: list[np.ndarray]) -> np.ndarray:
     """The class of every row, as a number."""
+    if tokens[0].size == 0:
+        return np.empty(0, np.int64)
     order, begins = _neighbours(tokens)
     classes = np.empty(order.size, np.int64)
     classes[order] = np.concatenate([[0], np.cumsum(begins)])
@@ -129,31 +165,92 @@ def _differs(tokens: list[np.ndarray], order: np.ndarray) -> np.ndarray:
 # ---- cells as integers that are equal where what is published is
 
 
-def _bits(array: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+def _words(array: np.ndarray) -> list[np.ndarray]:
+    """The bits of every number, in words of 64 where they are more."""
+    size, array = array.dtype.itemsize, np.ascontiguousarray(array)
+    if size <= 8:
+        return [array.view(f"u{size}")]
+    return list(np.ascontiguousarray(array.view(np.uint64).reshape(array.size, size // 8).T))
 
 
-def _printed(cells: list[Any]) -> np.ndarray:
-    seen: dict[str, int] = {}
-    return np.array([seen.setdefault(f"{type(cell).__name__} {cell!r}", len(seen)) for cell in cells], np.int64)
-
-
-def _with_nulls(values: np.ndarray, null: Any) -> list[np.ndarray]:
+def _with_nulls(tokens: list[np.ndarray], null: Any) -> list[np.ndarray]:
+    """What stands below a null does not count; that it is null does."""
     null = np.asarray(null, bool)
-    return [values, null.astype(np.uint8)] if null.any() else [values]
+    if not null.any():
+        return tokens
+    return [*(np.where(null, token.dtype.type(0), token) for token in tokens), null.astype(np.uint8)]
+
+
+def _sequences(inner: list[np.ndarray], lengths: np.ndarray) -> list[np.ndarray]:
+    """Lists of cells that stand one after the other in `inner`; one of length -1 is null."""
+    cells, ends = _classes(inner).tobytes(), 8 * np.cumsum(np.maximum(lengths, 0))
+    begins = ends - 8 * np.maximum(lengths, 0)
+    seen: dict[Any, int] = {}
+    spans = zip(begins.tolist(), ends.tolist(), (lengths < 0).tolist(), strict=True)
+    return [np.array([seen.setdefault(gone or cells[a:b], len(seen)) for a, b, gone in spans], np.int64)]
+
+
+# Python objects
+
+EQUAL = {bool, bytes, datetime.date, datetime.timedelta, fractions.Fraction, int, str, type(None), uuid.UUID}
+
+
+def _of_objects(cells: list[Any]) -> list[np.ndarray]:
+    kinds = set(map(type, cells))
+    keys = cells if len(kinds) == 1 and kinds <= EQUAL else map(_key, cells)
+    seen: dict[Any, int] = {}
+    return [np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)]
+
+
+def _key(cell: Any) -> tuple[Any, ...]:
+    """Equal for objects of one type and value, to the last bit; `Incomparable` for types of which that is not known."""
+    kind = type(cell)
+    if kind in EQUAL or isinstance(cell, enum.Enum):
+        return kind, cell
+    if kind is float or kind is complex:
+        return kind, np.array(cell).tobytes()
+    if kind is decimal.Decimal:
+        return kind, cell.as_tuple()
+    if kind is tuple or kind is list:
+        return kind, tuple(map(_key, cell))
+    if kind is dict:
+        return kind, tuple((_key(name), _key(value)) for name, value in cell.items())
+    if kind is set or kind is frozenset:
+        return kind, frozenset(map(_key, cell))
+    if kind is datetime.datetime or kind is datetime.time:
+        return kind, cell.replace(tzinfo=None), cell.fold, cell.tzinfo, cell.utcoffset()
+    if isinstance(cell, (np.generic, np.ndarray)) and cell.dtype.kind in "biufcSUMm" and cell.dtype.char not in "gG":
+        return kind, cell.dtype.str, cell.shape, cell.tobytes()
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        if cell is pandas.NA or cell is pandas.NaT:
+            return (kind,)
+        if kind is pandas.Timestamp:
+            return kind, *_key(cell.asm8), cell.fold, cell.tzinfo, cell.utcoffset()
+        if kind is pandas.Timedelta:
+            return kind, *_key(cell.asm8)
+        if kind is pandas.Period:
+            return kind, cell.ordinal, cell.freqstr
+        if kind is pandas.Interval:
+            return kind, cell.closed, _key(cell.left), _key(cell.right)
+    raise Incomparable(f"Python objects of type {kind.__name__}")
 
 
 def _of_array(column: Any) -> list[np.ndarray]:
     """Arrays of a dictionary; series among them as their own library has them."""
     for library in ("pandas", "polars", "pyarrow"):
-        if type(column).__module__.partition(".")[0] == library:
+        if type(column).__module__.partition(".")[0] == library and (library != "pandas" or hasattr(column, "iloc")):
             return _READERS[library](column)
     array, _ = _arrays.read("table", column)
-    if array.dtype.kind == "O":
-        return [_printed(array.tolist())]
-    if array.dtype.kind in "USTV":
+    if array.dtype.names is not None:
+        return [token for name in array.dtype.names for token in _of_array(array[name])]
+    if array.dtype.kind in "US":
         return [np.unique(array, return_inverse=True)[1]]
-    return [_bits(array)]
+    if array.dtype.kind in "OTV":
+        return _of_objects(array.tolist())
+    if array.dtype.kind not in "biufcMm" or array.dtype.char in "gG":
+        raise Incomparable(str(array.dtype))
+    return _words(array)
 
 
 def _of_pandas(column: Any) -> list[np.ndarray]:
@@ -162,7 +259,7 @@ def _of_pandas(column: Any) -> list[np.ndarray]:
         strings = dtype.kind == "O" and pandas.api.types.infer_dtype(column, skipna=False) == "string"
         return [pandas.factorize(column)[0]] if strings else _of_array(column.to_numpy())
     if isinstance(dtype, pandas.DatetimeTZDtype):
-        return [_bits(column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())]
+        return _words(column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
     if isinstance(dtype, pandas.CategoricalDtype):
         return [column.cat.codes.to_numpy()]
     if hasattr(dtype, "pyarrow_dtype"):
@@ -170,40 +267,72 @@ def _of_pandas(column: Any) -> list[np.ndarray]:
     if isinstance(dtype, pandas.StringDtype):
         return [pandas.factorize(column)[0]]
     if hasattr(dtype, "numpy_dtype"):
-        return _with_nulls(_bits(column.to_numpy(dtype.numpy_dtype, na_value=0)), column.isna())
-    return [_printed(column.tolist())]
+        return _with_nulls(_words(column.to_numpy(dtype.numpy_dtype, na_value=0)), column.isna())
+    return _of_objects(column.tolist())
 
 
 def _of_polars(column: Any) -> list[np.ndarray]:
-    polars, dtype = sys.modules["polars"], column.dtype
+    polars, dtype, null = sys.modules["polars"], column.dtype, column.is_null().to_numpy()
+    if dtype == polars.Null:
+        return [null.astype(np.uint8)]
+    if dtype in (polars.Object, polars.Binary):
+        return _of_objects(column.to_list())
+    if isinstance(dtype, polars.Struct):
+        return _with_nulls([token for part in column.struct.unnest() for token in _of_polars(part)], null)
+    if isinstance(dtype, (polars.List, polars.Array)):
+        lists = column if isinstance(dtype, polars.List) else column.arr.to_list()
+        lengths = lists.list.len().cast(polars.Int64).fill_null(-1).to_numpy()
+        full = lists.filter(polars.Series(lengths > 0))
+        return _sequences(_of_polars(full.explode()) if len(full) else [lengths[:0]], lengths)
     if dtype == polars.String:
-        column = column.cast(polars.Categorical)
-    if dtype.is_nested() or dtype in (polars.Binary, polars.Object, polars.Null):
-        return [_printed(column.to_list())]
-    null, column = column.is_null().to_numpy(), column.to_physical()
-    whole = column.dtype.is_integer() and column.dtype not in (polars.Int128, polars.UInt128)
-    if whole or column.dtype.is_float():
-        filled = column.fill_null(0 if whole else 0.0) if column.has_nulls() else column  # which would copy
-        return _with_nulls(_bits(filled.to_numpy()), null)
-    return [_printed(column.to_list())]
+        return [column.rank("dense").fill_null(0).to_numpy()]
+    physical = column.cast(polars.UInt8) if dtype == polars.Boolean else column.to_physical()
+    if physical.dtype in (polars.Int128, polars.UInt128):
+        return _of_objects(physical.to_list())
+    if not (physical.dtype.is_integer() or physical.dtype.is_float()):
+        raise Incomparable(str(dtype))
+    if physical.has_nulls():  # filling would copy others too
+        physical = physical.fill_null(0 if physical.dtype.is_integer() else 0.0)
+    return _with_nulls(_words(physical.to_numpy()), null)
+
+
+ODD = ("large_list_view", "list_view", "map", "run_end_encoded", "union")  # Arrow has several forms for equal cells
 
 
 def of_arrow(column: Any) -> list[np.ndarray]:
     """Cells of pyarrow."""
-    pyarrow = sys.modules["pyarrow"]
-    if isinstance(column, pyarrow.ChunkedArray):
-        column = pyarrow.concat_arrays([chunk for chunk in column.unify_dictionaries().chunks if len(chunk)])
-    types, dtype = pyarrow.types, column.type
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if any(getattr(pa.types, f"is_{kind}")(column.type) for kind in ODD):
+        raise Incomparable(str(column.type))
+    if isinstance(column, pa.ChunkedArray):
+        simple = pa.types.is_dictionary(column.type)
+        chunks = (
+            [chunk.dictionary_decode() for chunk in column.chunks] if simple else column.unify_dictionaries().chunks
+        )
+        parts = [chunk for chunk in chunks if len(chunk)]
+        column = pa.concat_arrays(parts) if parts else pa.array([], column.type)
+    types, dtype = pa.types, column.type
+    if isinstance(column, pa.ExtensionArray):
+        return of_arrow(column.storage)
     if types.is_dictionary(dtype):
-        column = column.dictionary_decode()
-    if types.is_nested(dtype) or types.is_null(dtype):
-        return [_printed(column.to_pylist())]
-    if types.is_integer(dtype) or types.is_floating(dtype) or types.is_temporal(dtype):
-        integers = {8: pyarrow.int8(), 16: pyarrow.int16(), 32: pyarrow.int32(), 64: pyarrow.int64()}
-        null = column.is_null().to_numpy(zero_copy_only=False)
-        bits = column.view(integers[dtype.bit_width])
-        return _with_nulls(_bits(bits.fill_null(0).to_numpy()), null)
-    return [column.dictionary_encode(null_encoding="encode").indices.to_numpy(zero_copy_only=False)]
+        return of_arrow(column.dictionary_decode())
+    null = column.is_null().to_numpy(zero_copy_only=False)
+    if types.is_null(dtype):
+        return [null.astype(np.uint8)]
+    if types.is_struct(dtype):
+        return _with_nulls([token for part in column.flatten() for token in of_arrow(part)], null)
+    if types.is_nested(dtype):
+        lengths = pc.list_value_length(column).fill_null(-1).to_numpy().astype(np.int64)
+        return _sequences(of_arrow(column.flatten()), lengths)
+    if types.is_boolean(dtype):
+        return of_arrow(column.cast(pa.uint8()))
+    if not (types.is_primitive(dtype) or types.is_decimal(dtype)):  # strings and bytes
+        return [column.dictionary_encode(null_encoding="encode").indices.to_numpy(zero_copy_only=False)]
+    size = dtype.bit_width // 8
+    stored = np.frombuffer(column.buffers()[1], f"V{size}" if size > 8 else f"u{size}", len(column) + column.offset)
+    return _with_nulls(_words(stored[column.offset :]), null)
 
 
 _READERS: dict[str, Callable[[Any], list[np.ndarray]]] = {

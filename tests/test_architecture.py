@@ -47,7 +47,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag._jit"],
     ["mag._bits", "mag._lanes", "mag._wide"],
     ["mag._hierarchy", "mag._records"],
-    ["mag._arrays", "mag._atomic", "mag._checks", "mag.grouping", "mag.reference"],  # leaves
+    ["mag._arrays", "mag._atomic", "mag._checks", "mag._fresh", "mag.grouping", "mag.reference"],  # leaves
     ["mag"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}

@@ -57,6 +57,11 @@ HOW = {
 }
 
 
+def same(one, other):
+    """Equal types and cells, whatever the order of a dictionary's entries."""
+    return one.schema.equals(other.schema) and one.to_pylist() == other.to_pylist()
+
+
 @pytest.mark.parametrize("how", HOW.values(), ids=HOW)
 def test_a_file_gives_what_a_frame_gives(people, path, tmp_path, how, monkeypatch):
     monkeypatch.setattr(stream, "ROWS", 512)
@@ -69,7 +74,7 @@ def test_a_file_gives_what_a_frame_gives(people, path, tmp_path, how, monkeypatc
     expected = mag.microaggregate(people, **options)
     written = pq.read_table(tmp_path / "out.parquet")
     assert written.schema.names == [name for name in people.schema.names if name != "id"]
-    assert written.equals(expected.data)
+    assert same(written, expected.data)
     assert released.guarantee == expected.guarantee
     assert str(released) == str(released.guarantee)
     assert released.data.count_rows() == people.num_rows
@@ -105,7 +110,7 @@ def test_several_files_are_one_table(people, tmp_path, given):
         "drop": [c for c in people.schema.names if c != "age"],
     }
     mag.microaggregate(source, output=tmp_path / "out.parquet", **options)
-    assert pq.read_table(tmp_path / "out.parquet").equals(mag.microaggregate(people, **options).data)
+    assert same(pq.read_table(tmp_path / "out.parquet"), mag.microaggregate(people, **options).data)
 
 
 KILLED = """
@@ -140,7 +145,7 @@ def test_a_killed_run_is_continued_behind_its_finished_columns(people, path, tmp
     killed(path, output)
     released = mag.microaggregate(path, 5, output=output, **REST)
     assert released.resumed == 2
-    assert pq.read_table(output).equals(mag.microaggregate(people, 5, **REST).data)
+    assert same(pq.read_table(output), mag.microaggregate(people, 5, **REST).data)
     assert [name for name in os.listdir(tmp_path) if "parts" in name] == []
 
 
@@ -159,7 +164,7 @@ def test_what_has_changed_is_not_continued(people, path, tmp_path, change):
     k = 6 if change == "options" else 5
     released = mag.microaggregate(path, k, output=output, **REST)
     assert released.resumed == 0
-    assert pq.read_table(output).equals(mag.microaggregate(people, k, **REST).data)
+    assert same(pq.read_table(output), mag.microaggregate(people, k, **REST).data)
 
 
 def test_nothing_is_written_where_k_fails(path, tmp_path):
@@ -299,7 +304,7 @@ def test_mask_takes_parquet_column_by_column(people, path, tmp_path, capsys):
     command = ["mask", str(path), "-o", str(output), "-k", "5", "--scope", "per-column", *named]
     assert main(command) == 0
     assert "stands for at least 5 records" in capsys.readouterr().out
-    assert pq.read_table(output).equals(mag.microaggregate(people, 5, **REST).data)
+    assert same(pq.read_table(output), mag.microaggregate(people, 5, **REST).data)
     manifest = json.loads((tmp_path / "out.parquet.manifest.json").read_text())
     assert manifest["options"]["k"] == 5
     assert "files" in manifest["table"], "it was masked in memory"

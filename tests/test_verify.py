@@ -220,3 +220,149 @@ def test_any_table_is_anonymous_or_refused(columns, library, k, scope, by, small
     assert (np.isnan(before["x"]) == np.isnan(after["x"])).all()
     sizes = [release.grouping.labels] if scope == "joint" else list(release.grouping.labels.T)
     assert all(np.bincount(own)[own].min() >= k for own in sizes)
+
+
+# ---- cells as they are stored
+
+N = 12
+NANOSECONDS = {
+    "pyarrow struct": pa.StructArray.from_arrays([pa.array(range(N), pa.time64("ns"))], ["t"]),
+    "pyarrow list": pa.array([[i] for i in range(N)], pa.list_(pa.timestamp("ns"))),
+    "pyarrow list of one size": pa.array([[i] for i in range(N)], pa.list_(pa.duration("ns"), 1)),
+    "pyarrow time": pa.array(range(N), pa.time64("ns")),
+    "pyarrow decimal256 list": pa.array([[Decimal(i)] for i in range(N)], pa.list_(pa.decimal256(60, 2))),
+    "pyarrow decimal256": pa.array([Decimal(i) for i in range(N)], pa.decimal256(60, 2)),
+    "pyarrow interval": pa.array([(0, 0, i) for i in range(N)], pa.month_day_nano_interval()),
+    "pyarrow extension": pa.array([bytes([i]) * 16 for i in range(N)], pa.uuid()),
+    "polars time": pl.Series(range(N)).cast(pl.Time),
+    "polars list": pl.Series([[i] for i in range(N)]).cast(pl.List(pl.Datetime("ns"))),
+    "polars struct": pl.DataFrame({"t": pl.Series(range(N)).cast(pl.Duration("ns"))}).to_struct(),
+    "polars array": pl.Series([[i] for i in range(N)]).cast(pl.List(pl.Time)).cast(pl.Array(pl.Time, 1)),
+    "polars nested": pl.Series([[{"t": [i]}] for i in range(N)]).cast(pl.List(pl.Struct({"t": pl.List(pl.Time)}))),
+}
+for _name in [name for name in NANOSECONDS if name.startswith("pyarrow")]:
+    _chunks = pa.chunked_array([NANOSECONDS[_name].slice(0, 5), NANOSECONDS[_name].slice(5)])
+    NANOSECONDS[f"pandas {_name}"] = pd.Series(pd.arrays.ArrowExtensionArray(_chunks))
+
+
+def with_column(column):
+    """A table of the column's library."""
+    make = pa.table if isinstance(column, pa.Array) else pl.DataFrame if isinstance(column, pl.Series) else pd.DataFrame
+    return make({"x": np.arange(len(column)) * 1.0, "g": column})
+
+
+@pytest.mark.parametrize("column", NANOSECONDS.values(), ids=NANOSECONDS)
+def test_a_nanosecond_is_a_difference(column):
+    table = with_column(column)
+    assert recount(table, ["g"]) == 1
+    for scope in ("joint", "per-column"):
+        with pytest.raises(ValueError, match="every stratum must have at least k=3 records: 12 of 12 strata"):
+            mag.microaggregate(table, 3, "x", by="g", scope=scope)
+    release = mag.microaggregate(table, 3, "x", by="g", small_strata="merge")
+    assert recount(release.data, ["g"]) == N
+
+
+@pytest.mark.parametrize("column", NANOSECONDS.values(), ids=NANOSECONDS)
+def test_strata_that_merge_nested_cells_are_found_out(column, monkeypatch):
+    """The recount reads by itself: it finds what the strata lose."""
+    for kind in (_cells.ArrayColumn, _series.SeriesColumn):
+        monkeypatch.setattr(kind, "codes", lambda self: np.zeros(len(self), np.int64))
+    with pytest.raises(NotAnonymous, match="a class of 1 equal records"):
+        mag.microaggregate(with_column(column), 3, "x", by="g")
+
+
+def cell_array(cells):
+    found = np.empty(len(cells), object)
+    for place, cell in enumerate(cells):
+        found[place] = cell
+    return found
+
+
+def long_arrays(middle):
+    """Their print leaves the middle out."""
+    return [np.where(np.arange(5000) == 2500, i, 0) for i in middle]
+
+
+APART = {
+    "elided": long_arrays(range(N)),
+    "elided in lists": [[one] for one in long_arrays(range(N))],
+    "floats": [float.fromhex("0x1p0") + i * 2.0**-52 for i in range(N)],
+    "nan bits": np.arange(0x7FF8000000000001, 0x7FF8000000000001 + N, dtype=np.uint64).view(float).tolist(),
+    "decimals": [Decimal(1).scaleb(-i).quantize(Decimal(1).scaleb(-i)) * 0 for i in range(N)],
+    "moments": [pd.Timestamp(i) for i in range(N)],
+    "tuples": [(0, {"a": [i]}) for i in range(N)],
+    "types": [1, 1.0, True, "1", b"1", (1,), [1], {1}, Decimal(1), None, 1j, frozenset([1])],
+}
+
+
+@pytest.mark.parametrize("cells", APART.values(), ids=APART)
+@pytest.mark.parametrize("make", [dict, pd.DataFrame], ids=["dict", "pandas"])
+def test_objects_are_compared_by_type_and_value(make, cells):
+    column = cell_array(cells)
+    table = make({"x": np.arange(N) * 1.0, "g": column if make is dict else pd.Series(column, dtype=object)})
+    assert recount(table, ["g"]) == 1
+    with pytest.raises(ValueError, match="12 of 12 strata are too small"):
+        mag.microaggregate(table, 3, "x", by="g")
+    twice = make({"x": np.arange(2 * N) * 1.0, "g": pd.Series(cell_array([*cells] * 2), dtype=object).array})
+    assert recount(twice, ["g"]) == 2
+    assert mag.microaggregate(twice, 2, "x", by="g").grouping.n_groups == N
+
+
+class Blob:
+    """Nobody knows what makes two of them equal."""
+
+
+INCOMPARABLE = {
+    "Blob": {"g": cell_array([Blob() for _ in range(N)])},
+    "pandas Blob": pd.DataFrame({"g": pd.Series([Blob()] * N, dtype=object)}),
+    "polars Blob": pl.DataFrame({"g": pl.Series([Blob()] * N, dtype=pl.Object)}),
+    "float128": {"g": np.zeros(N, np.longdouble)},
+    "map<string, int8>": pa.table({"g": pa.array([[("a", 1)]] * N, pa.map_(pa.string(), pa.int8()))}),
+    "list_view<item: int8>": pa.table({"g": pa.array([[1]] * N, pa.list_view(pa.int8()))}),
+    "sparse_union": pa.table(
+        {"g": pa.UnionArray.from_sparse(pa.array([0] * N, pa.int8()), [pa.array(range(N)), pa.array(["a"] * N)])}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INCOMPARABLE)
+def test_what_cannot_be_compared_is_refused_before_grouping(name, monkeypatch):
+    table, x = INCOMPARABLE[name], np.arange(N) * 1.0
+    if isinstance(table, dict):
+        table = {**table, "x": x}
+    elif isinstance(table, pd.DataFrame):
+        table = table.assign(x=x)
+    else:
+        table = table.with_columns(x=x) if isinstance(table, pl.DataFrame) else table.append_column("x", pa.array(x))
+    monkeypatch.setattr(_within, "one_column", None)
+    kind = name.rpartition(" ")[2] if "Blob" in name else name
+    sentence = rf"^column 'g' holds .*{kind}.*, which cannot be compared exactly; convert it\.$"
+    with pytest.raises(TypeError, match=sentence):
+        mag.microaggregate(table, 3, "x", by="g")
+    with pytest.raises(TypeError, match=sentence):
+        recount(table, ["g"])
+
+
+@pytest.mark.parametrize("kind", [np.complex64, np.complex128])
+def test_complex_strata_are_compared_by_their_bits(kind):
+    table = {"x": np.arange(8.0), "g": np.array([1 + 2j, 2 + 1j, complex(0.0, 0.0), complex(0.0, -0.0)] * 2, kind)}
+    release = mag.microaggregate(table, 2, "x", by="g")
+    assert release.grouping.n_groups == 4
+    assert release.guarantee.smallest == 2
+
+
+@pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
+def test_an_unknown_column_is_one_sentence(make):
+    with pytest.raises(ValueError, match=r"^columns must name columns of the table; got 'zz'\.$"):
+        recount(make(PEOPLE), ["x", "zz"])
+    with pytest.raises(ValueError, match=r"^columns must name columns of the table; got none\.$"):
+        recount(make(PEOPLE), [])
+
+
+def test_lists_are_compared_part_by_part():
+    lists = [["a", None], ["a"], [None], [], None, ["b", "a"], ["a", "b"], ["ab"]]
+    for table in (pl.DataFrame({"g": lists * 2}), pa.table({"g": lists * 2})):
+        assert recount(table, ["g"]) == 2
+    structs = [{"a": 1, "b": None}, {"a": None, "b": 1}, None, {"a": None, "b": None}, {"a": 1, "b": 1}]
+    for table in (pl.DataFrame({"g": structs * 3}), pa.table({"g": structs * 3})):
+        assert recount(table, ["g"]) == 3
