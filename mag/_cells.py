@@ -213,7 +213,7 @@ class ArrayColumn:
             raise Refused(f"{self.array.dtype.name}, which cannot hold missing values")
         return self.out(fresh_column(self.array, rows, blank))
 
-    def wrapped(self, cells: Any, rows: np.ndarray | None) -> Any:
+    def wrapped(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         """What stands for the column in a dictionary."""
         return cells
 

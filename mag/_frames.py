@@ -51,7 +51,7 @@ class Dictionary(Frame):
 
     def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
         taken = {name: masked[name] if name in masked else self.columns[name].take(rows) for name in names}
-        return {name: self.columns[name].wrapped(cells, rows) for name, cells in taken.items()}
+        return {name: self.columns[name].wrapped(cells, rows, reset) for name, cells in taken.items()}
 
 
 class Narwhals(Frame):

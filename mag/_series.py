@@ -99,9 +99,9 @@ class SeriesColumn:
             return ArrayColumn(self.native.to_numpy()).take(rows, blank)
         return fresh_column(self.native.array if self.library is _Pandas else self.native, rows, blank)
 
-    def wrapped(self, cells: Any, rows: np.ndarray | None) -> Any:
-        """What stands for the column in a dictionary."""
-        return self.library.wrapped(self.native, cells, rows)
+    def wrapped(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
+        """What stands for the column in a dictionary; `reset` numbers the index of a pandas series anew."""
+        return self.library.wrapped(self.native, cells, rows, reset)
 
     def cells(self) -> list[Any]:
         """Python's own objects."""
@@ -138,9 +138,10 @@ class _Pandas:
     """What pandas does its own way."""
 
     @staticmethod
-    def wrapped(native: Any, cells: Any, rows: np.ndarray | None) -> Any:
+    def wrapped(native: Any, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         """A series of these cells."""
-        return sys.modules["pandas"].Series(cells, fresh_column(native.index, rows), cells.dtype, native.name)
+        index = None if reset else fresh_column(native.index, rows)
+        return sys.modules["pandas"].Series(cells, index, cells.dtype, native.name)
 
     unscaled = staticmethod(_counted)
 
@@ -194,7 +195,7 @@ class _Polars:
     """What polars does its own way."""
 
     @staticmethod
-    def wrapped(native: Any, cells: Any, rows: np.ndarray | None) -> Any:
+    def wrapped(native: Any, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         """A series of these cells."""
         return cells
 
@@ -259,7 +260,7 @@ class _Arrow:
     """What pyarrow does its own way."""
 
     @staticmethod
-    def wrapped(native: Any, cells: Any, rows: np.ndarray | None) -> Any:
+    def wrapped(native: Any, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         """A chunked array of these cells."""
         pyarrow = sys.modules["pyarrow"]
         return cells if isinstance(cells, pyarrow.ChunkedArray) else pyarrow.chunked_array([cells])

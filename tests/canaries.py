@@ -141,8 +141,7 @@ class Plant:
         return int(self.rng.integers(2**48, 2**52))
 
     def moment(self):
-        micro = int(self.rng.integers(0, 2**53))
-        return datetime.datetime(2100, 1, 1) + datetime.timedelta(microseconds=micro * 3)
+        return datetime.datetime(2100, 1, 1) + datetime.timedelta(milliseconds=int(self.rng.integers(0, 2**44)))
 
     def forbid(self, cells, where):
         for cell in cells:
