@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._fresh import blanked, fresh_column
+from mag._lib.fresh import blanked, fresh_column
 
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 SECONDS = {"D": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}

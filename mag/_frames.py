@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from mag._cells import ArrayColumn
-from mag._fresh import arrow_table, fresh_column, pandas_frame
+from mag._lib.fresh import arrow_table, fresh_column, pandas_frame
 from mag._series import SeriesColumn, column_of
 
 KINDS = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from mag import _checks
+from mag._lib import checks
 from mag._representatives import AGGREGATES, WEIGHTED
 from mag.api import _cost
 from mag.costs import Cost
@@ -99,12 +99,12 @@ def plan_of(
     weighted: bool,
     options: dict[str, Any],
 ) -> Plan:
-    _checks.one_of("scope", scope, SCOPES)
+    checks.one_of("scope", scope, SCOPES)
     single = scope == "per-column" or len(columns) == 1
     ks = sizes_by_column(k, columns, scope)
-    _checks.one_of("method", method, ["auto", *METHODS])
+    checks.one_of("method", method, ["auto", *METHODS])
     if aggregate is not None:
-        _checks.one_of("aggregate", aggregate, AGGREGATES)
+        checks.one_of("aggregate", aggregate, AGGREGATES)
     if single:
         why = "scope='per-column'" if scope == "per-column" else "a single column"
         why += ", whose optimum is known"
@@ -121,11 +121,11 @@ def plan_of(
         if weighted and chosen.weighted is None:
             raise ValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {chosen.name!r}.")
     else:
-        _checks.unused("cost", cost, "records of several columns that are grouped jointly")
+        checks.unused("cost", cost, "records of several columns that are grouped jointly")
         chosen, how = _cost("cost", "sse"), aggregate or "mean"
         if weighted and how not in WEIGHTED:
             raise ValueError(f"weights are used by the aggregates 'mean' and 'median' only; got {how!r}.")
-        standardize = True if standardize is None else _checks.flag("standardize", standardize)
+        standardize = True if standardize is None else checks.flag("standardize", standardize)
         for option in ("integer", "return_scores"):
             if option in options:
                 raise TypeError(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")

@@ -6,7 +6,6 @@ from typing import Any
 import narwhals
 import numpy as np
 
-from mag import _arrays
 from mag._cells import (
     SECONDS,
     ArrayColumn,
@@ -23,7 +22,8 @@ from mag._cells import (
     unscaled,
     widened,
 )
-from mag._fresh import fresh_column
+from mag._lib import arrays
+from mag._lib.fresh import fresh_column
 
 
 class SeriesColumn:
@@ -357,7 +357,7 @@ def column_of(option: str, cells: Any) -> ArrayColumn | SeriesColumn:
     """A column of a dictionary: a series of a frame library, or an array."""
     if narwhals.dependencies.is_into_series(cells):
         return SeriesColumn(narwhals.from_native(cells, series_only=True))
-    array, home = _arrays.read(option, cells)
+    array, home = arrays.read(option, cells)
     if array.ndim != 1:
         raise ValueError(f"{option} must have one dimension; got an array of shape {array.shape}.")
     return ArrayColumn(array, home)

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from mag._cells import Units
-from mag._checks import seconds
-from mag._interrupt import interruptible
+from mag._lib import workspace
+from mag._lib.checks import seconds
+from mag._lib.interrupt import interruptible
+from mag._lib.threads import each
 from mag._plan import Plan
 from mag._strata import Strata, combined
 from mag.api import _backend, columns, univariate
-from mag.backends import _workspace
-from mag.backends._threads import each
 from mag.costs import Cost
 from mag.joint import _generator, _numbered, _progress, _try, check_options, run_method
 from mag.methods import METHODS, automatic
@@ -200,7 +200,7 @@ def by_column(
             count += int(own.max()) + 1
         n_groups[kind] = count
     if n > WIDE // 2:
-        _workspace.release()
+        workspace.release()
     return labels, n_groups, "univariate", True
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._arrays import read, resident
-from mag._checks import (
+from mag._lib.arrays import read, resident
+from mag._lib.checks import (
     finite,
     flag,
     integer,
@@ -20,7 +20,7 @@ from mag._checks import (
     thread_count,
     weights_for,
 )
-from mag._interrupt import interruptible
+from mag._lib.interrupt import interruptible
 from mag.backends import BACKENDS, automatic, cpu, cuda
 from mag.backends._labels import at_least
 from mag.backends._problem import Problem

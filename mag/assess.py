@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from mag import _checks, metrics, privacy
-from mag._records import classes
+from mag import metrics, privacy
+from mag._lib import checks
+from mag._lib.records import classes
 
 LINKED = 10_000  # records that linkage, which compares all with all, looks at
 FITTED = 100_000  # records that the logistic regression of the propensity score looks at
@@ -37,7 +38,7 @@ def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, float]:
     """
     X, Y, told = _complete(original, masked)
     if k is not None:
-        _checks.integer("k", k, 1, X.shape[0] + 1, "n+1")
+        checks.integer("k", k, 1, X.shape[0] + 1, "n+1")
     if not len(X):
         return told
     some = _whole_classes(Y, LINKED)
@@ -97,8 +98,8 @@ def _complete(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray, dict[
     """The records without NaN, and how many there are."""
     X, Y = (np.asarray(table, np.float64) for table in (original, masked))
     X, Y = (table[:, None] if table.ndim == 1 else table for table in (X, Y))
-    _checks.same_rows("masked", len(Y), "original", len(X))
-    _checks.same_columns("masked", Y.shape[1], "original", X.shape[1])
+    checks.same_rows("masked", len(Y), "original", len(X))
+    checks.same_columns("masked", Y.shape[1], "original", X.shape[1])
     whole = ~(np.isnan(X).any(axis=1) | np.isnan(Y).any(axis=1))
     told = {"records": float(whole.sum()), "left_out": float(whole.size - whole.sum())}
     return (X, Y, told) if whole.all() else (X[whole], Y[whole], told)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mag import __version__
-from mag._terminal import printable
+from mag._lib.terminal import printable
 
 EXTRAS = {"fastexcel": "xlsx", "xlsxwriter": "xlsx"}  # all other libraries come with the extra "cli"
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mag import _checks
-from mag._atomic import writing
+from mag._lib import checks
+from mag._lib.atomic import writing
 
 SEED = 1
 COLUMNS = ["age", "income", "rent", "children", "commute_minutes", "born"]
@@ -94,9 +94,9 @@ def run(
 
     register = people()
     n = len(register["id"])
-    _checks.integer("k", k, 1, n, "n")
+    checks.integer("k", k, 1, n, "n")
     frame = _polars(register)
-    files = _files(pathlib.Path(folder), frame is not None, _checks.flag("overwrite", overwrite))
+    files = _files(pathlib.Path(folder), frame is not None, checks.flag("overwrite", overwrite))
     table = register if frame is None else frame
 
     def tell(text: str) -> None:

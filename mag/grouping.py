@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._lazy import cached_property
+from mag._lib.lazy import cached_property
 
 BLOCK = 2**17  # values that a table's results are computed from at a time
 

@@ -17,7 +17,7 @@ def facts() -> dict[str, str]:
     >>> facts()["cpu"]
     'ok'
     """
-    from mag._checks import thread_count
+    from mag._lib.checks import thread_count
     from mag.backends import BACKENDS
 
     found = {"mag": __version__, "python": f"{platform.python_version()} on {platform.platform()}"}

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mag._arrays import read
-from mag._checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
-from mag._interrupt import interruptible
+from mag._lib.arrays import read
+from mag._lib.checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
+from mag._lib.interrupt import interruptible
+from mag._lib.progress import Watch
 from mag.api import _backend, univariate
 from mag.backends import cpu
 from mag.backends._labels import at_least
@@ -19,7 +20,6 @@ from mag.methods import METHODS, Method, automatic
 from mag.methods._ordered import Whole
 from mag.methods._ready import watch_for
 from mag.methods._standard import Standard, standardised
-from mag.methods._watch import Watch
 from mag.records import RecordGrouping
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._lazy import cached_property
+from mag._lib.lazy import cached_property
 from mag.costs._groups import distance, record_means
 from mag.grouping import Grouping, published
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from mag import __version__, assess
 from mag._frames import Frame, frame_of
-from mag._lazy import cached_property
+from mag._lib.lazy import cached_property
 
 WITHHELD = "withheld: it would undo the shuffle"
 

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from mag import __version__, verify
-from mag._atomic import MANIFEST, check_target, digest, writing
-from mag._content import feed
-from mag._fresh import arrow_table, bare_field, fresh_column
-from mag._lock import alone
-from mag.backends import _workspace
-from mag.methods._watch import Watch
+from mag._lib import workspace
+from mag._lib.atomic import MANIFEST, check_target, digest, writing
+from mag._lib.content import feed
+from mag._lib.fresh import arrow_table, bare_field, fresh_column
+from mag._lib.lock import alone
+from mag._lib.progress import Watch
 from mag.release import Guarantee, _plain
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
@@ -283,7 +283,7 @@ def columnwise(
                     del table
                     parts.add(name, column, n_groups, contents)
                     del column
-                    _workspace.release()  # what a column takes to sort is several of its copies
+                    workspace.release()  # what a column takes to sort is several of its copies
                 _agree(seen, contents)
                 watch.step((step + 1) / steps)
             _agree(seen, _put_together(draft, Kept(source, untouched), parts, list(ks), published, list(seen)))

@@ -8,16 +8,17 @@ from typing import Any, overload
 
 import numpy as np
 
-from mag import _checks, verify
+from mag import verify
 from mag._cells import Refused, Units
 from mag._frames import Frame, frame_of
+from mag._lib import checks
+from mag._lib.progress import Watch
 from mag._plan import SCOPES, Plan, Roles, draws, is_name, plan_of, roles_of, sizes_by_column
 from mag._representatives import representatives
 from mag._strata import SmallStrata, Strata, combined, settled, sizes_of
 from mag._within import by_column, jointly
 from mag.costs import Cost
 from mag.joint import _generator, _progress
-from mag.methods._watch import Watch
 from mag.release import WITHHELD, Guarantee, Release, TableGrouping
 from mag.stream import FileRelease, Source, columnwise, is_source
 
@@ -142,7 +143,7 @@ smallest class 3 of 7 records.
         refused = {
             "method": method != "auto", "aggregate": aggregate is not None, "standardize": standardize is not None,
             "missing='drop'": missing == "drop", "small_strata": small_strata != "error",
-            "shuffle": _checks.flag("shuffle", shuffle), "random_state": random_state is not None,
+            "shuffle": checks.flag("shuffle", shuffle), "random_state": random_state is not None,
             "time_limit": time_limit is not None, **dict.fromkeys(options, True),
         }  # fmt: skip
         parts = {"columns": columns, "by": by, "keep": keep, "drop": drop}
@@ -155,16 +156,16 @@ smallest class 3 of 7 records.
     began = time.perf_counter()
     frame = frame_of(table)
     roles = roles_of(frame, {"columns": columns, "by": by, "keep": keep, "drop": drop})
-    _checks.one_of("missing", missing, MISSING)
-    _checks.one_of("small_strata", small_strata, SMALL)
+    checks.one_of("missing", missing, MISSING)
+    checks.one_of("small_strata", small_strata, SMALL)
     plan = plan_of(roles.columns, k, scope, cost, aggregate, method, standardize, weights is not None, options)
-    _checks.flag("shuffle", shuffle)
+    checks.flag("shuffle", shuffle)
     if random_state is not None and not shuffle and (plan.single or not draws(method, time_limit)):
         raise ValueError(f"random_state is not used by method {plan.method_name!r} without shuffle=True; leave it out.")
     generator = _generator(random_state)
-    threads = _checks.thread_count("threads", threads)
+    threads = checks.thread_count("threads", threads)
     if plan.single:
-        _checks.unused("time_limit", time_limit, "columns that are grouped by themselves")
+        checks.unused("time_limit", time_limit, "columns that are grouped by themselves")
     progress = _progress(progress)
     if small_strata != "error" and not roles.by and missing != "group":
         raise ValueError(f"small_strata is not used without by= or missing='group'; got {small_strata!r}.")
@@ -177,7 +178,7 @@ smallest class 3 of 7 records.
     if rows.size == 0:
         raise ValueError("table must hold at least one record that can be published; got none.")
     for name, size in plan.ks.items():
-        _checks.integer("k" if plan.k_is_one else f"k[{name!r}]", size, 1, rows.size, "n")
+        checks.integer("k" if plan.k_is_one else f"k[{name!r}]", size, 1, rows.size, "n")
 
     everything = rows.size == frame.n
     picked = {name: _picked(unit, None if everything else rows) for name, unit in units.items()}
@@ -278,7 +279,7 @@ def _streamed(
     progress: Any,
 ) -> FileRelease:
     """One column after the other, each as a table of its own with its strata and weights."""
-    if _checks.one_of("scope", scope, SCOPES) != "per-column":
+    if checks.one_of("scope", scope, SCOPES) != "per-column":
         raise ValueError("scope must be 'per-column' for a file; read it into a frame for 'joint', or see mag.scale.")
     if refused:
         raise TypeError(f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame.")
@@ -309,7 +310,7 @@ def _streamed(
     return columnwise(
         masked, source, output, ks=ks, k=k, by=roles.by, keep=roles.keep, drop=roles.drop, reads=reads,
         options=options, versions=_versions(), again=how["cost"] is None or isinstance(how["cost"], str),
-        overwrite=_checks.flag("overwrite", overwrite), watch=Watch(_progress(progress)),
+        overwrite=checks.flag("overwrite", overwrite), watch=Watch(_progress(progress)),
     )  # fmt: skip
 
 
@@ -338,7 +339,7 @@ def _digits(asked: Any, floats: list[Hashable]) -> dict[Hashable, int]:
     if wrong or not each:
         listed = ", ".join(wrong) or "none"
         raise ValueError(f"round is for columns of floats among columns; got {listed}.")
-    return {name: _checks.integer("round", digits, -300, 300, "most") for name, digits in each.items()}
+    return {name: checks.integer("round", digits, -300, 300, "most") for name, digits in each.items()}
 
 
 def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
@@ -352,10 +353,10 @@ def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
     elif isinstance(weights, (str, bytes)):
         raise ValueError(f"weights must name a column of the table or be an array; got {weights!r}.")
     else:
-        from mag._arrays import read
+        from mag._lib.arrays import read
 
         values = read("weights", weights)[0]
-    return _checks.weights_for(values, frame.n).astype(np.float64)
+    return checks.weights_for(values, frame.n).astype(np.float64)
 
 
 # ---- strata

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from mag import _arrays
 from mag._frames import Frame, frame_of
+from mag._lib import arrays
 
 MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)  # odd, of random bits
 
@@ -241,7 +241,7 @@ def _of_array(column: Any) -> list[np.ndarray]:
     for library in ("pandas", "polars", "pyarrow"):
         if type(column).__module__.partition(".")[0] == library and (library != "pandas" or hasattr(column, "iloc")):
             return _READERS[library](column)
-    array, _ = _arrays.read("table", column)
+    array, _ = arrays.read("table", column)
     if array.dtype.names is not None:
         return [token for name in array.dtype.names for token in _of_array(array[name])]
     if array.dtype.kind in "US":

@@ -46,18 +46,18 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag.costs"],
     ["mag._jit"],
     ["mag._bits", "mag._lanes", "mag._wide"],
-    ["mag._hierarchy", "mag._records"],
-    ["mag._content", "mag._lock"],
+    ["mag._lib.hierarchy", "mag._lib.records"],
+    ["mag._lib.content", "mag._lib.lock"],
     [
-        "mag._arrays",
-        "mag._atomic",
-        "mag._checks",
-        "mag._fresh",
-        "mag._interrupt",
+        "mag._lib.arrays",
+        "mag._lib.atomic",
+        "mag._lib.checks",
+        "mag._lib.fresh",
+        "mag._lib.interrupt",
         "mag.grouping",
         "mag.reference",
     ],  # leaves
-    ["mag._lazy", "mag._terminal"],
+    ["mag._lib.lazy", "mag._lib.terminal"],
     ["mag"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mag
-from mag import _arrays
+from mag._lib import arrays
 from mag.costs import COSTS
 from tests.hostile import real_columns
 
@@ -62,7 +62,7 @@ def test_nothing_is_copied_on_the_way_in(xp):
         pytest.skip("device memory is read by the device's backend")
     for x in (np.arange(64.0), np.arange(64.0).reshape(8, 8), np.arange(64)):
         array = xp.make(x)
-        values, _ = _arrays.read("x", array)
+        values, _ = arrays.read("x", array)
         assert values.ctypes.data == xp.address(array)
 
 
@@ -70,7 +70,7 @@ def test_nothing_is_copied_on_the_way_out(xp):
     """JAX alone copies: it wants memory that is aligned to 64 bytes, and nobody may write to."""
     if xp.kind.__module__.startswith(("jax", "cupy")):
         pytest.skip("copies on the way out")
-    _, home = _arrays.read("x", xp.make(np.arange(6.0)))
+    _, home = arrays.read("x", xp.make(np.arange(6.0)))
     for array in (np.arange(6), np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3).T):
         back = home(array) if home else array
         assert xp.address(back) == array.ctypes.data

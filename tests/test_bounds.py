@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import mag
 from benchmarks._data import DATA, table
+from mag._lib.progress import Watch
 from mag.bounds import BOUNDS, DENSE, automatic, lp
 from mag.bounds._pool import Pool
 from mag.bounds._price import Records, search, tree
 from mag.methods import METHODS
-from mag.methods._watch import Watch
 from tests.test_multivariate import least_loss, tables
 
 

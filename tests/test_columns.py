@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import mag
-from mag.backends import _batch, _threads, _workspace, cpu
+from mag._lib import threads as _threads
+from mag._lib import workspace
+from mag.backends import _batch, cpu
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
 from tests.hostile import integer_columns, real_columns
@@ -210,7 +212,7 @@ def test_extra_memory_is_bounded(n, m, order):
     """Labels, and what the documentation of `columns` says: 110 bytes a value of one column and thread."""
     X = np.asarray(np.random.default_rng(0).normal(size=(n, m)), order=order)
     mag.columns(X[:, :2], 5)  # compiles
-    _workspace.release()
+    workspace.release()
     tracemalloc.start()
     try:
         groupings = mag.columns(X, 5, threads=1)

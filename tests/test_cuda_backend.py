@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mag
-from mag import _arrays
+from mag._lib import arrays
 from mag.backends import cuda
 from mag.costs import COSTS
 from tests.cuda import runs
@@ -162,8 +162,8 @@ def test_a_k_that_the_kernels_do_not_take_is_for_the_cpu(device):
 
 
 def test_arrays_elsewhere_are_not_resident():
-    assert _arrays.resident(np.ones(3)) is None
-    assert _arrays.resident([1.0]) is None
+    assert arrays.resident(np.ones(3)) is None
+    assert arrays.resident([1.0]) is None
 
 
 # ---- on a real device

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mag
+from mag._lib.progress import Watch
 from mag.methods import METHODS
-from mag.methods._watch import Watch
 
 SHARED = pathlib.Path(__file__).resolve().parents[2] / "shared"
 DATA = pathlib.Path(os.environ.get("MAG_DATA", SHARED / "data"))

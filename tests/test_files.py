@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mag._atomic import writing
+from mag._lib.atomic import writing
 from mag.files import FORMATS, File, Layout, _blocks, below, smallest
 
 BOM = b"\xef\xbb\xbf"

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pytest
 
 import mag
-from mag._fresh import fresh_column, fresh_table
+from mag._lib.fresh import fresh_column, fresh_table
 from tests.frames import LIBRARIES, cells
 
 NAN = float("nan")

@@ -10,9 +10,9 @@ import pytest
 
 import mag
 from benchmarks.interrupt import interrupt
-from mag import _interrupt
-from mag._interrupt import Left, interruptible, stop_if_left
-from mag.backends._threads import each
+from mag._lib import interrupt as _interrupt
+from mag._lib.interrupt import Left, interruptible, stop_if_left
+from mag._lib.threads import each
 
 LIMIT = 120  # seconds after which a process hangs
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mag
+from mag._lib.progress import Watch
 from mag.methods import METHODS
 from mag.methods._standard import standardised
-from mag.methods._watch import Watch
 
 ANY = [name for name, method in METHODS.items() if method.k is None]  # "matching" has tests of its own
 RANDOM = [name for name, method in METHODS.items() if "random_state" in method.options]
@@ -196,7 +196,7 @@ def test_progress_goes_from_0_to_1(method):
 
 
 def test_progress_never_goes_back(monkeypatch):
-    monkeypatch.setattr("mag.methods._watch.PAUSE", 0.0)
+    monkeypatch.setattr("mag._lib.progress.PAUSE", 0.0)
     monkeypatch.setattr("mag.methods.projection.BLOCK", 1)
     X, seen = np.random.default_rng(9).normal(size=(60, 3)), []
     mag.multivariate(X, 5, method="projection", n_projections=50, refine=3, progress=seen.append)

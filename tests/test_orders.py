@@ -10,12 +10,12 @@ import pytest
 import mag
 from benchmarks import mortazavi
 from benchmarks._data import DATA
+from mag._lib.progress import Watch
 from mag.backends import cpu
 from mag.methods import METHODS, mdav_order, npn, tsp
 from mag.methods._fixed import order_of
 from mag.methods._neighbours import neighbours
 from mag.methods._ordered import Whole, best_in_orders, labels_in_order
-from mag.methods._watch import Watch
 from mag.methods.projection import Search, principal, project
 
 needs_data = pytest.mark.skipif(not (DATA / "eia.csv").exists(), reason="the data sets are not beside the project")

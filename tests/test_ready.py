@@ -11,10 +11,10 @@ from numba.core.dispatcher import Dispatcher
 
 import mag
 from benchmarks._data import DATA, table
+from mag._lib.progress import Watch
 from mag.bounds import BOUNDS
 from mag.bounds import ready as ready_bound
 from mag.methods import METHODS, _ready
-from mag.methods._watch import Watch
 
 LIMITED = [name for name, method in METHODS.items() if "time_limit" in method.options]
 

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mag.backends import _sort, _workspace
+from mag._lib import workspace
+from mag._lib.workspace import release
+from mag.backends import _sort
 from mag.backends._sort import FEWEST, sort
-from mag.backends._workspace import release
 
 TINY, HUGE = 5e-324, np.finfo(np.float64).max
 INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
@@ -166,12 +167,12 @@ def test_memory_can_be_released_and_is_bounded(monkeypatch):
     x = hostile(3000)["normal"]
     release()
     assert_sorts(x)
-    assert _workspace._kept.loans["work", np.float64].nbytes >= 16 * x.size
+    assert workspace._kept.loans["work", np.float64].nbytes >= 16 * x.size
     release()
-    assert not _workspace._kept.loans
-    monkeypatch.setattr(_workspace, "KEPT", 1000)
+    assert not workspace._kept.loans
+    monkeypatch.setattr(workspace, "KEPT", 1000)
     assert_sorts(x)
-    assert not _workspace._kept.loans
+    assert not workspace._kept.loans
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

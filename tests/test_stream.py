@@ -18,10 +18,10 @@ import pytest
 
 import mag
 from mag import stream
-from mag._content import feed
-from mag._lock import alone
+from mag._lib.content import feed
+from mag._lib.lock import alone
+from mag._lib.progress import Watch
 from mag.cli import main
-from mag.methods._watch import Watch
 from mag.verify import NotAnonymous
 
 pa = pytest.importorskip("pyarrow")

@@ -11,10 +11,10 @@ from numba.core import types
 
 from mag._jit import address_of, call_at, called, jit
 from mag._lanes import at, part, part_of, put
+from mag._lib.workspace import borrow
 from mag.backends._labels import label, label_sorted, smallest_count, starts_of
 from mag.backends._problem import EXACT, MODERATE, TINY
 from mag.backends._sort import arrange, memory_for, parts, resolve
-from mag.backends._workspace import borrow
 from mag.solvers import block
 from mag.solvers._narrow import PAD
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._lazy import cached_property
+from mag._lib.lazy import cached_property
 from mag.backends import cpu
 from mag.backends._launch import (
     COSTS,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mag.backends._workspace import borrow
+from mag._lib.workspace import borrow
 from mag.costs import Cost
 from mag.costs._groups import Groups, distance
 from mag.solvers import SOLVERS, Solver

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import finite
-from mag._lazy import cached_property
+from mag._lib.checks import finite
+from mag._lib.lazy import cached_property
 from mag.backends._device import Columns
 from mag.backends._launch import Device
 from mag.grouping import ColumnGroupings, Grouping

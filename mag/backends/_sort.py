@@ -22,8 +22,8 @@ from numba.core import types
 from mag._bits import ahead, recast, width
 from mag._jit import called, inlined, jit
 from mag._lanes import at, part, part_of, put
-from mag.backends._threads import both
-from mag.backends._workspace import borrow
+from mag._lib.threads import both
+from mag._lib.workspace import borrow
 
 U = np.uint64
 MAX, TOP = np.int64(2**63 - 1), U(2**63)

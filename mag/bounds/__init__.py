@@ -3,7 +3,7 @@
     def bound(X, k, cost, threads, watch) -> float
 
 `X` is as for `mag.methods`, `cost` the sum of squares of a grouping of it, in the units of `X`; so is what is returned.
-It is never above the least cost that there is, rounding errors included.  `watch` (a `mag.methods._watch.Watch`) may
+It is never above the least cost that there is, rounding errors included.  `watch` (a `mag._lib.progress.Watch`) may
 end the work early, at a lower bound.
 """
 
@@ -11,8 +11,8 @@ from functools import cache
 
 import numpy as np
 
+from mag._lib.progress import Watch
 from mag.bounds import lp, neighbor
-from mag.methods._watch import Watch
 
 BOUNDS = {"lp": lp.bound, "neighbor": neighbor.bound}
 

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from mag._jit import jit
-from mag.backends._threads import each
+from mag._lib.threads import each
 from mag.bounds import neighbor
 from mag.bounds._pool import Pool
 from mag.bounds._price import Records, grow, search, tree

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from mag._jit import jit
-from mag.backends._threads import each
+from mag._lib.threads import each
 from mag.methods._field import field_at, fill_field, scan
 from mag.methods._memory import NEAREST, NO, YES, work_for
 

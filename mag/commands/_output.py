@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from mag._terminal import printable
+from mag._lib.terminal import printable
 
 
 def say(text: object) -> None:

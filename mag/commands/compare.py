@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._atomic import check_target, writing
+from mag._lib.atomic import check_target, writing
 from mag.commands._options import (
     Aggregate,
     By,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._atomic import MANIFEST, SECRET, check_target, digest, writing
+from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
 from mag.commands._options import (
     Aggregate,
     By,

@@ -40,7 +40,7 @@ def has_bom(path: pathlib.Path) -> bool:
 
 def mapped(step: Callable[[bytes], Any], pieces: Iterable[bytes]) -> Iterator[Any]:
     """What the step makes of each piece, in order; a few pieces at a time, one per processor."""
-    from mag._checks import thread_count
+    from mag._lib.checks import thread_count
 
     ahead: collections.deque[Future[Any]] = collections.deque()
     threads = thread_count("threads", None)

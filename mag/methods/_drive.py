@@ -6,7 +6,7 @@ import numpy as np
 
 from mag._jit import called, jit
 from mag._lanes import at, part, put
-from mag.backends._threads import each
+from mag._lib.threads import each
 from mag.methods._assign import LEFT, begin, from_centre, state_at
 from mag.methods._lists import forget, lists_at, make, reserve
 from mag.methods._memory import FARTHEST, NEAREST, ZERO, fill, work_for

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mag._jit import jit
-from mag.backends._threads import each
+from mag._lib.threads import each
 from mag.methods._remaining import measure, remaining
 
 BATCH = 256  # records whose neighbours are looked for in one call

@@ -9,7 +9,7 @@ import numpy as np
 
 from mag._jit import called, jit
 from mag._lanes import part
-from mag.backends._threads import each
+from mag._lib.threads import each
 from mag.methods._field import squares
 
 RANGE, VARIANCE, PAIRS = np.int64(0), np.int64(1), np.int64(2)

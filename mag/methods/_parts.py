@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mag.backends._threads import each
+from mag._lib.threads import each
 from mag.methods._exchange import group_part, room_for_part
 from mag.methods._memory import work_for
 from mag.methods._partition import VARIANCE, labels_of, parts_of

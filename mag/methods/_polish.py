@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mag.backends._threads import each
+from mag._lib.threads import each
 from mag.methods._centres import CENTROID
 from mag.methods._drive import drive
 from mag.methods._exchange import form_groups, groups_now, refresh, room_for_groups, visit

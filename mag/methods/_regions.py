@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mag.backends._threads import each
+from mag._lib.threads import each
 from mag.methods._chain import WIDE, cool, enter, leave, room_for_chain
 from mag.methods._memory import work_for
 from mag.methods._neighbours import neighbours

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mag._checks import gain
-from mag.backends._threads import each
+from mag._lib.checks import gain
+from mag._lib.threads import each
 
 GAMMAS = tuple(g / 10 for g in range(21))  # what the thesis tries: 0 to 2 in steps of 0.1
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mag._checks import positive
 from mag._jit import inlined, jit
-from mag.backends._threads import each
+from mag._lib.checks import positive
+from mag._lib.threads import each
 
 ROUNDS = 100  # of Lloyd's algorithm, at most
 PART = 256  # records that one task assigns

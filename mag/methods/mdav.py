@@ -4,7 +4,7 @@ All of them start groups at records far from the centre, which are hard to place
 and groups that are equally close, are taken in the order of their numbers.
 """
 
-from mag._checks import one_of
+from mag._lib.checks import one_of
 from mag.methods._centres import CENTROID, CLOSEST
 from mag.methods._drive import drive
 from mag.methods._pairs import pairs

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mag._checks import fraction
+from mag._lib.checks import fraction
 from mag.methods._partition import PAIRS, VARIANCE, labels_of, parts_of
 from mag.methods._parts import group_parts
 

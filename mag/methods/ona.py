@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mag._checks import integer
+from mag._lib.checks import integer
 from mag.methods import kmeans_cleanup
 from mag.methods._centres import CENTROID
 from mag.methods._drive import drive

@@ -5,13 +5,13 @@ Stamm & Schaub 2024, section 5.2.  Hundreds of directions are one batch of colum
 
 import numpy as np
 
-from mag._checks import flag, integer, one_of
 from mag._jit import jit
 from mag._lanes import at, lanes_at, put
+from mag._lib.checks import flag, integer, one_of
+from mag._lib.threads import each
+from mag._lib.workspace import borrow
 from mag.backends import cpu
 from mag.backends._problem import Problem
-from mag.backends._threads import each
-from mag.backends._workspace import borrow
 from mag.costs import COSTS
 from mag.methods._ordered import LANES, best_in_orders
 from mag.solvers import SOLVERS

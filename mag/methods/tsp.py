@@ -8,8 +8,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._checks import not_negative
 from mag._jit import inlined, jit
+from mag._lib.checks import not_negative
 from mag.methods import npn
 from mag.methods._neighbours import neighbours
 from mag.methods._ordered import best_in_orders

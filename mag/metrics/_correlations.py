@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mag._records import centred, deviations, scaled
+from mag._lib.records import centred, deviations, scaled
 
 
 def correlations(X: np.ndarray) -> np.ndarray:

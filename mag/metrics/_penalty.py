@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mag import _checks
-from mag._arrays import read
-from mag._hierarchy import Hierarchy, read_hierarchies
-from mag._records import classes_of, columns, numeric, scaled
+from mag._lib import checks
+from mag._lib.arrays import read
+from mag._lib.hierarchy import Hierarchy, read_hierarchies
+from mag._lib.records import classes_of, columns, numeric, scaled
 
 
 def penalties(
@@ -53,4 +53,4 @@ def _numbers(j: int, column: np.ndarray) -> np.ndarray:
 
 def column_weights(weights: Any, d: int) -> np.ndarray:
     """One weight for each column; 1 unless told otherwise."""
-    return np.ones(d) if weights is None else _checks.weights_for(read("weights", weights)[0], d, "column, d")
+    return np.ones(d) if weights is None else checks.weights_for(read("weights", weights)[0], d, "column, d")

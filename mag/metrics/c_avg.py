@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from mag._checks import integer
-from mag._records import classes
+from mag._lib.checks import integer
+from mag._lib.records import classes
 
 
 def c_avg(table: Any, k: int) -> float:

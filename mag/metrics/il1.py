@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import flag
-from mag._records import pair
+from mag._lib.checks import flag
+from mag._lib.records import pair
 
 
 def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import flag
-from mag._records import deviations, pair, scaled
+from mag._lib.checks import flag
+from mag._lib.records import deviations, pair, scaled
 
 
 def il1s(original: Any, masked: Any, *, normalized: bool = True) -> float:

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import flag
-from mag._records import centred, pair, scaled, standardized
+from mag._lib.checks import flag
+from mag._lib.records import centred, pair, scaled, standardized
 
 
 def information_loss(original: Any, masked: Any, *, standardize: bool = True) -> float:

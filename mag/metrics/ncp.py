@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mag._checks import flag
+from mag._lib.checks import flag
 from mag.metrics._penalty import column_weights, penalties
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mag import _checks
-from mag._records import centred, deviations, pair, standardized
+from mag._lib import checks
+from mag._lib.records import centred, deviations, pair, standardized
 
 STEPS = 200
 
@@ -44,8 +44,8 @@ def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge:
     0.25
     """
     X, Y = pair(original, masked)
-    ridge = _checks.positive("ridge", ridge)
-    terms = _terms(np.concatenate((X, Y)), _checks.flag("quadratic", quadratic))
+    ridge = checks.positive("ridge", ridge)
+    terms = _terms(np.concatenate((X, Y)), checks.flag("quadratic", quadratic))
     is_masked = np.repeat([0.0, 1.0], X.shape[0])
     return float(np.mean((_probabilities(terms, is_masked, ridge) - 0.5) ** 2))
 

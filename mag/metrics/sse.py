@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import flag
-from mag._records import pair, standardized
+from mag._lib.checks import flag
+from mag._lib.records import pair, standardized
 
 
 def sse(original: Any, masked: Any, *, standardize: bool = False) -> float:

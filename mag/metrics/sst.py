@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import flag
-from mag._records import centred, exponents, numeric, scaled, standardized
+from mag._lib.checks import flag
+from mag._lib.records import centred, exponents, numeric, scaled, standardized
 
 
 def sst(original: Any, *, standardize: bool = False) -> float:

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mag import _checks
-from mag._arrays import read
-from mag._hierarchy import Hierarchy
-from mag._records import codes
+from mag._lib import checks
+from mag._lib.arrays import read
+from mag._lib.hierarchy import Hierarchy
+from mag._lib.records import codes
 
 CELLS = 2**20  # of a block of distributions
 Distance = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -107,11 +107,11 @@ GROUNDS = ("auto", "equal", "hierarchical", "ordered")
 
 def read_sensitive(sensitive: Any, n: int, ground: str, hierarchy: Any) -> tuple[np.ndarray, int, Ground]:
     """The code of every sensitive value, the number of codes, and what the ground distance makes of them."""
-    values = _checks.comparable("sensitive", read("sensitive", sensitive)[0])
-    _checks.same_columns("sensitive", values.shape[1], "one attribute", 1)
-    _checks.same_rows("sensitive", values.shape[0], "table", n)
+    values = checks.comparable("sensitive", read("sensitive", sensitive)[0])
+    checks.same_columns("sensitive", values.shape[1], "one attribute", 1)
+    checks.same_rows("sensitive", values.shape[0], "table", n)
     values = values[:, 0]
-    ground = _checks.one_of("ground", ground, GROUNDS)
+    ground = checks.one_of("ground", ground, GROUNDS)
     if ground == "auto":
         ground = "hierarchical" if hierarchy is not None else "ordered" if values.dtype.kind in "iufMm" else "equal"
     if ground == "hierarchical":
@@ -119,13 +119,13 @@ def read_sensitive(sensitive: Any, n: int, ground: str, hierarchy: Any) -> tuple
         leaves, labels = np.unique(tree.leaf_of(values), return_inverse=True)
         between = hierarchical(tree, leaves)
         return labels, leaves.size, Ground(between, in_blocks(between))
-    _checks.unused("hierarchy", hierarchy, f"ground {ground!r}")
+    checks.unused("hierarchy", hierarchy, f"ground {ground!r}")
     if ground == "ordered":
         if values.dtype.kind not in "biufMm":
             raise TypeError(
                 "sensitive must hold numbers or dates that follow the order with ground 'ordered'; got other values."
             )
-        _checks.finite("sensitive", values)
+        checks.finite("sensitive", values)
         if values.dtype.kind in "Mm" and (missing := int(np.isnat(values).sum())):
             raise ValueError(f"sensitive contains {missing} missing dates; drop them, or choose ground 'equal'.")
     labels = codes("sensitive", values)

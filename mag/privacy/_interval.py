@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mag import _checks
+from mag._lib import checks
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,6 @@ class IntervalDisclosure:
 
 def disclosed(X: np.ndarray, low: np.ndarray, high: np.ndarray, outside: Any) -> IntervalDisclosure:
     """Ends belong to an interval."""
-    allowed = _checks.integer("outside", outside, 0, X.shape[1], "d")
+    allowed = checks.integer("outside", outside, 0, X.shape[1], "d")
     inside = (low <= X) & (high >= X)
     return IntervalDisclosure(float(inside.mean()), float(((~inside).sum(axis=1) <= allowed).mean()))

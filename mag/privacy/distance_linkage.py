@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from mag._checks import flag
-from mag._records import pair, scaled, standardized
+from mag._lib.checks import flag
+from mag._lib.records import pair, scaled, standardized
 from mag.privacy._linkage import Linkage, link
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import integer
-from mag._records import classes, classes_of, numeric, standardized
+from mag._lib.checks import integer
+from mag._lib.records import classes, classes_of, numeric, standardized
 from mag.privacy._emd import Distance, counts, read_sensitive, shares
 
 

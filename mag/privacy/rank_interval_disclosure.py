@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import positive
-from mag._records import pair
+from mag._lib.checks import positive
+from mag._lib.records import pair
 from mag.privacy._interval import IntervalDisclosure, disclosed
 
 

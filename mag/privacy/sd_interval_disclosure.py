@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from mag._checks import positive
-from mag._records import deviations, pair, scaled
+from mag._lib.checks import positive
+from mag._lib.records import deviations, pair, scaled
 from mag.privacy._interval import IntervalDisclosure, disclosed
 
 

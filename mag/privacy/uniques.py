@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import integer
-from mag._records import classes
+from mag._lib.checks import integer
+from mag._lib.records import classes
 
 
 def uniques(table: Any, *, k: int = 2) -> int:

@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from mag._atomic import writing
+from mag._lib.atomic import writing
 from mag.report._facts import Facts
 from mag.report._page import page
 

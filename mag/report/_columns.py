@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag._records import centred, deviations, scaled, standardized
+from mag._lib.records import centred, deviations, scaled, standardized
 from mag.metrics import information_loss
 
 ROWS = 65536  # at a time

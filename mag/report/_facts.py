@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mag import _checks
-from mag._lazy import cached_property
+from mag._lib import checks
+from mag._lib.lazy import cached_property
 from mag.report._columns import Change, change
 
 KINDS = ("datetime", "duration", "number")
@@ -64,14 +64,14 @@ class Facts:
     manifest: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _checks.one_of("scope", self.scope, SCOPES)
+        checks.one_of("scope", self.scope, SCOPES)
         if not self.original or list(self.original) != list(self.masked):
             raise ValueError("original and masked must hold the same columns, at least one, in one order.")
         for kind in self.kinds.values():
-            _checks.one_of("kinds", kind, KINDS)
+            checks.one_of("kinds", kind, KINDS)
         for name, table in (("original", self.original), ("masked", self.masked)):
             for column in table.values():
-                _checks.same_rows(f"every column of {name}", len(column), "labels", len(self.labels))
+                checks.same_rows(f"every column of {name}", len(column), "labels", len(self.labels))
         shape = (self.n,) if self.scope == "joint" else (self.n, len(self.original))
         if np.shape(self.labels) != shape:
             raise ValueError(f"labels must be of shape {shape} with scope={self.scope!r}; got {np.shape(self.labels)}.")

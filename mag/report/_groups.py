@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag._records import classes
+from mag._lib.records import classes
 from mag.report._columns import standard
 
 DOMINATED = 0.8  # share of a group's squared error that would go with one record

@@ -7,7 +7,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 
-from mag._checks import integer, one_of, per_column, unused
+from mag._lib.checks import integer, one_of, per_column, unused
 from mag.api import univariate
 from mag.costs import COSTS
 from mag.costs._groups import Groups

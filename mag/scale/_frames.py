@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mag._checks import not_finite, refuse
+from mag._lib.checks import not_finite, refuse
 
 
 @dataclass(frozen=True)

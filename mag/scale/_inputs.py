@@ -5,7 +5,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from mag._checks import shown
+from mag._lib.checks import shown
 
 
 def no_frame(X: Any) -> TypeError:

@@ -9,7 +9,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-from mag._checks import flag, fraction, integer, one_of, unused
+from mag._lib.checks import flag, fraction, integer, one_of, unused
 from mag.scale import _frames, _parts
 from mag.scale._graph import Tasks
 from mag.scale._inputs import no_frame, real_chunks

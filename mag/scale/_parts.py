@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import not_finite, refuse
+from mag._lib.checks import not_finite, refuse
 from mag.backends._problem import MODERATE
 from mag.costs._groups import distance
 from mag.scale._hash import mixed

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import not_finite, refuse
+from mag._lib.checks import not_finite, refuse
 from mag.backends._problem import EXACT, MODERATE
 from mag.backends._sort import sort
 from mag.costs._groups import distance

@@ -5,7 +5,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from mag._checks import integer, one_of, shown
+from mag._lib.checks import integer, one_of, shown
 from mag.backends.cpu import LONG
 from mag.costs import COSTS
 from mag.grouping import published

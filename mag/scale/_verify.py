@@ -7,7 +7,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 
-from mag._checks import integer
+from mag._lib.checks import integer
 from mag.scale import _hash
 from mag.scale._graph import Tasks
 from mag.scale._inputs import no_frame

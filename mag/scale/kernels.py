@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._checks import not_finite, one_of, per_column, refuse
+from mag._lib.checks import not_finite, one_of, per_column, refuse
+from mag._lib.progress import Watch
 from mag.api import columns as group_columns
 from mag.backends._labels import at_least
 from mag.costs import COSTS
@@ -18,7 +19,6 @@ from mag.costs._groups import Groups, between
 from mag.grouping import published
 from mag.joint import _numbered
 from mag.methods import METHODS
-from mag.methods._watch import Watch
 
 
 def label_columns(

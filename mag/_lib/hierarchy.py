@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mag import _checks
+from mag._lib import checks
 
 
 class Hierarchy:
@@ -13,7 +13,7 @@ class Hierarchy:
 
     def __init__(self, option: str, parents: Mapping[Hashable, Hashable]) -> None:
         if not isinstance(parents, Mapping) or not parents:
-            raise TypeError(f"{option} must map every category to its parent; got {_checks.shown(parents)}.")
+            raise TypeError(f"{option} must map every category to its parent; got {checks.shown(parents)}.")
         self._option = option
         up = {child: parent for child, parent in parents.items() if child != parent}
         nodes = list(dict.fromkeys([*parents, *parents.values()]))
@@ -71,8 +71,8 @@ def read_hierarchies(hierarchies: Any, d: int) -> dict[int, Hierarchy]:
     if hierarchies is None:
         return {}
     if not isinstance(hierarchies, Mapping):
-        raise TypeError(f"hierarchies must map columns to trees; got {_checks.shown(hierarchies)}.")
+        raise TypeError(f"hierarchies must map columns to trees; got {checks.shown(hierarchies)}.")
     return {
-        _checks.integer("a key of hierarchies", column, 0, d - 1, "d-1"): Hierarchy(f"hierarchies[{column}]", tree)
+        checks.integer("a key of hierarchies", column, 0, d - 1, "d-1"): Hierarchy(f"hierarchies[{column}]", tree)
         for column, tree in hierarchies.items()
     }

@@ -6,7 +6,7 @@ def printable(text: object) -> str:
 
     Examples
     --------
-    >>> from mag._terminal import printable
+    >>> from mag._lib.terminal import printable
     >>> print(printable("age\x1b[31m\u202e\n"))
     age\x1b[31m\u202e\n
     """

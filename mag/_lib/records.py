@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mag import _checks
-from mag._arrays import read
+from mag._lib import checks
+from mag._lib.arrays import read
 
 _NAN = object()
 
@@ -14,16 +14,16 @@ _NAN = object()
 def numeric(option: str, x: Any) -> np.ndarray:
     """Finite real numbers in rows and columns, as float64; one dimension is one column."""
     values, _ = read(option, x)
-    values = _checks.real_table(option, values[:, None] if values.ndim == 1 else values)
-    _checks.finite(option, values)
+    values = checks.real_table(option, values[:, None] if values.ndim == 1 else values)
+    checks.finite(option, values)
     return values.astype(np.float64)
 
 
 def pair(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray]:
     """Two numeric tables of one shape: row i of both is the same record."""
     X, Y = numeric("original", original), numeric("masked", masked)
-    _checks.same_rows("masked", Y.shape[0], "original", X.shape[0])
-    _checks.same_columns("masked", Y.shape[1], "original", X.shape[1])
+    checks.same_rows("masked", Y.shape[0], "original", X.shape[0])
+    checks.same_columns("masked", Y.shape[1], "original", X.shape[1])
     return X, Y
 
 
@@ -36,12 +36,12 @@ def columns(option: str, x: Any) -> list[np.ndarray]:
     if parts is None and (isinstance(x, Mapping) or (getattr(x, "ndim", 0) == 2 and hasattr(x, "items"))):
         parts = [column for _, column in x.items()]
     if parts is None:
-        return list(_checks.comparable(option, read(option, x)[0]).T)
-    found = [_checks.comparable(option, read(option, part)[0])[:, 0] for part in parts]
+        return list(checks.comparable(option, read(option, x)[0]).T)
+    found = [checks.comparable(option, read(option, part)[0])[:, 0] for part in parts]
     if not found:
         raise ValueError(f"{option} must hold at least one row and one column; got no column.")
     for column in found:
-        _checks.same_rows(f"every column of {option}", column.size, "the first", found[0].size)
+        checks.same_rows(f"every column of {option}", column.size, "the first", found[0].size)
     return found
 
 
@@ -60,7 +60,7 @@ def classes(option: str, x: Any) -> np.ndarray:
 def classes_of(option: str, x: Any, other: str, n: int) -> np.ndarray:
     """The class of every record of a table that belongs to another one."""
     labels = classes(option, x)
-    _checks.same_rows(option, labels.size, other, n)
+    checks.same_rows(option, labels.size, other, n)
     return labels
 
 

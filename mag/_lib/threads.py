@@ -4,7 +4,7 @@ import os
 import threading
 from contextvars import copy_context
 
-from mag._interrupt import Worker, stop_if_left
+from mag._lib.interrupt import Worker, stop_if_left
 
 _pool = None
 _opening = threading.Lock()

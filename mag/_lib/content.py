@@ -14,7 +14,7 @@ def feed(hashed: Any, column: Any) -> None:
     --------
     >>> import hashlib
     >>> import pyarrow as pa
-    >>> from mag._content import feed
+    >>> from mag._lib.content import feed
     >>> first, second = hashlib.sha256(), hashlib.sha256()
     >>> feed(first, pa.array(["a", None, "b"]))
     >>> feed(second, pa.chunked_array([["a"], [None, "b"]]))

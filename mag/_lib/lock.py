@@ -22,7 +22,7 @@ def alone(target: os.PathLike[str] | str) -> Iterator[None]:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from mag._lock import alone
+    >>> from mag._lib.lock import alone
     >>> with tempfile.TemporaryDirectory() as folder, alone(pathlib.Path(folder, "out.parquet")):
     ...     try:
     ...         with alone(pathlib.Path(folder, "out.parquet")):

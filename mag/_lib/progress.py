@@ -3,7 +3,7 @@
 import sys
 import time
 
-from mag._interrupt import stop_if_left
+from mag._lib.interrupt import stop_if_left
 
 WIDTH = 40  # characters of the bar
 PAUSE = 0.1  # seconds between two reports

@@ -27,7 +27,7 @@ def writing(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from mag._atomic import writing
+    >>> from mag._lib.atomic import writing
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     target = pathlib.Path(folder, "out.csv")
     ...     with writing(target) as [draft]:

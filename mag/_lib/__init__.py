@@ -1,0 +1,1 @@
+"""What several packages need, in plain Python: nothing here is compiled."""
