@@ -1,6 +1,6 @@
 """Time the project's sort against numpy's: `python -m benchmarks.sort [largest n]`.
 
-Nanoseconds per value, the least of many repeats.  `dealt` and `compared` are the two ways of `mag.backends._sort.sort`
+Nanoseconds per value, the least of many repeats.  `dealt` and `compared` are the two ways of `mag._compiled.sort.sort`
 (which returns the sorted values beside their order), whichever it would choose; `default` and `stable` are numpy's
 argsort alone, without the values.
 """
@@ -10,13 +10,13 @@ from time import perf_counter
 
 import numpy as np
 
-from mag.backends import _sort
+from mag._compiled import sort
 
 SIZES = [64, 100, 300, 1000, 4092, 10**4, 10**5, 10**6, 10**7]
 ROUNDS, SECONDS = 25, 1.0  # per line, whichever is reached first
 WAYS = {
-    "dealt": lambda x: _sort._deal(x, 0, "values"),
-    "compared": lambda x: _sort._compare(x, 0, "values"),
+    "dealt": lambda x: sort._deal(x, 0, "values"),
+    "compared": lambda x: sort._compare(x, 0, "values"),
     "default": np.argsort,
     "stable": lambda x: np.argsort(x, kind="stable"),
 }
@@ -53,7 +53,7 @@ def times(x):
 def main():
     """Print the table."""
     largest = int(float(sys.argv[1])) if len(sys.argv) > 1 else max(SIZES)
-    print(f"numpy {np.__version__}, ns per value, mag deals from n = {_sort.FEWEST} on")
+    print(f"numpy {np.__version__}, ns per value, mag deals from n = {sort.FEWEST} on")
     print(f"{'n':>9} {'values':<10}", *(f"{name:>9}" for name in WAYS), "dealt/default", "dealt/stable")
     for n in (size for size in SIZES if size <= largest):
         for name, values in DATA.items():

@@ -1,4 +1,4 @@
-// The values of one group relative to its smallest, and their sums in NumPy's order: the same bits as mag/costs/_groups.py.
+// The values of one group relative to its smallest, and their sums in NumPy's order: the same bits as mag/_compiled/groups.py.
 
 enum { LEAF = 128, LEVELS = 24 };
 

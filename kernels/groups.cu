@@ -1,4 +1,4 @@
-// What groups are replaced by and what that loses, from the data themselves: mag/costs/_groups.py on the device.
+// What groups are replaced by and what that loses, from the data themselves: mag/_compiled/groups.py on the device.
 
 #include "common.cuh"
 #include "costs.cuh"

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from mag._jit import CacheWarning
+    from mag._compiled.cache import CacheWarning
     from mag.api import columns, univariate
     from mag.costs import Cost
     from mag.estimators import Microaggregator as Microaggregator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mag.table import microaggregate
 
 _HOMES = {
-    "CacheWarning": "mag._jit",
+    "CacheWarning": "mag._compiled.cache",
     "ColumnGroupings": "mag.grouping",
     "Cost": "mag.costs",
     "Grouping": "mag.grouping",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mag.costs._groups import HUGE, LARGE, Groups, between, distance, in_groups
+from mag._compiled.groups import HUGE, LARGE, Groups, between, distance, in_groups
 
 
 class Members:

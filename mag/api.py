@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mag._compiled.groups import Groups
+from mag._compiled.sort import sort
 from mag._lib.arrays import read, resident
 from mag._lib.checks import (
     finite,
@@ -24,9 +26,7 @@ from mag._lib.interrupt import interruptible
 from mag.backends import BACKENDS, automatic, cpu, cuda
 from mag.backends._labels import at_least
 from mag.backends._problem import Problem
-from mag.backends._sort import sort
 from mag.costs import COSTS, Cost
-from mag.costs._groups import Groups
 from mag.grouping import ColumnGroupings, Grouping
 from mag.solvers import SOLVERS, Solver
 from mag.solvers import automatic as automatic_solvers

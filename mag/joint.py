@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._compiled.groups import distance
 from mag._lib.arrays import read
 from mag._lib.checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
 from mag._lib.interrupt import interruptible
@@ -15,7 +16,6 @@ from mag.backends._labels import at_least
 from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound
-from mag.costs._groups import distance
 from mag.methods import METHODS, Method, automatic
 from mag.methods._ordered import Whole
 from mag.methods._ready import watch_for

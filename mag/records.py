@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from mag._compiled.groups import distance, record_means
 from mag._lib.lazy import cached_property
-from mag.costs._groups import distance, record_means
 from mag.grouping import Grouping, published
 
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mag
+from mag._compiled.work import work_for
 from mag.methods import _regions, anneal
 from mag.methods._chain import cool, enter, leave, room_for_chain
-from mag.methods._memory import work_for
 from mag.methods._neighbours import neighbours
 from mag.methods._recombine import best_parts
 from mag.methods._schedule import Schedule

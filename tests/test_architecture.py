@@ -44,8 +44,8 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag.backends"],
     ["mag.solvers"],
     ["mag.costs"],
-    ["mag._jit"],
-    ["mag._bits", "mag._lanes", "mag._wide"],
+    ["mag._compiled.jit"],
+    ["mag._compiled.bits", "mag._compiled.lanes", "mag._compiled.wide"],
     ["mag._lib.hierarchy", "mag._lib.records"],
     ["mag._lib.content", "mag._lib.lock"],
     [

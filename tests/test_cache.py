@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import mag
-from mag import _jit
-from mag.backends import _batch, _sort, cpu
+from mag._compiled import cache
+from mag.backends import cpu
 
 CODE = """
 import mag
@@ -52,7 +52,7 @@ def test_a_new_process_compiles_nothing_and_a_changed_cost_everything(copy):
 
 def test_processes_that_compile_at_once_do_not_mix_up_their_code(tmp_path, monkeypatch):
     """Both find an empty index; one writes its index first and its code last."""
-    slow, quick, third = (_jit._CacheFiles(str(tmp_path), "solve-1.py311", "stamp") for _ in range(3))
+    slow, quick, third = (cache._CacheFiles(str(tmp_path), "solve-1.py311", cpu.group) for _ in range(3))
     late = []
     monkeypatch.setattr(slow, "_save_data", lambda *written: late.append(written))
     monkeypatch.setattr(quick, "_load_index", dict)
@@ -63,11 +63,52 @@ def test_processes_that_compile_at_once_do_not_mix_up_their_code(tmp_path, monke
     assert third.load("k = 5") == "code for k = 5"
 
 
-def test_every_cached_function_knows_all_sources_below_it():
-    for function in (cpu.block._solve, _sort.arrange_array, _batch._group):
-        own, below = function._cache._cache_file._source_stamp
-        assert own
-        assert below == _jit.digest(pathlib.Path(function.py_func.__code__.co_filename).parent)
+STAMPS = """
+import importlib
+for name in ("solvers.staggered.solve", "solvers.block._solve", "backends._batch._group", "bounds.neighbor.add_up",
+             "methods._star.star"):
+    module, _, function = name.rpartition(".")
+    compiled = getattr(importlib.import_module(f"mag.{module}"), function)
+    print(name, compiled._cache._cache_file._source_stamp)
+"""
+
+
+def stamps(folder, **environment):
+    environment = {**os.environ, "PYTHONPATH": str(folder), **environment}
+    command = [sys.executable, "-c", STAMPS]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder, env=environment)
+    return dict(line.split() for line in done.stdout.splitlines())
+
+
+def test_the_stamp_is_the_same_in_every_process(copy):
+    assert stamps(copy, PYTHONHASHSEED="1") == stamps(copy, PYTHONHASHSEED="2")
+
+
+# What is edited, and the functions that contain it.
+EDITS = {
+    "a message": ("_lib/checks.py", "must", "has to", set()),
+    "the version": ("__init__.py", '__version__ = "', '__version__ = "9.', set()),
+    "plain Python": ("methods/_drive.py", "jobs = []", "jobs = list()", set()),
+    "a comment": ("methods/_field.py", "\nimport numpy as np\n", "\n# why\nimport numpy as np\n", set()),
+    "a cost": ("costs/sae.py", "size >> 1", "size // 2", {"solvers.staggered.solve", "solvers.block._solve"}),
+    "a constant": ("methods/_field.py", "LANES = 64", "LANES = 32", {"bounds.neighbor.add_up", "methods._star.star"}),
+    "raw memory": ("_compiled/lanes.py", "min(8, _bytes", "min(4, _bytes", {
+        "solvers.staggered.solve", "solvers.block._solve", "backends._batch._group", "bounds.neighbor.add_up",
+        "methods._star.star",
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_recompiles_what_contains_it_and_nothing_else(copy, edit):
+    file, old, new, contain = EDITS[edit]
+    before = stamps(copy)
+    path = copy / "mag" / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    after = stamps(copy)
+    assert {name for name in before if before[name] != after[name]} == contain
 
 
 UNWRITABLE = """
@@ -106,12 +147,12 @@ def test_everything_works_where_nothing_can_be_written(copy, named):
 
 
 def test_a_cache_that_cannot_be_read_or_written_is_done_without(tmp_path, monkeypatch):
-    monkeypatch.setattr(_jit, "_warned", False)
-    files = _jit._CacheFiles(str(tmp_path / "missing"), "solve-1.py311", "stamp")
+    monkeypatch.setattr(cache, "_warned", False)
+    files = cache._CacheFiles(str(tmp_path / "missing"), "solve-1.py311", cpu.group)
     with pytest.warns(mag.CacheWarning, match="set NUMBA_CACHE_DIR"):
         files.save("k = 3", "code")
     files.save("k = 4", "code")  # which warns no more
-    files = _jit._CacheFiles(str(tmp_path), "solve-1.py311", "stamp")
+    files = cache._CacheFiles(str(tmp_path), "solve-1.py311", cpu.group)
     files.save("k = 3", "code")
     assert files.load("k = 3") == "code"
     for path in tmp_path.iterdir():
@@ -127,9 +168,9 @@ def test_code_that_was_left_beside_the_sources_is_used_where_nothing_can_be_writ
     def refuses(*given, **named):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(_jit.InTreeCacheLocator, "ensure_cache_path", refuses)
+    monkeypatch.setattr(cache.InTreeCacheLocator, "ensure_cache_path", refuses)
     monkeypatch.setattr("numba.core.caching.UserWideCacheLocator.ensure_cache_path", refuses)
     monkeypatch.setattr("numba.core.config.CACHE_DIR", "")
     with pytest.raises(RuntimeError, match="no locator available"):
-        _jit.FunctionCache(cpu.group)
-    assert isinstance(_jit._Cache(cpu.group)._impl.locator, _jit._ReadOnly)
+        cache.FunctionCache(cpu.group)
+    assert isinstance(cache.Cache(cpu.group)._impl.locator, cache._ReadOnly)

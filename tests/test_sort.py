@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from mag._compiled import sort as _sort
+from mag._compiled.sort import FEWEST, sort
 from mag._lib import workspace
 from mag._lib.workspace import release
-from mag.backends import _sort
-from mag.backends._sort import FEWEST, sort
 
 TINY, HUGE = 5e-324, np.finfo(np.float64).max
 INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]

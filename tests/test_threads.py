@@ -11,7 +11,8 @@ import pytest
 
 import mag
 from mag import reference
-from mag.backends import _sort, cpu
+from mag._compiled import sort
+from mag.backends import cpu
 from mag.costs import COSTS
 from tests.hostile import real_columns
 
@@ -20,7 +21,7 @@ from tests.hostile import real_columns
 def short(monkeypatch):
     """Columns of a few hundred values are treated like those of millions."""
     monkeypatch.setattr(cpu, "LONG", 100)
-    monkeypatch.setattr(_sort, "LONG", 100)
+    monkeypatch.setattr(sort, "LONG", 100)
 
 
 @pytest.mark.usefixtures("short")

@@ -9,12 +9,13 @@ from functools import cache
 import numpy as np
 from numba.core import types
 
-from mag._jit import address_of, call_at, called, jit
-from mag._lanes import at, part, part_of, put
+from mag._compiled.calls import address_of, call_at
+from mag._compiled.jit import called, jit
+from mag._compiled.lanes import at, part, part_of, put
+from mag._compiled.sort import arrange, memory_for, parts, resolve
 from mag._lib.workspace import borrow
 from mag.backends._labels import label, label_sorted, smallest_count, starts_of
 from mag.backends._problem import EXACT, MODERATE, TINY
-from mag.backends._sort import arrange, memory_for, parts, resolve
 from mag.solvers import block
 from mag.solvers._narrow import PAD
 

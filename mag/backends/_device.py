@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._compiled.groups import Groups, halves
 from mag._lib.lazy import cached_property
 from mag.backends import cpu
 from mag.backends._launch import (
@@ -25,7 +26,6 @@ from mag.backends._launch import (
     verify,
 )
 from mag.backends._problem import EXACT, MODERATE, TINY, Problem
-from mag.costs._groups import Groups, halves
 from mag.grouping import published
 
 FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST = 1, 2, 4, 8  # flags of a column

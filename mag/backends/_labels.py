@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mag._jit import jit
-from mag._lanes import at, lanes_at, put, spread
+from mag._compiled.jit import jit
+from mag._compiled.lanes import at, lanes_at, put, spread
 
 LANES = 8  # labels written at once
 CHECKED = 4096  # labels looked at before a short run is noticed

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mag._compiled.groups import Groups, distance
 from mag._lib.workspace import borrow
 from mag.costs import Cost
-from mag.costs._groups import Groups, distance
 from mag.solvers import SOLVERS, Solver
 from mag.solvers._columnwise import at_stake
 

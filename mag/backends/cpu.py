@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 
-from mag._jit import called
+from mag._compiled.jit import called
+from mag._compiled.sort import sort
 from mag._lib.threads import both, each
 from mag._lib.workspace import borrow
 from mag.backends import _batch
 from mag.backends._labels import label, label_sorted, smallest_count, starts_of
 from mag.backends._problem import NEGLIGIBLE, even, prepared, scaled, unspannable
-from mag.backends._sort import sort
 from mag.costs import COSTS
 from mag.solvers import _columnwise, _exact, _spans, block
 from mag.solvers._limit import at_most

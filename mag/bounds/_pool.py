@@ -7,7 +7,7 @@ group, the minima are at most its excess.  The sum of these is concave in y, and
 
 import numpy as np
 
-from mag._jit import called, jit
+from mag._compiled.jit import called, jit
 
 MOST, KEPT = 40, 15  # groups per record: from so many on, only the tightest are kept
 WORK = 2**24  # members of groups that are looked at in one call

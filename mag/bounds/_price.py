@@ -8,7 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._jit import called, jit
+from mag._compiled.jit import called, jit
 
 # distance[i, j]; others[i], the nearest of record i in rising order, and how far they are: near[i]
 Records = namedtuple("Records", "distance others near")

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from mag._jit import jit
+from mag._compiled.jit import jit
 from mag._lib.threads import each
 from mag.bounds import neighbor
 from mag.bounds._pool import Pool

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from mag._jit import jit
+from mag._compiled.jit import jit
+from mag._compiled.work import NEAREST, NO, YES, work_for
 from mag._lib.threads import each
 from mag.methods._field import field_at, fill_field, scan
-from mag.methods._memory import NEAREST, NO, YES, work_for
 
 EPSILON = 2.0**-52
 BATCH = 64  # records whose neighbours are looked for at once

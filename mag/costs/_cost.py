@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from mag._jit import Kernel, kernel_of
+from mag._compiled.cost import Kernel, kernel_of
+from mag._compiled.groups import Groups
 from mag._lib.checks import one_of
-from mag.costs._groups import Groups
 
 # What the values of a group are replaced by, as a distance from the group's base: losses are computed from this.
 CENTRES: dict[str, Callable[[Groups], np.ndarray]] = {

@@ -1,8 +1,9 @@
 """Largest distance to the mid-range, half of the range."""
 
-from mag._jit import Kernel, value
+from mag._compiled.cost import Kernel
+from mag._compiled.frame import value
+from mag._compiled.groups import Groups
 from mag.costs._cost import BuiltIn
-from mag.costs._groups import Groups
 
 
 def terms(f, i):

@@ -2,7 +2,9 @@
 
 from numba.extending import overload
 
-from mag._jit import INLINE, Kernel, total, value, weight
+from mag._compiled.cost import Kernel
+from mag._compiled.frame import total, value, weight
+from mag._compiled.jit import INLINE
 from mag.costs._cost import BuiltIn
 
 

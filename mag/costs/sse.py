@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from mag._jit import Kernel, reciprocal, total, value, weight
-from mag._lanes import select
+from mag._compiled.cost import Kernel
+from mag._compiled.frame import reciprocal, total, value, weight
+from mag._compiled.lanes import select
 from mag.costs._cost import BuiltIn
 
 

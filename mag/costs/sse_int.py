@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mag._jit import Kernel, nearest, total
+from mag._compiled.cost import Kernel
+from mag._compiled.frame import nearest, total
 from mag.costs._cost import BuiltIn
 from mag.costs.sse import left, right, terms
 

@@ -8,9 +8,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._jit import called, inlined, jit
-from mag._lanes import at, cumulative, lanes_at, last_lane, part, put, spread
-from mag.methods._memory import NOBODY, ZERO, fill
+from mag._compiled.jit import called, inlined, jit
+from mag._compiled.lanes import at, cumulative, lanes_at, last_lane, part, put, spread
+from mag._compiled.work import NOBODY, ZERO, fill
 
 WIDE = 4  # columns at once; rows are padded by zeros
 RARE = np.uint64(2)  # of 64 steps dissolve a group or make one

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from mag._jit import called, jit
-from mag._lanes import at, part, put
+from mag._compiled.jit import called, jit
+from mag._compiled.lanes import at, part, put
+from mag._compiled.work import NO, NOBODY, ZERO
 from mag.methods._assign import state_at
 from mag.methods._centres import CENTROID, cost_of
 from mag.methods._groups import (
@@ -19,7 +20,6 @@ from mag.methods._groups import (
     replace,
     write,
 )
-from mag.methods._memory import NO, NOBODY, ZERO
 from mag.methods._star import small_star
 
 MANY = np.int64(1 << 62)

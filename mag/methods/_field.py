@@ -13,9 +13,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._jit import called, inlined
-from mag._lanes import at, lanes_at, least_lane, part, put, scratch, select, spread
-from mag.methods._memory import NOBODY, ZERO, fill, insert
+from mag._compiled.jit import called, inlined
+from mag._compiled.lanes import at, lanes_at, least_lane, part, put, scratch, select, spread
+from mag._compiled.work import NOBODY, ZERO, fill, insert
 
 LANES = 64
 STEP = 16  # lanes at a time: four registers of four

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mag._jit import jit
+from mag._compiled.jit import jit
 from mag.methods._remaining import measure, nearest, remaining, sweep, take, the_rest
 
 

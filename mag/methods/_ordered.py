@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mag._jit import inlined, jit
-from mag._lanes import at, cumulative, lanes_at, last_lane, put, spread
+from mag._compiled.jit import inlined, jit
+from mag._compiled.lanes import at, cumulative, lanes_at, last_lane, put, spread
 
 LANES = 4  # columns are padded to a multiple of this many, and summed in as many parts
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from mag._jit import called, jit
-from mag._lanes import at, part, put
+from mag._compiled.jit import called, jit
+from mag._compiled.lanes import at, part, put
+from mag._compiled.work import NO, NOBODY, ONE, YES, ZERO, sort_falling
 from mag.methods._assign import CURSOR, GROWN, LEFT, assign, found_group, place_rest
 from mag.methods._drive import ends_at
 from mag.methods._field import distance, is_free
 from mag.methods._lists import BATCH, WANTED, first_free, foresee, request
-from mag.methods._memory import NO, NOBODY, ONE, YES, ZERO, sort_falling
 
 SLACK = 1e-9  # relative; far above what rounding does to a distance
 UNKNOWN = np.int64(-2)

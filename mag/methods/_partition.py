@@ -7,8 +7,8 @@ another one cannot tell them apart.
 
 import numpy as np
 
-from mag._jit import called, jit
-from mag._lanes import part
+from mag._compiled.jit import called, jit
+from mag._compiled.lanes import part
 from mag._lib.threads import each
 from mag.methods._field import squares
 

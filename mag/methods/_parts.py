@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mag._compiled.work import work_for
 from mag._lib.threads import each
 from mag.methods._exchange import group_part, room_for_part
-from mag.methods._memory import work_for
 from mag.methods._partition import VARIANCE, labels_of, parts_of
 from mag.methods._polish import ROUNDS
 from mag.methods._search import Quiet

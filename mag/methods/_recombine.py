@@ -6,7 +6,7 @@ records in both, so each such part can be taken from the one where it costs less
 
 import numpy as np
 
-from mag._jit import called, jit
+from mag._compiled.jit import called, jit
 
 
 @called

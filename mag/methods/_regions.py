@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mag._compiled.work import work_for
 from mag._lib.threads import each
 from mag.methods._chain import WIDE, cool, enter, leave, room_for_chain
-from mag.methods._memory import work_for
 from mag.methods._neighbours import neighbours
 from mag.methods._partition import VARIANCE, labels_of, parts_of
 from mag.methods._recombine import best_parts, numbered

@@ -8,7 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._jit import jit
+from mag._compiled.jit import jit
 
 STRIP = 512  # distances computed at once, while they stay in the cache
 

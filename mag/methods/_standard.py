@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mag._compiled.groups import distance
 from mag.backends._problem import MODERATE
-from mag.costs._groups import distance
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """MDAV+, MDAV* and MDAV*γ (algorithms 3, 5 and 6): one loop, that stops wherever a list is missing."""
 
-from mag._jit import called, jit
-from mag._lanes import at, part
+from mag._compiled.jit import called, jit
+from mag._compiled.lanes import at, part
+from mag._compiled.work import NEAREST, NOBODY, ZERO
 from mag.methods._assign import CURSOR, LEFT, assign, begin, closest_group, found_group, next_free, place_rest, state_at
 from mag.methods._centres import CENTROID, cost_of, off_centre
 from mag.methods._lists import first_free, foresee, make, request, reserve
-from mag.methods._memory import NEAREST, NOBODY, ZERO
 
 
 @called

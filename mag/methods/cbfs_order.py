@@ -6,7 +6,7 @@ ones that are left, and so on.
 
 import numpy as np
 
-from mag._jit import jit
+from mag._compiled.jit import jit
 from mag.methods._fixed import gather_around, order_of
 from mag.methods._ordered import labels_in_order
 from mag.methods._remaining import farthest, measure

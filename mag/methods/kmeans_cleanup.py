@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mag._jit import inlined, jit
+from mag._compiled.jit import inlined, jit
 from mag._lib.checks import positive
 from mag._lib.threads import each
 

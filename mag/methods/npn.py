@@ -5,7 +5,7 @@ Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006.
 
 import numpy as np
 
-from mag._jit import jit
+from mag._compiled.jit import jit
 from mag._lib.progress import Watch
 from mag.methods._ordered import labels_in_order
 from mag.methods._remaining import farthest, measure, nearest, remaining, sweep, take, the_rest

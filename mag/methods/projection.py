@@ -5,8 +5,8 @@ Stamm & Schaub 2024, section 5.2.  Hundreds of directions are one batch of colum
 
 import numpy as np
 
-from mag._jit import jit
-from mag._lanes import at, lanes_at, put
+from mag._compiled.jit import jit
+from mag._compiled.lanes import at, lanes_at, put
 from mag._lib.checks import flag, integer, one_of
 from mag._lib.threads import each
 from mag._lib.workspace import borrow

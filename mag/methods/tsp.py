@@ -8,7 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._jit import inlined, jit
+from mag._compiled.jit import inlined, jit
 from mag._lib.checks import not_negative
 from mag.methods import npn
 from mag.methods._neighbours import neighbours

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from mag._compiled.groups import Groups
 from mag.backends._problem import EXACT, TINY
 from mag.costs import COSTS
-from mag.costs._groups import Groups
 from mag.grouping import published
 from mag.scale import _chain, _ranges
 from mag.scale._chain import Stretch

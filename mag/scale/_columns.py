@@ -7,10 +7,10 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 
+from mag._compiled.groups import Groups
 from mag._lib.checks import integer, one_of, per_column, unused
 from mag.api import univariate
 from mag.costs import COSTS
-from mag.costs._groups import Groups
 from mag.grouping import published
 from mag.scale import _frames
 from mag.scale._graph import Tasks

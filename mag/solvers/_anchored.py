@@ -10,8 +10,10 @@ from collections import namedtuple
 
 from numba.extending import overload
 
-from mag._jit import INLINE, Frame, centre, inlined, join, left, line, lines, right, source, terms, words, zero
-from mag._lanes import at, part, put
+from mag._compiled.cost import join, left, right, terms
+from mag._compiled.frame import Frame, centre, line, lines, source, words, zero
+from mag._compiled.jit import INLINE, inlined
+from mag._compiled.lanes import at, part, put
 
 State = namedtuple("State", "x w n k F G sums inverse")
 

@@ -6,7 +6,7 @@ Here a group grows to the left of column j, and all that is added to its cost is
 
 import numpy as np
 
-from mag._jit import inlined, jit
+from mag._compiled.jit import inlined, jit
 
 
 @jit

@@ -7,8 +7,10 @@ itself, in registers; then which size it was.  Larger k in one pass: up to k col
 import numpy as np
 from numba.extending import overload
 
-from mag._jit import INLINE, Frame, Number, inlined, jit, join, left, number, right, terms
-from mag._lanes import at, lanes_at, part, put, scratch, select, spread, stripe_at
+from mag._compiled.cost import Number, join, left, number, right, terms
+from mag._compiled.frame import Frame
+from mag._compiled.jit import INLINE, inlined, jit
+from mag._compiled.lanes import at, lanes_at, part, put, scratch, select, spread, stripe_at
 
 PAD = 32  # copies of the first and of the last value around the values; at least 2·LARGEST_K
 LARGEST_K = 11

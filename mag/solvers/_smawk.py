@@ -7,7 +7,7 @@ good as row a in column c.  Entries that must not be chosen are settled there by
 import numpy as np
 from numba.extending import overload
 
-from mag._jit import INLINE, called, inlined
+from mag._compiled.jit import INLINE, called, inlined
 
 LEVELS = 64  # room for where each level's rows begin
 

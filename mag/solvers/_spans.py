@@ -14,9 +14,11 @@ from collections import namedtuple
 import numpy as np
 from numba.extending import overload
 
-from mag._jit import INLINE, called, centre, inlined, join, left, line, right, source, terms, words, zero
-from mag._lanes import at, put
-from mag._wide import to_wide
+from mag._compiled.cost import join, left, right, terms
+from mag._compiled.frame import centre, line, source, words, zero
+from mag._compiled.jit import INLINE, called, inlined
+from mag._compiled.lanes import at, put
+from mag._compiled.wide import to_wide
 
 SHIFT = 4
 CELL = 1 << SHIFT

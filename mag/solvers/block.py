@@ -15,8 +15,10 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from mag._jit import INLINE, Frame, inlined, jit, join, left, lines, right, terms
-from mag._lanes import (
+from mag._compiled.cost import join, left, right, terms
+from mag._compiled.frame import Frame, lines
+from mag._compiled.jit import INLINE, inlined, jit
+from mag._compiled.lanes import (
     at,
     cumulative,
     falling,

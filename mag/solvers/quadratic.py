@@ -1,7 +1,8 @@
 """The standard algorithm over all starts, O(n²), for any cost that needs no interleaved groups  (Wilber 1988)."""
 
-from mag._jit import jit, real
-from mag._lanes import at
+from mag._compiled.frame import real
+from mag._compiled.jit import jit
+from mag._compiled.lanes import at
 from mag.solvers._spans import columns, later_is_better, memory, settle, start
 
 __all__ = ["memory", "solve"]

@@ -1,7 +1,8 @@
 """The standard dynamic program over group sizes k .. 2k-1, O(kn)  (Stamm & Schaub 2024, algorithm 2)."""
 
-from mag._jit import jit, real
-from mag._lanes import at
+from mag._compiled.frame import real
+from mag._compiled.jit import jit
+from mag._compiled.lanes import at
 from mag.solvers._anchored import anchor, first_row, memory, scan, settle, start
 
 __all__ = ["memory", "solve"]

@@ -1,7 +1,8 @@
 """The dynamic program of `simple`, which never looks before the previous column's best row  (Stamm & Schaub 2024)."""
 
-from mag._jit import jit, real
-from mag._lanes import at
+from mag._compiled.frame import real
+from mag._compiled.jit import jit
+from mag._compiled.lanes import at
 from mag.solvers._anchored import anchor, first_row, memory, scan, settle, start
 
 __all__ = ["memory", "solve"]

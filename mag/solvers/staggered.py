@@ -4,8 +4,10 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._jit import inlined, jit, join, real
-from mag._lanes import at
+from mag._compiled.cost import join
+from mag._compiled.frame import real
+from mag._compiled.jit import inlined, jit
+from mag._compiled.lanes import at
 from mag.solvers._anchored import anchor, first_row, memory, settle, start
 from mag.solvers._smawk import column_minima, notebook
 

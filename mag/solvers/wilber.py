@@ -8,8 +8,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._jit import inlined, jit, real
-from mag._lanes import at
+from mag._compiled.frame import real
+from mag._compiled.jit import inlined, jit
+from mag._compiled.lanes import at
 from mag.solvers._smawk import column_minima, notebook
 from mag.solvers._spans import columns, later_is_better, memory, settle, settled_row, start
 

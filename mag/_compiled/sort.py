@@ -19,9 +19,9 @@ inputs in tests/test_sort.py took 21 ns or less.  `python -m benchmarks.sort` co
 import numpy as np
 from numba.core import types
 
-from mag._bits import ahead, recast, width
-from mag._jit import called, inlined, jit
-from mag._lanes import at, part, part_of, put
+from mag._compiled.bits import ahead, recast, width
+from mag._compiled.jit import called, inlined, jit
+from mag._compiled.lanes import at, part, part_of, put
 from mag._lib.threads import both
 from mag._lib.workspace import borrow
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mag._jit import called, jit
+from mag._compiled.jit import called, jit
 
 HUGE = 2.0**960  # 2**63 numbers below this can be summed
 LARGE = 64  # the power of two that distances are divided by where sums of them could overflow

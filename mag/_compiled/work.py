@@ -5,16 +5,14 @@ of arrays, and a state needs no allocation: functions called `…_at` lay it out
 where it ends.  `room` finds out how much that is.
 """
 
-import hashlib
-import pathlib
 from collections import namedtuple
 
 import numpy as np
 
-from mag._jit import Number, called
-from mag._lanes import at, put
+from mag._compiled.jit import called
+from mag._compiled.lanes import at, put
 
-Work = namedtuple("Work", "reals wholes code")
+Work = namedtuple("Work", "reals wholes")
 
 # Numba compiles a function anew for every literal that it is called with; these are no literals.
 NOBODY, ZERO, ONE = np.int64(-1), np.int64(0), np.int64(1)
@@ -22,20 +20,11 @@ NO, YES = np.bool_(False), np.bool_(True)
 NEAREST, FARTHEST = 1.0, -1.0
 
 
-def _digest():
-    folder = pathlib.Path(__file__).parent
-    files = [folder.parent / "_lanes.py", *folder.glob("_*.py")]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()[:16]
-
-
-CODE = Number(_digest())  # part of every Work's type: numba's cache would not notice a change in another file
-
-
 def work_for(room, *shape):
     """Memory for what `room(work, *shape)` lays out."""
-    nothing = Work(np.empty(0), np.empty(0, np.int64), CODE)
+    nothing = Work(np.empty(0), np.empty(0, np.int64))
     reals, wholes = room(nothing, *shape)
-    return Work(np.empty(reals), np.empty(wholes, np.int64), CODE)
+    return Work(np.empty(reals), np.empty(wholes, np.int64))
 
 
 @called

@@ -1,0 +1,110 @@
+"""Machine code that is kept on disk: where, under which name, and until when."""
+
+import hashlib
+import os
+import pickle
+import warnings
+
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
+from numba.core.compiler_lock import global_compiler_lock
+
+from mag._compiled.stamp import stamp
+from mag._lib.lazy import cached_property
+
+UNREADABLE = (OSError, EOFError, pickle.UnpicklingError)  # files of others, or cut short
+
+
+class CacheWarning(UserWarning):
+    """Compiled code could not be kept on disk: the next process compiles it again, which takes seconds to a minute."""
+
+
+class _ReadOnly(InTreeCacheLocator):
+    """Beside the source, where nothing can be written: code that `mag warmup` left there is used all the same."""
+
+    def ensure_cache_path(self):
+        pass
+
+
+class _Places(CompileResultCacheImpl):
+    _locator_classes = (*CompileResultCacheImpl._locator_classes, _ReadOnly)
+
+
+class _CacheFiles(IndexDataCacheFile):
+    """Every entry has a file of its own, and none is needed: what cannot be read or written is compiled in memory.
+
+    Numba numbers them: two processes that compile at the same time can take the same number, and a third one then runs
+    the code of one cost, or one k, in place of another.
+    """
+
+    def __init__(self, folder, base, function):
+        super().__init__(folder, base, None)
+        self._function = function
+
+    @cached_property
+    def _stamp(self):
+        return stamp(self._function)  # when it is first called: what it calls may stand below it
+
+    # Numba looks at the function's own file only, and would not notice a changed cost in another.
+    _source_stamp = property(lambda self: self._stamp, lambda self, ignored: None)
+
+    def save(self, key, data):
+        overloads = self._load_index()
+        try:
+            if key not in overloads:
+                name = hashlib.sha256(str(key).encode()).hexdigest()[:16]
+                overloads[key] = self._index_name.removesuffix("nbi") + f"{name}.nbc"
+                self._save_index(overloads)
+            self._save_data(overloads[key], data)
+        except OSError as error:
+            _warn_once(error.strerror)
+
+    def load(self, key):
+        try:
+            return super().load(key)
+        except UNREADABLE:
+            return None
+
+    def _load_index(self):
+        try:
+            return super()._load_index()
+        except UNREADABLE:
+            return {}
+
+
+class Cache(FunctionCache):
+    """The machine code of one function on disk, where that can be written."""
+
+    _impl_class = _Places
+
+    def __init__(self, function):
+        super().__init__(function)
+        self._cache_file = _CacheFiles(self._cache_path, self._impl.filename_base, function)
+
+    def save_overload(self, sig, data):
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:  # the directory is gone, or not ours anymore
+            _warn_once(error.strerror)
+
+
+_warned = False
+
+
+def _warn_once(reason):
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"mag cannot keep its compiled code on disk ({reason}) and compiles it anew in every process; set "
+            "NUMBA_CACHE_DIR to a directory that can be written.",
+            CacheWarning,
+            stacklevel=2,
+        )
+
+
+if hasattr(os, "register_at_fork"):  # or a forked process may wait for a thread that it does not have to compile
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )

@@ -1,0 +1,163 @@
+"""What a cost may look at, and the memory that depends on what it sums: float64, or 256-bit integers."""
+
+from collections import namedtuple
+
+from numba.core import types
+from numba.extending import overload
+
+from mag._compiled.jit import INLINE
+from mag._compiled.lanes import Part, at, neighbours, part, part_of
+from mag._compiled.wide import WORDS, nearest_quotient, to_float, to_wide, wide
+
+_recast_wide = part_of(wide)
+
+
+def words(kernel):
+    """How many float64 one summed number takes."""
+    return WORDS if kernel.number == "wide" else 1
+
+
+def line(cost, array, offset):
+    """The numbers of `array` (float64 memory) from number `offset` on."""
+
+
+def lines(cost, array, offset, length):
+    """One line of `length` numbers per term, cut from `array` at number `offset`."""
+
+
+def zero(cost):
+    """The number 0."""
+
+
+def real(number):
+    """A number as float64."""
+
+
+def source(cost, x):
+    """The values as the cost wants them: a bare pointer, or the array itself for a user's cost."""
+
+
+def centre(cost, x, i):
+    """x[i] as an anchor."""
+
+
+@overload(line, **INLINE)
+def _line(cost, array, offset):
+    if cost.kernel.number == "wide":
+        return lambda cost, array, offset: _recast_wide(array, offset * WORDS)
+    return lambda cost, array, offset: part(array, offset)
+
+
+@overload(lines, **INLINE)
+def _lines(cost, array, offset, length):
+    return {
+        0: lambda cost, array, offset, length: (),
+        1: lambda cost, array, offset, length: (line(cost, array, offset),),
+        2: lambda cost, array, offset, length: (line(cost, array, offset), line(cost, array, offset + length)),
+        3: lambda cost, array, offset, length: (
+            line(cost, array, offset),
+            line(cost, array, offset + length),
+            line(cost, array, offset + 2 * length),
+        ),
+    }[cost.kernel.n_terms]
+
+
+@overload(zero, **INLINE)
+def _zero(cost):
+    if cost.kernel.number == "wide":
+        return lambda cost: to_wide(0)
+    return lambda cost: 0.0
+
+
+@overload(real, **INLINE)
+def _real(number):
+    if number == wide:
+        return lambda number: to_float(number)
+    return lambda number: float(number)
+
+
+@overload(source, **INLINE)
+def _source(cost, x):
+    if cost.kernel.group is not None:
+        return lambda cost, x: x
+    return lambda cost, x: part(x, 0)
+
+
+@overload(centre, **INLINE)
+def _centre(cost, x, i):
+    if cost.kernel.group is not None:
+        return lambda cost, x, i: 0.0
+    if cost.kernel.number == "wide":
+        return lambda cost, x, i: to_wide(at(x, i))
+    return lambda cost, x, i: at(x, i)
+
+
+# Sorted values and weights, the position of value 0, the anchor, a line of sums per term, a line of 1/size.
+Frame = namedtuple("Frame", "x w shift centre sums inverse")
+
+
+def value(f, i):
+    """x[i] - anchor: a float64, or a wide integer where the cost sums those."""
+
+
+def weight(f, i):
+    """w[i]."""
+
+
+def total(f, t, i):
+    """The sum of term t from the anchor up to position i, negative to its left."""
+
+
+def reciprocal(f, size):
+    """1/size."""
+
+
+def nearest(f, total, size):
+    """total/size, rounded to an integer; a half may go either way."""
+
+
+@overload(value, **INLINE)
+def _value(f, i):
+    x, anchor = f[f.fields.index("x")], f[f.fields.index("centre")]
+    if anchor == wide:
+        return lambda f, i: to_wide(at(f.x, i + f.shift)) - f.centre
+    if x.dtype == types.uint64:
+        return _difference
+    return lambda f, i: at(f.x, neighbours(i) + f.shift) - f.centre
+
+
+def _difference(f, i):
+    """Rounded once, whatever the distance: unsigned integers are subtracted before they become a float."""
+    here = at(f.x, i + f.shift)
+    return float(here - f.centre) if here >= f.centre else -float(f.centre - here)
+
+
+@overload(weight, **INLINE)
+def _weight(f, i):
+    return lambda f, i: at(f.w, neighbours(i) + f.shift)
+
+
+@overload(total, prefer_literal=True, **INLINE)
+def _total(f, t, i):
+    return getattr(f.instance_class, "total", _line_total)(f, t, i)
+
+
+def _line_total(f, t, i):
+    return lambda f, t, i: at(f.sums[t], i)
+
+
+@overload(reciprocal, **INLINE)
+def _reciprocal(f, size):
+    if "inverse" in f.fields and isinstance(f[f.fields.index("inverse")], Part):
+        return lambda f, size: at(f.inverse, size)
+    return lambda f, size: 1.0 / size
+
+
+TO_INTEGER = 1.5 * 2.0**52  # adding and subtracting this rounds a float64 to an integer
+
+
+@overload(nearest, **INLINE)
+def _nearest(f, total, size):
+    if total == wide:
+        return lambda f, total, size: nearest_quotient(total, size)
+    return lambda f, total, size: (total * reciprocal(f, size) + TO_INTEGER) - TO_INTEGER
