@@ -280,7 +280,7 @@ def file_case(seed: int, folder: str) -> tuple[str, str | None]:
         raise Wrong("traceback", f"{words}\n{''.join(traceback.format_exception(raised)[-4:])}") from raised
     if code == 2:
         sentence = error.getvalue().strip().removeprefix("mag: ")
-        if not sentence.endswith(".") or "Traceback" in sentence:
+        if not sentence.endswith((".", "?")) or "Traceback" in sentence:
             raise Wrong("traceback", sentence)
         return way, sentence
     if code:
