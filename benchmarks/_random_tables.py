@@ -11,7 +11,8 @@ import pyarrow.compute
 NAMES = [
     "income", "age", "index", "level_0", "__index_level_0__", " ", "a,b", 'a"b', "a;b", "a\tb", "a\nb", "[red]", "[/x]",
     "λ", "é", "e\u0301", "\x1b[31m", "%s", "{0}", "../x", "-k", "--by", "count", "len", "x" * 60, "None", "nan", "0",
-    "'", "`", "name", "values", "data", "columns", "k", "=1+1", "<b>", "&amp;", "$x", "\\", "long name of a column",
+    "'", "`", "name", "values", "data", "columns", "k", "=1+1", "<b>", "&amp;", "$x", "\\", "-0 age",
+    "long name of a column",
 ]  # fmt: skip
 TEXTS = [
     "", " ", "a", "00123", "1.50", "-0", "nan", "NULL", "None", "true", "1e5", "2026-01-31", "mailto:a@x",

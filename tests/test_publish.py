@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import publish
 from benchmarks._random_tables import Request
+from mag.files._counts import of_frame
 
 CHUNKS, SIZE = 8, 30
 
@@ -87,3 +88,10 @@ def test_readers_read_what_was_written(form):
     assert list(cells) == ["id", "t", "f"]
     assert cells["t"] == table["t"].to_pylist()
     assert [float(cell) for cell in cells["f"]] == [0.1, 2.5]
+
+
+@pytest.mark.parametrize("name", ["len", "*", "^x.*$", "-0 x"])
+def test_names_that_mean_something_to_a_library_are_counted(name):
+    frame = pl.DataFrame({"x": [0.0, -0.0, 1.0, 1.0], name: [1, 1, 2, 2]})
+    assert of_frame(frame, ["x", name]) == {1: 2, 2: 1}
+    assert of_frame(frame, [name]) == {2: 2}

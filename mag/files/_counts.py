@@ -50,12 +50,14 @@ def of_frame(frame: "pl.DataFrame", columns: Sequence[str]) -> Histogram:
     """Of the values as they are stored: missing is a value, and −0.0 is not 0.0."""
     import polars as pl
 
-    keys = [pl.col(name) for name in columns]
-    for name in columns:
-        if frame[name].dtype.is_float():
-            negative = (pl.col(name) == 0) & (1 / pl.col(name) < 0)
-            keys += [negative.alias(f"-0 {name}")] if frame.select(negative.any()).item() else []
-    sizes = frame.select(columns).group_by(keys).len()["len"]
+    cells = [
+        frame.get_column(name).alias(f"{place}") for place, name in enumerate(columns)
+    ]  # whatever their names mean
+    for column in cells[:]:
+        if column.dtype.is_float():
+            negative = (column == 0) & (1 / column < 0)
+            cells += [negative.alias(f"-{column.name}")] if negative.any() else []
+    sizes = pl.DataFrame(cells).group_by(pl.all()).len()["len"]
     return {int(size): int(count) for size, count in sizes.value_counts().sort("len").iter_rows()}
 
 
