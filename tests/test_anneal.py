@@ -11,10 +11,10 @@ import mag
 from mag._compiled.work import work_for
 from mag.methods import _regions, anneal
 from mag.methods._chain import cool, enter, leave, room_for_chain
-from mag.methods._neighbours import neighbours
 from mag.methods._recombine import best_parts
 from mag.methods._schedule import Schedule
 from mag.methods._search import sum_of_squares
+from mag.methods.distances.neighbors import neighbours
 
 
 def group(X, k, **options):

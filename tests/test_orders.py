@@ -14,8 +14,8 @@ from mag._lib.progress import Watch
 from mag.backends import cpu
 from mag.methods import METHODS, mdav_order, npn, tsp
 from mag.methods._fixed import order_of
-from mag.methods._neighbours import neighbours
 from mag.methods._ordered import Whole, best_in_orders, labels_in_order
+from mag.methods.distances.neighbors import neighbours
 from mag.methods.projection import Search, principal, project
 
 needs_data = pytest.mark.skipif(not (DATA / "eia.csv").exists(), reason="the data sets are not beside the project")

@@ -22,7 +22,7 @@ from mag._lib.threads import each
 from mag.bounds import neighbor
 from mag.bounds._pool import Pool
 from mag.bounds._price import Records, grow, search, tree
-from mag.methods._neighbours import neighbours
+from mag.methods.distances.neighbors import neighbours
 
 CLOSE = 2e-4  # the bound is at most this part below what the groups found so far allow
 ROUNDS, PROOFS = 80, 12  # how often groups are looked for, and how often all are searched

@@ -12,7 +12,7 @@ import numpy as np
 from mag._compiled.jit import jit
 from mag._compiled.work import NEAREST, NO, YES, work_for
 from mag._lib.threads import each
-from mag.methods._field import field_at, fill_field, scan
+from mag.methods.distances.blocks import field_at, fill_field, scan
 
 EPSILON = 2.0**-52
 BATCH = 64  # records whose neighbours are looked for at once

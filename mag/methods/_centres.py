@@ -7,7 +7,7 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import add, fill
-from mag.methods._field import LANES
+from mag.methods.distances.blocks import LANES
 
 CENTROID, MEMBER, COST = np.int64(0), np.int64(1), np.int64(2)
 CLOSEST = {"centroid": CENTROID, "member": MEMBER, "cost": COST}  # clos, clos' and clos'' of section 5.1

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mag._compiled.jit import jit
-from mag.methods._remaining import measure, nearest, remaining, sweep, take, the_rest
+from mag.methods.distances.remaining import measure, nearest, remaining, sweep, take, the_rest
 
 
 def order_of(X, k, gather, watch):

@@ -12,7 +12,7 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.lanes import at, lanes_at, least_lane, part, put, scratch
 from mag._compiled.work import NOBODY, add, fill
-from mag.methods._field import LANES, STEP, distances
+from mag.methods.distances.blocks import LANES, STEP, distances
 
 REMEMBERED = 6  # centroids per record
 USED, END, SERIAL, CHANGED = 0, 1, 2, 3

@@ -13,7 +13,7 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import NO, NOBODY, YES, fill
-from mag.methods._field import is_free, scan
+from mag.methods.distances.blocks import is_free, scan
 
 BATCH = 64  # records whose lists are made at once
 MEMORY = 1 << 22  # entries of all lists

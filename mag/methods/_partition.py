@@ -10,7 +10,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import part
 from mag._lib.threads import each
-from mag.methods._field import squares
+from mag.methods.distances.blocks import squares
 
 RANGE, VARIANCE, PAIRS = np.int64(0), np.int64(1), np.int64(2)
 CLEARLY = 1.0 + 1e-9  # variances closer than this are equal, and the first column is taken: all are 1 at the start

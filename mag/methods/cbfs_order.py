@@ -9,7 +9,7 @@ import numpy as np
 from mag._compiled.jit import jit
 from mag.methods._fixed import gather_around, order_of
 from mag.methods._ordered import labels_in_order
-from mag.methods._remaining import farthest, measure
+from mag.methods.distances.remaining import farthest, measure
 
 
 def group(X, k, *, whole, watch):

@@ -12,7 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag.methods._neighbours import neighbours
+from mag.methods.distances.neighbors import neighbours
 
 MOST = 2**11  # records: some minutes
 NEAR = 10  # neighbours of each record among the first pairs

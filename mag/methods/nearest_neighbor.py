@@ -9,7 +9,7 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import jit
-from mag.methods._neighbours import neighbours
+from mag.methods.distances.neighbors import neighbours
 
 # Per node: records below it, those of its largest branch, where that starts; which side it goes to, whether below u.
 Scratch = namedtuple("Scratch", "weight largest end aside inside")

@@ -4,7 +4,7 @@ import numpy as np
 
 from mag._compiled.jit import jit
 from mag._lib.threads import each
-from mag.methods._remaining import measure, remaining
+from mag.methods.distances.remaining import measure, remaining
 
 BATCH = 256  # records whose neighbours are looked for in one call
 
