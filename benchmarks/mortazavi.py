@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks._data import published, table
 from benchmarks._measure import machine, save, show
 from mag._lib.progress import Watch
-from mag.methods import npn, projection, tsp, zscore
-from mag.methods._ordered import Whole, best_in_orders
+from mag.methods.orders import npn, projection, tsp, zscore
+from mag.methods.orders.consecutive import Whole, best_in_orders
 
 GROUPS = (2, 3, 4, 5, 10)
 NAMES = {"Tarragona": "tarragona", "census": "census", "EIA": "eia"}

@@ -17,9 +17,9 @@ from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound
 from mag.methods import METHODS, Method, automatic
-from mag.methods._ordered import Whole
 from mag.methods._ready import watch_for
 from mag.methods._standard import Standard, standardised
+from mag.methods.orders.consecutive import Whole
 from mag.records import RecordGrouping
 
 

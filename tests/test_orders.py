@@ -12,11 +12,12 @@ from benchmarks import mortazavi
 from benchmarks._data import DATA
 from mag._lib.progress import Watch
 from mag.backends import cpu
-from mag.methods import METHODS, mdav_order, npn, tsp
-from mag.methods._fixed import order_of
-from mag.methods._ordered import Whole, best_in_orders, labels_in_order
+from mag.methods import METHODS
 from mag.methods.distances.neighbors import neighbours
-from mag.methods.projection import Search, principal, project
+from mag.methods.orders import mdav_order, npn, tsp
+from mag.methods.orders.consecutive import Whole, best_in_orders, labels_in_order
+from mag.methods.orders.groups_of_k import order_of
+from mag.methods.orders.projection import Search, principal, project
 
 needs_data = pytest.mark.skipif(not (DATA / "eia.csv").exists(), reason="the data sets are not beside the project")
 
@@ -259,7 +260,7 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
     X = np.random.default_rng(15).normal(size=(90, 3))
     expected = mag.multivariate(X, 5, method="projection", return_scores=True)
     for block in (1, 1000, 2**30):
-        monkeypatch.setattr("mag.methods.projection.BLOCK", block)
+        monkeypatch.setattr("mag.methods.orders.projection.BLOCK", block)
         for threads in (1, 2):
             found = mag.multivariate(X, 5, method="projection", return_scores=True, threads=threads)
             assert found.labels.tobytes() == expected.labels.tobytes()

@@ -6,7 +6,7 @@ The functions get standardised records and return a label per record:
 
 `X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centred; it must not be written to.  `labels` are integers
 of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `watch` (a
-`mag._lib.progress.Watch`), `engine` (the backend for columns) and `whole` (integers, see `mag.methods._ordered`) are
+`mag._lib.progress.Watch`), `engine` (the backend for columns) and `whole` (integers, see `mag.methods.orders.consecutive`) are
 handed to the functions that name them, without a default; every other keyword is an option of the method, with its
 default.
 """
@@ -16,22 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mag.methods import (
-    anneal,
-    cbfs_order,
-    kmeans_cleanup,
-    matching,
-    mdav,
-    mdav_order,
-    mona,
-    mondrian,
-    nearest_neighbor,
-    npn,
-    ona,
-    projection,
-    tsp,
-    zscore,
-)
+from mag.methods import anneal, kmeans_cleanup, matching, mdav, mona, mondrian, nearest_neighbor, ona
+from mag.methods.orders import cbfs_order, mdav_order, npn, projection, tsp, zscore
 
 GIVEN = ("engine", "random_state", "threads", "watch", "whole")  # handed over by mag.multivariate
 

@@ -25,7 +25,7 @@ def watch_for(names, k, options, integer, progress, time_limit):
 def ready(name, k, integer, chosen):
     """Run a method on made-up records: to its end, and without any time."""
     from mag.methods import METHODS  # which are methods of files that name this one
-    from mag.methods._ordered import Whole
+    from mag.methods.orders.consecutive import Whole
 
     method = METHODS[name]
     for other in method.starts:

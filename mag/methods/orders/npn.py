@@ -7,8 +7,8 @@ import numpy as np
 
 from mag._compiled.jit import jit
 from mag._lib.progress import Watch
-from mag.methods._ordered import labels_in_order
 from mag.methods.distances.remaining import farthest, measure, nearest, remaining, sweep, take, the_rest
+from mag.methods.orders.consecutive import labels_in_order
 
 WORK = 2**24  # coordinates looked at between two looks at the clock
 

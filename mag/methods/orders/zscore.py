@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mag.methods._ordered import labels_in_order
+from mag.methods.orders.consecutive import labels_in_order
 
 
 def group(X, k, *, whole):

@@ -10,9 +10,9 @@ import numpy as np
 
 from mag._compiled.jit import inlined, jit
 from mag._lib.checks import not_negative
-from mag.methods import npn
-from mag.methods._ordered import best_in_orders
 from mag.methods.distances.neighbors import neighbours
+from mag.methods.orders import npn
+from mag.methods.orders.consecutive import best_in_orders
 
 NEAR = 10  # neighbours that are tried
 SEGMENT = 3  # records that an Or-opt move takes along, at most

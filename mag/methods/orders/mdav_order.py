@@ -6,9 +6,9 @@ The groups of MDAV itself are among those of consecutive records, so that this n
 import numpy as np
 
 from mag._compiled.jit import jit
-from mag.methods._fixed import gather_around, order_of
-from mag.methods._ordered import labels_in_order
 from mag.methods.distances.remaining import farthest, mean, measure
+from mag.methods.orders.consecutive import labels_in_order
+from mag.methods.orders.groups_of_k import gather_around, order_of
 
 
 def group(X, k, *, whole, watch):

@@ -13,7 +13,7 @@ from mag._lib.workspace import borrow
 from mag.backends import cpu
 from mag.backends._problem import Problem
 from mag.costs import COSTS
-from mag.methods._ordered import LANES, best_in_orders
+from mag.methods.orders.consecutive import LANES, best_in_orders
 from mag.solvers import SOLVERS
 from mag.solvers import automatic as automatic_solvers
 

@@ -1,0 +1,1 @@
+"""Records in an order, and the best groups of consecutive ones."""
