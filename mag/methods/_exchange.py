@@ -5,8 +5,6 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import NO, NOBODY, ZERO
-from mag.methods._assign import state_at
-from mag.methods._centres import CENTROID, cost_of
 from mag.methods._groups import (
     CHANGED,
     USED,
@@ -20,7 +18,9 @@ from mag.methods._groups import (
     replace,
     write,
 )
-from mag.methods._star import small_star
+from mag.methods.mdav.centroids import CENTROID, cost_of
+from mag.methods.mdav.star import small_star
+from mag.methods.mdav.state import state_at
 
 MANY = np.int64(1 << 62)
 

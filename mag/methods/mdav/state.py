@@ -7,9 +7,9 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import NEAREST, NO, NOBODY, ONE, fill, sort_falling
-from mag.methods._centres import MEMBER, centres_at, clear, join
-from mag.methods._lists import forget, lists_at
 from mag.methods.distances.blocks import field_at, fill_field, is_free, nearest_lane, scan, take
+from mag.methods.mdav.centroids import MEMBER, centres_at, clear, join
+from mag.methods.mdav.nearest_lists import forget, lists_at
 
 SPARE = 6  # entries of a list for what neighbours will have taken
 CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do

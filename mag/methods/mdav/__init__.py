@@ -5,12 +5,12 @@ and groups that are equally close, are taken in the order of their numbers.
 """
 
 from mag._lib.checks import one_of
-from mag.methods._centres import CENTROID, CLOSEST
-from mag.methods._drive import drive
-from mag.methods._pairs import pairs
 from mag.methods._search import best_gamma
-from mag.methods._star import star
-from mag.methods._vmdav import grow
+from mag.methods.mdav.centroids import CENTROID, CLOSEST
+from mag.methods.mdav.pairs import pairs
+from mag.methods.mdav.run import drive
+from mag.methods.mdav.star import star
+from mag.methods.mdav.variable import grow
 
 
 def md(X, k, *, closest="centroid", threads, watch):

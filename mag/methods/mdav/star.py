@@ -3,9 +3,19 @@
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part
 from mag._compiled.work import NEAREST, NOBODY, ZERO
-from mag.methods._assign import CURSOR, LEFT, assign, begin, closest_group, found_group, next_free, place_rest, state_at
-from mag.methods._centres import CENTROID, cost_of, off_centre
-from mag.methods._lists import first_free, foresee, make, request, reserve
+from mag.methods.mdav.centroids import CENTROID, cost_of, off_centre
+from mag.methods.mdav.nearest_lists import first_free, foresee, make, request, reserve
+from mag.methods.mdav.state import (
+    CURSOR,
+    LEFT,
+    assign,
+    begin,
+    closest_group,
+    found_group,
+    next_free,
+    place_rest,
+    state_at,
+)
 
 
 @called

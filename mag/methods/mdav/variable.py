@@ -5,9 +5,9 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import NOBODY, ONE, ZERO
-from mag.methods._assign import CURSOR, GROWN, LEFT, assign, found_group, next_free, place_rest, state_at
-from mag.methods._lists import first_free, foresee, request
 from mag.methods.distances.blocks import distance
+from mag.methods.mdav.nearest_lists import first_free, foresee, request
+from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, found_group, next_free, place_rest, state_at
 
 UNKNOWN = np.int64(-2)
 

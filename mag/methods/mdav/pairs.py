@@ -5,10 +5,10 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import NO, NOBODY, ONE, YES, ZERO, sort_falling
-from mag.methods._assign import CURSOR, GROWN, LEFT, assign, found_group, place_rest
-from mag.methods._drive import ends_at
-from mag.methods._lists import BATCH, WANTED, first_free, foresee, request
 from mag.methods.distances.blocks import distance, is_free
+from mag.methods.mdav.nearest_lists import BATCH, WANTED, first_free, foresee, request
+from mag.methods.mdav.run import ends_at
+from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, found_group, place_rest
 
 SLACK = 1e-9  # relative; far above what rounding does to a distance
 UNKNOWN = np.int64(-2)
