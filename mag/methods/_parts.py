@@ -4,11 +4,11 @@ import numpy as np
 
 from mag._compiled.work import work_for
 from mag._lib.threads import each
-from mag.methods._exchange import group_part, room_for_part
 from mag.methods._partition import VARIANCE, labels_of, parts_of
-from mag.methods._polish import ROUNDS
 from mag.methods._search import Quiet
 from mag.methods.ona import ona_star
+from mag.methods.ona.phases import group_part, room_for_part
+from mag.methods.ona.rounds import ROUNDS
 
 LARGE = 4096  # records of a part that is worth all threads
 SHARE = 1 << 13  # records of the small parts that one job groups

@@ -4,11 +4,11 @@ import numpy as np
 
 from mag._lib.checks import integer
 from mag.methods import kmeans_cleanup
-from mag.methods._polish import polish, shuffle, split_large
 from mag.methods._search import best_gamma, best_of
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.run import drive
 from mag.methods.mdav.star import star
+from mag.methods.ona.rounds import polish, shuffle, split_large
 
 MOST = 10**6  # restarts
 

@@ -4,11 +4,11 @@ import numpy as np
 
 from mag._compiled.work import work_for
 from mag._lib.threads import each
-from mag.methods._exchange import form_groups, groups_now, refresh, room_for_groups, visit
-from mag.methods._ona import visit_records
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.run import drive
 from mag.methods.mdav.star import star
+from mag.methods.ona.one_by_one import visit_records
+from mag.methods.ona.phases import form_groups, groups_now, refresh, room_for_groups, visit
 
 ROUNDS = 30  # at most, as in section 6.5
 SHARE = 512  # groups, or records, a step

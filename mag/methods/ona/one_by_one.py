@@ -5,8 +5,8 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import NOBODY, ZERO, fill
-from mag.methods._exchange import gather, is_first, too_large, try_dissolve
-from mag.methods._groups import groups_at, move, nearest, renumber, replace, write
+from mag.methods.ona.journal import groups_at, move, nearest, renumber, replace, write
+from mag.methods.ona.phases import gather, is_first, too_large, try_dissolve
 
 NESTED = 10  # rounds of a split
 

@@ -5,22 +5,10 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import NO, NOBODY, ZERO
-from mag.methods._groups import (
-    CHANGED,
-    USED,
-    erase,
-    form,
-    groups_at,
-    look,
-    move,
-    nearest,
-    renumber,
-    replace,
-    write,
-)
 from mag.methods.mdav.centroids import CENTROID, cost_of
 from mag.methods.mdav.star import small_star
 from mag.methods.mdav.state import state_at
+from mag.methods.ona.journal import CHANGED, USED, erase, form, groups_at, look, move, nearest, renumber, replace, write
 
 MANY = np.int64(1 << 62)
 
