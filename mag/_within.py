@@ -16,9 +16,9 @@ from mag.api import _backend, columns, univariate
 from mag.costs import Cost
 from mag.joint import _generator, _numbered, _progress, _try, check_options, run_method
 from mag.methods import METHODS, automatic
-from mag.methods._parts import LARGE, group_parts
 from mag.methods._ready import watch_for
 from mag.methods._standard import standardised
+from mag.methods.mona.parts import LARGE, group_parts
 
 SHORT = 0.1  # seconds of a stratum that are not worth annealing
 WIDE = 2**21  # cells that are grouped at once, where columns are grouped by themselves

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import mag
 from mag._compiled.work import work_for
 from mag.methods import _regions, anneal
+from mag.methods._best_of import sum_of_squares
 from mag.methods._chain import cool, enter, leave, room_for_chain
 from mag.methods._recombine import best_parts
 from mag.methods._schedule import Schedule
-from mag.methods._search import sum_of_squares
 from mag.methods.distances.neighbors import neighbours
 
 

@@ -4,12 +4,12 @@ import numpy as np
 
 from mag._compiled.work import work_for
 from mag._lib.threads import each
+from mag.methods._best_of import sum_of_squares
 from mag.methods._chain import WIDE, cool, enter, leave, room_for_chain
-from mag.methods._partition import VARIANCE, labels_of, parts_of
 from mag.methods._recombine import best_parts, numbered
 from mag.methods._schedule import LUKEWARM, short_plan
-from mag.methods._search import sum_of_squares
 from mag.methods.distances.neighbors import neighbours
+from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 
 NEAR, MOST = 24, 128  # neighbours that are tried: 2k, but no fewer and no more
 PART, FEW = 1024, 16  # records of a part, and groups at least

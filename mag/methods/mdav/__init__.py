@@ -5,7 +5,7 @@ and groups that are equally close, are taken in the order of their numbers.
 """
 
 from mag._lib.checks import one_of
-from mag.methods._search import best_gamma
+from mag.methods._best_of import best_gamma
 from mag.methods.mdav.centroids import CENTROID, CLOSEST
 from mag.methods.mdav.pairs import pairs
 from mag.methods.mdav.run import drive

@@ -8,9 +8,9 @@ from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import FARTHEST, NEAREST, ZERO, fill, work_for
 from mag._lib.threads import each
-from mag.methods._partition import VARIANCE, labels_of, parts_of
 from mag.methods.mdav.nearest_lists import forget, lists_at, make, reserve
 from mag.methods.mdav.state import LEFT, begin, from_centre, state_at
+from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 
 DEEP = np.int64(8)  # length of the lists of farthest records
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from mag._lib.checks import integer
 from mag.methods import kmeans_cleanup
-from mag.methods._search import best_gamma, best_of
+from mag.methods._best_of import best_gamma, best_of
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.run import drive
 from mag.methods.mdav.star import star

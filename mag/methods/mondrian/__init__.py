@@ -1,6 +1,6 @@
 """Mondrian as a way to group records (section 7.1): near linear, for millions of records."""
 
-from mag.methods._partition import PAIRS, RANGE, VARIANCE, labels_of, parts_of
+from mag.methods.mondrian.halving import PAIRS, RANGE, VARIANCE, labels_of, parts_of
 
 # The thesis halves parts of 2k records too, but its tables come from parts of 2k that are left as they are.
 

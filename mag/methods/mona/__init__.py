@@ -3,8 +3,8 @@
 import numpy as np
 
 from mag._lib.checks import fraction
-from mag.methods._partition import PAIRS, VARIANCE, labels_of, parts_of
-from mag.methods._parts import group_parts
+from mag.methods.mona.parts import group_parts
+from mag.methods.mondrian.halving import PAIRS, VARIANCE, labels_of, parts_of
 
 HALVING = 0.05  # of the progress
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from mag._compiled.work import work_for
 from mag._lib.threads import each
-from mag.methods._partition import VARIANCE, labels_of, parts_of
-from mag.methods._search import Quiet
+from mag.methods._best_of import Quiet
+from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 from mag.methods.ona import ona_star
 from mag.methods.ona.phases import group_part, room_for_part
 from mag.methods.ona.rounds import ROUNDS
