@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 import mag
 from mag._compiled.work import work_for
-from mag.methods import _regions, anneal
+from mag.methods import anneal
 from mag.methods._best_of import sum_of_squares
-from mag.methods._chain import cool, enter, leave, room_for_chain
-from mag.methods._recombine import best_parts
-from mag.methods._schedule import Schedule
+from mag.methods.anneal import regions
+from mag.methods.anneal.moves import cool, enter, leave, room_for_chain
+from mag.methods.anneal.recombine import best_parts
+from mag.methods.anneal.schedule import Schedule
 from mag.methods.distances.neighbors import neighbours
 
 
@@ -138,7 +139,7 @@ def test_every_move_is_made():
 def test_results_do_not_depend_on_threads(monkeypatch, direct):
     if not direct:
         monkeypatch.setattr(anneal, "DIRECT", 0)
-        monkeypatch.setattr(_regions, "PART", 60)
+        monkeypatch.setattr(regions, "PART", 60)
     X = records(400, 3)
     found = [group(X, 3, iterations=200, random_state=5, threads=threads).labels for threads in (1, 2, 3, 1)]
     for other in found[1:]:
@@ -153,7 +154,7 @@ def test_parts_lose_little_more_than_the_whole(monkeypatch):
     whole = group(X, 4, init=start.labels, iterations=500)
     monkeypatch.setattr(anneal, "DIRECT", 0)
     monkeypatch.setattr(anneal, "EFFORT", 300)
-    monkeypatch.setattr(_regions, "PART", 60)
+    monkeypatch.setattr(regions, "PART", 60)
     found = group(X, 4, init=start.labels, iterations=9000)
     assert found.information_loss < 1.15 * whole.information_loss < 0.8 * start.information_loss
 

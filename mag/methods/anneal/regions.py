@@ -5,9 +5,9 @@ import numpy as np
 from mag._compiled.work import work_for
 from mag._lib.threads import each
 from mag.methods._best_of import sum_of_squares
-from mag.methods._chain import WIDE, cool, enter, leave, room_for_chain
-from mag.methods._recombine import best_parts, numbered
-from mag.methods._schedule import LUKEWARM, short_plan
+from mag.methods.anneal.moves import WIDE, cool, enter, leave, room_for_chain
+from mag.methods.anneal.recombine import best_parts, numbered
+from mag.methods.anneal.schedule import LUKEWARM, short_plan
 from mag.methods.distances.neighbors import neighbours
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 

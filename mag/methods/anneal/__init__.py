@@ -6,9 +6,9 @@ from mag._lib.checks import integer, members_of, not_negative, one_of
 from mag._lib.progress import Watch
 from mag.backends import cpu
 from mag.methods._best_of import sum_of_squares
-from mag.methods._recombine import numbered
-from mag.methods._regions import TINY, Chains, Parts
-from mag.methods._schedule import Schedule
+from mag.methods.anneal.recombine import numbered
+from mag.methods.anneal.regions import TINY, Chains, Parts
+from mag.methods.anneal.schedule import Schedule
 from mag.methods.ona.rounds import split_large
 
 ITERATIONS = 2000  # steps per record, unless there is a time limit
