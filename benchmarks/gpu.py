@@ -11,8 +11,17 @@ import numpy as np
 import mag
 from benchmarks._measure import best, machine, save, show
 from mag.backends import cuda
-from mag.backends._launch import ON_HOST, SEGMENT, Device, chunks_of, device_time, host_is_sooner, size_type, warm_start
 from mag.backends.cuda import THREADS
+from mag.backends.cuda.launch import (
+    ON_HOST,
+    SEGMENT,
+    Device,
+    chunks_of,
+    device_time,
+    host_is_sooner,
+    size_type,
+    warm_start,
+)
 from mag.solvers._narrow import LARGEST_K, PANEL
 
 # memory in bytes/s; additions or multiplications in float64 per second, which are not fused; multiprocessors; clock

@@ -12,9 +12,9 @@ import pathlib
 import numpy as np
 
 from benchmarks._measure import save, show
-from mag.backends import _launch
-from mag.backends._device import Columns
-from mag.backends._problem import Problem
+from mag.backends.cuda import launch as _launch
+from mag.backends.cuda.columns import Columns
+from mag.backends.problem import Problem
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
 from tests.cuda import host

@@ -7,8 +7,8 @@ import numpy as np
 import mag
 from benchmarks._measure import best, machine, save, show
 from mag._compiled.sort import sort
-from mag.backends._labels import at_least, label, label_sorted, starts_of
 from mag.backends.cpu import padded
+from mag.backends.cpu.labels import at_least, label, label_sorted, starts_of
 from mag.costs import COSTS
 from mag.solvers import block
 

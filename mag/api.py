@@ -24,8 +24,8 @@ from mag._lib.checks import (
 )
 from mag._lib.interrupt import interruptible
 from mag.backends import BACKENDS, automatic, cpu, cuda
-from mag.backends._labels import at_least
-from mag.backends._problem import Problem
+from mag.backends.cpu.labels import at_least
+from mag.backends.problem import Problem
 from mag.costs import COSTS, Cost
 from mag.grouping import ColumnGroupings, Grouping
 from mag.solvers import SOLVERS, Solver

@@ -12,7 +12,7 @@ from mag._lib.interrupt import interruptible
 from mag._lib.progress import Watch
 from mag.api import _backend, univariate
 from mag.backends import cpu
-from mag.backends._labels import at_least
+from mag.backends.cpu.labels import at_least
 from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound

@@ -14,7 +14,8 @@ from hypothesis.extra.numpy import arrays
 import mag
 from mag._lib import threads as _threads
 from mag._lib import workspace
-from mag.backends import _batch, cpu
+from mag.backends import cpu
+from mag.backends.cpu import batch
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
 from tests.hostile import integer_columns, real_columns
@@ -284,13 +285,13 @@ def test_a_group_below_k_is_withheld(monkeypatch):
 def test_the_count_is_that_of_the_labels():
     """A solver that makes groups of five and of one is found out by the count, in any order."""
     n, k = 6, 3
-    words, sizes = np.zeros(n + 2 * _batch.PAD, np.int64), np.zeros(n + 1 + _batch.PAD, np.uint8)
+    words, sizes = np.zeros(n + 2 * batch.PAD, np.int64), np.zeros(n + 1 + batch.PAD, np.uint8)
     sizes[5], sizes[6] = 5, 1
     order, starts, counts = np.arange(n, dtype=np.int32)[::-1].copy(), np.empty(3, np.int64), np.empty(3, np.int32)
     memory = words, words.view(np.float64), np.empty(9, np.uint64), np.empty(9), sizes, starts, order, counts
     for was_sorted in (True, False):
         labels, n_groups, least = np.empty((1, n), np.int32), np.empty(1, np.int64), np.empty(1, np.int64)
-        assert _batch.finish(0, k, 1.0, was_sorted, memory, labels, n_groups, least)
+        assert batch.finish(0, k, 1.0, was_sorted, memory, labels, n_groups, least)
         assert (n_groups[0], least[0]) == (2, 1)
 
 

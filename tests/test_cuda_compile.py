@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mag.backends import _kernels
+from mag.backends.cuda import sources
 from mag.costs import COSTS
 from tests.cuda import nvrtc
 
@@ -35,27 +35,27 @@ def test_every_kernel_compiles_for_every_small_k():
 def test_a_fused_operation_would_be_found():
     source = 'extern "C" __global__ void f(double* x) { x[0] = x[1] * x[2] + x[3]; }'
     assert FUSED_OR_LOOSE.search(nvrtc.compiled(source, (), 80)[0])
-    assert not FUSED_OR_LOOSE.search(nvrtc.compiled(source, _kernels.OPTIONS, 80)[0])
+    assert not FUSED_OR_LOOSE.search(nvrtc.compiled(source, sources.OPTIONS, 80)[0])
 
 
 def test_costs_in_cuda_equal_the_table():
-    files = {path.stem for path in (_kernels.folder() / "costs").glob("*.cuh")}
+    files = {path.stem for path in (sources.folder() / "costs").glob("*.cuh")}
     assert files == set(COSTS)
     for cost in COSTS:
-        text = (_kernels.folder() / "costs" / f"{cost}.cuh").read_text()
-        (base,) = re.findall(rf"^struct {_kernels.struct_of(cost)} (?:: (\w+) )?{{$", text, re.M)
+        text = (sources.folder() / "costs" / f"{cost}.cuh").read_text()
+        (base,) = re.findall(rf"^struct {sources.struct_of(cost)} (?:: (\w+) )?{{$", text, re.M)
         assert base or f"enum {{ terms = {COSTS[cost].kernel.n_terms} }};" in text
 
 
 def test_sources_are_flat():
-    for path in _kernels.folder().glob("*.cu"):
-        text = _kernels.source(path.stem)
+    for path in sources.folder().glob("*.cu"):
+        text = sources.source(path.stem)
         assert "#include" not in text
         assert text.count("typedef long long i64;") == 1
 
 
 def test_every_kernel_says_what_it_does_and_how():
-    for path in _kernels.folder().glob("*.cu"):
+    for path in sources.folder().glob("*.cu"):
         text = path.read_text()
         for name in re.findall(r'extern "C" __global__ void __launch_bounds__\([\d, ]+\)\s+(\w+)\(', text):
             assert re.search(rf"^// {name}: .*(\n// .*)*\n//   mapping  .*(\n//.*)*\n//   memory   ", text, re.M), name

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import hybrid
-from mag.backends import _launch
+from mag.backends.cuda import launch
 from tests.cuda.host import ORDERS, HostModule
 
 SUM = """
@@ -105,7 +105,7 @@ def test_code_that_does_not_compile_is_an_error():
 
 
 def test_kernels_count_what_they_compute(monkeypatch):
-    monkeypatch.setitem(_launch.REALS, "Counted", np.float64)
+    monkeypatch.setitem(launch.REALS, "Counted", np.float64)
     x = np.sort(np.random.default_rng(0).normal(size=10_000))
     alone, chain, chunks, _ = hybrid.operations(x, 3, 1)
     assert (chunks, chain) == (1, alone)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mag
-from mag.backends import _kernels
-from mag.backends._device import TOO_SMALL, Columns
-from mag.backends._launch import Device, verify
+from mag.backends.cuda import sources
+from mag.backends.cuda.columns import TOO_SMALL, Columns
+from mag.backends.cuda.launch import Device, verify
 from tests.cuda.host import DoesNotCompile
 from tests.cuda.runs import differences, problem, table
 from tests.hostile import real_columns
@@ -130,7 +130,7 @@ def test_an_edit_that_does_not_compile_is_not_taken_for_noticed():
 
 @pytest.mark.parametrize(("file", "old", "new"), EDITS, ids=range(len(EDITS)))
 def test_an_edit_is_noticed(file, old, new):
-    assert (_kernels.folder() / file).read_text().count(old) >= 1, "the edit no longer applies"
+    assert (sources.folder() / file).read_text().count(old) >= 1, "the edit no longer applies"
     done = in_a_process(file, old, new)
     # noticed or refused by the runtime, or ended by a signal; an edit that does not compile shows nothing
     assert done.returncode == 7 or done.returncode < 0, done.stderr

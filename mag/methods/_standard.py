@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mag._compiled.groups import distance
-from mag.backends._problem import MODERATE
+from mag.backends.problem import MODERATE
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._compiled.groups import Groups
-from mag.backends._problem import EXACT, TINY
+from mag.backends.problem import EXACT, TINY
 from mag.costs import COSTS
 from mag.grouping import published
 from mag.scale import _chain, _ranges

@@ -12,7 +12,7 @@ import numpy as np
 
 from mag._compiled.groups import distance
 from mag._lib.checks import not_finite, refuse
-from mag.backends._problem import MODERATE
+from mag.backends.problem import MODERATE
 from mag.scale._hash import mixed
 
 Records = list[np.ndarray]

@@ -14,7 +14,7 @@ import numpy as np
 from mag._compiled.groups import distance
 from mag._compiled.sort import sort
 from mag._lib.checks import not_finite, refuse
-from mag.backends._problem import EXACT, MODERATE
+from mag.backends.problem import EXACT, MODERATE
 
 SAMPLES = 32  # of each chunk, per range
 

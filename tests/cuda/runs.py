@@ -7,7 +7,7 @@ import numpy as np
 
 from mag import api
 from mag.backends import cuda
-from mag.backends._launch import Device, solve
+from mag.backends.cuda.launch import Device, solve
 from mag.costs import COSTS
 from mag.solvers import SOLVERS, automatic, block
 from tests.cuda.host import HostModule
@@ -72,7 +72,7 @@ def differences(device, X, cost, k, chunks=None):
 
 def problem(cost, k):
     """What `mag.univariate` makes of its arguments."""
-    from mag.backends._problem import Problem
+    from mag.backends.problem import Problem
 
     chosen = COSTS[cost]
     names = automatic(chosen, k, bounded=True, weighted=False)

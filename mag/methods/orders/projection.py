@@ -11,7 +11,7 @@ from mag._lib.checks import flag, integer, one_of
 from mag._lib.threads import each
 from mag._lib.workspace import borrow
 from mag.backends import cpu
-from mag.backends._problem import Problem
+from mag.backends.problem import Problem
 from mag.costs import COSTS
 from mag.methods.orders.consecutive import LANES, best_in_orders
 from mag.solvers import SOLVERS

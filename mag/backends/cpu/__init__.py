@@ -8,9 +8,9 @@ from mag._compiled.jit import called
 from mag._compiled.sort import sort
 from mag._lib.threads import both, each
 from mag._lib.workspace import borrow
-from mag.backends import _batch
-from mag.backends._labels import label, label_sorted, smallest_count, starts_of
-from mag.backends._problem import NEGLIGIBLE, even, prepared, scaled, unspannable
+from mag.backends.cpu import batch
+from mag.backends.cpu.labels import label, label_sorted, smallest_count, starts_of
+from mag.backends.problem import NEGLIGIBLE, even, prepared, scaled, unspannable
 from mag.costs import COSTS
 from mag.solvers import _columnwise, _exact, _spans, block
 from mag.solvers._limit import at_most
@@ -61,14 +61,14 @@ def group_columns(X, jobs, threads):
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     tasks = []
     for problem, columns in jobs:
-        batched = n < LONG and _batch.takes(n, problem)
-        parts = _batch.chunks(n, columns, threads) if batched else columns.reshape(-1, 1)
+        batched = n < LONG and batch.takes(n, problem)
+        parts = batch.chunks(n, columns, threads) if batched else columns.reshape(-1, 1)
         tasks += [(problem, part, batched) for part in parts]
 
     def run(task):
         problem, columns, batched = task
         if batched:
-            columns = _batch.group(X, columns, problem, labels, n_groups, least)
+            columns = batch.group(X, columns, problem, labels, n_groups, least)
             if columns is None:
                 return False
         for j in columns:

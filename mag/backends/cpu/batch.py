@@ -14,8 +14,8 @@ from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, part_of, put
 from mag._compiled.sort import arrange, memory_for, parts, resolve
 from mag._lib.workspace import borrow
-from mag.backends._labels import label, label_sorted, smallest_count, starts_of
-from mag.backends._problem import EXACT, MODERATE, TINY
+from mag.backends.cpu.labels import label, label_sorted, smallest_count, starts_of
+from mag.backends.problem import EXACT, MODERATE, TINY
 from mag.solvers import block
 from mag.solvers._narrow import PAD
 

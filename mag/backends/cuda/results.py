@@ -10,8 +10,8 @@ import numpy as np
 
 from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
-from mag.backends._device import Columns
-from mag.backends._launch import Device
+from mag.backends.cuda.columns import Columns
+from mag.backends.cuda.launch import Device
 from mag.grouping import ColumnGroupings, Grouping
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mag.backends._kernels import compiled, macros
+from mag.backends.cuda.sources import compiled, macros
 from mag.costs import COSTS
 from mag.solvers._narrow import LARGEST_K, PANEL
 

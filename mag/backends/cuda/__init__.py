@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 
 from mag.backends import cpu
-from mag.backends._device import Columns
-from mag.backends._launch import LARGEST, Device
-from mag.backends._results import DeviceColumnGroupings, DeviceGrouping
+from mag.backends.cuda.columns import Columns
+from mag.backends.cuda.launch import LARGEST, Device
+from mag.backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
 THREADS = 256  # per multiprocessor, which keep it busy
