@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from mag.api import columns, univariate
     from mag.costs import Cost
     from mag.estimators import Microaggregator as Microaggregator
-    from mag.grouping import ColumnGroupings, Grouping
+    from mag.results import ColumnGroupings, Grouping
     from mag.joint import multivariate
-    from mag.records import RecordGrouping
+    from mag.results import RecordGrouping
     from mag.release import Guarantee, Release
     from mag.table import microaggregate
 
 _HOMES = {
     "CacheWarning": "mag._compiled.cache",
-    "ColumnGroupings": "mag.grouping",
+    "ColumnGroupings": "mag.results",
     "Cost": "mag.costs",
-    "Grouping": "mag.grouping",
+    "Grouping": "mag.results",
     "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn
     "Guarantee": "mag.release",
-    "RecordGrouping": "mag.records",
+    "RecordGrouping": "mag.results",
     "Release": "mag.release",
     "backends": "mag.backends",
     "columns": "mag.api",

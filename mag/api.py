@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from mag._compiled.groups import Groups
-from mag._compiled.sort import sort
 from mag._lib.arrays import read, resident
 from mag._lib.checks import (
     finite,
@@ -27,7 +25,7 @@ from mag.backends import BACKENDS, automatic, cpu, cuda
 from mag.backends.cpu.labels import at_least
 from mag.backends.problem import Problem
 from mag.costs import COSTS, Cost
-from mag.grouping import ColumnGroupings, Grouping
+from mag.results import ColumnGroupings, Grouping
 from mag.solvers import SOLVERS, Solver
 from mag.solvers import automatic as automatic_solvers
 
@@ -152,7 +150,6 @@ def univariate(
         starts=starts,
         weights=weights,
         cost=chosen,
-        make_groups=Groups,
         home=home,
     )
 
@@ -233,7 +230,7 @@ def columns(
         for (chosen, size), group in pairs.items()
     ]
     threads = thread_count("threads", threads)
-    described: dict[str, Any] = {"costs": costs, "make_groups": Groups, "order_of": _order_of, "home": home}
+    described: dict[str, Any] = {"costs": costs, "home": home}
     if staying is not None:
         if not all(cuda.takes(n, problem) for problem, _ in jobs):
             return columns(given, k, cost=cost, solver=solver, backend="cpu", threads=threads)
@@ -268,10 +265,6 @@ def _named(option: str, entries: list[Any], given: Any) -> list[tuple[str, Any]]
     return [(option, entry) for entry in entries]
 
 
-def _order_of(x: np.ndarray) -> np.ndarray | None:
-    return sort(x)[1]
-
-
 def _backend(backend: str) -> ModuleType:
     auto = isinstance(backend, str) and backend == "auto"
     engine = BACKENDS[automatic() if auto else one_of("backend", backend, ["auto", *BACKENDS])]
@@ -300,7 +293,7 @@ def _on_device(
     problem = Problem(cost, _solvers(solver, cost, k, cost.splitting, False), k, k)
     if not cuda.takes(values.size, problem):
         return None
-    return cuda.stay(values, problem, dtype=dtype, make_groups=Groups, home=home)
+    return cuda.stay(values, problem, dtype=dtype, home=home)
 
 
 def _cost(option: str, cost: str | Cost) -> Cost:

@@ -20,7 +20,7 @@ from mag.methods import METHODS, Method, automatic
 from mag.methods._ready import watch_for
 from mag.methods._standard import Standard, standardised
 from mag.methods.orders.consecutive import Whole
-from mag.records import RecordGrouping
+from mag.results import RecordGrouping
 
 
 def multivariate(

@@ -39,7 +39,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag.joint"],
     ["mag.api"],
     ["mag.bounds"],
-    ["mag.methods", "mag.records"],
+    ["mag.methods", "mag.results"],
     ["mag.metrics", "mag.privacy"],
     ["mag.backends"],
     ["mag.solvers"],
@@ -54,7 +54,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
         "mag._lib.checks",
         "mag._lib.fresh",
         "mag._lib.interrupt",
-        "mag.grouping",
+        "mag.results",
         "mag.reference",
     ],  # leaves
     ["mag._lib.lazy", "mag._lib.terminal"],

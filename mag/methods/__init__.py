@@ -6,9 +6,9 @@ The functions get standardised records and return a label per record:
 
 `X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centred; it must not be written to.  `labels` are integers
 of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `watch` (a
-`mag._lib.progress.Watch`), `engine` (the backend for columns) and `whole` (integers, see `mag.methods.orders.consecutive`) are
-handed to the functions that name them, without a default; every other keyword is an option of the method, with its
-default.
+`mag._lib.progress.Watch`), `engine` (the backend for columns) and `whole` (integers, see
+`mag.methods.orders.consecutive`) are handed to the functions that name them, without a default; every other keyword is
+an option of the method, with its default.
 """
 
 import inspect

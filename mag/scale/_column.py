@@ -8,7 +8,7 @@ import numpy as np
 from mag._compiled.groups import Groups
 from mag.backends.problem import EXACT, TINY
 from mag.costs import COSTS
-from mag.grouping import published
+from mag.results import published
 from mag.scale import _chain, _ranges
 from mag.scale._chain import Stretch
 from mag.scale._ranges import Deal, Range

@@ -11,7 +11,7 @@ from mag._compiled.groups import Groups
 from mag._lib.checks import integer, one_of, per_column, unused
 from mag.api import univariate
 from mag.costs import COSTS
-from mag.grouping import published
+from mag.results import published
 from mag.scale import _frames
 from mag.scale._graph import Tasks
 from mag.scale._inputs import no_frame, real_chunks

@@ -8,7 +8,7 @@ import numpy as np
 from mag._lib.checks import integer, one_of, shown
 from mag.backends.cpu import LONG
 from mag.costs import COSTS
-from mag.grouping import published
+from mag.results import published
 from mag.scale import _chain, _column, _ranges
 from mag.scale._graph import Tasks
 from mag.scale._inputs import real_chunks

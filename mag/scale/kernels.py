@@ -16,7 +16,7 @@ from mag._lib.progress import Watch
 from mag.api import columns as group_columns
 from mag.backends.cpu.labels import at_least
 from mag.costs import COSTS
-from mag.grouping import published
+from mag.results import published
 from mag.joint import _numbered
 from mag.methods import METHODS
 

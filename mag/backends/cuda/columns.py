@@ -15,7 +15,7 @@ from mag._lib.lazy import cached_property
 from mag.backends import cpu
 from mag.backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
 from mag.backends.problem import EXACT, MODERATE, TINY, Problem
-from mag.grouping import published
+from mag.results import published
 
 FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST = 1, 2, 4, 8  # flags of a column
 SPARE = 0.8  # of the free memory that a batch may take

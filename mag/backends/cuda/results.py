@@ -12,7 +12,7 @@ from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
 from mag.backends.cuda.columns import Columns
 from mag.backends.cuda.launch import Device
-from mag.grouping import ColumnGroupings, Grouping
+from mag.results import ColumnGroupings, Grouping
 
 
 class DeviceGrouping(Grouping):
@@ -21,11 +21,11 @@ class DeviceGrouping(Grouping):
     _columns: Columns
     _device_x: Any
 
-    def __init__(self, columns: Columns, *, x: Any, dtype: np.dtype, make_groups: Any, home: Any) -> None:
+    def __init__(self, columns: Columns, *, x: Any, dtype: np.dtype, home: Any) -> None:
         problem = columns.problem
         public = {"k": problem.k, "k_guaranteed": True}
         data = {"_columns": columns, "_device_x": x, "_dtype": dtype, "_weights": None}
-        vars(self).update(public | data, _cost=problem.cost, _make_groups=make_groups, _home=home)
+        vars(self).update(public | data, _cost=problem.cost, _home=home)
 
     @cached_property
     def _final(self) -> Columns:

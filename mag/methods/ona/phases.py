@@ -51,6 +51,7 @@ def too_large(groups, g):
 
 @called
 def is_first(targets, p):
+    """Whether no earlier target is the same group."""
     earlier = 0
     for q in range(p):
         earlier += at(targets, q) == at(targets, p)

@@ -1,10 +1,12 @@
 """What is returned: labels, and whatever follows from them and the data, computed when asked for."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from mag._compiled.groups import Groups, distance, record_means
+from mag._compiled.sort import sort
 from mag._lib.lazy import cached_property
 
 BLOCK = 2**17  # values that a table's results are computed from at a time
@@ -70,7 +72,6 @@ class Grouping(_Result):
     _weights: np.ndarray | None
     _cost: Any
     _name: str
-    _make_groups: Any
     _held: tuple[str, ...] = (
         "k", "n_groups", "k_guaranteed", "_labels", "_sizes", "_representatives", "cost", "information_loss", "_name",
         "_home",
@@ -88,12 +89,11 @@ class Grouping(_Result):
         starts: np.ndarray,
         weights: np.ndarray | None,
         cost: Any,
-        make_groups: Any,
         home: Any = None,
     ) -> None:
         public = {"k": k, "n_groups": starts.size, "k_guaranteed": k_guaranteed}
         data = {"_labels": labels, "_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_weights": weights}
-        vars(self).update(public | data, _cost=cost, _name=cost.name, _make_groups=make_groups, _home=home)
+        vars(self).update(public | data, _cost=cost, _name=cost.name, _home=home)
 
     def __repr__(self) -> str:
         least, most = int(self._sizes.min()), int(self._sizes.max())
@@ -110,7 +110,7 @@ class Grouping(_Result):
         weights = self._weights
         if weights is not None and self._order is not None:
             weights = weights[self._order]
-        return self._make_groups(self._values, self._starts, weights)
+        return Groups(self._values, self._starts, weights)
 
     @cached_property
     def _sizes(self) -> np.ndarray:
@@ -156,7 +156,7 @@ class Grouping(_Result):
     @cached_property
     def information_loss(self) -> float:
         """SSE / SST."""
-        whole = self._make_groups(self._values, np.zeros(1, np.int64), self._groups.weights)
+        whole = Groups(self._values, np.zeros(1, np.int64), self._groups.weights)
         return float(self._groups.information_loss(self._cost.centres(self._groups), whole)[0])
 
 
@@ -198,8 +198,6 @@ class ColumnGroupings(_Result):
     _dtype: np.dtype
     _costs: list[Any]
     _names: list[str]
-    _make_groups: Any
-    _order_of: Callable[[np.ndarray], np.ndarray | None]
     _held: tuple[str, ...] = (
         "k",
         "_labels",
@@ -221,13 +219,11 @@ class ColumnGroupings(_Result):
         x: np.ndarray,
         dtype: np.dtype,
         costs: list[Any],
-        make_groups: Any,
-        order_of: Any,
         home: Any = None,
     ) -> None:
         data = {"k": k, "_labels": labels, "_n_groups": n_groups, "_x": x, "_dtype": dtype, "_costs": costs}
         names = [cost.name for cost in costs]
-        vars(self).update(data, _names=names, _make_groups=make_groups, _order_of=order_of, _home=home)
+        vars(self).update(data, _names=names, _home=home)
 
     def __len__(self) -> int:
         return len(self._labels)
@@ -244,11 +240,10 @@ class ColumnGroupings(_Result):
             True,
             x=x,
             dtype=self._dtype,
-            order=self._order_of(x),
+            order=sort(x)[1],
             starts=np.cumsum(sizes) - sizes,
             weights=None,
             cost=self._costs[j],
-            make_groups=self._make_groups,
             home=self._home,
         )
 
@@ -292,7 +287,7 @@ class ColumnGroupings(_Result):
                 values.sort(axis=1)
                 sizes = self._sizes[part]
                 starts = (np.cumsum(sizes, axis=1) - sizes + n * np.arange(part.size)[:, None])[sizes > 0]
-                yield part, self._make_groups(values.ravel(), starts), cost
+                yield part, Groups(values.ravel(), starts), cost
 
     @cached_property
     def _representatives(self) -> np.ndarray:
@@ -359,9 +354,156 @@ class ColumnGroupings(_Result):
         m, n = self._labels.shape
         loss = np.empty(m)
         for part, groups, cost in self._evaluated():
-            wholes = self._make_groups(groups.values, n * np.arange(part.size))
+            wholes = Groups(groups.values, n * np.arange(part.size))
             loss[part] = groups.information_loss(cost.centres(groups), wholes)
         return loss
+
+
+class RecordGrouping(Grouping):
+    """Records in groups, as returned by `mag.multivariate`.  Groups are numbered in the order of their first records.
+
+    Attributes
+    ----------
+    labels, k, n_groups, sizes, masked
+        As in `mag.Grouping`; `masked` has the shape of the data, (n, d).
+    method : str
+        The method that found the groups; with one column the optimum is known, and "univariate" found it.
+    cost : float
+        The sum of squared distances to the representatives, in the units that were asked for: standard deviations of
+        each column, or those of the data with ``standardize=False``.
+    information_loss : float
+        ``SSE / SST`` in these units: `cost` relative to what a single group would cost.
+    representatives : array, shape (n_groups, d)
+        The mean of each group in the units of the data; the nearest integers with ``integer=True``.
+    complete : bool
+        False where `time_limit` ended the search and this is the best grouping found until then.
+    bound : float or None
+        What any grouping into groups of k records or more loses at least, in the unit of `information_loss`; None
+        unless it was asked for.  With one column it is the information loss itself.
+    gap : float or None
+        ``(information_loss - bound) / information_loss``: no grouping loses less than this part less.  0 is optimal.
+    details : dict
+        What the method was asked to tell beside the groups, such as ``"scores"`` of method "projection".
+    """
+
+    method: str
+    complete: bool
+    details: dict[str, Any]
+    _z: np.ndarray
+    _unit: np.ndarray
+    _scale: int
+    _integer: bool
+    _shape: tuple[int, int]
+    _bound: float | None = None
+    _held = (
+        "k", "n_groups", "k_guaranteed", "_labels", "_sizes", "_representatives", "cost", "information_loss", "method",
+        "complete", "details", "_shape", "_bound", "_total", "_home",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        labels: np.ndarray,
+        k: int,
+        n_groups: int,
+        *,
+        x: np.ndarray,
+        dtype: np.dtype,
+        standard: Any,
+        integer: bool,
+        method: str,
+        complete: bool,
+        details: dict[str, Any],
+        home: Any = None,
+    ) -> None:
+        order = np.argsort(labels, kind="stable")
+        starts = np.searchsorted(labels[order], np.arange(n_groups))
+        public: dict[str, Any] = {"k": k, "n_groups": n_groups, "k_guaranteed": True}
+        public |= {"method": method, "complete": complete, "details": details}
+        data = {"_labels": labels, "_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_integer": integer}
+        units = {"_z": standard.z, "_unit": standard.unit, "_scale": standard.scale}
+        vars(self).update(public | data | units, _shape=x.shape, _home=home)
+
+    def __repr__(self) -> str:
+        n, d = self._shape
+        groups = f"{self.n_groups} groups of {int(self._sizes.min())} to {int(self._sizes.max())}"
+        note = "" if self.complete else ", stopped by time_limit"
+        loss = f"information loss {self.information_loss:.4g}" + ("" if self.gap is None else f", gap {self.gap:.2g}")
+        return f"<RecordGrouping: {n} records of {d} columns in {groups}, k={self.k}, {self.method}, {loss}{note}>"
+
+    def _add(self, per_record: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(per_record, self._starts, axis=0)
+
+    def _spread(self, per_group: np.ndarray) -> np.ndarray:
+        return np.repeat(per_group, self._sizes, axis=0)
+
+    @cached_property
+    def _whole_centres(self) -> np.ndarray:
+        """The integers nearest to the means, half away from zero (Mortazavi 2020), as float64 relative to `_base`."""
+        total, sizes = self._add(self._ordered.astype(np.int64)), self._sizes[:, None]
+        below, rest = total // sizes, total % sizes
+        up = (2 * rest > sizes) | ((2 * rest == sizes) & (below + self._base >= 0))
+        return (below + up).astype(np.float64)
+
+    @cached_property
+    def _base(self) -> np.ndarray:
+        """Where columns of integers start."""
+        return self._x.min(axis=0)
+
+    @cached_property
+    def _ordered(self) -> np.ndarray:
+        """Integers group by group, as float64, relative to their column's smallest: exact where these are published."""
+        return distance(self._x, self._base)[self._order].astype(np.float64)
+
+    @cached_property
+    def _representatives(self) -> np.ndarray:
+        if self._integer:
+            return (self._base + self._whole_centres.astype(self._base.dtype)).astype(self._dtype)
+        return published(record_means(self._x[self._order], self._starts, self._sizes), self._dtype)
+
+    @cached_property
+    def _squares(self) -> float:
+        """Squared distances to the representatives, in units of `_z`."""
+        if self._integer:
+            away = (self._ordered - self._spread(self._whole_centres)) * self._unit
+        else:
+            z = self._z[self._order]
+            away = z - self._spread(z[self._starts])
+            away -= self._spread(self._add(away) / self._sizes[:, None])
+        return float(np.square(away).sum())
+
+    @cached_property
+    def cost(self) -> float:
+        """The sum of squared distances to the representatives, in the units that were asked for."""
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(self._squares, 2 * self._scale))
+
+    @cached_property
+    def _total(self) -> float:
+        """Squared distances to the mean, in units of `_z`."""
+        return float(np.square(self._z).sum())
+
+    @cached_property
+    def information_loss(self) -> float:
+        """SSE / SST."""
+        return self._squares / self._total if self._total else 0.0
+
+    @property
+    def bound(self) -> float | None:
+        """What any grouping loses at least."""
+        if self._bound is None:
+            return None
+        return self._bound / self._total if self._total else 0.0
+
+    @property
+    def gap(self) -> float | None:
+        """How much less than this another grouping may lose, relative to it."""
+        if self.bound is None:
+            return None
+        return (self.information_loss - self.bound) / self.information_loss if self.information_loss else 0.0
+
+    def _bounded(self, squares: float) -> None:
+        """Note what any grouping costs at least, in units of `_z`."""
+        vars(self)["_bound"] = squares
 
 
 def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
