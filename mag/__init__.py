@@ -28,12 +28,11 @@ __all__ = [
 if TYPE_CHECKING:
     from mag._compiled.cache import CacheWarning
     from mag.api import columns, univariate
+    from mag.api._multivariate import multivariate
     from mag.costs import Cost
     from mag.estimators import Microaggregator as Microaggregator
-    from mag.results import ColumnGroupings, Grouping
-    from mag.joint import multivariate
-    from mag.results import RecordGrouping
     from mag.release import Guarantee, Release
+    from mag.results import ColumnGroupings, Grouping, RecordGrouping
     from mag.table import microaggregate
 
 _HOMES = {
@@ -49,7 +48,7 @@ _HOMES = {
     "columns": "mag.api",
     "metrics": "mag.metrics",
     "microaggregate": "mag.table",
-    "multivariate": "mag.joint",
+    "multivariate": "mag.api._multivariate",
     "privacy": "mag.privacy",
     "scale": "mag.scale",
     "univariate": "mag.api",

@@ -13,8 +13,8 @@ from mag._lib.threads import each
 from mag._plan import Plan
 from mag._strata import Strata, combined
 from mag.api import _backend, columns, univariate
+from mag.api._multivariate import _generator, _numbered, _progress, _try, check_options, run_method
 from mag.costs import Cost
-from mag.joint import _generator, _numbered, _progress, _try, check_options, run_method
 from mag.methods import METHODS, automatic
 from mag.methods._ready import watch_for
 from mag.methods._standard import standardised

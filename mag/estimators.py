@@ -7,7 +7,7 @@ import numpy as np
 from mag._lib.arrays import read
 from mag._lib.checks import integer, one_of, shown, thread_count
 from mag._lib.records import deviations, exponents, scaled
-from mag.joint import _generator, multivariate
+from mag.api._multivariate import _generator, multivariate
 from mag.methods import METHODS, automatic
 
 try:

@@ -17,8 +17,8 @@ from mag._plan import SCOPES, Plan, Roles, draws, is_name, plan_of, roles_of, si
 from mag._representatives import representatives
 from mag._strata import SmallStrata, Strata, combined, settled, sizes_of
 from mag._within import by_column, jointly
+from mag.api._multivariate import _generator, _progress
 from mag.costs import Cost
-from mag.joint import _generator, _progress
 from mag.release import WITHHELD, Guarantee, Release, TableGrouping
 from mag.stream import FileRelease, Source, columnwise, is_source
 

@@ -14,11 +14,11 @@ from mag._compiled.groups import Groups, between
 from mag._lib.checks import not_finite, one_of, per_column, refuse
 from mag._lib.progress import Watch
 from mag.api import columns as group_columns
+from mag.api._multivariate import _numbered
 from mag.backends.cpu.labels import at_least
 from mag.costs import COSTS
-from mag.results import published
-from mag.joint import _numbered
 from mag.methods import METHODS
+from mag.results import published
 
 
 def label_columns(
