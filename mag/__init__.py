@@ -27,8 +27,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from mag._compiled.cache import CacheWarning
-    from mag.api import columns, univariate
-    from mag.api._multivariate import multivariate
+    from mag.api.columns import columns
+    from mag.api.multivariate import multivariate
+    from mag.api.univariate import univariate
     from mag.costs import Cost
     from mag.estimators import Microaggregator as Microaggregator
     from mag.release import Guarantee, Release
@@ -45,13 +46,13 @@ _HOMES = {
     "RecordGrouping": "mag.results",
     "Release": "mag.release",
     "backends": "mag.backends",
-    "columns": "mag.api",
+    "columns": "mag.api.columns",
     "metrics": "mag.metrics",
     "microaggregate": "mag.table",
-    "multivariate": "mag.api._multivariate",
+    "multivariate": "mag.api.multivariate",
     "privacy": "mag.privacy",
     "scale": "mag.scale",
-    "univariate": "mag.api",
+    "univariate": "mag.api.univariate",
     "verify": "mag.verify",
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mag._lib import checks
 from mag._representatives import AGGREGATES, WEIGHTED
-from mag.api import _cost
+from mag.api.options import cost_of
 from mag.costs import Cost
 from mag.methods import METHODS, automatic
 
@@ -114,7 +114,7 @@ def plan_of(
             raise ValueError(f"standardize is not used with {why}; leave it out.")
         if options:
             raise TypeError(f"{', '.join(options)} is not used with {why}; leave it out.")
-        chosen = _cost("cost", "sse" if cost is None else cost)
+        chosen = cost_of("cost", "sse" if cost is None else cost)
         how = OF_COST.get(chosen.representative, chosen.representative)
         if aggregate not in (None, how):
             raise ValueError(f"aggregate must be {how!r} with cost {chosen.name!r}; got {aggregate!r}.")
@@ -122,7 +122,7 @@ def plan_of(
             raise ValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {chosen.name!r}.")
     else:
         checks.unused("cost", cost, "records of several columns that are grouped jointly")
-        chosen, how = _cost("cost", "sse"), aggregate or "mean"
+        chosen, how = cost_of("cost", "sse"), aggregate or "mean"
         if weighted and how not in WEIGHTED:
             raise ValueError(f"weights are used by the aggregates 'mean' and 'median' only; got {how!r}.")
         standardize = True if standardize is None else checks.flag("standardize", standardize)

@@ -12,8 +12,11 @@ from mag._lib.interrupt import interruptible
 from mag._lib.threads import each
 from mag._plan import Plan
 from mag._strata import Strata, combined
-from mag.api import _backend, columns, univariate
-from mag.api._multivariate import _generator, _numbered, _progress, _try, check_options, run_method
+from mag.api.backend import backend_of
+from mag.api.columns import columns
+from mag.api.method import check_options, number_groups, run_method, try_options
+from mag.api.options import generator_of, progress_of
+from mag.api.univariate import univariate
 from mag.costs import Cost
 from mag.methods import METHODS, automatic
 from mag.methods._ready import watch_for
@@ -111,16 +114,16 @@ def records(
     n, d = z.shape
     limited = time_limit is not None and time_limit > SHORT * cells.sizes.size
     names = [automatic(size, d, k, limited) if method == "auto" else method for size in cells.sizes.tolist()]
-    engine = _backend(backend)
+    engine = backend_of(backend)
     for name in dict.fromkeys(names):
         seed = random_state if method != "auto" or METHODS[name].takes("random_state") else None
         check_options(name, k, options, seed, time_limit, engine, backend)
-        _try(METHODS[name], options, {"engine": engine, "threads": threads})
-    sizes, generator = cells.sizes, _generator(random_state)
+        try_options(METHODS[name], options, {"engine": engine, "threads": threads})
+    sizes, generator = cells.sizes, generator_of(random_state)
     used = {name for name, size in zip(names, sizes.tolist(), strict=True) if size >= 2 * k > 2}
     if "ona_star" in used:
         used.add("mona")  # which groups small parts together as well
-    watch = watch_for(sorted(used), k, options, False, _progress(progress), seconds("time_limit", time_limit))
+    watch = watch_for(sorted(used), k, options, False, progress_of(progress), seconds("time_limit", time_limit))
     seeds = [generator] if cells.whole else generator.spawn(sizes.size)
     labels = np.zeros(n, np.int64)  # strata of fewer than 2k records are one group
     many = np.array([name == "ona_star" for name in names]) & (sizes >= 2 * k) & (sizes <= LARGE) & (k > 1)
@@ -145,7 +148,7 @@ def records(
         watch.stopped |= part.stopped
         done = min(done + share, 1.0)
     watch.done()
-    labels, n_groups = _numbered(labels + (int(labels.max()) + 1) * cells.cell, n)
+    labels, n_groups = number_groups(labels + (int(labels.max()) + 1) * cells.cell, n)
     return labels, n_groups, list(dict.fromkeys(names)), not watch.stopped
 
 

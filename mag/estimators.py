@@ -7,7 +7,8 @@ import numpy as np
 from mag._lib.arrays import read
 from mag._lib.checks import integer, one_of, shown, thread_count
 from mag._lib.records import deviations, exponents, scaled
-from mag.api._multivariate import _generator, multivariate
+from mag.api.multivariate import multivariate
+from mag.api.options import generator_of
 from mag.methods import METHODS, automatic
 
 try:
@@ -144,7 +145,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(seed.randint(2**31))
-        generator = _generator(seed)
+        generator = generator_of(seed)
         grouping = multivariate(
             values,
             k,

@@ -17,7 +17,7 @@ from mag._plan import SCOPES, Plan, Roles, draws, is_name, plan_of, roles_of, si
 from mag._representatives import representatives
 from mag._strata import SmallStrata, Strata, combined, settled, sizes_of
 from mag._within import by_column, jointly
-from mag.api._multivariate import _generator, _progress
+from mag.api.options import generator_of, progress_of
 from mag.costs import Cost
 from mag.release import WITHHELD, Guarantee, Release, TableGrouping
 from mag.stream import FileRelease, Source, columnwise, is_source
@@ -162,11 +162,11 @@ smallest class 3 of 7 records.
     checks.flag("shuffle", shuffle)
     if random_state is not None and not shuffle and (plan.single or not draws(method, time_limit)):
         raise ValueError(f"random_state is not used by method {plan.method_name!r} without shuffle=True; leave it out.")
-    generator = _generator(random_state)
+    generator = generator_of(random_state)
     threads = checks.thread_count("threads", threads)
     if plan.single:
         checks.unused("time_limit", time_limit, "columns that are grouped by themselves")
-    progress = _progress(progress)
+    progress = progress_of(progress)
     if small_strata != "error" and not roles.by and missing != "group":
         raise ValueError(f"small_strata is not used without by= or missing='group'; got {small_strata!r}.")
     verify.require_comparable(frame, roles.by)
@@ -310,7 +310,7 @@ def _streamed(
     return columnwise(
         masked, source, output, ks=ks, k=k, by=roles.by, keep=roles.keep, drop=roles.drop, reads=reads,
         options=options, versions=_versions(), again=how["cost"] is None or isinstance(how["cost"], str),
-        overwrite=checks.flag("overwrite", overwrite), watch=Watch(_progress(progress)),
+        overwrite=checks.flag("overwrite", overwrite), watch=Watch(progress_of(progress)),
     )  # fmt: skip
 
 

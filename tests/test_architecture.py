@@ -36,7 +36,7 @@ LAYERS = [  # a file may import from its own layer's package and from those afte
     ["mag._series"],
     ["mag._cells", "mag._representatives", "mag._strata"],
     ["mag.scale"],
-    ["mag.api._multivariate"],
+    ["mag.api.multivariate"],
     ["mag.api"],
     ["mag.bounds"],
     ["mag.methods", "mag.results"],

@@ -18,7 +18,8 @@ def warmup(
     """Compile ahead, so that the first call is fast (for container images)."""
     import numpy as np
 
-    from mag.api import columns, univariate
+    from mag.api.columns import columns
+    from mag.api.univariate import univariate
 
     for name in cost or ["sse"]:
         for size in k or range(2, 13):  # each k up to 11 has code of its own, all larger ones share theirs

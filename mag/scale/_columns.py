@@ -9,7 +9,7 @@ import numpy as np
 
 from mag._compiled.groups import Groups
 from mag._lib.checks import integer, one_of, per_column, unused
-from mag.api import univariate
+from mag.api.univariate import univariate
 from mag.costs import COSTS
 from mag.results import published
 from mag.scale import _frames

@@ -13,8 +13,8 @@ import numpy as np
 from mag._compiled.groups import Groups, between
 from mag._lib.checks import not_finite, one_of, per_column, refuse
 from mag._lib.progress import Watch
-from mag.api import columns as group_columns
-from mag.api._multivariate import _numbered
+from mag.api.columns import columns as group_columns
+from mag.api.method import number_groups
 from mag.backends.cpu.labels import at_least
 from mag.costs import COSTS
 from mag.methods import METHODS
@@ -128,7 +128,7 @@ def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -
         else:
             method = "ona_star"
         labels = METHODS[method].group(z, k, **options)
-    labels, n_groups = _numbered(labels, n)
+    labels, n_groups = number_groups(labels, n)
     if n_groups and not at_least(k, labels, n_groups, False):
         raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
     return labels

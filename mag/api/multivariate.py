@@ -1,4 +1,4 @@
-"""Records of several columns, grouped jointly: check, standardise, run the method, count, wrap."""
+"""`mag.multivariate`: check, standardize, run the method, count, wrap."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +10,15 @@ from mag._lib.arrays import read
 from mag._lib.checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Watch
-from mag.api import _backend, univariate
-from mag.backends import cpu
+from mag.api.backend import backend_of
+from mag.api.method import check_options, number_groups, run_method, try_options
+from mag.api.options import generator_of, progress_of
+from mag.api.univariate import univariate
 from mag.backends.cpu.labels import at_least
 from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound
-from mag.methods import METHODS, Method, automatic
+from mag.methods import METHODS, automatic
 from mag.methods._ready import watch_for
 from mag.methods._standard import Standard, standardised
 from mag.methods.orders.consecutive import Whole
@@ -208,7 +210,7 @@ def multivariate(
     >>> print(f"at most {grouping.gap:.0%} lower")
     at most 14% lower
     """
-    engine = _backend(backend)
+    engine = backend_of(backend)
     X, home = read("X", X)
     values = real_table("X", X)
     finite("X", values)
@@ -225,13 +227,13 @@ def multivariate(
     check_options(name, k, options, random_state, time_limit, engine, backend)
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
-    given = {"engine": engine, "threads": threads, "random_state": _generator(random_state)}
+    given = {"engine": engine, "threads": threads, "random_state": generator_of(random_state)}
     standard = standardised(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
     names = [name] if n >= 2 * k and k > 1 and d > 1 else []
-    watch = watch_for(names, k, options, whole, _progress(progress), seconds("time_limit", time_limit))
+    watch = watch_for(names, k, options, whole, progress_of(progress), seconds("time_limit", time_limit))
     if not names:
-        _try(chosen, options, given)
+        try_options(chosen, options, given)
     if n < 2 * k or k == 1:
         labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
     elif d == 1:
@@ -242,7 +244,7 @@ def multivariate(
         found = run_method(chosen, standard.z, k, given, options)
         labels, details = found if isinstance(found, tuple) else (found, details)
     watch.done()
-    labels, n_groups = _numbered(labels, n)
+    labels, n_groups = number_groups(labels, n)
     if not at_least(k, labels, n_groups, False):
         raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
     grouping = RecordGrouping(
@@ -281,63 +283,6 @@ def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
         raise TypeError(f"bound_time is only used by bound 'lp'; got bound={shown(bound)} of n={n} records.")
     seconds("bound_time", bound_time)
     return chosen
-
-
-def check_options(
-    name: str, k: int, options: dict[str, Any], random_state: Any, time_limit: Any, engine: Any, backend: str
-) -> None:
-    """What the method does not use is a mistake, and so is a k that it cannot do."""
-    chosen = METHODS[name]
-    if chosen.k not in (None, k):
-        raise ValueError(f"method {name!r} needs k={chosen.k}; got k={k}.")
-    asked = options | {"random_state": random_state, "time_limit": time_limit}
-    for option, wanted in asked.items():
-        if option not in chosen.options and (option in options or wanted is not None):
-            listed = ", ".join(chosen.options) or "none"
-            raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
-    if engine is not cpu and not chosen.takes("engine"):
-        raise TypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
-
-
-def run_method(method: Method, X: np.ndarray, k: int, given: dict[str, Any], options: dict[str, Any]) -> Any:
-    """Let a method group records; Ctrl-C ends it."""
-    handed = {name: one for name, one in given.items() if method.takes(name)}
-    return interruptible(method.group, X, k, **handed, **options)
-
-
-def _try(method: Method, options: dict[str, Any], given: dict[str, Any]) -> None:
-    """Where the method has nothing to do, its options are still checked: on eight other records."""
-    fitting = {"directions", "init"}  # fit the columns or records of X only, unless they are names
-    options = {name: wanted for name, wanted in options.items() if name not in fitting or isinstance(wanted, str)}
-    if options:
-        given = given | {"random_state": np.random.default_rng(0), "watch": Watch(None, None), "whole": None}
-        records = np.column_stack([np.arange(8.0) - 3.5, np.arange(8) % 2 - 0.5])
-        run_method(method, records, 2, given, options)
-
-
-def _numbered(labels: Any, n: int) -> tuple[np.ndarray, int]:
-    """Labels 0, 1, … in the order of the groups' first records."""
-    labels = np.asarray(labels)
-    if labels.shape != (n,):
-        raise RuntimeError(f"A method gave labels of shape {labels.shape} to n={n} records; please report this.")
-    _, first, group = np.unique(labels, return_index=True, return_inverse=True)
-    number = np.empty(first.size, np.int32)
-    number[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
-    return number[group], first.size
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None:
-        return np.random.default_rng(0)
-    return np.random.default_rng(integer("random_state", random_state, 0, 2**64 - 1, "2**64-1"))
-
-
-def _progress(progress: Any) -> Any:
-    if progress is None or isinstance(progress, bool) or callable(progress):
-        return progress
-    raise TypeError(f"progress must be True, False or a function; got {shown(progress)}.")
 
 
 def _integer(asked: Any, values: np.ndarray, dtype: np.dtype) -> bool:

@@ -1,0 +1,53 @@
+"""How a method for records is run: with checked options, so that Ctrl-C ends it, and with groups in order."""
+
+from typing import Any
+
+import numpy as np
+
+from mag._lib.interrupt import interruptible
+from mag._lib.progress import Watch
+from mag.backends import cpu
+from mag.methods import METHODS, Method
+
+
+def check_options(
+    name: str, k: int, options: dict[str, Any], random_state: Any, time_limit: Any, engine: Any, backend: str
+) -> None:
+    """What the method does not use is a mistake, and so is a k that it cannot do."""
+    chosen = METHODS[name]
+    if chosen.k not in (None, k):
+        raise ValueError(f"method {name!r} needs k={chosen.k}; got k={k}.")
+    asked = options | {"random_state": random_state, "time_limit": time_limit}
+    for option, wanted in asked.items():
+        if option not in chosen.options and (option in options or wanted is not None):
+            listed = ", ".join(chosen.options) or "none"
+            raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
+    if engine is not cpu and not chosen.takes("engine"):
+        raise TypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
+
+
+def run_method(method: Method, X: np.ndarray, k: int, given: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Let a method group records; Ctrl-C ends it."""
+    handed = {name: one for name, one in given.items() if method.takes(name)}
+    return interruptible(method.group, X, k, **handed, **options)
+
+
+def try_options(method: Method, options: dict[str, Any], given: dict[str, Any]) -> None:
+    """Where the method has nothing to do, its options are still checked: on eight other records."""
+    fitting = {"directions", "init"}  # fit the columns or records of X only, unless they are names
+    options = {name: wanted for name, wanted in options.items() if name not in fitting or isinstance(wanted, str)}
+    if options:
+        given = given | {"random_state": np.random.default_rng(0), "watch": Watch(None, None), "whole": None}
+        records = np.column_stack([np.arange(8.0) - 3.5, np.arange(8) % 2 - 0.5])
+        run_method(method, records, 2, given, options)
+
+
+def number_groups(labels: Any, n: int) -> tuple[np.ndarray, int]:
+    """Labels 0, 1, … in the order of the groups' first records."""
+    labels = np.asarray(labels)
+    if labels.shape != (n,):
+        raise RuntimeError(f"A method gave labels of shape {labels.shape} to n={n} records; please report this.")
+    _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(first.size, np.int32)
+    number[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
+    return number[group], first.size

@@ -1,0 +1,60 @@
+"""Options that several functions share, from what the caller wrote to what the library works with."""
+
+from typing import Any
+
+import numpy as np
+
+from mag._lib.checks import integer, one_of, shown
+from mag.costs import COSTS, Cost
+from mag.solvers import SOLVERS, Solver
+from mag.solvers import automatic as automatic_solvers
+
+
+def cost_of(option: str, cost: str | Cost) -> Cost:
+    """The cost that was named, or that the caller wrote."""
+    return cost if isinstance(cost, Cost) else COSTS[one_of(option, cost, COSTS)]
+
+
+def numbers_of(option: str, values: np.ndarray, cost: Cost) -> np.ndarray:
+    """Numbers as backends take them, for this cost: reals up to float64, or integers."""
+    if cost.integer and values.dtype.kind == "f":
+        raise TypeError(
+            f"cost {cost.name!r} needs integers; got {values.dtype.name}, round {option} to integers first."
+        )
+    if values.dtype.kind == "b":
+        return values.view(np.uint8)
+    return values.astype(np.float64, copy=False) if values.ndim == 1 and values.dtype.kind == "f" else values
+
+
+def solvers_of(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -> dict[str, Solver]:
+    """The solvers that may solve the problem: the one that was named, or those of "auto"."""
+    if isinstance(solver, str) and solver == "auto":
+        names = automatic_solvers(cost, k, bounded=bounded, weighted=weighted)
+        return {name: SOLVERS[name] for name in names}
+    if not SOLVERS[one_of("solver", solver, ["auto", *SOLVERS])].valid(cost, bounded=bounded, weighted=weighted):
+        valid = [name for name, entry in SOLVERS.items() if entry.valid(cost, bounded=bounded, weighted=weighted)]
+        if not (cost.concave and cost.splitting):
+            why = f"cost {cost.name!r}"
+        elif not bounded:
+            why = "group_penalty, max_groups or soft"
+        else:
+            why = f"cost {cost.name!r} and weights" if weighted else f"cost {cost.name!r}"
+        listed = ", ".join(repr(name) for name in ["auto", *valid])
+        raise ValueError(f"solver must be one of {listed} with {why}; got {shown(solver)}.")
+    return {solver: SOLVERS[solver]}
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """A random generator; None gives seed 0."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng(0)
+    return np.random.default_rng(integer("random_state", random_state, 0, 2**64 - 1, "2**64-1"))
+
+
+def progress_of(progress: Any) -> Any:
+    """How progress is reported: True, False or a function."""
+    if progress is None or isinstance(progress, bool) or callable(progress):
+        return progress
+    raise TypeError(f"progress must be True, False or a function; got {shown(progress)}.")

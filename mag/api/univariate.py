@@ -1,0 +1,163 @@
+"""`mag.univariate`: check, plan, run, wrap."""
+
+from typing import Any
+
+import numpy as np
+
+from mag._lib.arrays import read
+from mag._lib.checks import flag, integer, penalty, real_vector, thread_count, weights_for
+from mag.api.backend import WITHHELD, backend_of, resident_input, runner_for
+from mag.api.options import cost_of, numbers_of, solvers_of
+from mag.backends import cuda
+from mag.backends.cpu.labels import at_least
+from mag.backends.problem import Problem
+from mag.costs import Cost
+from mag.results import Grouping
+
+
+def univariate(
+    x: Any,
+    k: int,
+    *,
+    cost: str | Cost = "sse",
+    solver: str = "auto",
+    weights: Any = None,
+    assume_sorted: bool = False,
+    group_penalty: float | None = None,
+    max_groups: int | None = None,
+    soft: float | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+) -> Grouping:
+    """Group numbers into groups of at least k, at the least cost that is possible.
+
+    Parameters
+    ----------
+    x : array-like of real numbers, shape (n,)
+        The values, in any order; integers, booleans and floats up to float64.  NaN and infinity are refused.
+        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
+    k : int
+        The smallest group size, from 1 to n.
+    cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or mag.Cost
+        What grouping loses, summed over groups.  It decides the representative:
+
+        ============= ================================================== ==============
+        cost          of a group                                         representative
+        ============= ================================================== ==============
+        ``sse``       sum of squared distances to the mean               mean
+        ``sae``       sum of absolute distances to the median            median
+        ``maxdist``   largest distance to the mid-range (half the range) mid-range
+        ``roundup``   sum of distances to the maximum                    max
+        ``rounddown`` sum of distances to the minimum                    min
+        ``sse_int``   sum of squared distances to the rounded mean, in   rounded mean
+                      exact integers; for integers only
+        ============= ================================================== ==============
+    solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
+        The algorithm.  All that are valid for the cost find an optimum; they differ in speed.
+    weights : array-like, shape (n,), optional
+        How much each record counts in the cost and in the representative, for "sse" and "sae".  Not negative.
+        Group sizes still count records, and groups are of consecutive values.  Any ratio and zeros are solved as
+        accurately as no weights; where float64 is not enough, that takes longer.
+    assume_sorted : bool
+        Skip sorting.  Values that turn out not to be sorted are an error.
+    group_penalty : float, optional
+        A constant added to the cost of every group, which makes for fewer and larger groups.  The sum is optimal,
+        whatever the scales of penalty and data.
+    max_groups : int, optional
+        The largest number of groups; with a cost of your own, one that is concave.
+    soft : float, optional
+        Allow groups below k, at this cost for each missing record.  The result then says that k is not guaranteed.
+    backend : {"auto", "cpu", "cuda"}
+        Where to compute; "auto" is where the data are, see `mag.backends`.
+    threads : int, optional
+        How many threads may work on a column of two million values or more; all processors by default, of which two are
+        used.  The result does not depend on it.
+
+    Returns
+    -------
+    Grouping
+        Labels, sizes, cost, representatives and masked values, in the library and on the device of `x`.
+
+    Notes
+    -----
+    Groups have k to 2k-1 records unless `group_penalty`, `max_groups` or `soft` ask otherwise.  Equal values may be
+    published in two groups where that is optimal; which of them goes where follows their order in `x`.
+
+    Floats and integers keep their dtype in `masked`, except that means, medians and mid-ranges of integers are float64.
+
+    Examples
+    --------
+    >>> import mag
+    >>> grouping = mag.univariate([1.0, 10.0, 2.0, 11.0, 3.0], k=2)
+    >>> grouping.labels
+    array([0, 1, 0, 1, 0], dtype=int32)
+    >>> grouping.masked
+    array([ 2. , 10.5,  2. , 10.5,  2. ])
+    >>> grouping
+    <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
+    """
+    chosen, engine = cost_of("cost", cost), backend_of(backend)
+    if weights is None and group_penalty is None and max_groups is None and soft is None:
+        staying = resident_input(x, backend, solver, chosen)
+        if staying is not None:
+            found = _on_device(*staying, k, chosen, solver, flag("assume_sorted", assume_sorted), threads)
+            if found is not None:
+                return found
+    x, home = read("x", x)
+    values = real_vector("x", x)
+    n, dtype = values.size, values.dtype
+    k = integer("k", k, 1, n, "n")
+    weights = _weights(weights, chosen, n)
+    fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, chosen.integer)
+    short = 0.0 if soft is None else penalty("soft", soft, chosen.integer)
+    if max_groups is not None:
+        max_groups = integer("max_groups", max_groups, 1, n, "n")
+        if not chosen.concave:
+            raise ValueError(f"max_groups needs a concave cost; got cost {chosen.name!r}, which is not concave.")
+    bounded = chosen.splitting and group_penalty is None and max_groups is None and soft is None
+    solvers = solvers_of(solver, chosen, k, bounded, weights is not None)
+    problem = Problem(chosen, solvers, k, 1 if soft is not None else k, fixed, short, max_groups)
+    values = numbers_of("x", values, chosen)
+    threads = thread_count("threads", threads)
+    if flag("assume_sorted", assume_sorted) and not (values[:-1] <= values[1:]).all():
+        raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
+    run = runner_for(engine, n, [problem])
+    order, starts, labels = run(engine.group, values, weights, problem, assume_sorted, threads)
+    if soft is None and not at_least(k, labels, starts.size, order is None):
+        raise RuntimeError(WITHHELD.format(k=k))
+    return Grouping(
+        labels,
+        k,
+        soft is None,
+        x=values,
+        dtype=dtype,
+        order=order,
+        starts=starts,
+        weights=weights,
+        cost=chosen,
+        home=home,
+    )
+
+
+def _on_device(
+    x: Any, home: Any, k: int, cost: Cost, solver: str, assume_sorted: bool, threads: int | None
+) -> Grouping | None:
+    """As `univariate`, for data on a device; they are looked at when the result is.  None where k is too large."""
+    values = real_vector("x", x, look=False)
+    k = integer("k", k, 1, values.size, "n")
+    dtype, values = values.dtype, numbers_of("x", values, cost)
+    thread_count("threads", threads)
+    if assume_sorted and not (values[:-1] <= values[1:]).all():
+        raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
+    problem = Problem(cost, solvers_of(solver, cost, k, cost.splitting, False), k, k)
+    if not cuda.takes(values.size, problem):
+        return None
+    return cuda.stay(values, problem, dtype=dtype, home=home)
+
+
+def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:
+    if weights is None:
+        return None
+    if cost.weighted is None:
+        raise ValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
+    return weights_for(read("weights", weights)[0], n).astype(np.float64)
