@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from mag.api.univariate import univariate
     from mag.costs import Cost
     from mag.estimators import Microaggregator as Microaggregator
-    from mag.release import Guarantee, Release
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
     from mag.table import microaggregate
+    from mag.table import Guarantee, Release
 
 _HOMES = {
     "CacheWarning": "mag._compiled.cache",
@@ -42,9 +42,9 @@ _HOMES = {
     "Cost": "mag.costs",
     "Grouping": "mag.results",
     "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn
-    "Guarantee": "mag.release",
+    "Guarantee": "mag.table",
     "RecordGrouping": "mag.results",
-    "Release": "mag.release",
+    "Release": "mag.table",
     "backends": "mag.backends",
     "columns": "mag.api.columns",
     "metrics": "mag.metrics",

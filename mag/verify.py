@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._frames import Frame, frame_of
 from mag._lib import arrays
+from mag.frames import Frame, frame_of
 
 MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)  # odd, of random bits
 

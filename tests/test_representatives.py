@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import mag
 from mag import reference
-from mag._representatives import representatives
 from mag.costs import COSTS
+from mag.table._aggregate import representatives
 
 EPSILON = Fraction(2) ** -52
 LARGEST = Fraction(sys.float_info.max)

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 import mag
-from mag import stream
 from mag._lib.content import feed
 from mag._lib.lock import alone
 from mag._lib.progress import Watch
 from mag.cli import main
+from mag.table import _parquet
 from mag.verify import NotAnonymous
 
 pa = pytest.importorskip("pyarrow")
@@ -75,7 +75,7 @@ HOW = {
 
 @pytest.mark.parametrize("how", HOW.values(), ids=HOW)
 def test_a_file_gives_what_a_frame_gives(people, path, tmp_path, how, monkeypatch):
-    monkeypatch.setattr(stream, "ROWS", 512)
+    monkeypatch.setattr(_parquet, "ROWS", 512)
     how = {"k": 5, **how}
     keep = [name for name in ("region", "tags", "weight") if name not in how.values()]
     options = how | {"columns": COLUMNS, "scope": "per-column", "missing": "group", "drop": "id", "keep": keep}
@@ -90,7 +90,7 @@ def test_a_file_gives_what_a_frame_gives(people, path, tmp_path, how, monkeypatc
     assert str(released) == str(released.guarantee)
     assert released.data.count_rows() == people.num_rows
     manifest = released.manifest()
-    assert manifest["published"]["sha256"] == stream.digest(tmp_path / "out.parquet")
+    assert manifest["published"]["sha256"] == _parquet.digest(tmp_path / "out.parquet")
     assert manifest["guarantee"]["smallest_by_column"] == expected.guarantee.smallest_by_column
     assert json.loads((tmp_path / "out.parquet.manifest.json").read_text()) == json.loads(json.dumps(manifest))
     assert sorted(os.listdir(tmp_path)) == ["out.parquet", "out.parquet.manifest.json", "people.parquet"]
@@ -195,7 +195,7 @@ def test_what_has_changed_is_not_continued(people, path, tmp_path, change, monke
         journal = json.loads((folder / "journal.json").read_text())
         (folder / "journal.json").write_text(json.dumps(journal | {"columns": {"age": 1, "born": None}}))
     elif change == "version":
-        monkeypatch.setattr(stream, "__version__", "0.0.0")
+        monkeypatch.setattr(_parquet, "__version__", "0.0.0")
     k = 6 if change == "options" else 5
     released = mag.microaggregate(path, k, output=output, **REST)
     assert released.resumed == 0
@@ -216,14 +216,14 @@ class Interrupted(Exception):  # noqa: N818
 
 def interrupted(source, output, monkeypatch, **options):
     """A run that ends after its first column, which is finished."""
-    add = stream.Parts.add
+    add = _parquet.Parts.add
 
     def once(self, *given):
         add(self, *given)
         raise Interrupted
 
     with monkeypatch.context() as patched:
-        patched.setattr(stream.Parts, "add", once)
+        patched.setattr(_parquet.Parts, "add", once)
         with pytest.raises(Interrupted):
             mag.microaggregate(source, 5, output=output, **options)
     assert (output.parent / f".{output.name}.parts" / "journal.json").exists()
@@ -281,14 +281,14 @@ def test_an_input_that_changes_while_it_is_read_is_refused(people, path, tmp_pat
 
 
 def test_a_part_that_changes_under_a_run_is_not_published(people, path, tmp_path, monkeypatch):
-    add = stream.Parts.add
+    add = _parquet.Parts.add
 
     def changed(self, name, *given):
         add(self, name, *given)
         if name == "born":
             shutil.copy(self._file("born"), self._file("age"))
 
-    monkeypatch.setattr(stream.Parts, "add", changed)
+    monkeypatch.setattr(_parquet.Parts, "add", changed)
     with pytest.raises(RuntimeError, match="The part of column 'age' has changed since it was written"):
         mag.microaggregate(path, 5, output=tmp_path / "out.parquet", **REST)
     assert not (tmp_path / "out.parquet").exists()
@@ -498,7 +498,7 @@ def test_metadata_of_the_original_are_not_published(tmp_path):
 
 
 def test_an_ordered_dictionary_keeps_its_order_in_all_row_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(stream, "ROWS", 50)
+    monkeypatch.setattr(_parquet, "ROWS", 50)
     codes = np.repeat([2, 0, 1], 50)
     kinds = pa.DictionaryArray.from_arrays(codes, ["low", "middle", "high", "CANARY"], ordered=True)
     table = pa.table({"x": np.arange(150), "kind": kinds})
@@ -518,7 +518,7 @@ def test_the_manifest_confirms_no_guess_about_the_input(people, path, tmp_path):
         mag.microaggregate(path, 5, output=output, overwrite=True, **REST)
         manifests.append((tmp_path / "out.parquet.manifest.json").read_text())
     assert manifests[0] == manifests[1]
-    assert stream.digest(path) not in manifests[0]
+    assert _parquet.digest(path) not in manifests[0]
     assert "people.parquet" not in manifests[0]
 
 
@@ -598,9 +598,9 @@ def test_a_lock_is_one_owners(tmp_path):
 
 def test_nothing_is_written_where_k_fails(path, tmp_path):
     """A step that masks nothing: the count on the file finds it."""
-    source = stream.Source(path)
+    source = _parquet.Source(path)
     with pytest.raises(NotAnonymous, match="class of 1 equal records in income"):
-        stream.columnwise(
+        _parquet.columnwise(
             lambda name, part: (part.column(name), 1),
             source,
             tmp_path / "out.parquet",

@@ -32,8 +32,7 @@ from mag.commands._output import bar, dump, say
 from mag.files import FORMATS, File, smallest
 
 if TYPE_CHECKING:
-    from mag.release import Guarantee, Release
-    from mag.stream import FileRelease
+    from mag.table import FileRelease, Guarantee, Release
 
 
 def mask(

@@ -9,18 +9,18 @@ from typing import Any, overload
 import numpy as np
 
 from mag import verify
-from mag._cells import Refused, Units
-from mag._frames import Frame, frame_of
 from mag._lib import checks
 from mag._lib.progress import Watch
-from mag._plan import SCOPES, Plan, Roles, draws, is_name, plan_of, roles_of, sizes_by_column
-from mag._representatives import representatives
-from mag._strata import SmallStrata, Strata, combined, settled, sizes_of
-from mag._within import by_column, jointly
 from mag.api.options import generator_of, progress_of
 from mag.costs import Cost
-from mag.release import WITHHELD, Guarantee, Release, TableGrouping
-from mag.stream import FileRelease, Source, columnwise, is_source
+from mag.frames import Frame, frame_of
+from mag.frames.cells import Refused, Units
+from mag.table._aggregate import representatives
+from mag.table._grouping import by_column, jointly
+from mag.table._parquet import FileRelease, Source, columnwise, is_source
+from mag.table._release import WITHHELD, Guarantee, Release, TableGrouping
+from mag.table._request import SCOPES, Plan, Roles, draws, is_name, plan_of, roles_of, sizes_by_column
+from mag.table._strata import SmallStrata, Strata, combined, settled, sizes_of
 
 MISSING = ("drop", "error", "group")
 SMALL = ("error", "merge", "suppress")

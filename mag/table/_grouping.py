@@ -5,23 +5,23 @@ from typing import Any
 
 import numpy as np
 
-from mag._cells import Units
 from mag._lib import workspace
 from mag._lib.checks import seconds
 from mag._lib.interrupt import interruptible
 from mag._lib.threads import each
-from mag._plan import Plan
-from mag._strata import Strata, combined
 from mag.api.backend import backend_of
 from mag.api.columns import columns
 from mag.api.method import check_options, number_groups, run_method, try_options
 from mag.api.options import generator_of, progress_of
 from mag.api.univariate import univariate
 from mag.costs import Cost
+from mag.frames.cells import Units
 from mag.methods import METHODS, automatic
 from mag.methods._ready import watch_for
 from mag.methods._standard import standardised
 from mag.methods.mona.parts import LARGE, group_parts
+from mag.table._request import Plan
+from mag.table._strata import Strata, combined
 
 SHORT = 0.1  # seconds of a stratum that are not worth annealing
 WIDE = 2**21  # cells that are grouped at once, where columns are grouped by themselves

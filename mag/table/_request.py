@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mag._lib import checks
-from mag._representatives import AGGREGATES, WEIGHTED
 from mag.api.options import cost_of
 from mag.costs import Cost
 from mag.methods import METHODS, automatic
+from mag.table._aggregate import AGGREGATES, WEIGHTED
 
 SCOPES = ("joint", "per-column")
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here

@@ -6,7 +6,9 @@ from typing import Any
 import narwhals
 import numpy as np
 
-from mag._cells import (
+from mag._lib import arrays
+from mag._lib.fresh import fresh_column
+from mag.frames.cells import (
     SECONDS,
     ArrayColumn,
     Objects,
@@ -22,8 +24,6 @@ from mag._cells import (
     unscaled,
     widened,
 )
-from mag._lib import arrays
-from mag._lib.fresh import fresh_column
 
 
 class SeriesColumn:

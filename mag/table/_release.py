@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from mag import __version__, assess
-from mag._frames import Frame, frame_of
 from mag._lib.lazy import cached_property
+from mag.frames import Frame, frame_of
 
 WITHHELD = "withheld: it would undo the shuffle"
 

@@ -7,9 +7,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from mag._cells import ArrayColumn
 from mag._lib.fresh import arrow_table, fresh_column, pandas_frame
-from mag._series import SeriesColumn, column_of
+from mag.frames._series import SeriesColumn, column_of
+from mag.frames.cells import ArrayColumn
 
 KINDS = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"
 

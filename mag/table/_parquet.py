@@ -25,7 +25,7 @@ from mag._lib.content import feed
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.lock import alone
 from mag._lib.progress import Watch
-from mag.release import Guarantee, _plain
+from mag.table._release import Guarantee, _plain
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
 
