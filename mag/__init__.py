@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from mag.costs import Cost
     from mag.estimators import Microaggregator as Microaggregator
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
-    from mag.table import microaggregate
-    from mag.table import Guarantee, Release
+    from mag.table import Guarantee, Release, microaggregate
 
 _HOMES = {
     "CacheWarning": "mag._compiled.cache",

@@ -1,5 +1,6 @@
 """What a release gives away and what it has lost: one dictionary each, from two tables of numbers."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,14 @@ from mag import metrics, privacy
 from mag._lib import checks
 from mag._lib.records import classes
 
+RISKS = (
+    "k_anonymity",
+    "uniques",
+    "distance_linkage",
+    "rank_linkage",
+    "sd_interval_disclosure",
+    "rank_interval_disclosure",
+)
 LINKED = 10_000  # records that linkage, which compares all with all, looks at
 FITTED = 100_000  # records that the logistic regression of the propensity score looks at
 
@@ -55,6 +64,20 @@ def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, float]:
     if k is not None:
         told["below_k"] = float(privacy.uniques(Y, k=k))
     return told
+
+
+def unmasked_risk(columns: Sequence[np.ndarray]) -> dict[str, float]:
+    """What `risk` would find if the columns were published as they are, on the records without NaN.
+
+    Each record is then at no distance from itself: one of c equal records is linked with probability 1/c, and every
+    value lies in its own interval.
+    """
+    whole = ~np.isnan(np.column_stack(columns)).any(axis=1)
+    if not whole.any():
+        return dict.fromkeys(RISKS, np.nan)
+    sizes = np.bincount(classes("original", {place: column[whole] for place, column in enumerate(columns)}))
+    linked = sizes.size / int(whole.sum())
+    return dict(zip(RISKS, (int(sizes.min()), int((sizes == 1).sum()), linked, linked, 1.0, 1.0), strict=True))
 
 
 def utility(original: Any, masked: Any) -> dict[str, Any]:

@@ -55,8 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    from mag.commands import COMMANDS
-    from mag.commands._app import application
+    from mag.commands import COMMANDS, application
 
     try:
         code = application()(arguments, prog_name="mag", standalone_mode=False)

@@ -130,7 +130,7 @@ def run(
 
 def _measured(release: Any) -> list[str]:
     """Risk before and after, and what it cost."""
-    from mag.report._groups import unmasked_risk
+    from mag.assess import unmasked_risk
 
     before, after = unmasked_risk(list(release.numbers()[0].values())), release.risk()
     whose = f"{after['records']:.0f} people without missing cells"

@@ -20,47 +20,30 @@ from mag.privacy import MEASURES
 from mag.solvers import SOLVERS
 
 ROOT = pathlib.Path(mag.__file__).parent
-LAYERS = [  # a file may import from its own layer's package and from those after it
+LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.cli"],
     ["mag.commands"],
     ["mag.demo", "mag.info"],
     ["mag.estimators"],
     ["mag.table"],
-    ["mag.table._parquet"],
-    ["mag.table._release"],
     ["mag.files", "mag.report"],
     ["mag.assess", "mag.verify"],
-    ["mag.table._grouping"],
-    ["mag.table._request"],
     ["mag.frames"],
-    ["mag.frames._series"],
-    ["mag.frames.cells", "mag.table._aggregate", "mag.table._strata"],
     ["mag.scale"],
-    ["mag.api.multivariate"],
     ["mag.api"],
     ["mag.bounds"],
-    ["mag.methods", "mag.results"],
+    ["mag.methods"],
     ["mag.metrics", "mag.privacy"],
     ["mag.backends"],
+    ["mag.results"],
     ["mag.solvers"],
     ["mag.costs"],
-    ["mag._compiled.jit"],
-    ["mag._compiled.bits", "mag._compiled.lanes", "mag._compiled.wide"],
-    ["mag._lib.hierarchy", "mag._lib.records"],
-    ["mag._lib.content", "mag._lib.lock"],
-    [
-        "mag._lib.arrays",
-        "mag._lib.atomic",
-        "mag._lib.checks",
-        "mag._lib.fresh",
-        "mag._lib.interrupt",
-        "mag.results",
-        "mag.reference",
-    ],  # leaves
-    ["mag._lib.lazy", "mag._lib.terminal"],
-    ["mag"],
+    ["mag._compiled"],
+    ["mag.reference"],
+    ["mag._lib"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
+SHARED = ("mag._lib", "mag._compiled")  # private to mag, not to a package of it
 
 
 def module_name(path):
@@ -68,34 +51,65 @@ def module_name(path):
     return ".".join(part for part in parts if part != "__init__")
 
 
+MODULES = {module_name(path): path for path in sorted(ROOT.rglob("*.py"))}
+INSIDE = [name for name in MODULES if name != "mag"]  # the package itself only names where things live
+
+
 def layer(name):
-    while name not in HEIGHT:
-        name = name.rpartition(".")[0]
-    return name
+    return ".".join(name.split(".")[:2])
 
 
 def imports(path):
+    """The modules that a file imports, with `from package import module` resolved."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
-            yield node.module
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in MODULES else node.module
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=module_name)
-def test_imports_point_down(path):
-    here = layer(module_name(path))
-    if here == "mag":  # the package itself only names where things live
-        return
-    for name in imports(path):
-        if name.split(".")[0] == "mag":
-            there = layer(name)
-            assert there == here or HEIGHT[there] > HEIGHT[here], f"{module_name(path)} imports {name}"
+def test_every_module_has_a_layer():
+    assert {layer(name) for name in INSIDE} == set(HEIGHT)
+
+
+def test_few_files_stand_at_the_top():
+    assert len([path for path in ROOT.glob("*.py") if path.stem != "__init__"]) <= 10
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_imports_point_down(name):
+    here = layer(name)
+    for imported in imports(MODULES[name]):
+        if imported.startswith("mag."):
+            there = layer(imported)
+            assert there == here or HEIGHT[there] > HEIGHT[here], f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_an_underscore_is_private_to_its_package(name):
+    for imported in imports(MODULES[name]):
+        if not imported.startswith("mag.") or imported.startswith(SHARED):
+            continue
+        parts = imported.split(".")
+        for depth, part in enumerate(parts):
+            if part.startswith("_"):
+                package = ".".join(parts[:depth])
+                assert f"{name}.".startswith(f"{package}."), f"{name} imports {imported}"
+
+
+def test_the_description_of_the_tree_names_every_package():
+    text = (ROOT.parent / "docs" / "architecture.md").read_text() if (ROOT.parent / "docs").is_dir() else None
+    if text is None:
+        pytest.skip("an installed package has no docs")
+    packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+    missing = [name for name in sorted(packages - {"mag"}) if not re.search(rf"\b{name.rpartition('.')[2]}/", text)]
+    assert not missing
 
 
 TABLES = {
-    "backends": BACKENDS,
     "bounds": BOUNDS,
     "commands": COMMANDS,
     "costs": COSTS,
@@ -112,9 +126,20 @@ def test_tables_equal_files(folder, table):
     assert list(table) == files
 
 
-def test_every_file_of_methods_holds_a_method_of_the_table():
+def test_every_backend_has_a_folder():
+    folders = sorted(path.parent.name for path in (ROOT / "backends").glob("*/__init__.py"))
+    assert list(BACKENDS) == folders
+
+
+def test_every_method_stands_in_its_file_or_in_its_family():
+    """A file, named like it, of `methods` or `methods/orders`; or the folder of its family."""
     files = {path.stem for path in (ROOT / "methods").glob("*.py") if not path.stem.startswith("_")}
-    assert {method.group.__module__.rpartition(".")[2] for method in METHODS.values()} == files
+    families = {path.parent.name for path in (ROOT / "methods").glob("*/__init__.py")} - {"distances", "orders"}
+    homes = {name: method.group.__module__.removeprefix("mag.methods.") for name, method in METHODS.items()}
+    for name, home in homes.items():
+        assert home in {name, f"orders.{name}"} or home in families, f"{name} is in {home}"
+    assert files <= set(METHODS)
+    assert files | families <= set(homes.values())
     assert list(METHODS) == sorted(METHODS)
 
 

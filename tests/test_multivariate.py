@@ -9,7 +9,7 @@ import pytest
 import mag
 from mag._lib.progress import Watch
 from mag.methods import METHODS
-from mag.methods._standard import standardised
+from mag.methods.distances.standard import standardised
 
 ANY = [name for name, method in METHODS.items() if method.k is None]  # "matching" has tests of its own
 RANDOM = [name for name, method in METHODS.items() if "random_state" in method.options]

@@ -12,9 +12,10 @@ from numba.core.dispatcher import Dispatcher
 import mag
 from benchmarks._data import DATA, table
 from mag._lib.progress import Watch
+from mag.api import ready
 from mag.bounds import BOUNDS
 from mag.bounds import ready as ready_bound
-from mag.methods import METHODS, _ready
+from mag.methods import METHODS
 
 LIMITED = [name for name, method in METHODS.items() if "time_limit" in method.options]
 
@@ -29,7 +30,7 @@ def test_nothing_is_compiled_after_the_clock_has_started(method):
     """Whatever the limit allows: all of the work, part of it, or none."""
     X = np.random.default_rng(0).normal(size=(1200, 4))
     mag.multivariate(X, 5, method="mondrian")  # what counts the groups, after the method, is compiled too
-    _ready.watch_for([method], 5, {}, False, None, 1.0)
+    ready.watch_for([method], 5, {}, False, None, 1.0)
     before = compiled()
     for seconds in (60.0 if method != "anneal" else 1.0, 0.01, 1e-9):
         grouping = mag.multivariate(X, 5, method=method, time_limit=seconds)
@@ -60,7 +61,7 @@ def test_time_that_compilation_takes_is_not_counted(monkeypatch, by):
         left.append(watch.left())
         return METHODS["mdav"].group(X, k, threads=threads, watch=watch)
 
-    monkeypatch.setattr(_ready, "ready", slow)
+    monkeypatch.setattr(ready, "ready", slow)
     monkeypatch.setitem(METHODS, "mdav_plus", type(METHODS["mdav"])(group))
     X = np.random.default_rng(0).normal(size=(40, 2))
     if by is None:
@@ -73,7 +74,7 @@ def test_time_that_compilation_takes_is_not_counted(monkeypatch, by):
 
 
 def test_what_needs_no_work_compiles_nothing(monkeypatch):
-    monkeypatch.setattr(_ready, "ready", None)
+    monkeypatch.setattr(ready, "ready", None)
     assert mag.multivariate(np.eye(3), 2, time_limit=1).n_groups == 1
     assert mag.multivariate(np.arange(9.0)[:, None], 2, time_limit=1).n_groups > 1
     assert mag.multivariate(np.eye(3), 2).n_groups == 1

@@ -7,7 +7,8 @@ import mag
 from benchmarks.fuzz import TOLERANCE, draw, excess
 from mag.backends import cpu
 from mag.costs import COSTS
-from mag.solvers import SOLVERS, _exact
+from mag.solvers import SOLVERS
+from mag.solvers.extensions import exact
 
 FREE = [name for name, entry in SOLVERS.items() if not entry.bounded]
 OPTIONS = [{"group_penalty": 1e-9}, {"max_groups": 9}, {"soft": 1e-9}]
@@ -85,7 +86,7 @@ def test_the_integers_agree_with_the_reference(cost, monkeypatch):
 
 
 def test_ordinary_columns_are_left_to_float64(monkeypatch):
-    monkeypatch.setattr(_exact, "solve", None)
+    monkeypatch.setattr(exact, "solve", None)
     rng = np.random.default_rng(10)
     w = rng.lognormal(0, 1.5, 5000)
     for x in (rng.lognormal(0, 2, 5000), rng.poisson(3, 5000), rng.normal(1e9, 1.0, 5000), rng.random(5000)):

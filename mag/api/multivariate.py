@@ -13,14 +13,14 @@ from mag._lib.progress import Watch
 from mag.api.backend import backend_of
 from mag.api.method import check_options, number_groups, run_method, try_options
 from mag.api.options import generator_of, progress_of
+from mag.api.ready import watch_for
 from mag.api.univariate import univariate
 from mag.backends.cpu.labels import at_least
 from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound
 from mag.methods import METHODS, automatic
-from mag.methods._ready import watch_for
-from mag.methods._standard import Standard, standardised
+from mag.methods.distances.standard import Standard, standardised
 from mag.methods.orders.consecutive import Whole
 from mag.results import RecordGrouping
 

@@ -9,7 +9,7 @@ from mag._compiled.groups import Groups, distance
 from mag._lib.workspace import borrow
 from mag.costs import Cost
 from mag.solvers import SOLVERS, Solver
-from mag.solvers._columnwise import at_stake
+from mag.solvers.extensions.columnwise import at_stake
 
 NO_WEIGHTS = np.empty(0)
 EXACT = 2**53  # float64 holds every integer up to here

@@ -1,6 +1,7 @@
 """One command, one file; typer makes the command line of the function's signature, and the help of its docstring."""
 
 from collections.abc import Callable
+from typing import Any
 
 from mag.commands import check, compare, demo, info, mask, risk, utility, warmup
 
@@ -14,3 +15,10 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "utility": utility.utility,
     "warmup": warmup.warmup,
 }
+
+
+def application() -> Callable[..., Any]:
+    """The command `mag`; called with arguments it runs, and leaves mistakes to its caller."""
+    from mag.commands._app import application  # which needs typer, and this table
+
+    return application(COMMANDS)

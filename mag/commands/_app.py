@@ -6,10 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from mag import __version__
-from mag.commands import COMMANDS
 
 
-def application() -> Callable[..., Any]:
+def application(commands: dict[str, Callable[..., int | None]]) -> Callable[..., Any]:
     """The command `mag`; called with arguments it runs, and leaves mistakes to its caller."""
     app = typer.Typer(
         help="Microaggregation: publish tables in groups of at least k records, at little loss.",
@@ -18,7 +17,7 @@ def application() -> Callable[..., Any]:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_everywhere)
-    for name, command in COMMANDS.items():
+    for name, command in commands.items():
         app.command(name)(command)
     return typer.main.get_command(app)
 

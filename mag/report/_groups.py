@@ -5,18 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag._lib.records import classes
 from mag.report._columns import standard
 
 DOMINATED = 0.8  # share of a group's squared error that would go with one record
-KEYS = (
-    "k_anonymity",
-    "uniques",
-    "distance_linkage",
-    "rank_linkage",
-    "sd_interval_disclosure",
-    "rank_interval_disclosure",
-)
 FAR = 1.0  # standard deviations between that record and its group's mean
 
 
@@ -81,20 +72,6 @@ def dominated(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:
     found = np.zeros(counts.size, dtype=bool)
     found[labels[alone]] = True
     return _count(counts, found)
-
-
-def unmasked_risk(columns: Sequence[np.ndarray]) -> dict[str, float]:
-    """What `mag.assess.risk` would find if the columns were published as they are, on the records without NaN.
-
-    Each record is then at no distance from itself: one of c equal records is linked with probability 1/c, and every
-    value lies in its own interval.
-    """
-    whole = ~np.isnan(np.column_stack(columns)).any(axis=1)
-    if not whole.any():
-        return dict.fromkeys(KEYS, np.nan)
-    sizes = np.bincount(classes("original", {place: column[whole] for place, column in enumerate(columns)}))
-    linked = sizes.size / int(whole.sum())
-    return dict(zip(KEYS, (int(sizes.min()), int((sizes == 1).sum()), linked, linked, 1.0, 1.0), strict=True))
 
 
 def _count(counts: np.ndarray, chosen: np.ndarray) -> Count:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mag.assess import unmasked_risk
 from mag.report import _bins, _columns, _groups, _svg, _words
 from mag.report._facts import Facts
 from mag.report._html import Content, Element, Row, element, name, short, table
@@ -169,7 +170,7 @@ def _agreement(before: np.ndarray, after: np.ndarray) -> list[Element]:
 
 def risk(facts: Facts) -> Element | None:
     """What the table still gives away."""
-    unmasked = _groups.unmasked_risk(list(facts.original.values()))
+    unmasked = unmasked_risk(list(facts.original.values()))
     rows: list[Row] = [
         (_meaning(word), [word.text(unmasked[key])], [word.text(facts.risk[key])])
         for key, word in _words.RISK.items()

@@ -16,7 +16,7 @@ import numpy as np
 from mag.backends.cpu.labels import starts_of
 from mag.costs import COSTS
 from mag.solvers import block
-from mag.solvers._narrow import PAD
+from mag.solvers.block import PAD
 
 FIRST_MARK = 4  # strides behind the start of a stretch; every mark lies twice as far as the one before
 

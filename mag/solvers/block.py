@@ -34,7 +34,7 @@ from mag._compiled.lanes import (
     spread_lane,
 )
 from mag.solvers import _narrow
-from mag.solvers._narrow import PAD
+from mag.solvers._narrow import LARGEST_K, PAD, PANEL
 
 WIDTH = 4  # columns of one search
 STEP = 4  # values of one step of the running sums
@@ -52,12 +52,12 @@ def padded(values):
 
 def size_type(k):
     """The type of the sizes that `solve` writes; there must be room for PAD more than for those of n + 1 columns."""
-    return np.uint8 if k <= _narrow.LARGEST_K else np.uint16 if k < 2**15 else np.int32
+    return np.uint8 if k <= LARGEST_K else np.uint16 if k < 2**15 else np.int32
 
 
 def memory(kernel, n, k):
     """How many float64 it takes: F twice, G, a line per term, 1/size, the stack of searches, and the ending."""
-    if k <= _narrow.LARGEST_K:
+    if k <= LARGEST_K:
         return _narrow.memory(k)
     return (3 + kernel.n_terms) * (3 * k + 2 * PAD) + 2 * k + PAD + 4 * DEPTH + 2 * k - 1
 
@@ -75,7 +75,7 @@ def solve(cost, x, w, k, sizes, work):
 
 def compiled_for(k):
     """The compiled function for this k, and k as it takes it: a Number where it is small."""
-    return (_solve, k) if k > _narrow.LARGEST_K else (_narrow.solver_for(k), _narrow.NUMBERS[k])
+    return (_solve, k) if k > LARGEST_K else (_narrow.solver_for(k), _narrow.NUMBERS[k])
 
 
 def resume(cost, x, w, k, sizes, work, state):
@@ -85,7 +85,7 @@ def resume(cost, x, w, k, sizes, work, state):
     value c, and end PAD behind the last column; sizes[offset(k) + 1] is that of the first column.  Runs over 2k-1
     columns or more leave the `ending` that a run over all columns would.
     """
-    if k > _narrow.LARGEST_K:
+    if k > LARGEST_K:
         return _resume(cost, k, x, w, sizes, work, state)
     spent = _narrow.resumer_for(k)(cost, _narrow.NUMBERS[k], x, w, sizes, work, state[:-1])
     state[:-1] = ending(work, k)
@@ -94,17 +94,17 @@ def resume(cost, x, w, k, sizes, work, state):
 
 def stride(k):
     """How many columns F restarts after."""
-    return _narrow.PANEL if k <= _narrow.LARGEST_K else k - k % WIDTH
+    return PANEL if k <= LARGEST_K else k - k % WIDTH
 
 
 def offset(k):
     """The last column that is known at the start: 0, or those below k, which no group can end at."""
-    return 0 if k <= _narrow.LARGEST_K else k - 1
+    return 0 if k <= LARGEST_K else k - 1
 
 
 def lead(k):
     """How many values before its first one a run may read."""
-    return PAD + 2 * offset(k) + (k > _narrow.LARGEST_K)
+    return PAD + 2 * offset(k) + (k > LARGEST_K)
 
 
 def fresh(k):

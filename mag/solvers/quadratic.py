@@ -3,7 +3,7 @@
 from mag._compiled.frame import real
 from mag._compiled.jit import jit
 from mag._compiled.lanes import at
-from mag.solvers._spans import columns, later_is_better, memory, settle, start
+from mag.solvers.extensions.spans import columns, later_is_better, memory, settle, start
 
 __all__ = ["memory", "solve"]
 

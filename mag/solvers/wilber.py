@@ -12,7 +12,7 @@ from mag._compiled.frame import real
 from mag._compiled.jit import inlined, jit
 from mag._compiled.lanes import at
 from mag.solvers._smawk import column_minima, notebook
-from mag.solvers._spans import columns, later_is_better, memory, settle, settled_row, start
+from mag.solvers.extensions.spans import columns, later_is_better, memory, settle, settled_row, start
 
 __all__ = ["memory", "solve"]
 

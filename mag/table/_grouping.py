@@ -13,12 +13,12 @@ from mag.api.backend import backend_of
 from mag.api.columns import columns
 from mag.api.method import check_options, number_groups, run_method, try_options
 from mag.api.options import generator_of, progress_of
+from mag.api.ready import watch_for
 from mag.api.univariate import univariate
 from mag.costs import Cost
 from mag.frames.cells import Units
 from mag.methods import METHODS, automatic
-from mag.methods._ready import watch_for
-from mag.methods._standard import standardised
+from mag.methods.distances.standard import standardised
 from mag.methods.mona.parts import LARGE, group_parts
 from mag.table._request import Plan
 from mag.table._strata import Strata, combined

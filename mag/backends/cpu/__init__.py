@@ -12,9 +12,10 @@ from mag.backends.cpu import batch
 from mag.backends.cpu.labels import label, label_sorted, smallest_count, starts_of
 from mag.backends.problem import NEGLIGIBLE, even, prepared, scaled, unspannable
 from mag.costs import COSTS
-from mag.solvers import _columnwise, _exact, _spans, block
-from mag.solvers._limit import at_most
-from mag.solvers._narrow import PAD
+from mag.solvers import block
+from mag.solvers.block import PAD
+from mag.solvers.extensions import columnwise, exact, spans
+from mag.solvers.extensions.max_groups import at_most
 
 WORTH = 2**14  # values that are worth a thread
 LONG = 2**21  # values from which on a column is solved, and labelled, in two halves
@@ -132,7 +133,7 @@ def _weighed(column, weights, problem, threads):
             return starts
         if problem.plain:
             return _columnwise_starts(x, light, moderate)
-    return _exact.solve(column[PAD:-PAD], weights, problem)
+    return exact.solve(column[PAD:-PAD], weights, problem)
 
 
 def _at_most(column, weights, problem, threads):
@@ -176,14 +177,14 @@ def _optimum(column, weights, problem, fixed, threads):
         total = run(kernel, values, weights, k, sizes, work)
     else:
         total = run(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
-        doubt = _spans.doubt(work, n) if kernel.number == "real" else 0.0
+        doubt = spans.doubt(work, n) if kernel.number == "real" else 0.0
     return _starts(sizes, problem), total, doubt, scale
 
 
 def _columnwise_starts(x, weights, problem):
     """Starts, by the solver that no weight can mislead."""
     sizes = borrow("sizes", x.size + 1, np.int32 if x.size < 2**31 else np.int64)
-    _columnwise.solve(x, weights, problem.k, problem.squares, borrow("work", x.size + 1, np.float64), sizes)
+    columnwise.solve(x, weights, problem.k, problem.squares, borrow("work", x.size + 1, np.float64), sizes)
     return _starts(sizes, problem)
 
 

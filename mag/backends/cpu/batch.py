@@ -17,7 +17,7 @@ from mag._lib.workspace import borrow
 from mag.backends.cpu.labels import label, label_sorted, smallest_count, starts_of
 from mag.backends.problem import EXACT, MODERATE, TINY
 from mag.solvers import block
-from mag.solvers._narrow import PAD
+from mag.solvers.block import PAD
 
 WIDTH = 8  # columns gathered at once: a row of them is a cache line
 SHORT = 2**15  # values that are worth a call

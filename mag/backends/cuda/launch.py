@@ -11,7 +11,7 @@ import numpy as np
 
 from mag.backends.cuda.sources import compiled, macros
 from mag.costs import COSTS
-from mag.solvers._narrow import LARGEST_K, PANEL
+from mag.solvers.block import LARGEST_K, PANEL
 
 LARGEST = 2**15 - 1  # k up to which sizes fit 16 bits
 SEGMENT = 1024  # values whose groups are followed back by one thread, at least

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from mag.solvers._limit import at_most
+from mag.solvers.extensions.max_groups import at_most
 
 GUARD = 96
 
