@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -21,11 +22,14 @@ print(sum(staggered.solve.stats.cache_hits.values()), sum(staggered.solve.stats.
 
 
 @pytest.fixture
-def copy(tmp_path):
-    """A copy of the package that may be edited."""
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(pathlib.Path(mag.__file__).parent, tmp_path / "mag", ignore=ignore)
-    return tmp_path
+def copy():
+    """A copy of the package that may be edited, in a folder that everybody may read, unlike pytest's."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        path.chmod(0o755)
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(pathlib.Path(mag.__file__).parent, path / "mag", ignore=ignore)
+        yield path
 
 
 def run(folder):
@@ -133,9 +137,6 @@ print(len(told), "NUMBA_CACHE_DIR" in told[0] if told else "")
 @pytest.mark.parametrize("named", [None, "a directory that cannot be written"])
 def test_everything_works_where_nothing_can_be_written(copy, named):
     """As a user without a home, on a package of somebody else, compiled code stays in memory; one warning says so."""
-    for parent in copy.parents:
-        if "pytest-of" in str(parent):
-            parent.chmod(0o755)  # pytest's are private
     for path in [copy, *copy.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(copy)}

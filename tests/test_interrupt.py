@@ -17,6 +17,14 @@ from mag._lib.threads import each
 LIMIT = 120  # seconds after which a process hangs
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Ctrl-C as Python handles it: a shell sets it aside for what it starts in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs signals between processes")
 @pytest.mark.parametrize("job", ["anneal", "bound lp", "nearest_neighbor", "quadratic", "strata", "tsp", "univariate"])
 def test_work_is_interrupted(job):

@@ -4,11 +4,10 @@ Entries of the data (minimum, maximum, the value in the middle) are copied.  Wha
 distances within the group, so that nothing outside of it counts.
 """
 
-from functools import cached_property
-
 import numpy as np
 
 from mag._compiled.jit import called, jit
+from mag._lib.lazy import cached_property
 
 HUGE = 2.0**960  # 2**63 numbers below this can be summed
 LARGE = 64  # the power of two that distances are divided by where sums of them could overflow

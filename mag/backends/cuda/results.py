@@ -25,7 +25,7 @@ class DeviceGrouping(Grouping):
         problem = columns.problem
         public = {"k": problem.k, "k_guaranteed": True}
         data = {"_columns": columns, "_device_x": x, "_dtype": dtype, "_weights": None}
-        vars(self).update(public | data, _cost=problem.cost, _home=home)
+        vars(self).update(public | data, _cost=problem.cost, _name=problem.cost.name, _home=home)
 
     @cached_property
     def _final(self) -> Columns:
@@ -101,7 +101,8 @@ class DeviceColumnGroupings(ColumnGroupings):
 
     def __init__(self, parts: list[tuple[Columns, np.ndarray]], k: Any, *, x: Any, **others: Any) -> None:
         data = {"k": k, "_parts": parts, "_device_x": x}
-        vars(self).update(data, **{f"_{name}": value for name, value in others.items()})
+        names = [cost.name for cost in others["costs"]]
+        vars(self).update(data, _names=names, **{f"_{name}": value for name, value in others.items()})
 
     @cached_property
     def _final(self) -> list[tuple[Columns, np.ndarray]]:
