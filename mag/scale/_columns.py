@@ -7,15 +7,13 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 
-from mag._compiled.groups import Groups
 from mag._lib.checks import integer, one_of, per_column, unused
 from mag.api.univariate import univariate
 from mag.costs import COSTS
-from mag.results import published
 from mag.scale import _frames
 from mag.scale._graph import Tasks
 from mag.scale._inputs import no_frame, real_chunks
-from mag.scale._results import Scaled
+from mag.scale._results import Scaled, representative_type
 from mag.scale.kernels import label_columns, mask_column, mask_columns
 from mag.solvers import SOLVERS
 
@@ -106,8 +104,7 @@ def _array(X: da.Array, k: Any, cost: Any, solver: str, width: int | None) -> Sc
     width = integer("columns_per_task", width, 1, m, "m")
     blocks = X.rechunk({0: -1, 1: width})
     t = Tasks("columns", [blocks], blocks.name, ks, costs, solver)
-    sample = Groups(np.zeros(1, np.float64 if X.dtype.kind == "f" else X.dtype), np.zeros(1, np.int64))
-    dtype = np.result_type(*(published(COSTS[one].representatives(sample), X.dtype) for one in dict.fromkeys(costs)))
+    dtype = np.result_type(*(representative_type(one, X.dtype) for one in dict.fromkeys(costs)))
     labels, masked = {}, {}
     for b, first in enumerate(range(0, m, width)):
         part, key = slice(first, first + width), (blocks.name, 0, b)

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from mag._lib.checks import flag, fraction, integer, one_of, unused
-from mag.scale import _frames, _parts
+from mag.scale import _frames
+from mag.scale import _multivariate_tasks as tasks
 from mag.scale._graph import Tasks
 from mag.scale._inputs import no_frame, real_chunks
-from mag.scale._parts import Frame, Records
+from mag.scale._multivariate_tasks import Records, Transform
 from mag.scale._results import ScaledRecords
 from mag.scale.kernels import label_records, mask_records
 
@@ -187,24 +188,24 @@ def _grouped(
 ) -> tuple[list, list, tuple, tuple]:
     """Keys of labels and of masked columns, chunk by chunk, of the number of groups and of the information loss."""
     chunks = list(enumerate(records))
-    bare = t.add("bare", [], _parts.frame, t.each("facts", _parts.facts, records), names, k)
-    moments = t.each("moments", _parts.moments, records, bare)
-    read = t.add("read", [], _parts.units, moments, bare, standardize)
-    sampled = [t.add("sampled", [c], _parts.sample, key, c, read, parts, seed) for c, key in chunks]
-    tree = t.add("tree", [], _parts.grow, sampled, read, parts, k)
-    leaves = [t.add("leaf", [c], _parts.assign, key, c, read, tree) for c, key in chunks]
-    repaired = t.add("repaired", [], _parts.repair, t.each("count", _parts.count, leaves, parts), tree, k)
-    ordered = t.each("order", _parts.order, leaves, repaired, parts)
-    pieces = [[t.add("piece", [c, p], _parts.take, key, ordered[c], p) for c, key in chunks] for p in range(parts)]
-    joined = t.each("part", _parts.together, pieces)
-    grouped = t.each("grouped", _group, joined, read, k, method, rho)
-    told = t.add("told", [], _number, t.entries("found", grouped, 1), moments, read)
+    bare = t.add("bare", [], tasks.locate_columns, t.each("facts", tasks.examine_chunk, records), names, k)
+    moments = t.each("moments", tasks.compute_moments, records, bare)
+    transform = t.add("transform", [], tasks.measure_units, moments, bare, standardize)
+    sampled = [t.add("sampled", [c], tasks.sample_records, key, c, transform, parts, seed) for c, key in chunks]
+    tree = t.add("tree", [], tasks.grow_tree, sampled, transform, parts, k)
+    leaves = [t.add("leaf", [c], tasks.assign_leaves, key, c, transform, tree) for c, key in chunks]
+    repaired = t.add("repaired", [], tasks.repair_parts, t.each("count", tasks.count_leaves, leaves, parts), tree, k)
+    ordered = t.each("order", tasks.order_by_part, leaves, repaired, parts)
+    pieces = [[t.add("piece", [c, p], tasks.take_part, key, ordered[c], p) for c, key in chunks] for p in range(parts)]
+    joined = t.each("part", tasks.join_pieces, pieces)
+    grouped = t.each("grouped", _group, joined, transform, k, method, rho)
+    told = t.add("told", [], _number, t.entries("found", grouped, 1), moments, transform)
 
     def back(what: str, function: Any, *others: Any) -> list:
         """What a function finds for the records of every part, chunk by chunk."""
         found = [t.add(what, [p], function, key, grouped[p], p, *others) for p, key in enumerate(joined)]
         pieces = t.exchange(f"{what}-piece", found, len(records))
-        return [t.add(f"{what}-back", [c], _parts.restore, ordered[c], piece) for c, piece in enumerate(pieces)]
+        return [t.add(f"{what}-back", [c], tasks.restore_order, ordered[c], piece) for c, piece in enumerate(pieces)]
 
     n_groups, loss = t.entries("told", [told], 1)[0], t.entries("told", [told], 2)[0]
     return back("labels", _labels, told), back("masked", _masked, keep), n_groups, loss
@@ -217,11 +218,11 @@ def _columns_of(block: np.ndarray) -> Records:
 
 
 def _group(
-    part: tuple[Records, list[int]], read: Frame, k: int, method: str, rho: float | None
+    part: tuple[Records, list[int]], transform: Transform, k: int, method: str, rho: float | None
 ) -> tuple[np.ndarray, tuple[int, float]]:
     """Labels of a part; how many groups, and the squared distances to their means."""
-    z = _parts.standardised(part[0], read)
-    labels = label_records(z, k, method, 0 if rho is None else int(read.n**rho))
+    z = tasks.standardize_records(part[0], transform)
+    labels = label_records(z, k, method, 0 if rho is None else int(transform.n**rho))
     order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)
     if not labels.size:
         return labels, (0, 0.0)
@@ -232,14 +233,14 @@ def _group(
 
 
 def _number(
-    found: list[tuple[int, float]], moments: list[tuple[int, np.ndarray, np.ndarray]], read: Frame
+    found: list[tuple[int, float]], moments: list[tuple[int, np.ndarray, np.ndarray]], transform: Transform
 ) -> tuple[list[int], int, float]:
     """How many groups there are before each part, how many in all, and SSE / SST."""
     before = np.concatenate([[0], np.cumsum([groups for groups, _ in found])])
     if before[-1] >= 2**31:
         raise ValueError(f"X must make fewer than 2**31 groups; got {before[-1]}, use a larger k.")
-    around = [squares + n * np.square(mean - read.mean) for n, mean, squares in moments]
-    total = float((np.sum(around, axis=0) * np.square(read.unit)).sum())
+    around = [squares + n * np.square(mean - transform.mean) for n, mean, squares in moments]
+    total = float((np.sum(around, axis=0) * np.square(transform.unit)).sum())
     lost = sum(squares for _, squares in found)
     return before[:-1].tolist(), int(before[-1]), lost / total if total else 0.0
 
