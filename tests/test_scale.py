@@ -115,7 +115,7 @@ def test_long_equally_spaced_columns(k):
 
 def stretches(x, k, pieces=6):
     """Stretches of a sorted column as guessed, and as they are."""
-    n, ahead = x.size, _stretches.forget(k)
+    n, ahead = x.size, _stretches.run_ahead(k)
     edges = np.linspace(0, n, pieces + 1).astype(int).tolist()
     columns = [_stretches.boundary(edge, n, k) for edge in edges[:-1]] + [n]
     guessed, true, state = [], [], _stretches.block.fresh(k)
@@ -149,7 +149,7 @@ def test_a_stretch_is_followed_no_further_than_to_where_it_meets_the_truth():
 
 def test_a_short_run_ahead_costs_time_and_nothing_else(monkeypatch):
     x = np.random.default_rng(0).random(20_000)
-    monkeypatch.setattr(_stretches, "forget", lambda k: 0)
+    monkeypatch.setattr(_stretches, "run_ahead", lambda k: 0)
     assert_as_in_memory(x, 11)
     monkeypatch.setattr(_stretches, "same", lambda state, other: True)  # without the certificate
     with pytest.raises(AssertionError):

@@ -35,9 +35,9 @@ class Stretch:
     ending: np.ndarray
 
 
-def forget(k: int) -> int:
-    """Columns after which random values have forgotten where groups started, nearly always."""
-    return _up(6 * k * k + 20 * k + 4 * block.stride(k), k)
+def run_ahead(k: int) -> int:
+    """Columns that a stretch starts ahead: whole strides, and four more to forget how F was rounded before."""
+    return (-(-block.burn_in(k) // block.stride(k)) + 4) * block.stride(k)
 
 
 def tail(k: int, ahead: int) -> int:
@@ -126,7 +126,3 @@ def _marks(begin: int, end: int, k: int) -> list[int]:
         marks.append(begin + step)
         step *= 2
     return [*marks, end] if end > begin else marks
-
-
-def _up(columns: int, k: int) -> int:
-    return -(-columns // block.stride(k)) * block.stride(k)

@@ -134,7 +134,7 @@ def _half(
     t: Tasks, half: str, numbers: list, edges: tuple, n: int, length: int, k: int, cost: str
 ) -> tuple[list, tuple]:
     """Keys of the stretches of the first `length` values, and of what is known at their end."""
-    ahead = _stretches.forget(k)
+    ahead = _stretches.run_ahead(k)
     guess = ahead * len(numbers) < n  # otherwise the guesses would cost more than they save
     tail: Any = None
     leave: Any = None

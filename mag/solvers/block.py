@@ -107,6 +107,11 @@ def lead(k):
     return PAD + 2 * offset(k) + (k > LARGEST_K)
 
 
+def burn_in(k):
+    """Columns after which two runs over random values have nearly always met, wherever their groups started."""
+    return 6 * k * k + 20 * k
+
+
 def fresh(k):
     """The state at a forced cut: F of the last 2k-1 columns, and which of them is the first that can still be best."""
     first = 2 * k - 2 - offset(k)
