@@ -6,7 +6,7 @@ import numpy as np
 
 from mag._lib.arrays import read
 from mag._lib.checks import integer, one_of, shown, thread_count
-from mag._lib.records import deviations, exponents, scaled
+from mag._lib.floats import deviations, exponents, scaled
 from mag.api.multivariate import multivariate
 from mag.api.options import generator_of
 from mag.methods import METHODS, automatic

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mag._lib.records import centered, deviations, scaled
+from mag._lib.floats import centered, deviations, scaled
 
 
 def correlations(X: np.ndarray) -> np.ndarray:

@@ -8,8 +8,10 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.arrays import read
+from mag._lib.equal import classes_of, columns
+from mag._lib.floats import scaled
 from mag._lib.hierarchy import Hierarchy, read_hierarchies
-from mag._lib.records import classes_of, columns, numeric, scaled
+from mag._lib.pairs import numeric
 
 
 def penalties(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from mag._lib.checks import integer
-from mag._lib.records import classes
+from mag._lib.equal import classes
 
 
 def c_avg(table: Any, k: int) -> float:

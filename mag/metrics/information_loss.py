@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
-from mag._lib.records import centered, pair, scaled, standardized
+from mag._lib.floats import centered, scaled, standardized
+from mag._lib.pairs import pair
 
 
 def information_loss(original: Any, masked: Any, *, standardize: bool = True) -> float:

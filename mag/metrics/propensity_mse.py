@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.records import centered, deviations, pair, standardized
+from mag._lib.floats import centered, deviations, standardized
+from mag._lib.pairs import pair
 
 STEPS = 200
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
-from mag._lib.records import centered, exponents, numeric, scaled, standardized
+from mag._lib.floats import centered, exponents, scaled, standardized
+from mag._lib.pairs import numeric
 
 
 def sst(original: Any, *, standardize: bool = False) -> float:

@@ -7,8 +7,8 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.arrays import read
+from mag._lib.equal import codes
 from mag._lib.hierarchy import Hierarchy
-from mag._lib.records import codes
 
 CELLS = 2**20  # of a block of distributions
 Distance = Callable[[np.ndarray, np.ndarray], np.ndarray]

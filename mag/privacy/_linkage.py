@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mag._lib.records import classes
+from mag._lib.equal import classes
 
 CELLS = 2**20  # of a block of distances: no n × n matrix is ever in memory
 TIE = 1 + 1e-9  # squared distances closer than this are equal

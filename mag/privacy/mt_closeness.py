@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import integer
-from mag._lib.records import classes, classes_of, numeric, standardized
+from mag._lib.equal import classes, classes_of
+from mag._lib.floats import standardized
+from mag._lib.pairs import numeric
 from mag.privacy._emd import Distance, counts, read_sensitive, shares
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag._lib.records import centered, deviations, scaled, standardized
+from mag._lib.floats import centered, deviations, scaled, standardized
 from mag.metrics import information_loss
 
 ROWS = 65536  # at a time
