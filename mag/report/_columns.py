@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag._lib.floats import centered, deviations, scaled, standardized
+from mag._lib.floats import deviations, scaled
+from mag.methods.distances.standard import center_columns
 from mag.metrics import information_loss
 
 ROWS = 65536  # at a time
@@ -42,7 +43,7 @@ def standard(column: np.ndarray) -> np.ndarray:
     z = np.zeros(column.size)
     known = ~np.isnan(column)
     if known.any():
-        z[known] = centered(standardized(column[known][:, None])[0])[:, 0]
+        z[known] = center_columns(column[known][:, None], True).z[:, 0]
     return z
 
 

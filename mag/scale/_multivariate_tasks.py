@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from mag._compiled.groups import distance
 from mag._lib.checks import not_finite, refuse
 from mag.backends.problem import MODERATE
+from mag.methods.distances.standard import divide_column, magnitude
 from mag.scale._hash import mixed
 
 Records = list[np.ndarray]
@@ -70,10 +70,7 @@ def locate_columns(chunks: list[Facts], names: list[Any], k: int) -> Transform:
         raise ValueError(f"k must be an integer in [1, n={n}]; got {k}.")
     low = [min(chunk.low[j] for chunk in chunks if chunk.n) for j in range(len(names))]
     high = [max(chunk.high[j] for chunk in chunks if chunk.n) for j in range(len(names))]
-    exponent = []
-    for a, b in zip(low, high, strict=True):
-        size = max(abs(a), abs(b)) if np.asarray(a).dtype.kind == "f" else int(b) - int(a)
-        exponent.append(int(np.frexp(float(size))[1]))
+    exponent = [magnitude(a, b) for a, b in zip(low, high, strict=True)]
     before = np.concatenate([[0], np.cumsum([chunk.n for chunk in chunks])])[:-1].tolist()
     return Transform(n, before, low, exponent, np.zeros(len(names)), np.ones(len(names)))
 
@@ -113,10 +110,9 @@ def standardize_records(records: Records, transform: Transform) -> np.ndarray:
     """z, (n, d)."""
     z = np.empty((records[0].size, len(records)))
     for j, (x, low, exponent) in enumerate(zip(records, transform.low, transform.exponent, strict=True)):
-        if x.dtype.kind == "f":
-            y = np.ldexp(x.astype(np.float64), -exponent) - np.ldexp(float(low), -exponent)
-        else:  # exact differences first: 64-bit integers do not fit into float64
-            y = np.ldexp(distance(x, np.asarray(low).reshape(1)).astype(np.float64), -exponent)
+        y = divide_column(x, low, exponent)
+        if x.dtype.kind == "f":  # offsets cost no digits
+            y -= np.ldexp(float(low), -exponent)
         z[:, j] = (y - transform.mean[j]) * transform.unit[j]
     return z
 
