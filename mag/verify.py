@@ -36,6 +36,9 @@ class Incomparable(TypeError):  # noqa: N818 - what they are
 def recount(table: Any, columns: Sequence[Hashable]) -> int:
     """Smallest number of records that are alike in these columns, on the table as it is published.
 
+    Cells are compared bit by bit: −0.0 is not 0.0, unlike in `mag.privacy.k_anonymity`, which compares values and can
+    therefore be larger.
+
     Parameters
     ----------
     table : frame of pandas, polars or pyarrow, or dictionary of arrays

@@ -1,4 +1,4 @@
-"""Which records of a table are equal."""
+"""Which records of a table are equal, as measures see them: by value, where `mag.verify` compares bits."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,10 @@ def columns(option: str, x: Any) -> list[np.ndarray]:
 
 
 def classes(option: str, x: Any) -> np.ndarray:
-    """The class of every record: equal records share a number, from 0 on.  −0.0 equals 0.0, and missing is a value."""
+    """The class of every record: equal records share a number, from 0 on.  −0.0 equals 0.0, and missing is a value.
+
+    Measures compare values, so these classes can be larger than those of `mag.verify.recount`, which compares bits.
+    """
     first, *others = columns(option, x)
     labels = codes(option, first)
     for values in others:
