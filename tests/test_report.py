@@ -271,7 +271,7 @@ def test_the_seed_of_a_shuffle_is_not_shown():
 
 
 def sentences(facts):
-    return " ".join(Reader(report._page.written(report._page.element("p", *s))).text for s in computed(facts))
+    return " ".join(Reader(report._page.write_html(report._page.element("p", *s))).text for s in computed(facts))
 
 
 def test_groups_of_one_value_are_counted():

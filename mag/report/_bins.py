@@ -50,8 +50,8 @@ def inner_edges(masked: np.ndarray) -> np.ndarray:
     if high - low < 2**53 and max(-low, high) < 2**53 and (masked == np.rint(masked)).all():
         step = int(np.ceil((high - low + 1) / most))
         return np.arange(low, high + step + 1, step) - 0.5
-    part = np.linspace(0, 1, most + 1)
-    return np.unique(low * (1 - part) + high * part)
+    fraction = np.linspace(0, 1, most + 1)
+    return np.unique(low * (1 - fraction) + high * fraction)
 
 
 def counted(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
