@@ -225,11 +225,11 @@ def join_pieces(pieces: list[Records]) -> tuple[Records, list[int]]:
 
 
 def restore_order(ordered: tuple[np.ndarray, np.ndarray], pieces: list[Records]) -> Records:
-    """What was found for the records of a chunk, in their order, from the pieces of all parts."""
+    """Results for the records of a chunk, in their order, from the pieces of all parts."""
     restored = []
     for columns in zip(*pieces, strict=True):
-        found = np.concatenate(columns)
-        column = np.empty_like(found)
-        column[ordered[0]] = found
+        joined = np.concatenate(columns)
+        column = np.empty_like(joined)
+        column[ordered[0]] = joined
         restored.append(column)
     return restored

@@ -73,18 +73,18 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
     arranged = t.each("arranged", _ranges.arrange, [(x.name, c) for c in range(len(sizes))])
     dealt = t.add("dealt", [], _ranges.deal, t.each("sampled", _ranges.sample, arranged, ranges), ranges, "x")
     split = [t.add("split", [c], _ranges.split, key, c, dealt) for c, key in enumerate(arranged)]
-    merged = t.each("merged", _ranges.merge, t.exchange("part", split, ranges))
+    merged = t.each("merged", _ranges.merge, t.exchange("piece", split, ranges))
     edges = t.add("edges", [], tasks.locate_edges, t.each("counted", tasks.count_values, merged))
     starts = _starts(t, merged, dealt, edges, n, k, cost)
     numbered = t.add("numbered", [], tasks.number_starts, t.each("first", tasks.read_first_start, starts), n)
-    head, found = None, []
+    head, represented = None, []
     for p in reversed(range(ranges)):
         where = [starts[p], numbered, edges, p]
-        found.append(t.add("found", [p], tasks.represent_groups, merged[p], head, *where, x.dtype, cost, k))
+        represented.append(t.add("represented", [p], tasks.represent_groups, merged[p], head, *where, x.dtype, cost, k))
         head = t.add("head", [p], tasks.take_head, merged[p], head, 2 * k - 1)
-    found.reverse()
+    represented.reverse()
     windows = _windows(t, merged, dealt, n, k) if COSTS[cost].integer else []
-    facts = t.entries("fact", found, 1)
+    facts = t.entries("fact", represented, 1)
     checked = t.add("checked", [], tasks.check_groups, facts, windows, dealt, min(4 * k, n), cost, k)
 
     def back(what: str, function: Any, dtype: Any, *others: Any) -> da.Array:
@@ -94,14 +94,14 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
             where = [starts[p], numbered, edges, p, checked]
             results.append(t.add(what, [p], function, merged[p], *where, *(other[p] for other in others), dtype))
         restored = {}
-        for c, parts in enumerate(t.exchange(f"{what}-part", results, len(sizes))):
-            restored[c,] = t.add(f"{what}-chunk", [c], _ranges.restore, arranged[c], parts)
+        for c, pieces in enumerate(t.exchange(f"{what}-piece", results, len(sizes))):
+            restored[c,] = t.add(f"{what}-chunk", [c], _ranges.restore, arranged[c], pieces)
         return t.array(what, restored, x.chunks, dtype)
 
     representative = representative_type(cost, x.dtype)
     return ScaledColumn(
         back("labels", tasks.label_range, np.int32 if n // k < 2**31 else np.int64),
-        back("masked", tasks.mask_range, representative, found),
+        back("masked", tasks.mask_range, representative, represented),
         k,
         t.value("n_groups", t.entries("groups", [numbered], 2)[0]),
         t.value("cost", t.entries("total", [checked], 1)[0]),

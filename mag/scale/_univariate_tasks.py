@@ -229,10 +229,10 @@ def count_group_values(starts: np.ndarray, edges: list[int], p: int) -> np.ndarr
 def label_range(
     merged: Range, starts: np.ndarray, numbered: tuple, edges: list[int], p: int, checked: tuple, dtype: Any
 ) -> list[np.ndarray]:
-    """Label the values of range p, as the parts that they came in."""
+    """Label the values of range p, as the pieces that they came in."""
     before = numbered[0][p]
     groups = np.arange(before - 1, before + starts.size, dtype=dtype)
-    return _ranges.part_of(np.repeat(groups, count_group_values(starts, edges, p)), merged)
+    return _ranges.split_results(np.repeat(groups, count_group_values(starts, edges, p)), merged)
 
 
 def mask_range(
@@ -245,9 +245,9 @@ def mask_range(
     represented: tuple[np.ndarray, Fact],
     dtype: Any,
 ) -> list[np.ndarray]:
-    """Replace the values of range p by the representatives of their groups, as the parts that they came in."""
+    """Replace the values of range p by the representatives of their groups, as the pieces that they came in."""
     representatives = np.concatenate([checked[0][p], represented[0]])
-    return _ranges.part_of(np.repeat(representatives, count_group_values(starts, edges, p)), merged)
+    return _ranges.split_results(np.repeat(representatives, count_group_values(starts, edges, p)), merged)
 
 
 def count_values(merged: Range) -> int:
