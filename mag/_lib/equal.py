@@ -16,17 +16,17 @@ def columns(option: str, x: Any) -> list[np.ndarray]:
 
     Frames and dictionaries are read column by column: one array for all would round integers beside floats.
     """
-    parts = next((list(getattr(x, way)()) for way in ("iter_columns", "itercolumns") if hasattr(x, way)), None)
-    if parts is None and (isinstance(x, Mapping) or (getattr(x, "ndim", 0) == 2 and hasattr(x, "items"))):
-        parts = [column for _, column in x.items()]
-    if parts is None:
+    pieces = next((list(getattr(x, way)()) for way in ("iter_columns", "itercolumns") if hasattr(x, way)), None)
+    if pieces is None and (isinstance(x, Mapping) or (getattr(x, "ndim", 0) == 2 and hasattr(x, "items"))):
+        pieces = [column for _, column in x.items()]
+    if pieces is None:
         return list(checks.comparable(option, read(option, x)[0]).T)
-    found = [checks.comparable(option, read(option, part)[0])[:, 0] for part in parts]
-    if not found:
+    arrays = [checks.comparable(option, read(option, column)[0])[:, 0] for column in pieces]
+    if not arrays:
         raise ValueError(f"{option} must hold at least one row and one column; got no column.")
-    for column in found:
-        checks.same_rows(f"every column of {option}", column.size, "the first", found[0].size)
-    return found
+    for column in arrays:
+        checks.same_rows(f"every column of {option}", column.size, "the first", arrays[0].size)
+    return arrays
 
 
 def classes(option: str, x: Any) -> np.ndarray:

@@ -35,10 +35,10 @@ def penalties(
             shares[:, j] = category(trees[j], trees[j].common_ancestors(trees[j].leaf_of(table[j]), labels))
             continue
         (values,) = scaled(numeric(f"column {j} of original", _numbers(j, table[j])))
-        whole = values.max() - values.min()
+        width = values.max() - values.min()
         values = values[order, 0]
-        if whole > 0:
-            shares[:, j] = (np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)) / whole
+        if width > 0:
+            shares[:, j] = (np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)) / width
     return n, sizes @ shares
 
 

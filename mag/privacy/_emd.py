@@ -129,8 +129,8 @@ def read_sensitive(sensitive: Any, n: int, ground: str, hierarchy: Any) -> tuple
         if values.dtype.kind in "Mm" and (missing := int(np.isnat(values).sum())):
             raise ValueError(f"sensitive contains {missing} missing dates; drop them, or choose ground 'equal'.")
     labels = codes("sensitive", values)
-    found = Ground(ordered, ordered_from_all) if ground == "ordered" else Ground(equal, equal_from_all)
-    return labels, int(labels.max()) + 1, found
+    distances = Ground(ordered, ordered_from_all) if ground == "ordered" else Ground(equal, equal_from_all)
+    return labels, int(labels.max()) + 1, distances
 
 
 def counts(groups: np.ndarray, values: np.ndarray, m: int) -> np.ndarray:

@@ -40,9 +40,9 @@ def link(X: np.ndarray, Y: np.ndarray) -> Linkage:
         for j in range(X.shape[1]):
             far += np.square(X[rows, j, None] - distinct[j])
         bound = far.min(axis=1) * TIE
-        found = far[np.arange(rows.size), labels[rows]] <= bound
+        nearest = far[np.arange(rows.size), labels[rows]] <= bound
         candidates = (far <= bound[:, None]) @ counts
-        expected += float((found / candidates).sum())
-        possible += int(found.sum())
-        certain += int((found & (candidates == 1)).sum())
+        expected += float((nearest / candidates).sum())
+        possible += int(nearest.sum())
+        certain += int((nearest & (candidates == 1)).sum())
     return Linkage(expected / len(X), possible / len(X), certain / len(X))
