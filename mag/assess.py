@@ -7,7 +7,7 @@ import numpy as np
 
 from mag import metrics, privacy
 from mag._lib import checks
-from mag._lib.records import classes
+from mag._lib.equal import classes
 
 RISKS = (
     "k_anonymity",

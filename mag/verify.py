@@ -36,6 +36,9 @@ class Incomparable(TypeError):  # noqa: N818 - what they are
 def recount(table: Any, columns: Sequence[Hashable]) -> int:
     """Smallest number of records that are alike in these columns, on the table as it is published.
 
+    Cells are compared bit by bit: −0.0 is not 0.0, unlike in `mag.privacy.k_anonymity`, which compares values and can
+    therefore be larger.
+
     Parameters
     ----------
     table : frame of pandas, polars or pyarrow, or dictionary of arrays
@@ -115,7 +118,7 @@ def smallest(tokens: list[np.ndarray]) -> int:
         first = np.sort(tokens[0])
         begins = first[1:] != first[:-1]
     else:
-        _, begins = _neighbours(tokens)
+        _, begins = _neighbors(tokens)
     ends = np.flatnonzero(np.append(begins, True))
     return int(np.diff(ends, prepend=-1).min())
 
@@ -124,13 +127,13 @@ def _classes(tokens: list[np.ndarray]) -> np.ndarray:
     """The class of every row, as a number."""
     if tokens[0].size == 0:
         return np.empty(0, np.int64)
-    order, begins = _neighbours(tokens)
+    order, begins = _neighbors(tokens)
     classes = np.empty(order.size, np.int64)
     classes[order] = np.concatenate([[0], np.cumsum(begins)])
     return classes
 
 
-def _neighbours(tokens: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _neighbors(tokens: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """An order in which equal rows stand together, and whether each row but the first differs from the one before.
 
     Rows are sorted by a hash of theirs, and then compared: two different rows with one hash are noticed.

@@ -17,7 +17,8 @@ import pytest
 import mag
 import mag.scale
 from mag.costs import COSTS
-from mag.scale import _chain, _hash, _parts, kernels
+from mag.scale import _hash, _stretches, kernels
+from mag.scale import _multivariate_tasks as tasks
 from mag.scale._verify import count_classes
 from tests.hostile import integer_columns, real_columns
 
@@ -114,15 +115,15 @@ def test_long_equally_spaced_columns(k):
 
 def stretches(x, k, pieces=6):
     """Stretches of a sorted column as guessed, and as they are."""
-    n, ahead = x.size, _chain.forget(k)
+    n, ahead = x.size, _stretches.run_ahead(k)
     edges = np.linspace(0, n, pieces + 1).astype(int).tolist()
-    columns = [_chain.boundary(edge, n, k) for edge in edges[:-1]] + [n]
-    guessed, true, state = [], [], _chain.block.fresh(k)
+    columns = [_stretches.boundary(edge, n, k) for edge in edges[:-1]] + [n]
+    guessed, true, state = [], [], _stretches.block.fresh(k)
     for q in range(pieces):
-        first = max(edges[q] - _chain.tail(k, ahead), 0)
+        first = max(edges[q] - _stretches.tail(k, ahead), 0)
         values = x[first : edges[q + 1]]
-        guessed.append(_chain.speculate(values, first, columns[q], columns[q + 1], ahead, "sse", k))
-        true.append(_chain.follow(guessed[-1], state, values, first, "sse", k))
+        guessed.append(_stretches.speculate(values, first, columns[q], columns[q + 1], ahead, "sse", k))
+        true.append(_stretches.follow(guessed[-1], state, values, first, "sse", k))
         state = true[-1].states[-1]
     return guessed, true
 
@@ -137,10 +138,10 @@ def test_random_stretches_are_kept_and_equally_spaced_ones_are_followed(k):
 
 def test_a_stretch_is_followed_no_further_than_to_where_it_meets_the_truth():
     x = np.sort(np.random.default_rng(0).random(40_000))
-    wrong = _chain.speculate(x, 0, 1280, x.size, 0, "sse", 11)  # from a forced cut without any run ahead
-    state = _chain.solve(x, 0, 0, 1280, "sse", 11, _chain.block.fresh(11)).states[-1]
-    right = _chain.solve(x, 0, 1280, x.size, "sse", 11, state)
-    met = _chain.follow(wrong, state, x, 0, "sse", 11)
+    wrong = _stretches.speculate(x, 0, 1280, x.size, 0, "sse", 11)  # from a forced cut without any run ahead
+    state = _stretches.solve(x, 0, 0, 1280, "sse", 11, _stretches.block.fresh(11)).states[-1]
+    right = _stretches.solve(x, 0, 1280, x.size, "sse", 11, state)
+    met = _stretches.follow(wrong, state, x, 0, "sse", 11)
     assert met is not wrong
     assert met.sizes.tobytes() == right.sizes.tobytes() != wrong.sizes.tobytes()
     assert met.states[-1] is wrong.states[-1]
@@ -148,9 +149,9 @@ def test_a_stretch_is_followed_no_further_than_to_where_it_meets_the_truth():
 
 def test_a_short_run_ahead_costs_time_and_nothing_else(monkeypatch):
     x = np.random.default_rng(0).random(20_000)
-    monkeypatch.setattr(_chain, "forget", lambda k: 0)
+    monkeypatch.setattr(_stretches, "run_ahead", lambda k: 0)
     assert_as_in_memory(x, 11)
-    monkeypatch.setattr(_chain, "same", lambda state, other: True)  # without the certificate
+    monkeypatch.setattr(_stretches, "same", lambda state, other: True)  # without the certificate
     with pytest.raises(AssertionError):
         assert_as_in_memory(x, 11)
 
@@ -345,9 +346,9 @@ def test_tied_constant_and_few_records(k):
 def test_an_unlucky_sample_is_repaired(monkeypatch):
     """All the sample from one corner: most parts get next to nothing."""
     monkeypatch.setattr(
-        _parts,
-        "sample",
-        lambda records, chunk, read, parts, seed: _parts.with_chance(
+        tasks,
+        "sample_records",
+        lambda records, chunk, transform, parts, seed: tasks.add_chance(
             np.random.default_rng(chunk).normal(3.0, 0.1, (50, len(records))), np.arange(50)
         ),
     )
@@ -363,14 +364,14 @@ def test_repaired_parts_have_2k_records(seed):
     rng = np.random.default_rng(seed)
 
     def tree(depth):
-        return None if depth == 0 or rng.random() < 0.2 else _parts.Tree(0, 0.0, (tree(depth - 1), tree(depth - 1)))
+        return None if depth == 0 or rng.random() < 0.2 else tasks.Tree(0, 0.0, (tree(depth - 1), tree(depth - 1)))
 
     def leaves(tree):
         return 1 if tree is None else sum(map(leaves, tree.halves))
 
     grown = tree(5)
     counts = rng.integers(0, 12, (3, leaves(grown))) * rng.integers(0, 2, leaves(grown))
-    part = _parts.repair(list(counts), grown, 10)
+    part = tasks.repair_parts(list(counts), grown, 10)
     sizes = np.bincount(part, counts.sum(axis=0))
     assert sizes.min() >= 20 or sizes.size == 1
     assert (np.diff(part) >= 0).all()

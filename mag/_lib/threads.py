@@ -2,25 +2,29 @@
 
 import os
 import threading
+from collections.abc import Callable, Iterable
 from contextvars import copy_context
+from functools import partial
+from typing import Any
 
 from mag._lib.interrupt import Worker, stop_if_left
 
-_pool = None
+_pool: Worker | None = None
 _opening = threading.Lock()
 
 
-def each(function, tasks, threads):
+def each(function: Callable[[Any], Any], tasks: Iterable[Any], threads: int) -> list[Any]:
     """[function(task) for task in tasks], tasks that release the GIL side by side on up to `threads` threads.
 
     Nothing waits for a free thread: what no other thread has begun, the caller's does.  So calls may be nested, and may
     come from many threads at once.  The first error ends the work and is raised.
     """
     tasks = list(tasks)
-    results, turns = [None] * len(tasks), iter(range(len(tasks)))
+    results: list[Any] = [None] * len(tasks)
+    turns = iter(range(len(tasks)))
     failed: list[BaseException] = []
 
-    def work():
+    def work() -> None:
         for i in turns:  # one iterator for all: every task is taken once
             if failed:
                 return
@@ -32,7 +36,7 @@ def each(function, tasks, threads):
                 raise
 
     contexts = [copy_context() for _ in range(min(threads, len(tasks)) - 1)]
-    helpers = [_workers().submit(lambda context=context: context.run(work)) for context in contexts]
+    helpers = [_workers().submit(partial(context.run, work)) for context in contexts]
     try:
         work()
     finally:
@@ -44,12 +48,12 @@ def each(function, tasks, threads):
     return results
 
 
-def both(first, second, threads):
+def both(first: Callable[[], Any], second: Callable[[], Any], threads: int) -> list[Any]:
     """The results of two functions, run side by side if there are threads for it."""
     return each(lambda task: task(), (first, second), threads)
 
 
-def _workers():
+def _workers() -> Worker:
     global _pool
     with _opening:
         if _pool is None:
@@ -57,7 +61,7 @@ def _workers():
         return _pool
 
 
-def _forget():
+def _forget() -> None:
     """A forked process has no threads but the one that forked."""
     global _pool, _opening
     _pool, _opening = None, threading.Lock()

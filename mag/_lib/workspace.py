@@ -3,6 +3,7 @@
 import os
 import threading
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ _all: "weakref.WeakSet[_Loans]" = weakref.WeakSet()
 
 
 class _Kept(threading.local):
-    def __init__(self):
+    def __init__(self) -> None:
         self.loans = _Loans()
         with _adding:
             _all.add(self.loans)
@@ -29,7 +30,7 @@ _adding = threading.Lock()
 _kept = _Kept()
 
 
-def _forget():
+def _forget() -> None:
     """Whoever held the lock is not part of a forked process."""
     global _adding
     _adding = threading.Lock()
@@ -39,7 +40,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def borrow(name, size, dtype):
+def borrow(name: str, size: int, dtype: Any) -> np.ndarray:
     """An array that belongs to this thread until it borrows that type under the same name again."""
     memory = _kept.loans.get((name, dtype))
     if memory is None or memory.size < size:
@@ -49,7 +50,7 @@ def borrow(name, size, dtype):
     return memory[:size]
 
 
-def release():
+def release() -> None:
     """Give back what all threads keep; those that are at work go on with what they have."""
     with _adding:
         threads = list(_all)

@@ -22,8 +22,8 @@ def application(commands: dict[str, Callable[..., int | None]]) -> Callable[...,
     return typer.main.get_command(app)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(show: bool) -> None:
+    if show:
         print(f"mag {__version__}")
         raise typer.Exit
 

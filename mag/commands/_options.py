@@ -36,18 +36,20 @@ def layout(delimiter: str | None, decimal_comma: bool, encoding: str, null: list
     return Layout("\t" if delimiter == "\\t" else delimiter, decimal_comma, encoding, tuple(null or ()))
 
 
-def opened(paths: Sequence[pathlib.Path], asked: Layout) -> list[File]:
+def open_files(paths: Sequence[pathlib.Path], text_layout: Layout) -> list[File]:
     """The files; options of text files without a text file are a mistake."""
-    files = [File(path, asked) for path in paths]
-    if asked != Layout() and not any(file.format.text for file in files):
-        given = [
-            f"--{name.replace('_', '-')}" for name, value in vars(asked).items() if value != getattr(Layout(), name)
+    files = [File(path, text_layout) for path in paths]
+    if text_layout != Layout() and not any(file.format.text for file in files):
+        names = [
+            f"--{name.replace('_', '-')}"
+            for name, value in vars(text_layout).items()
+            if value != getattr(Layout(), name)
         ]
-        raise ValueError(f"{', '.join(given)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
+        raise ValueError(f"{', '.join(names)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
     return files
 
 
-def whole(option: str, words: Sequence[str]) -> Any:
+def parse_integers(option: str, words: Sequence[str]) -> Any:
     """One integer, or NAME=INTEGER for every column."""
     pairs = [word.rpartition("=") for word in words]
     try:
@@ -62,15 +64,15 @@ def whole(option: str, words: Sequence[str]) -> Any:
     )
 
 
-def settings(words: Sequence[str]) -> dict[str, Any]:
+def parse_settings(words: Sequence[str]) -> dict[str, Any]:
     """Options of a method, NAME=VALUE: true and false, integers, numbers, words."""
-    found = {}
+    options = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name.isidentifier():
             raise ValueError(f"--option must be NAME=VALUE; got {word!r}.")
-        found[name] = _value(value)
-    return found
+        options[name] = _value(value)
+    return options
 
 
 def _value(word: str) -> Any:

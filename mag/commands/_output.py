@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from mag._lib.json_types import to_json_types
 from mag._lib.terminal import printable
 
 
@@ -14,19 +15,9 @@ def say(text: object) -> None:
     print(printable(text))
 
 
-def dump(told: dict[str, Any]) -> None:
-    """One JSON object; what is not a number has no name in JSON and is null."""
-    print(json.dumps(_plain(told), indent=1, allow_nan=False).replace("\x7f", "\\u007f"))
-
-
-def _plain(told: Any) -> Any:
-    if isinstance(told, dict):
-        return {str(name): _plain(value) for name, value in told.items()}
-    if isinstance(told, (list, tuple)):
-        return [_plain(value) for value in told]
-    if isinstance(told, float) and told - told != 0:
-        return None
-    return told
+def dump(content: dict[str, Any]) -> None:
+    """One JSON object."""
+    print(json.dumps(to_json_types(content), indent=1, allow_nan=False).replace("\x7f", "\\u007f"))
 
 
 def table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

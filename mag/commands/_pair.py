@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mag.commands._options import opened
+from mag.commands._options import open_files
 from mag.files import Layout
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ def pair(
     original: pathlib.Path, masked: pathlib.Path, columns: Sequence[str], layout: Layout
 ) -> "tuple[list[str], np.ndarray, np.ndarray]":
     """The columns, those named or all that are numbers in both files, and their values; missing is NaN."""
-    before, after = opened([original, masked], layout)
+    before, after = open_files([original, masked], layout)
     if not columns:
         common = set(after.numeric())
         columns = [name for name in before.numeric() if name in common]

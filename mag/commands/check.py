@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mag.commands._options import Delimiter, Encoding, Json, Quiet, layout, opened
+from mag.commands._options import Delimiter, Encoding, Json, Quiet, layout, open_files
 from mag.commands._output import dump, say
 
 
@@ -26,13 +26,13 @@ def check(
     """
     from mag.files import below, smallest
 
-    [file] = opened([path], layout(delimiter, False, encoding, None))
+    [file] = open_files([path], layout(delimiter, False, encoding, None))
     [sizes] = file.counts(list(dict.fromkeys(qi)))
     records, least, few = sum(size * count for size, count in sizes.items()), smallest(sizes), below(sizes, k)
     holds = few == 0 and records > 0
     if as_json:
-        told = {"file": str(path), "qi": qi, "k": k, "holds": holds, "smallest": least, "violating": few}
-        dump(told | {"records": records, "classes": sum(sizes.values())})
+        summary = {"file": str(path), "qi": qi, "k": k, "holds": holds, "smallest": least, "violating": few}
+        dump(summary | {"records": records, "classes": sum(sizes.values())})
     elif not records:
         say(f"no: {path.name} has no records.")
     elif not quiet:

@@ -20,7 +20,7 @@ from mag.commands._options import (
     SmallStrata,
     Threads,
     layout,
-    opened,
+    open_files,
 )
 from mag.commands._output import bar, dump, say, table
 
@@ -54,7 +54,7 @@ def compare(
 ) -> None:
     """Try several methods and group sizes on one file: what they lose, what they give away.  Masks no file.
 
-    Loss is the share of the squares of the standardised columns; linkage the share of records that an intruder who
+    Loss is the share of the squares of the standardized columns; linkage the share of records that an intruder who
     knows the original values expects to find by the nearest masked ones; intervals the share of values that lie within
     a tenth of a standard deviation of their masked ones.
     """
@@ -62,9 +62,9 @@ def compare(
         if plot.suffix.lower() not in PLOTS:
             raise ValueError(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
         check_target(plot, [source], overwrite)
-    [file] = opened([source], layout(delimiter, decimal_comma, encoding, null))
+    [file] = open_files([source], layout(delimiter, decimal_comma, encoding, null))
     frame, _ = file.read(column, by or [])
-    given = {"by": by or None, "aggregate": aggregate, "missing": missing, "small_strata": small_strata}
+    options = {"by": by or None, "aggregate": aggregate, "missing": missing, "small_strata": small_strata}
     from mag.methods import METHODS
 
     methods = list(dict.fromkeys(method or ["auto"]))
@@ -76,13 +76,13 @@ def compare(
     with bar("comparing", quiet) as progress:
         for name in methods:
             for size in sizes:
-                chosen = given | {"threads": threads, "random_state": seed if name in draws else None}
-                rows.append(_tried(frame, size, column, name, chosen))
+                settings = options | {"threads": threads, "random_state": seed if name in draws else None}
+                rows.append(_try_method(frame, size, column, name, settings))
                 if progress is not None:
                     progress(len(rows) / len(methods) / len(sizes))
     if plot is not None:
         with writing(plot, sources=[source], overwrite=overwrite) as [draft]:
-            drawn(rows).savefig(draft, dpi=150)
+            draw_plot(rows).savefig(draft, dpi=150)
     if as_json:
         dump({"file": source.name, "columns": column, "by": by or [], "rows": rows})
     elif not quiet:
@@ -91,11 +91,11 @@ def compare(
             say(f"Written: {plot}")
 
 
-def _tried(frame: Any, k: int, columns: list[str], method: str, given: dict[str, Any]) -> dict[str, Any]:
+def _try_method(frame: Any, k: int, columns: list[str], method: str, options: dict[str, Any]) -> dict[str, Any]:
     from mag.table import microaggregate
 
     began = time.perf_counter()
-    release = microaggregate(frame, k, columns, method=method, **given)
+    release = microaggregate(frame, k, columns, method=method, **options)
     took = time.perf_counter() - began
     loss, risk = release.utility(), release.risk()
     return {
@@ -112,8 +112,8 @@ def _tried(frame: Any, k: int, columns: list[str], method: str, given: dict[str,
     }
 
 
-def drawn(rows: list[dict[str, Any]]) -> "Figure":
-    """Risk against loss, one line per method, one point per k; markers and dashes tell lines apart without colour."""
+def draw_plot(rows: list[dict[str, Any]]) -> "Figure":
+    """Risk against loss, one line per method, one point per k; markers and dashes tell lines apart without color."""
     import matplotlib as mpl
 
     mpl.use("agg")

@@ -24,9 +24,9 @@ from mag.commands._options import (
     SmallStrata,
     Threads,
     layout,
-    opened,
-    settings,
-    whole,
+    open_files,
+    parse_integers,
+    parse_settings,
 )
 from mag.commands._output import bar, dump, say
 from mag.files import FORMATS, File, smallest
@@ -86,23 +86,23 @@ def mask(
     """
     if out is None and not dry_run:
         raise ValueError("--out names the file to write; leave it out with --dry-run only.")
-    asked = layout(delimiter, decimal_comma, encoding, null)
-    read, *written = opened([source, *([] if out is None else [out])], asked)
+    text_layout = layout(delimiter, decimal_comma, encoding, null)
+    read, *written = open_files([source, *([] if out is None else [out])], text_layout)
     targets = _targets(out, report, prove_input, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
     _check_roles(read, roles)
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
         "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
         "shuffle": shuffle, "random_state": seed,
         "threads": threads, "time_limit": time_limit,
-        "round": whole("--round", decimals) if decimals else None,
+        "round": parse_integers("--round", decimals) if decimals else None,
     }  # fmt: skip
-    given |= _of_method(option or [])
-    group_size, before = whole("-k", k), _stamp(source)
-    if out is not None and not (dry_run or report or prove_input) and _by_column([read, *written], given):
-        given["weights"] = weights
-        streamed = _streamed(source, group_size, roles, given, {"output": out, "overwrite": overwrite}, quiet)
+    options |= _read_method_options(option or [])
+    group_size, before = parse_integers("-k", k), _stamp(source)
+    if out is not None and not (dry_run or report or prove_input) and _by_column([read, *written], options):
+        options["weights"] = weights
+        streamed = _mask_by_column(source, group_size, roles, options, {"output": out, "overwrite": overwrite}, quiet)
         if as_json:
             dump(streamed.manifest())
         elif not quiet:
@@ -113,14 +113,14 @@ def mask(
         proof = None if salt is None or dry_run else aside.submit(digest, source, salt)
         frame, meta = read.read(column, [*roles["--by"], *roles["--keep"]])
         if weights is not None:
-            given["weights"] = _weights(read, weights, roles)
+            options["weights"] = _weights(read, weights, roles)
         from mag.table import microaggregate
 
         with bar(f"grouping {frame.height} records", quiet) as progress:
-            release = microaggregate(frame, group_size, column, progress=progress, **given)
+            release = microaggregate(frame, group_size, column, progress=progress, **options)
         if _stamp(source) != before:
             raise ValueError(f"{source.name!r} has changed while it was read; nothing was written.")
-        told, guarantee, warnings = _manifest(release, weights, roles), release.guarantee, release.warnings
+        manifest, guarantee, warnings = _manifest(release, weights, roles), release.guarantee, release.warnings
         if not dry_run:
             with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
                 [target], drafts = written, dict(zip(targets, paths, strict=True))
@@ -131,34 +131,39 @@ def mask(
                     stored = stored.select(roles["--by"] + roles["--keep"])
                 del release, frame
                 hashed = aside.submit(digest, drafts["out"])
-                told["verified"] = verified(target, drafts["out"], guarantee, stored)
-                told["files"] = {"output": _file(targets["out"], drafts["out"], hashed.result())}
+                manifest["verified"] = verify_file(target, drafts["out"], guarantee, stored)
+                manifest["files"] = {"output": _file(targets["out"], drafts["out"], hashed.result())}
                 if salt is not None and proof is not None:
-                    told["files"]["input"] = {"name": source.name, "hmac_sha256": proof.result()}
+                    manifest["files"]["input"] = {"name": source.name, "hmac_sha256": proof.result()}
                     drafts["secret"].write_text(salt.hex() + "\n")
-                drafts["manifest"].write_text(json.dumps(told, indent=1) + "\n")
+                drafts["manifest"].write_text(json.dumps(manifest, indent=1) + "\n")
     if as_json:
-        dump(told)
+        dump(manifest)
     elif not quiet:
         _say(guarantee, warnings, targets.values(), dry_run)
 
 
-def _by_column(files: list[File], given: dict[str, Any]) -> bool:
+def _by_column(files: list[File], options: dict[str, Any]) -> bool:
     """Whether one column at a time will do: from Parquet to Parquet, each column by itself, no record withheld."""
-    whole = given["missing"] != "drop" and given["small_strata"] == "error" and not given["shuffle"]
-    return whole and given["scope"] == "per-column" and {file.format for file in files} == {FORMATS["parquet"]}
+    every_record = options["missing"] != "drop" and options["small_strata"] == "error" and not options["shuffle"]
+    return every_record and options["scope"] == "per-column" and {file.format for file in files} == {FORMATS["parquet"]}
 
 
-def _streamed(
-    source: pathlib.Path, k: Any, roles: dict[str, list[str]], given: dict[str, Any], files: dict[str, Any], quiet: bool
+def _mask_by_column(
+    source: pathlib.Path,
+    k: Any,
+    roles: dict[str, list[str]],
+    options: dict[str, Any],
+    files: dict[str, Any],
+    quiet: bool,
 ) -> "FileRelease":
     from mag.table import microaggregate
 
     with bar(f"masking {len(roles['-c'])} columns", quiet) as progress:
-        return microaggregate(source, k, roles["-c"], drop=roles["--drop"], progress=progress, **given, **files)
+        return microaggregate(source, k, roles["-c"], drop=roles["--drop"], progress=progress, **options, **files)
 
 
-def verified(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any) -> dict[str, Any]:
+def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any) -> dict[str, Any]:
     """The k that is counted on the file read back; an error where it is not what was promised, nor the cells stored."""
     from mag.verify import NotAnonymous, require
 
@@ -176,10 +181,10 @@ def verified(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: An
     if not alone:
         require(smallest(jointly), min(least.values()), [*by, *columns], n)
     how = "text of its cells" if file.format.text else "stored values"
-    found = {"counted": f"on the file read back, by the {how}", "records": n, "smallest": smallest(jointly)}
+    counts = {"counted": f"on the file read back, by the {how}", "records": n, "smallest": smallest(jointly)}
     if alone:
-        found["smallest_by_column"] = {name: smallest(sizes) for name, sizes in zip(columns, singly, strict=True)}
-    return found
+        counts["smallest_by_column"] = {name: smallest(sizes) for name, sizes in zip(columns, singly, strict=True)}
+    return counts
 
 
 def _targets(
@@ -196,19 +201,19 @@ def _targets(
     return targets
 
 
-def _of_method(words: Sequence[str]) -> dict[str, Any]:
+def _read_method_options(words: Sequence[str]) -> dict[str, Any]:
     """Options of the method; those that all methods share have names of their own on the command line."""
-    found = settings(words)
-    if not found:
+    options = parse_settings(words)
+    if not options:
         return {}
     import inspect
 
     from mag.table import microaggregate
 
-    shared = [name for name in found if name in inspect.signature(microaggregate).parameters]
+    shared = [name for name in options if name in inspect.signature(microaggregate).parameters]
     if shared:
         raise ValueError(f"--option is for options of the method; got {', '.join(shared)}, see mag mask --help.")
-    return found
+    return options
 
 
 def _check_roles(file: File, roles: dict[str, list[str]]) -> None:
@@ -239,13 +244,13 @@ def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
 
 def _manifest(release: "Release", weights: str | None, roles: dict[str, list[str]]) -> dict[str, Any]:
     """Without the times, which depend on withheld records, and the names of columns that are not published."""
-    told = release.manifest()
-    del told["seconds"]
-    told["options"] |= {
+    manifest = release.manifest()
+    del manifest["seconds"]
+    manifest["options"] |= {
         "drop": len(roles["--drop"]),
         "weights": weights if weights is None or weights in roles["--keep"] else "a column that is not published",
     }
-    return told
+    return manifest
 
 
 def _file(path: pathlib.Path, now: pathlib.Path, digest: str) -> dict[str, Any]:
@@ -253,8 +258,8 @@ def _file(path: pathlib.Path, now: pathlib.Path, digest: str) -> dict[str, Any]:
 
 
 def _stamp(path: pathlib.Path) -> tuple[int, int, int]:
-    found = os.stat(path)
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    status = os.stat(path)
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _say(guarantee: "Guarantee", warnings: Sequence[str], targets: Iterable[pathlib.Path], dry_run: bool) -> None:

@@ -27,8 +27,8 @@ def risk(
     names, before, after = pair(original, masked, column or [], layout(delimiter, decimal_comma, encoding, null))
     from mag.assess import risk as measured
 
-    found = measured(before, after, k=k)
+    risks = measured(before, after, k=k)
     if as_json:
-        dump({"columns": names} | found)
+        dump({"columns": names} | risks)
         return
-    table(["risk", ", ".join(names)], list(found.items()))
+    table(["risk", ", ".join(names)], list(risks.items()))

@@ -22,10 +22,10 @@ def utility(
     names, before, after = pair(original, masked, column or [], layout(delimiter, decimal_comma, encoding, null))
     from mag.assess import utility as measured
 
-    found = measured(before, after)
-    each = dict(zip(names, found.pop("information_loss_by_column", ()), strict=False))
+    utilities = measured(before, after)
+    each = dict(zip(names, utilities.pop("information_loss_by_column", ()), strict=False))
     if as_json:
-        dump({"columns": names} | found | {"information_loss_by_column": each})
+        dump({"columns": names} | utilities | {"information_loss_by_column": each})
         return
-    rows = list(found.items()) + [(f"information loss of {name}", loss) for name, loss in each.items()]
+    rows = list(utilities.items()) + [(f"information loss of {name}", loss) for name, loss in each.items()]
     table(["utility", ", ".join(names)], rows)

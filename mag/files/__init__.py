@@ -69,16 +69,16 @@ class File:
 
     def names(self) -> list[str]:
         """The columns, in order."""
-        return self._told(self.format.names, self._there(), self.layout)
+        return self._run(self.format.names, self._there(), self.layout)
 
     def numeric(self) -> list[str]:
         """The columns that hold numbers."""
-        return self._told(self.format.numeric, self._there(), self.layout)
+        return self._run(self.format.numeric, self._there(), self.layout)
 
     def read(self, numbers: Sequence[str], others: Sequence[str] = ()) -> "tuple[pl.DataFrame, Meta]":
         """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order."""
         self.check_names([*numbers, *others])
-        return self._told(self.format.read, self.path, list(numbers), list(others), self.layout)
+        return self._run(self.format.read, self.path, list(numbers), list(others), self.layout)
 
     def write(self, frame: "pl.DataFrame", masked: Sequence[str], meta: Meta, draft: pathlib.Path) -> "pl.DataFrame":
         """Write a frame whose columns `masked` were computed, under another name for now; return what was written.
@@ -108,10 +108,10 @@ class File:
         """
         if draft is None:
             self.check_names([name for columns in sets for name in columns])
-        asked = [list(columns) for columns in sets]
-        return self._told(self.format.counts, draft or self.path, asked, self.layout, written, self.path.name)
+        lists = [list(columns) for columns in sets]
+        return self._run(self.format.counts, draft or self.path, lists, self.layout, written, self.path.name)
 
-    def _told(self, step: Callable[..., Any], *arguments: Any) -> Any:
+    def _run(self, step: Callable[..., Any], *arguments: Any) -> Any:
         """One sentence for what goes wrong inside of a library, whose own words may quote cells."""
         try:
             return step(*arguments)

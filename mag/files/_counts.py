@@ -20,14 +20,14 @@ def hashes(cells: "pl.DataFrame", sets: Sequence[Sequence[str]]) -> "list[np.nda
     import numpy as np
 
     once = {name: cells[name].hash(seed=1).to_numpy() for name in cells.columns}
-    found = []
+    hashed = []
     for columns in sets:
         mixed = np.zeros(cells.height, np.uint64)
         for name in columns:  # a polynomial of hashes: the order of columns matters
             mixed *= np.uint64(0x9E3779B97F4A7C15)
             mixed += once[name]
-        found.append(mixed)
-    return found
+        hashed.append(mixed)
+    return hashed
 
 
 def together(blocks: "Iterable[list[np.ndarray]]") -> list[Histogram]:

@@ -66,12 +66,12 @@ def kind(dtype: "pl.DataType") -> str:
     if isinstance(dtype, (pl.Decimal, pl.Datetime)):
         zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
         return "decimals" if isinstance(dtype, pl.Decimal) else f"dates with times{' and zones' if zoned else ''}"
-    plain = {
+    names = {
         pl.Boolean: "true or false", pl.Date: "dates", pl.Time: "times of day", pl.Duration: "durations",
         pl.Binary: "bytes", pl.String: "text", pl.Categorical: "text", pl.Enum: "text", pl.Null: "text",
     }  # fmt: skip
     numbers = "whole numbers" if dtype.is_integer() else "real numbers" if dtype.is_float() else "nested cells"
-    return next((name for one, name in plain.items() if dtype == one), numbers)
+    return next((name for one, name in names.items() if dtype == one), numbers)
 
 
 def as_text(column: "pl.Series") -> "pl.Series":
@@ -128,12 +128,12 @@ def differences(written: "pl.Series", stored: "pl.Series", missing_text: bool) -
 
     if len(written) != len(stored):
         return max(len(written), len(stored))
-    what, found = kind(written.dtype), kind(stored.dtype)
-    if what == "text":
+    written_kind, stored_kind = kind(written.dtype), kind(stored.dtype)
+    if written_kind == "text":
         pair = [column.cast(pl.String) for column in (written, stored)]
         written, stored = pair if missing_text else [column.fill_null("") for column in pair]
     elif written.dtype != stored.dtype:
-        common = next((dtype for kinds, dtype in _common().items() if {what, found} <= kinds), None)
+        common = next((dtype for kinds, dtype in _common().items() if {written_kind, stored_kind} <= kinds), None)
         if common is None:
             return int((written.is_not_null() | stored.is_not_null()).sum())
         written, stored = written.cast(common), stored.cast(common)

@@ -101,8 +101,8 @@ class Statistics(Format):
         import pyreadstat
 
         formats = meta.get("formats", {}).get(self)  # other programs write them in another way
-        told = _for(meta.get("labels", {}) | {"formats": formats}, frame, masked)
-        labels = {name: told[name] for name in self.labels if told.get(name)}
+        metadata = _for(meta.get("labels", {}) | {"formats": formats}, frame, masked)
+        labels = {name: metadata[name] for name in self.labels if metadata.get(name)}
         frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum, pl.Null).cast(pl.String))
         frame = frame.with_columns(pl.col(pl.Int32).cast(pl.Int64))  # Stata's are a few short
         getattr(pyreadstat, self._writer)(frame, str(path), **labels)
@@ -125,21 +125,21 @@ def _for(labels, frame, masked):
         return set(frame[name].unique().to_list())
 
     def of(name, columns):
-        told = labels.get(name) or {}
-        return {column: told[column] for column in columns if told.get(column) is not None}
+        entries = labels.get(name) or {}
+        return {column: entries[column] for column in columns if entries.get(column) is not None}
 
     values = {
-        name: {value: told[value] for value in told.keys() & occurring(name)}
-        for name, told in of("variable_value_labels", kept).items()
+        name: {value: entries[value] for value in entries.keys() & occurring(name)}
+        for name, entries in of("variable_value_labels", kept).items()
     }
     missing = {
-        name: [one for one in told if any(_within(value, one) for value in occurring(name))]
-        for name, told in of("missing_ranges", kept).items()
+        name: [one for one in entries if any(_within(value, one) for value in occurring(name))]
+        for name, entries in of("missing_ranges", kept).items()
     }
     return {
         "column_labels": of("column_names_to_labels", frame.columns),
-        "variable_value_labels": {name: told for name, told in values.items() if told},
-        "missing_ranges": {name: told for name, told in missing.items() if told},
+        "variable_value_labels": {name: entries for name, entries in values.items() if entries},
+        "missing_ranges": {name: entries for name, entries in missing.items() if entries},
         "variable_measure": of("variable_measure", frame.columns),
         "variable_format": of("formats", [name for name in kept if kind(frame[name].dtype) != "text"]),
     }

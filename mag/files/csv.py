@@ -124,9 +124,9 @@ class Csv(Format):
             return step(scanned.select(wanted).collect().select(columns))
 
         some = False
-        for made in mapped(cells, blocks(path, layout)):
+        for result in mapped(cells, blocks(path, layout)):
             some = True
-            yield made
+            yield result
         if not some:
             yield step(pl.DataFrame(schema=every).select(columns))
 

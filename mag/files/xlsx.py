@@ -95,7 +95,7 @@ class Xlsx(Format):
         logging.getLogger("fastexcel").setLevel(logging.CRITICAL)  # it tells of columns without cells
         _check_size(path)
         frame = pl.DataFrame(fastexcel.read_excel(path).load_sheet(0, schema_sample_rows=None))
-        whole = [
+        integers = [
             column.name
             for column in frame
             if column.dtype == pl.Float64 and ((column == column.round()) & (column.abs() <= 2**53)).all()
@@ -105,7 +105,7 @@ class Xlsx(Format):
             for column in frame
             if column.dtype == pl.Datetime and (column == column.dt.truncate("1d")).all()
         ]
-        return frame.with_columns(pl.col(whole).cast(pl.Int64), pl.col(days).cast(pl.Date))
+        return frame.with_columns(pl.col(integers).cast(pl.Int64), pl.col(days).cast(pl.Date))
 
 
 def _flaw(path, names) -> str:
@@ -125,10 +125,10 @@ def _flaw(path, names) -> str:
 def _check_size(path) -> None:
     """A small file may unpack to a sheet that no memory can hold: much text of one kind, or a cell that is far away."""
     try:
-        with zipfile.ZipFile(path) as parts:
-            sheets = [part for part in parts.infolist() if part.filename.startswith("xl/worksheets/sheet")]
-            unpacked = sum(part.file_size for part in parts.infolist())
-            starts = [parts.open(part).read(2000).decode(errors="replace") for part in sheets]
+        with zipfile.ZipFile(path) as archive:
+            sheets = [member for member in archive.infolist() if member.filename.startswith("xl/worksheets/sheet")]
+            unpacked = sum(member.file_size for member in archive.infolist())
+            starts = [archive.open(member).read(2000).decode(errors="replace") for member in sheets]
     except (zipfile.BadZipFile, OSError):
         return  # which the reader tells
     if unpacked > 2**26 and unpacked > PACKED * path.stat().st_size:

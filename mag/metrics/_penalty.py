@@ -8,8 +8,10 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.arrays import read
+from mag._lib.equal import classes_of, columns
+from mag._lib.floats import scaled
 from mag._lib.hierarchy import Hierarchy, read_hierarchies
-from mag._lib.records import classes_of, columns, numeric, scaled
+from mag._lib.pairs import numeric
 
 
 def penalties(
@@ -33,10 +35,10 @@ def penalties(
             shares[:, j] = category(trees[j], trees[j].common_ancestors(trees[j].leaf_of(table[j]), labels))
             continue
         (values,) = scaled(numeric(f"column {j} of original", _numbers(j, table[j])))
-        whole = values.max() - values.min()
+        width = values.max() - values.min()
         values = values[order, 0]
-        if whole > 0:
-            shares[:, j] = (np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)) / whole
+        if width > 0:
+            shares[:, j] = (np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)) / width
     return n, sizes @ shares
 
 

@@ -1,9 +1,9 @@
-"""Normalised average class size."""
+"""Normalized average class size."""
 
 from typing import Any
 
 from mag._lib.checks import integer
-from mag._lib.records import classes
+from mag._lib.equal import classes
 
 
 def c_avg(table: Any, k: int) -> float:

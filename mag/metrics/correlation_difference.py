@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import one_of
-from mag._lib.records import pair
+from mag._lib.pairs import pair
 from mag.metrics._correlations import correlations
 
 NORMS: dict[str, Callable[[np.ndarray], Any]] = {

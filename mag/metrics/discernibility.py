@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import integer
-from mag._lib.records import classes
+from mag._lib.equal import classes
 
 
 def discernibility(table: Any, *, k: int = 1) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
-from mag._lib.records import pair
+from mag._lib.pairs import pair
 
 
 def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
-from mag._lib.records import deviations, pair, scaled
+from mag._lib.floats import deviations, scaled
+from mag._lib.pairs import pair
 
 
 def il1s(original: Any, masked: Any, *, normalized: bool = True) -> float:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.records import pair
+from mag._lib.pairs import pair
 from mag.metrics._correlations import correlations
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
-from mag._lib.records import pair, standardized
+from mag._lib.floats import standardized
+from mag._lib.pairs import pair
 
 
 def sse(original: Any, masked: Any, *, standardize: bool = False) -> float:

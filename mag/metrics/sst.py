@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
-from mag._lib.records import centred, exponents, numeric, scaled, standardized
+from mag._lib.floats import centered, exponents, scaled, standardized
+from mag._lib.pairs import numeric
 
 
 def sst(original: Any, *, standardize: bool = False) -> float:
@@ -39,4 +40,4 @@ def sst(original: Any, *, standardize: bool = False) -> float:
         (X,) = standardized(X)
     (small,) = scaled(X, each=False)
     with np.errstate(over="ignore"):
-        return float(np.ldexp(np.square(centred(small)).sum(), 2 * exponents([X], False)))
+        return float(np.ldexp(np.square(centered(small)).sum(), 2 * exponents([X], False)))

@@ -7,8 +7,8 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.arrays import read
+from mag._lib.equal import codes
 from mag._lib.hierarchy import Hierarchy
-from mag._lib.records import codes
 
 CELLS = 2**20  # of a block of distributions
 Distance = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -129,8 +129,8 @@ def read_sensitive(sensitive: Any, n: int, ground: str, hierarchy: Any) -> tuple
         if values.dtype.kind in "Mm" and (missing := int(np.isnat(values).sum())):
             raise ValueError(f"sensitive contains {missing} missing dates; drop them, or choose ground 'equal'.")
     labels = codes("sensitive", values)
-    found = Ground(ordered, ordered_from_all) if ground == "ordered" else Ground(equal, equal_from_all)
-    return labels, int(labels.max()) + 1, found
+    distances = Ground(ordered, ordered_from_all) if ground == "ordered" else Ground(equal, equal_from_all)
+    return labels, int(labels.max()) + 1, distances
 
 
 def counts(groups: np.ndarray, values: np.ndarray, m: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mag._lib.records import classes
+from mag._lib.equal import classes
 
 CELLS = 2**20  # of a block of distances: no n × n matrix is ever in memory
 TIE = 1 + 1e-9  # squared distances closer than this are equal
@@ -40,9 +40,9 @@ def link(X: np.ndarray, Y: np.ndarray) -> Linkage:
         for j in range(X.shape[1]):
             far += np.square(X[rows, j, None] - distinct[j])
         bound = far.min(axis=1) * TIE
-        found = far[np.arange(rows.size), labels[rows]] <= bound
+        nearest = far[np.arange(rows.size), labels[rows]] <= bound
         candidates = (far <= bound[:, None]) @ counts
-        expected += float((found / candidates).sum())
-        possible += int(found.sum())
-        certain += int((found & (candidates == 1)).sum())
+        expected += float((nearest / candidates).sum())
+        possible += int(nearest.sum())
+        certain += int((nearest & (candidates == 1)).sum())
     return Linkage(expected / len(X), possible / len(X), certain / len(X))

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mag._lib.records import classes, classes_of
+from mag._lib.equal import classes, classes_of
 
 
 class Counts(NamedTuple):

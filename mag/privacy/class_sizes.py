@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.records import classes
+from mag._lib.equal import classes
 
 
 def class_sizes(table: Any) -> np.ndarray:

@@ -36,5 +36,5 @@ def closeness_utility(table: Any, sensitive: Any) -> float:
     0.0
     """
     inside = count(table, sensitive)
-    whole = entropies(count(np.zeros(inside.sizes.sum()), sensitive))[0]
-    return max(float(whole - inside.sizes @ entropies(inside) / inside.sizes.sum()), 0.0)
+    overall = entropies(count(np.zeros(inside.sizes.sum()), sensitive))[0]
+    return max(float(overall - inside.sizes @ entropies(inside) / inside.sizes.sum()), 0.0)

@@ -3,7 +3,8 @@
 from typing import Any
 
 from mag._lib.checks import flag
-from mag._lib.records import pair, scaled, standardized
+from mag._lib.floats import scaled, standardized
+from mag._lib.pairs import pair
 from mag.privacy._linkage import Linkage, link
 
 

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.records import classes
+from mag._lib.equal import classes
 
 
 def k_anonymity(table: Any) -> int:
     """Largest k for which a table is k-anonymous: the size of its smallest class of equal records.
 
     ``k = min_i |{j : y_j = y_i}|``.  −0.0 equals 0.0, and a missing value equals a missing value of the same kind.
+    `mag.verify.recount` compares what is stored instead, bit by bit: there −0.0 is not 0.0.
 
     Parameters
     ----------

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import integer
-from mag._lib.records import classes, classes_of, numeric, standardized
+from mag._lib.equal import classes, classes_of
+from mag._lib.floats import standardized
+from mag._lib.pairs import numeric
 from mag.privacy._emd import Distance, counts, read_sensitive, shares
 
 
@@ -59,8 +61,8 @@ def mt_closeness(
     """
     labels = classes("table", table)
     m = integer("m", m, 1, labels.size, "n")
-    values, n_values, found = read_sensitive(sensitive, labels.size, ground, hierarchy)
-    inside, distance = counts(labels, values, n_values), found.between
+    values, n_values, distances = read_sensitive(sensitive, labels.size, ground, hierarchy)
+    inside, distance = counts(labels, values, n_values), distances.between
     if supersets is None:
         first = np.unique(labels, return_index=True)[1]
         (places,) = standardized(numeric("table", table))
@@ -82,6 +84,6 @@ def _nearest(c: int, places: np.ndarray, inside: np.ndarray, m: int, distance: D
     far = far[order]
     balls = np.cumsum(inside[order], axis=0)
     # equally far classes are in or out together
-    whole = np.append(far[1:] > far[:-1] * (1 + 1e-12), True)
-    balls = balls[whole & (balls.sum(axis=1) >= m)]
+    complete = np.append(far[1:] > far[:-1] * (1 + 1e-12), True)
+    balls = balls[complete & (balls.sum(axis=1) >= m)]
     return float(distance(shares(inside[c : c + 1]), shares(balls)).min())

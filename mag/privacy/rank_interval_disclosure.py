@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import positive
-from mag._lib.records import pair
+from mag._lib.pairs import pair
 from mag.privacy._interval import IntervalDisclosure, disclosed
 
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 from mag._lib.checks import positive
-from mag._lib.records import deviations, pair, scaled
+from mag._lib.floats import deviations, scaled
+from mag._lib.pairs import pair
 from mag.privacy._interval import IntervalDisclosure, disclosed
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mag._lib.records import classes
+from mag._lib.equal import classes
 from mag.privacy._emd import read_sensitive
 
 

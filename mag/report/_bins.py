@@ -2,7 +2,7 @@
 
 The report is handed around, so it must not disclose what the release hides.  The edges of the bins are computed from
 the *published* values alone: the smallest and the largest original value, or a quantile, is some person's own.  And a
-bin never counts 1 to k − 1 original values: it is joined with its neighbours until it counts none or at least k.
+bin never counts 1 to k − 1 original values: it is joined with its neighbors until it counts none or at least k.
 Writing "fewer than k" instead would not do, since the total is known.
 """
 
@@ -50,8 +50,8 @@ def inner_edges(masked: np.ndarray) -> np.ndarray:
     if high - low < 2**53 and max(-low, high) < 2**53 and (masked == np.rint(masked)).all():
         step = int(np.ceil((high - low + 1) / most))
         return np.arange(low, high + step + 1, step) - 0.5
-    part = np.linspace(0, 1, most + 1)
-    return np.unique(low * (1 - part) + high * part)
+    fraction = np.linspace(0, 1, most + 1)
+    return np.unique(low * (1 - fraction) + high * fraction)
 
 
 def counted(values: np.ndarray, edges: np.ndarray) -> np.ndarray:

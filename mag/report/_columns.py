@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag._lib.records import centred, deviations, scaled, standardized
+from mag._lib.floats import deviations, scaled
+from mag.methods.distances.standard import center_columns
 from mag.metrics import information_loss
 
 ROWS = 65536  # at a time
@@ -37,19 +38,19 @@ def change(original: np.ndarray, masked: np.ndarray, k: int) -> Change:
     return Change(loss, after / before, float((Y - X).mean()) / before, values, missing)
 
 
-def standard(column: np.ndarray) -> np.ndarray:
+def standardize_column(column: np.ndarray) -> np.ndarray:
     """A column in standard deviations from its mean; 0 where it is missing or constant."""
     z = np.zeros(column.size)
     known = ~np.isnan(column)
     if known.any():
-        z[known] = centred(standardized(column[known][:, None])[0])[:, 0]
+        z[known] = center_columns(column[known][:, None], True).z[:, 0]
     return z
 
 
 def correlations(columns: Sequence[np.ndarray], least: int) -> np.ndarray:
     """Pearson's matrix, each pair on the records that have both; NaN where those are too few or one does not vary."""
     d, n = len(columns), len(columns[0])
-    Z = [standard(column) for column in columns]
+    Z = [standardize_column(column) for column in columns]
     products, sums, squares, counts = np.zeros((4, d, d))
     for start in range(0, n, ROWS):
         z = np.column_stack([column[start : start + ROWS] for column in Z])

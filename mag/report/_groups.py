@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag.report._columns import standard
+from mag.report._columns import standardize_column
 
 DOMINATED = 0.8  # share of a group's squared error that would go with one record
 FAR = 1.0  # standard deviations between that record and its group's mean
@@ -63,17 +63,17 @@ def dominated(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:
     counts = np.bincount(labels)
     errors = np.zeros(labels.size)
     for column in columns:
-        z = standard(column[grouped])  # 0 where a cell is missing: it then is in all of the group
+        z = standardize_column(column[grouped])  # 0 where a cell is missing: it then is in all of the group
         means = np.bincount(labels, z) / np.maximum(counts, 1)
         errors += (z - means[labels]) ** 2
     totals = np.bincount(labels, errors)
     gone = errors * (counts / np.maximum(counts - 1, 1))[labels]
     alone = (errors > FAR**2) & (gone > DOMINATED * totals[labels]) & (counts[labels] > 2)
-    found = np.zeros(counts.size, dtype=bool)
-    found[labels[alone]] = True
-    return _count(counts, found)
+    outlying = np.zeros(counts.size, dtype=bool)
+    outlying[labels[alone]] = True
+    return _count(counts, outlying)
 
 
-def _count(counts: np.ndarray, chosen: np.ndarray) -> Count:
-    chosen = chosen & (counts > 0)
-    return Count(int(chosen.sum()), int(counts[chosen].sum()))
+def _count(counts: np.ndarray, which: np.ndarray) -> Count:
+    which = which & (counts > 0)
+    return Count(int(which.sum()), int(counts[which].sum()))

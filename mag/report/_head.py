@@ -30,8 +30,8 @@ def header(facts: Facts) -> Element:
 
 def _figures(facts: Facts) -> Element:
     """The numbers that everyone asks for first."""
-    asked = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
-    pairs = [("k asked for", span(min(asked), max(asked)))]
+    sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
+    pairs = [("k asked for", span(min(sizes), max(sizes)))]
     if facts.scope == "joint":
         pairs.append(("k counted", whole(facts.smallest)))
         pairs.append(("Groups", whole(_groups.sizes(facts.labels).size)))
@@ -53,11 +53,11 @@ def _promised(facts: Facts) -> Element:
             [f"Whoever knows these values of a person is left with at least {k} records that may be theirs."],
         ]
     else:
-        asked = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
-        k = min(asked)
+        sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
+        k = min(sizes)
         points = [
             [
-                f"At least {span(k, max(asked))} records share each published value of ",
+                f"At least {span(k, max(sizes))} records share each published value of ",
                 *names(facts.masked),
                 *strata,
                 ", column by column.",
@@ -89,39 +89,39 @@ def _list(title: str, points: list[list[Content]]) -> Element:
 
 
 def _warnings(facts: Facts) -> Element:
-    found = [[sentence] for sentence in facts.warnings] + computed(facts)
-    if not found:
+    sentences = [[sentence] for sentence in facts.warnings] + computed(facts)
+    if not sentences:
         return element("p", "No warnings.", class_="soft")
-    items = element("ul", *(element("li", *sentence) for sentence in found))
-    title = "1 warning" if len(found) == 1 else f"{len(found)} warnings"
+    items = element("ul", *(element("li", *sentence) for sentence in sentences))
+    title = "1 warning" if len(sentences) == 1 else f"{len(sentences)} warnings"
     return element("aside", element("h2", title), items, class_="warnings", aria_label="Warnings")
 
 
 def computed(facts: Facts) -> list[list[Content]]:
     """What the numbers themselves warn of: sentences and names, never values."""
-    found: list[list[Content]] = []
+    sentences: list[list[Content]] = []
     if facts.scope == "per-column":
-        found.append(
+        sentences.append(
             ["Columns were grouped one by one: a combination of published values may belong to a single person."]
         )
-    return found + (_of_groups(facts) if facts.scope == "joint" else _of_columns(facts))
+    return sentences + (_of_groups(facts) if facts.scope == "joint" else _of_columns(facts))
 
 
 def _of_groups(facts: Facts) -> list[list[Content]]:
     columns, labels = list(facts.original.values()), facts.labels
     total = several(_groups.sizes(labels).size, "group", "groups")
-    found: list[list[Content]] = []
+    sentences: list[list[Content]] = []
     same, one = _groups.of_one_value(columns, labels), _groups.dominated(columns, labels)
     if same.groups:
         where = f"In {whole(same.groups)} of {total} ({several(same.records, 'record', 'records')})"
-        found.append([f"{where} all records had the same values. {EXACT}"])
+        sentences.append([f"{where} all records had the same values. {EXACT}"])
     if one.groups:
-        found.append([f"In {whole(one.groups)} of {total} {DRAWN}"])
-    return found
+        sentences.append([f"In {whole(one.groups)} of {total} {DRAWN}"])
+    return sentences
 
 
 def _of_columns(facts: Facts) -> list[list[Content]]:
-    found: list[list[Content]] = []
+    sentences: list[list[Content]] = []
     for counted, words in (
         (_groups.of_one_value, f"In groups of these columns all records had the same value. {EXACT}"),
         (_groups.dominated, f"In groups of these columns {DRAWN}"),
@@ -132,5 +132,5 @@ def _of_columns(facts: Facts) -> list[list[Content]]:
             if groups := counted([values], labels).groups:
                 hits.append([name(column), f" ({whole(groups)} of {whole(_groups.sizes(labels).size)})"])
         if hits:
-            found.append([f"{words} ", *listed(hits), "."])
-    return found
+            sentences.append([f"{words} ", *listed(hits), "."])
+    return sentences

@@ -15,20 +15,20 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\
 def element(tag: str, *content: Content, **attributes: object) -> Element:
     """An element with its content; ``class_`` is written class, ``aria_label`` aria-label."""
     names = {name: name.rstrip("_").replace("_", "-") for name in attributes}
-    written = {names[name]: _clean(str(value)) for name, value in attributes.items() if value is not None}
-    made = ElementTree.Element(tag, written)
+    texts = {names[name]: _clean(str(value)) for name, value in attributes.items() if value is not None}
+    node = ElementTree.Element(tag, texts)
     last: Element | None = None
-    for part in content:
-        if part is None:
+    for piece in content:
+        if piece is None:
             continue
-        if not isinstance(part, str):
-            made.append(part)
-            last = part
+        if not isinstance(piece, str):
+            node.append(piece)
+            last = piece
         elif last is None:
-            made.text = (made.text or "") + _clean(part)
+            node.text = (node.text or "") + _clean(piece)
         else:
-            last.tail = (last.tail or "") + _clean(part)
-    return made
+            last.tail = (last.tail or "") + _clean(piece)
+    return node
 
 
 def short(column: Hashable) -> str:
@@ -51,8 +51,8 @@ def names(columns: Iterable[Hashable]) -> list[Content]:
 def listed(parts: Sequence[Sequence[Content]], most: int = 12) -> list[Content]:
     """Parts with commas between them, the first few of them."""
     shown: list[Content] = []
-    for part in parts[:most]:
-        shown += [", ", *part] if shown else part
+    for piece in parts[:most]:
+        shown += [", ", *piece] if shown else piece
     return [*shown, f" and {len(parts) - most} more"] if len(parts) > most else shown
 
 
@@ -66,7 +66,7 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Row], **attributes:
     return element("table", element("caption", caption), element("thead", head), element("tbody", *body), **attributes)
 
 
-def written(root: Element) -> str:
+def write_html(root: Element) -> str:
     """The document."""
     text = ElementTree.tostring(root, encoding="unicode", method="html")
     return f"<!DOCTYPE html>\n{text}\n"

@@ -7,7 +7,7 @@ from importlib.resources import files
 from mag import __version__
 from mag.report import _head, _sections
 from mag.report._facts import Facts
-from mag.report._html import element, written
+from mag.report._html import element, write_html
 
 SECTIONS = [
     _sections.groups,
@@ -49,4 +49,4 @@ def page(facts: Facts) -> str:
             element("p", f"Made by mag {__version__}. This page is complete: it loads nothing and runs no program."),
         ),
     )
-    return written(element("html", head, body, lang="en"))
+    return write_html(element("html", head, body, lang="en"))

@@ -27,14 +27,14 @@ def groups(facts: Facts) -> Element:
     low, middle, high = int(pooled.min()), np.median(pooled), int(pooled.max())
     said = f"{several(pooled.size, 'group', 'groups')} of {span(low, high)} records"
     said += f", half of them of at most {whole(middle)}." if low < high else "."
-    drawn = None
+    chart = None
     if low < high:
         caption = element("p", "Records in a group, and how many groups have that size.")
         bars = _svg.sizes(f"Bars: {said}", _groups.histogram(pooled))
-        drawn = element("figure", bars, element("figcaption", caption), class_="single")
+        chart = element("figure", bars, element("figcaption", caption), class_="single")
     if facts.scope == "joint":
-        return _section("Groups", element("p", said), drawn)
-    return _section("Groups", element("p", f"All columns together: {said}"), drawn, _groups_by_column(facts, every))
+        return _section("Groups", element("p", said), chart)
+    return _section("Groups", element("p", f"All columns together: {said}"), chart, _groups_by_column(facts, every))
 
 
 def _groups_by_column(facts: Facts, every: list[np.ndarray]) -> Element:
@@ -49,7 +49,7 @@ def columns(facts: Facts) -> Element:
     """Each column before and after."""
     intro = (
         "Share of the records along the range of the published values. "
-        "Bars of fewer than k original values are joined with their neighbours."
+        "Bars of fewer than k original values are joined with their neighbors."
     )
     area = element("rect", width=28, height=14, class_="before")
     line = element("path", d="M0 9H10V3H18V9H28", class_="after")
@@ -67,12 +67,12 @@ def columns(facts: Facts) -> Element:
 
 def _card(facts: Facts, place: int, column: Hashable) -> Element:
     original, masked, k = facts.original[column], facts.masked[column], facts.k_of(column)
-    found, change = _bins.bins(original, masked, k), facts.changes[column]
-    drawn: Element | None = None
+    histogram, change = _bins.bins(original, masked, k), facts.changes[column]
+    chart: Element | None = None
     notes: list[str] = []
-    if found is not None:
+    if histogram is not None:
         label = f"Distribution of {short(column)} before and after, {share(change.spread)} of its spread kept"
-        drawn = _svg.distributions(label, found, facts.kinds.get(column, "number"))
+        chart = _svg.distributions(label, histogram, facts.kinds.get(column, "number"))
         moved = f"mean moved by {figure(abs(change.shift))} standard deviations"
         notes.append(f"Spread kept {share(change.spread)}, {'mean kept' if abs(change.shift) < 0.01 else moved}.")
     elif change.values == 1:
@@ -88,11 +88,11 @@ def _card(facts: Facts, place: int, column: Hashable) -> Element:
     same = _groups.of_one_value([original], labels).groups / max(_groups.sizes(labels).size, 1)
     if same >= 0.01:
         notes.append(f"In {share(same)} of the groups all had the same value, which is published.")
-    if found is not None and max(found.beyond) > 0:
-        before, after = (share(part) if part else "none" for part in found.beyond)
+    if histogram is not None and max(histogram.beyond) > 0:
+        before, after = (share(fraction) if fraction else "none" for fraction in histogram.beyond)
         notes.append(f"Beyond the axis: {before} of the values before, {after} after.")
     caption = element("figcaption", *(element("p", note) for note in notes))
-    return element("figure", element("h3", name(column)), drawn, caption)
+    return element("figure", element("h3", name(column)), chart, caption)
 
 
 def losses(facts: Facts) -> Element:
@@ -117,7 +117,7 @@ def correlations(facts: Facts) -> Element | None:
     if len(labels) < 2:
         return None
     least = max(facts.k_of(column) for column in labels)
-    before, after = (_columns.correlations(list(part.values()), least) for part in (facts.original, facts.masked))
+    before, after = (_columns.correlations(list(table.values()), least) for table in (facts.original, facts.masked))
     change = after - before
     i, j = np.tril_indices(len(labels), -1)
     known = ~np.isnan(change[i, j])
@@ -133,31 +133,31 @@ def correlations(facts: Facts) -> Element | None:
     said = (
         f"Pearson's correlation of two columns. Changed by {size.max():.3f} at most, by {size.mean():.3f} on average."
     )
-    drawn: list[Element] = []
+    figures: list[Element] = []
     if len(labels) > MATRIX:
-        drawn = _agreement(before[i, j], after[i, j])
+        figures = _agreement(before[i, j], after[i, j])
     elif len(labels) > 2:
-        drawn = _matrices(labels, before, after)
+        figures = _matrices(labels, before, after)
     most = f"The {first.size} of {whole(i.size)} pairs that changed most"
     caption = "All pairs, largest change first" if first.size == i.size else most
     listed = table(caption, ("Columns", "Before", "After", "Change"), rows, class_="numbers")
-    return _section("Correlations", element("p", said), *drawn, listed)
+    return _section("Correlations", element("p", said), *figures, listed)
 
 
 def _matrices(labels: list[Hashable], before: np.ndarray, after: np.ndarray) -> list[Element]:
-    drawn = []
+    figures = []
     for title, values in (("Before", before), ("After", after), ("Difference", after - before)):
         texts = [
             [f"{short(labels[a])}, {short(labels[b])}: {signed(values[a, b], 3)}" for b in range(a)]
             for a in range(len(labels))
         ]
         squares = _svg.matrix(f"Correlations, {title.lower()}", values, texts)
-        drawn.append(element("figure", element("h3", title), squares))
+        figures.append(element("figure", element("h3", title), squares))
     key = (element("li", f"{at} ", name(label)) for at, label in enumerate(labels, 1))
     intro = "The area of a square is the size of the number, a full square is 1; hollow squares are negative."
     return [
         element("p", intro, class_="soft"),
-        element("div", *drawn, class_="three"),
+        element("div", *figures, class_="three"),
         element("ul", *key, class_="key"),
     ]
 
@@ -192,12 +192,12 @@ def utility(facts: Facts) -> Element | None:
     return _section("Utility", listed, _looked_at(facts.utility)) if rows else None
 
 
-def _looked_at(found: Mapping[str, Any]) -> Element | None:
+def _looked_at(numbers: Mapping[str, Any]) -> Element | None:
     """On how many records the numbers stand."""
     parts = [
-        f"{name} {several(int(found[key]), 'record', 'records')}"
+        f"{name} {several(int(numbers[key]), 'record', 'records')}"
         for key, name in _words.LOOKED_AT.items()
-        if found.get(key)
+        if numbers.get(key)
     ]
     return element("p", f"{', '.join(parts)}.", class_="soft") if parts else None
 
@@ -223,7 +223,7 @@ def reveals(facts: Facts) -> Element:
 def manifest(facts: Facts) -> Element | None:
     """How the release was made: what of its manifest the page does not say elsewhere."""
     secret = SEEDS if facts.manifest.get("options", {}).get("shuffle") else ()
-    shown = {key: _plain(value, secret) for key, value in _told(facts.manifest, secret).items()}
+    shown = {key: _describe_value(value, secret) for key, value in _select_entries(facts.manifest, secret).items()}
     rows: list[Row] = [([key.replace("_", " ")], [text]) for key, text in shown.items() if text]
     if secret:
         rows.append((["seed"], ["not shown: it would undo the shuffle"]))
@@ -231,13 +231,16 @@ def manifest(facts: Facts) -> Element | None:
     return _section("How it was made", listed) if rows else None
 
 
-def _told(part: Mapping[str, Any], secret: tuple[str, ...]) -> dict[str, Any]:
-    return {key: value for key, value in part.items() if value is not None and key not in (*ELSEWHERE, *secret)}
+def _select_entries(entries: Mapping[str, Any], secret: tuple[str, ...]) -> dict[str, Any]:
+    return {key: value for key, value in entries.items() if value is not None and key not in (*ELSEWHERE, *secret)}
 
 
-def _plain(value: Any, secret: tuple[str, ...]) -> str:
+def _describe_value(value: Any, secret: tuple[str, ...]) -> str:
     if isinstance(value, Mapping):
-        inner = ((key.replace("_", " "), _plain(held, secret)) for key, held in _told(value, secret).items())
+        inner = (
+            (key.replace("_", " "), _describe_value(held, secret))
+            for key, held in _select_entries(value, secret).items()
+        )
         return "; ".join(f"{key}: {text}" for key, text in inner if text)
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))

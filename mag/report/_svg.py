@@ -1,7 +1,7 @@
 """Small charts as inline SVG.
 
 Written by hand rather than by matplotlib: a chart has 2 kB instead of 20, so that a page of 200 columns stays small;
-colours are the page's own, light, dark and printed; text keeps its size on a phone and finds its glyphs in any script;
+colors are the page's own, light, dark and printed; text keeps its size on a phone and finds its glyphs in any script;
 and a report needs no extra package.
 """
 
@@ -23,12 +23,12 @@ def chart(label: str, *content: Content, width: int = WIDTH, height: int = HEIGH
     return element("svg", *content, viewBox=f"0 0 {width} {height}", role="img", aria_label=label)
 
 
-def distributions(label: str, found: Bins, kind: str) -> Element:
+def distributions(label: str, bins: Bins, kind: str) -> Element:
     """Before as an area, after as a line: densities, so that joined bins do not stand out."""
-    low, high = float(found.edges[0]), float(found.edges[-1])
-    x = _across(found.edges, low, high)
+    low, high = float(bins.edges[0]), float(bins.edges[-1])
+    x = _across(bins.edges, low, high)
     widths = np.diff(x)
-    before, after = found.before / widths, found.after / widths
+    before, after = bins.before / widths, bins.after / widths
     top = max(before.max(), after.max())
     ticks = date_ticks(low, high) if kind == "datetime" else number_ticks(low, high)
     return chart(
@@ -69,9 +69,9 @@ def sizes(label: str, counts: Sequence[tuple[int, int, int]]) -> Element:
     return chart(label, *bars, *_axis(ticks))
 
 
-def share_bar(part: float) -> Element:
+def share_bar(fraction: float) -> Element:
     """A bar in a cell of a table, 0 to 1."""
-    bar = element("rect", width=_n(100 * min(max(part, 0.0), 1.0)), height=8, class_="bar")
+    bar = element("rect", width=_n(100 * min(max(fraction, 0.0), 1.0)), height=8, class_="bar")
     return element("svg", bar, viewBox="0 0 100 8", preserveAspectRatio="none", class_="share", aria_hidden="true")
 
 
@@ -81,18 +81,18 @@ def matrix(label: str, values: np.ndarray, texts: Sequence[Sequence[str]]) -> El
     room = wide / m
     lines = [f"M{edge} {_n(t * room)}h{_n(min(t + 1, m) * room)}" for t in range(m + 1)]
     lines += [f"M{_n(edge + t * room)} {_n(max(t - 1, 0) * room)}V{wide}" for t in range(m + 1)]
-    drawn: list[Content] = [element("path", d="".join(lines), class_="guide")]
+    shapes: list[Content] = [element("path", d="".join(lines), class_="guide")]
     every = -(-m // 12)
     for row in range(0, m, every):
-        drawn.append(_label(str(row + 2), edge - 5, (row + 0.5) * room + 4, "end"))
-        drawn.append(_label(str(row + 1), edge + (row + 0.5) * room, wide + 14))
+        shapes.append(_label(str(row + 2), edge - 5, (row + 0.5) * room + 4, "end"))
+        shapes.append(_label(str(row + 1), edge + (row + 0.5) * room, wide + 14))
     for row in range(m):
         for column in range(row + 1):
             value = values[row + 1, column]
             if np.isnan(value):
                 continue
             half = max(0.47 * room * np.sqrt(abs(value)), 0.6)
-            drawn.append(
+            shapes.append(
                 element(
                     "rect",
                     element("title", texts[row + 1][column]),
@@ -103,7 +103,7 @@ def matrix(label: str, values: np.ndarray, texts: Sequence[Sequence[str]]) -> El
                     class_="less" if value < 0 else "more",
                 )
             )
-    return chart(label, *drawn, width=edge + wide + 2, height=wide + 18)
+    return chart(label, *shapes, width=edge + wide + 2, height=wide + 18)
 
 
 def agreement(label: str, before: np.ndarray, after: np.ndarray) -> Element:
@@ -153,15 +153,15 @@ def _axis(ticks: Ticks) -> list[Content]:
     """A line with marks, and the labels that do not run into each other."""
     ground = HEIGHT - FOOT
     marks = "".join(f"M{_n(at)} {ground}v4" for at, _ in ticks)
-    drawn: list[Content] = [element("path", d=f"M{SIDE} {ground}H{WIDTH - SIDE}{marks}", class_="axis")]
+    shapes: list[Content] = [element("path", d=f"M{SIDE} {ground}H{WIDTH - SIDE}{marks}", class_="axis")]
     free = 0.0
     for at, text in ticks:
         half = LETTER * len(text) / 2
         middle = min(max(at, half), WIDTH - half)
         if middle - half >= free:
-            drawn.append(_label(text, middle, HEIGHT - 4))
+            shapes.append(_label(text, middle, HEIGHT - 4))
             free = middle + half + LETTER
-    return drawn
+    return shapes
 
 
 def _label(text: str, x: float, y: float, anchor: str = "middle") -> Element:

@@ -29,11 +29,11 @@ def span(low: int, high: int) -> str:
     return whole(low) if low == high else f"{whole(low)} to {whole(high)}"
 
 
-def share(part: float) -> str:
+def share(fraction: float) -> str:
     """A share as a percentage of three digits, never rounded to 0 or 100 %."""
-    if math.isnan(part) or math.isinf(part):
-        return "–" if math.isnan(part) else "∞"
-    percent = 100 * part
+    if math.isnan(fraction) or math.isinf(fraction):
+        return "–" if math.isnan(fraction) else "∞"
+    percent = 100 * fraction
     if 0 < percent < 0.01:
         return f"< 0.01{THIN}%"
     digits = 0 if abs(percent) >= 100 or percent == 0 else 1 if abs(percent) >= 10 else 2

@@ -7,15 +7,13 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 
-from mag._compiled.groups import Groups
 from mag._lib.checks import integer, one_of, per_column, unused
 from mag.api.univariate import univariate
 from mag.costs import COSTS
-from mag.results import published
 from mag.scale import _frames
 from mag.scale._graph import Tasks
 from mag.scale._inputs import no_frame, real_chunks
-from mag.scale._results import Scaled
+from mag.scale._results import Scaled, representative_type
 from mag.scale.kernels import label_columns, mask_column, mask_columns
 from mag.solvers import SOLVERS
 
@@ -81,8 +79,8 @@ def columns(
     """
     one_of("solver", solver, ["auto", *SOLVERS])
     if isinstance(X, da.Array):
-        for option, given in (("columns", columns), ("keep", keep if keep != () else None)):
-            unused(option, given, "dask arrays")
+        for option, value in (("columns", columns), ("keep", keep if keep != () else None)):
+            unused(option, value, "dask arrays")
         return _array(X, k, cost, solver, columns_per_task)
     if isinstance(X, dd.DataFrame):
         return _frame(X, k, cost, solver, _frames.roles(X, columns, keep), columns_per_task)
@@ -106,14 +104,13 @@ def _array(X: da.Array, k: Any, cost: Any, solver: str, width: int | None) -> Sc
     width = integer("columns_per_task", width, 1, m, "m")
     blocks = X.rechunk({0: -1, 1: width})
     t = Tasks("columns", [blocks], blocks.name, ks, costs, solver)
-    sample = Groups(np.zeros(1, np.float64 if X.dtype.kind == "f" else X.dtype), np.zeros(1, np.int64))
-    dtype = np.result_type(*(published(COSTS[one].representatives(sample), X.dtype) for one in dict.fromkeys(costs)))
+    dtype = np.result_type(*(representative_type(one, X.dtype) for one in dict.fromkeys(costs)))
     labels, masked = {}, {}
     for b, first in enumerate(range(0, m, width)):
-        part, key = slice(first, first + width), (blocks.name, 0, b)
-        names = list(range(m))[part]
-        labels[0, b] = t.add("grouped", [b], label_columns, key, ks[part], costs[part], solver, names)
-        masked[0, b] = t.add("replaced", [b], _masked, key, labels[0, b], costs[part], dtype)
+        here, key = slice(first, first + width), (blocks.name, 0, b)
+        names = list(range(m))[here]
+        labels[0, b] = t.add("grouped", [b], label_columns, key, ks[here], costs[here], solver, names)
+        masked[0, b] = t.add("replaced", [b], _masked, key, labels[0, b], costs[here], dtype)
     counts = t.add("counts", [], np.concatenate, t.each("count", _groups, list(labels.values())))
     chunks = blocks.chunks
     return Scaled(
@@ -149,39 +146,42 @@ def _frame(X: Any, k: Any, cost: Any, solver: str, names: list, width: int | Non
     partitions = X.to_delayed()
     t = Tasks("columns", partitions, X, names, ks, costs, solver, width)
     keys = [partition.key for partition in partitions]
-    found, masks, counts = [], [], []
+    label_pieces, mask_pieces, counts = [], [], []
     for b, first in enumerate(range(0, m, width)):
-        part = slice(first, first + width)
-        which = [names[part], dtypes[part]]
-        pieces = [t.add("picked", [p, b], _frames.pick, key, *which) for p, key in enumerate(keys)]
-        values = t.add("joined", [b], _frames.joined, pieces, *which)
+        here = slice(first, first + width)
+        which = [names[here], dtypes[here]]
+        pieces = [t.add("picked", [p, b], _frames.pick_columns, key, *which) for p, key in enumerate(keys)]
+        values = t.add("joined", [b], _frames.join_columns, pieces, *which)
         lengths = t.add("lengths", [b], _lengths, pieces)
-        labels = t.add("grouped", [b], _labels, values, ks[part], costs[part], solver)
-        masked = t.add("replaced", [b], _replace, values, labels, costs[part])
-        found.append([t.add("labels-part", [p, b], _rows, labels, lengths, p) for p in range(len(keys))])
-        masks.append([t.add("masked-part", [p, b], _rows, masked, lengths, p) for p in range(len(keys))])
+        labels = t.add("grouped", [b], _labels, values, ks[here], costs[here], solver)
+        masked = t.add("replaced", [b], _replace, values, labels, costs[here])
+        label_pieces.append([t.add("labels-piece", [p, b], _rows, labels, lengths, p) for p in range(len(keys))])
+        mask_pieces.append([t.add("masked-piece", [p, b], _rows, masked, lengths, p) for p in range(len(keys))])
         counts.append(t.add("count", [b], _frame_groups, labels))
 
-    def frame(what: str, parts: list[list], whole: bool) -> Any:
+    def frame(what: str, pieces: list[list], with_rest: bool) -> Any:
         """A dataframe with the partitions of X."""
-        made = [
-            t.value(f"{what}-{p}", t.add(what, [p], _frames.assemble, key, [block[p] for block in parts], names, whole))
+        frames = [
+            t.value(
+                f"{what}-{p}",
+                t.add(what, [p], _frames.assemble_partition, key, [block[p] for block in pieces], names, with_rest),
+            )
             for p, key in enumerate(keys)
         ]
-        meta = X._meta if whole else X._meta[names].astype(np.int32)
-        return dd.from_delayed(made, meta=meta, divisions=X.divisions, verify_meta=False)
+        meta = X._meta if with_rest else X._meta[names].astype(np.int32)
+        return dd.from_delayed(frames, meta=meta, divisions=X.divisions, verify_meta=False)
 
     return Scaled(
-        frame("labels", found, False),
-        frame("masked", masks, True),
+        frame("labels", label_pieces, False),
+        frame("masked", mask_pieces, True),
         tuple(ks) if isinstance(k, (list, tuple)) else k,
         t.value("n_groups", t.add("counts", [], np.concatenate, counts)),
     )
 
 
 def _labels(values: list[np.ndarray], ks: list[int], costs: list[str], solver: str) -> list[np.ndarray]:
-    chosen = zip(values, ks, costs, strict=True)
-    return [univariate(x, k, cost=cost, solver=solver, backend="cpu", threads=1).labels for x, k, cost in chosen]
+    tasks = zip(values, ks, costs, strict=True)
+    return [univariate(x, k, cost=cost, solver=solver, backend="cpu", threads=1).labels for x, k, cost in tasks]
 
 
 def _replace(values: list[np.ndarray], labels: list[np.ndarray], costs: list[str]) -> list[np.ndarray]:

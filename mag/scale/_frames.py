@@ -15,7 +15,7 @@ class Piece:
     """A column of one partition: its numbers, or what is wrong: another dtype, missing or infinite values."""
 
     values: np.ndarray
-    found: str | None
+    other_dtype: str | None
     missing: int
     infinite: int
 
@@ -54,7 +54,7 @@ def number_type(name: Hashable, dtype: Any, representative: str) -> np.dtype:
     return plain
 
 
-def pick(partition: pd.DataFrame, names: list, dtypes: list) -> list[Piece]:
+def pick_columns(partition: pd.DataFrame, names: list, dtypes: list) -> list[Piece]:
     """Columns of a partition as numbers, if their dtypes are the expected ones."""
     pieces = []
     for name, dtype in zip(names, dtypes, strict=True):
@@ -70,40 +70,44 @@ def pick(partition: pd.DataFrame, names: list, dtypes: list) -> list[Piece]:
     return pieces
 
 
-def told(pieces: list[Piece]) -> list[Piece]:
+def drop_values(pieces: list[Piece]) -> list[Piece]:
     """What is to be known of the columns of a partition, without their values."""
-    return [Piece(piece.values[:0], piece.found, piece.missing, piece.infinite) for piece in pieces]
+    return [Piece(piece.values[:0], piece.other_dtype, piece.missing, piece.infinite) for piece in pieces]
 
 
-def check(parts: list[list[Piece]], names: list, dtypes: list) -> bool:
+def check_pieces(partitions: list[list[Piece]], names: list, dtypes: list) -> bool:
     """One error for all that is wrong with a column in some partitions."""
     for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
-        column = [pieces[j] for pieces in parts]
-        if others := [piece.found for piece in column if piece.found is not None]:
-            found = ", ".join(sorted(set(others)))
+        column = [pieces[j] for pieces in partitions]
+        if others := [piece.other_dtype for piece in column if piece.other_dtype is not None]:
+            dtypes_there = ", ".join(sorted(set(others)))
             where = f"{len(others)} of {len(column)} partitions"
-            raise TypeError(f"column {name!r} must have dtype {dtype} in all partitions; got {found} in {where}.")
+            raise TypeError(
+                f"column {name!r} must have dtype {dtype} in all partitions; got {dtypes_there} in {where}."
+            )
         missing, infinite = sum(piece.missing for piece in column), sum(piece.infinite for piece in column)
         if missing or infinite:
             refuse(f"column {name!r}", missing, infinite)
     return True
 
 
-def joined(parts: list[list[Piece]], names: list, dtypes: list) -> list[np.ndarray]:
+def join_columns(partitions: list[list[Piece]], names: list, dtypes: list) -> list[np.ndarray]:
     """Whole columns from those of all partitions."""
-    check(parts, names, dtypes)
-    return [np.concatenate([pieces[j].values for pieces in parts]) for j in range(len(names))]
+    check_pieces(partitions, names, dtypes)
+    return [np.concatenate([pieces[j].values for pieces in partitions]) for j in range(len(names))]
 
 
-def values(pieces: list[Piece], checked: bool) -> list[np.ndarray]:
+def take_values(pieces: list[Piece], checked: bool) -> list[np.ndarray]:
     """The numbers of a partition, once all partitions were looked at."""
     return [piece.values for piece in pieces]
 
 
-def assemble(partition: pd.DataFrame, pieces: list[list[np.ndarray]], names: list, whole: bool) -> pd.DataFrame:
-    """The partition with other numbers in some columns, in their dtypes; or, if not `whole`, these columns alone."""
+def assemble_partition(
+    partition: pd.DataFrame, pieces: list[list[np.ndarray]], names: list, with_rest: bool
+) -> pd.DataFrame:
+    """The partition with other numbers in some columns, in their dtypes; without the rest, these columns alone."""
     arrays = dict(zip(names, [array for piece in pieces for array in piece], strict=True))
-    if not whole:
+    if not with_rest:
         return pd.DataFrame(arrays, index=partition.index, columns=pd.Index(names))
     changed = partition.copy(deep=False)
     for name, array in arrays.items():

@@ -1,6 +1,7 @@
 """Tasks for dask, from functions that know nothing of it, and collections of what they return."""
 
 from collections.abc import Callable, Sequence
+from operator import getitem
 from typing import Any
 
 import dask
@@ -33,7 +34,7 @@ class Tasks:
 
     def entries(self, step: str, keys: Sequence[Any], i: int) -> list[tuple]:
         """Tasks for entry i of the results of others."""
-        return [self.add(step, [j, i], _entry, key, i) for j, key in enumerate(keys)]
+        return [self.add(step, [j, i], getitem, key, i) for j, key in enumerate(keys)]
 
     def exchange(self, step: str, keys: Sequence[Any], count: int) -> list[list[tuple]]:
         """From tasks that return `count` pieces each: for each of these places, the pieces of all tasks."""
@@ -53,10 +54,6 @@ class Tasks:
         """The result of one task."""
         name = f"{what}-of-{self.name}"
         return Delayed(name, self._with(name, {name: (_itself, key)}))
-
-
-def _entry(results: Any, i: int) -> Any:
-    return results[i]
 
 
 def _itself(result: Any) -> Any:

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from mag._lib.checks import flag, fraction, integer, one_of, unused
-from mag.scale import _frames, _parts
+from mag.scale import _frames
+from mag.scale import _multivariate_tasks as tasks
 from mag.scale._graph import Tasks
 from mag.scale._inputs import no_frame, real_chunks
-from mag.scale._parts import Frame, Records
+from mag.scale._multivariate_tasks import Records, Transform
 from mag.scale._results import ScaledRecords
 from mag.scale.kernels import label_records, mask_records
 
@@ -36,7 +37,7 @@ def multivariate(
 
     Records are halved, and halves of halves, at the median of the column with the largest variance, as Mondrian does,
     medians and variances being those of a sample.  Halves with fewer than 2k records, counted, are joined with their
-    neighbours.  Each part is then grouped by itself, so that k holds by construction.
+    neighbors.  Each part is then grouped by itself, so that k holds by construction.
 
     Parameters
     ----------
@@ -92,13 +93,13 @@ def multivariate(
         unused("rho", rho, f"method {method!r}")
     flag("standardize", standardize)
     seed = integer("random_state", random_state, 0, 2**64 - 1, "2**64-1")
-    asked: list[Any] = [method, rho, parts, standardize, seed]
+    options: list[Any] = [method, rho, parts, standardize, seed]
     if isinstance(X, da.Array):
-        for option, given in (("columns", columns), ("keep", keep if keep != () else None)):
-            unused(option, given, "dask arrays")
-        return _array(X, k, *asked)
+        for option, value in (("columns", columns), ("keep", keep if keep != () else None)):
+            unused(option, value, "dask arrays")
+        return _array(X, k, *options)
     if isinstance(X, dd.DataFrame):
-        return _frame(X, k, _frames.roles(X, columns, keep), *asked)
+        return _frame(X, k, _frames.roles(X, columns, keep), *options)
     raise no_frame(X)
 
 
@@ -112,7 +113,9 @@ def _array(X: da.Array, k: Any, method: str, rho: Any, parts: Any, standardize: 
     parts = _power("parts", max(len(sizes), -(-n // PART[method])) if parts is None else parts, parts is None)
     t = Tasks("multivariate", [table], table.name, k, method, rho, parts, standardize, seed)
     records = [t.add("records", [c], _columns_of, (table.name, c, 0)) for c in range(len(sizes))]
-    labels, masked, groups, loss = _grouped(t, records, list(range(d)), k, method, rho, parts, standardize, seed, False)
+    labels, masked, groups, loss = _group_records(
+        t, records, list(range(d)), k, method, rho, parts, standardize, seed, False
+    )
     dtype = X.dtype if X.dtype.kind == "f" else np.dtype(np.float64)
     label_keys = {(c,): key for c, key in enumerate(t.entries("label-chunk", labels, 0))}
     mask_keys = {(c, 0): key for c, key in enumerate(t.each("masked-chunk", np.column_stack, masked))}
@@ -138,13 +141,13 @@ def _frame(
     parts = _power("parts", len(partitions) if parts is None else parts, parts is None)
     t = Tasks("multivariate", partitions, X, names, k, method, rho, parts, standardize, seed)
     keys = [partition.key for partition in partitions]
-    pieces = t.each("picked", _frames.pick, keys, names, dtypes)
-    checked = t.add("checked", [], _frames.check, t.each("told-of", _frames.told, pieces), names, dtypes)
-    records = t.each("records", _frames.values, pieces, checked)
-    labels, masked, groups, loss = _grouped(t, records, names, k, method, rho, parts, standardize, seed, True)
-    series = [t.value(f"labels-{p}", t.add("labelled", [p], _series, key, labels[p])) for p, key in enumerate(keys)]
+    pieces = t.each("picked", _frames.pick_columns, keys, names, dtypes)
+    checked = t.add("checked", [], _frames.check_pieces, t.each("dropped", _frames.drop_values, pieces), names, dtypes)
+    records = t.each("records", _frames.take_values, pieces, checked)
+    labels, masked, groups, loss = _group_records(t, records, names, k, method, rho, parts, standardize, seed, True)
+    series = [t.value(f"labels-{p}", t.add("labeled", [p], _series, key, labels[p])) for p, key in enumerate(keys)]
     frames = [
-        t.value(f"masked-{p}", t.add("assembled", [p], _frames.assemble, key, [masked[p]], names, True))
+        t.value(f"masked-{p}", t.add("assembled", [p], _frames.assemble_partition, key, [masked[p]], names, True))
         for p, key in enumerate(keys)
     ]
     meta = pd.Series(np.empty(0, np.int32), index=X._meta.index, name="group")
@@ -173,7 +176,7 @@ def _power(option: str, number: Any, default: bool) -> int:
     return number
 
 
-def _grouped(
+def _group_records(
     t: Tasks,
     records: list,
     names: list,
@@ -187,27 +190,27 @@ def _grouped(
 ) -> tuple[list, list, tuple, tuple]:
     """Keys of labels and of masked columns, chunk by chunk, of the number of groups and of the information loss."""
     chunks = list(enumerate(records))
-    bare = t.add("bare", [], _parts.frame, t.each("facts", _parts.facts, records), names, k)
-    moments = t.each("moments", _parts.moments, records, bare)
-    read = t.add("read", [], _parts.units, moments, bare, standardize)
-    sampled = [t.add("sampled", [c], _parts.sample, key, c, read, parts, seed) for c, key in chunks]
-    tree = t.add("tree", [], _parts.grow, sampled, read, parts, k)
-    leaves = [t.add("leaf", [c], _parts.assign, key, c, read, tree) for c, key in chunks]
-    repaired = t.add("repaired", [], _parts.repair, t.each("count", _parts.count, leaves, parts), tree, k)
-    ordered = t.each("order", _parts.order, leaves, repaired, parts)
-    pieces = [[t.add("piece", [c, p], _parts.take, key, ordered[c], p) for c, key in chunks] for p in range(parts)]
-    joined = t.each("part", _parts.together, pieces)
-    grouped = t.each("grouped", _group, joined, read, k, method, rho)
-    told = t.add("told", [], _number, t.entries("found", grouped, 1), moments, read)
+    bare = t.add("bare", [], tasks.locate_columns, t.each("facts", tasks.examine_chunk, records), names, k)
+    moments = t.each("moments", tasks.compute_moments, records, bare)
+    transform = t.add("transform", [], tasks.measure_units, moments, bare, standardize)
+    sampled = [t.add("sampled", [c], tasks.sample_records, key, c, transform, parts, seed) for c, key in chunks]
+    tree = t.add("tree", [], tasks.grow_tree, sampled, transform, parts, k)
+    leaves = [t.add("leaf", [c], tasks.assign_leaves, key, c, transform, tree) for c, key in chunks]
+    repaired = t.add("repaired", [], tasks.repair_parts, t.each("count", tasks.count_leaves, leaves, parts), tree, k)
+    ordered = t.each("order", tasks.order_by_part, leaves, repaired, parts)
+    pieces = [[t.add("piece", [c, p], tasks.take_part, key, ordered[c], p) for c, key in chunks] for p in range(parts)]
+    joined = t.each("part", tasks.join_pieces, pieces)
+    grouped = t.each("grouped", _group, joined, transform, k, method, rho)
+    numbering = t.add("numbering", [], _number_groups, t.entries("groups", grouped, 1), moments, transform)
 
     def back(what: str, function: Any, *others: Any) -> list:
         """What a function finds for the records of every part, chunk by chunk."""
-        found = [t.add(what, [p], function, key, grouped[p], p, *others) for p, key in enumerate(joined)]
-        pieces = t.exchange(f"{what}-piece", found, len(records))
-        return [t.add(f"{what}-back", [c], _parts.restore, ordered[c], piece) for c, piece in enumerate(pieces)]
+        results = [t.add(what, [p], function, key, grouped[p], p, *others) for p, key in enumerate(joined)]
+        pieces = t.exchange(f"{what}-piece", results, len(records))
+        return [t.add(f"{what}-back", [c], tasks.restore_order, ordered[c], piece) for c, piece in enumerate(pieces)]
 
-    n_groups, loss = t.entries("told", [told], 1)[0], t.entries("told", [told], 2)[0]
-    return back("labels", _labels, told), back("masked", _masked, keep), n_groups, loss
+    n_groups, loss = t.entries("numbering", [numbering], 1)[0], t.entries("numbering", [numbering], 2)[0]
+    return back("labels", _labels, numbering), back("masked", _masked, keep), n_groups, loss
 
 
 def _columns_of(block: np.ndarray) -> Records:
@@ -217,11 +220,11 @@ def _columns_of(block: np.ndarray) -> Records:
 
 
 def _group(
-    part: tuple[Records, list[int]], read: Frame, k: int, method: str, rho: float | None
+    part: tuple[Records, list[int]], transform: Transform, k: int, method: str, rho: float | None
 ) -> tuple[np.ndarray, tuple[int, float]]:
     """Labels of a part; how many groups, and the squared distances to their means."""
-    z = _parts.standardised(part[0], read)
-    labels = label_records(z, k, method, 0 if rho is None else int(read.n**rho))
+    z = tasks.standardize_records(part[0], transform)
+    labels = label_records(z, k, method, 0 if rho is None else int(transform.n**rho))
     order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)
     if not labels.size:
         return labels, (0, 0.0)
@@ -231,30 +234,30 @@ def _group(
     return labels, (sizes.size, float(np.square(z).sum()))
 
 
-def _number(
-    found: list[tuple[int, float]], moments: list[tuple[int, np.ndarray, np.ndarray]], read: Frame
+def _number_groups(
+    groups_of_parts: list[tuple[int, float]], moments: list[tuple[int, np.ndarray, np.ndarray]], transform: Transform
 ) -> tuple[list[int], int, float]:
     """How many groups there are before each part, how many in all, and SSE / SST."""
-    before = np.concatenate([[0], np.cumsum([groups for groups, _ in found])])
+    before = np.concatenate([[0], np.cumsum([groups for groups, _ in groups_of_parts])])
     if before[-1] >= 2**31:
         raise ValueError(f"X must make fewer than 2**31 groups; got {before[-1]}, use a larger k.")
-    around = [squares + n * np.square(mean - read.mean) for n, mean, squares in moments]
-    total = float((np.sum(around, axis=0) * np.square(read.unit)).sum())
-    lost = sum(squares for _, squares in found)
+    around = [squares + n * np.square(mean - transform.mean) for n, mean, squares in moments]
+    total = float((np.sum(around, axis=0) * np.square(transform.unit)).sum())
+    lost = sum(squares for _, squares in groups_of_parts)
     return before[:-1].tolist(), int(before[-1]), lost / total if total else 0.0
 
 
-def _labels(part: tuple[Records, list[int]], grouped: tuple, p: int, told: tuple) -> list[Records]:
-    return _pieces([grouped[0] + np.int32(told[0][p])], part[1])
+def _labels(part: tuple[Records, list[int]], grouped: tuple, p: int, numbering: tuple) -> list[Records]:
+    return _pieces([grouped[0] + np.int32(numbering[0][p])], part[1])
 
 
 def _masked(part: tuple[Records, list[int]], grouped: tuple, p: int, keep: bool) -> list[Records]:
     return _pieces([mask_records(column, grouped[0], keep) for column in part[0]], part[1])
 
 
-def _pieces(found: Records, edges: list[int]) -> list[Records]:
-    """What was found for a part, as the pieces that it was put together from."""
-    return [[column[begin:end] for column in found] for begin, end in itertools.pairwise(edges)]
+def _pieces(columns: Records, edges: list[int]) -> list[Records]:
+    """Columns of a part, as the pieces that it was put together from."""
+    return [[column[begin:end] for column in columns] for begin, end in itertools.pairwise(edges)]
 
 
 def _series(partition: pd.DataFrame, labels: Records) -> pd.Series:

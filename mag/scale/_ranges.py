@@ -47,7 +47,7 @@ class Deal:
 
 @dataclass(frozen=True)
 class Range:
-    """Consecutive values of the sorted column, where they stood in the parts put together, and the sizes of these."""
+    """Consecutive values of the sorted column, where they stood in the pieces put together, and the sizes of these."""
 
     values: np.ndarray
     order: np.ndarray | None
@@ -109,28 +109,28 @@ def split(arranged: Arranged, chunk: int, dealt: Deal) -> list[np.ndarray]:
     return [values[begin:end] for begin, end in itertools.pairwise(edges)]
 
 
-def merge(parts: list[np.ndarray]) -> Range:
-    """A range from its parts, one of each chunk in order."""
-    values, order = _sorted(np.concatenate(parts))
-    return Range(values, order, [part.size for part in parts])
+def merge(pieces: list[np.ndarray]) -> Range:
+    """A range from its pieces, one of each chunk in order."""
+    values, order = _sorted(np.concatenate(pieces))
+    return Range(values, order, [piece.size for piece in pieces])
 
 
-def part_of(found: np.ndarray, merged: Range) -> list[np.ndarray]:
-    """What was found for the values of a range, as the parts that they came in."""
+def split_results(results: np.ndarray, merged: Range) -> list[np.ndarray]:
+    """Results for the values of a range, as the pieces that these came in."""
     if merged.order is not None:
-        scattered = np.empty_like(found)
-        scattered[merged.order] = found
-        found = scattered
-    return np.split(found, np.cumsum(merged.sizes)[:-1])
+        scattered = np.empty_like(results)
+        scattered[merged.order] = results
+        results = scattered
+    return np.split(results, np.cumsum(merged.sizes)[:-1])
 
 
-def restore(arranged: Arranged, parts: list[np.ndarray]) -> np.ndarray:
-    """What was found for the values of a chunk, in its own order, from the parts of all ranges."""
-    found = np.concatenate(parts)
+def restore(arranged: Arranged, pieces: list[np.ndarray]) -> np.ndarray:
+    """Results for the values of a chunk, in its own order, from the pieces of all ranges."""
+    results = np.concatenate(pieces)
     if arranged.order is None:
-        return found
-    restored = np.empty_like(found)
-    restored[arranged.order] = found
+        return results
+    restored = np.empty_like(results)
+    restored[arranged.order] = results
     return restored
 
 

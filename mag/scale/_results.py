@@ -3,6 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from mag._compiled.groups import Groups
+from mag.costs import COSTS
+from mag.results import published
+
 
 @dataclass(frozen=True)
 class Scaled:
@@ -44,3 +50,9 @@ class ScaledRecords(Scaled):
 
     method: str
     information_loss: Any
+
+
+def representative_type(cost: str, dtype: np.dtype) -> np.dtype:
+    """The dtype of the representatives that a cost finds for values of a dtype."""
+    one = Groups(np.zeros(1, np.float64 if dtype.kind == "f" else dtype), np.zeros(1, np.int64))
+    return published(COSTS[cost].representatives(one), dtype).dtype

@@ -1,5 +1,6 @@
 """One column in chunks, grouped as `mag.univariate` groups it: range partition, local sort, stretches, labels back."""
 
+from operator import getitem
 from typing import Any
 
 import dask.array as da
@@ -8,11 +9,11 @@ import numpy as np
 from mag._lib.checks import integer, one_of, shown
 from mag.backends.cpu import LONG
 from mag.costs import COSTS
-from mag.results import published
-from mag.scale import _chain, _column, _ranges
+from mag.scale import _ranges, _stretches
+from mag.scale import _univariate_tasks as tasks
 from mag.scale._graph import Tasks
 from mag.scale._inputs import real_chunks
-from mag.scale._results import ScaledColumn
+from mag.scale._results import ScaledColumn, representative_type
 
 
 def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) -> ScaledColumn:
@@ -72,19 +73,19 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
     arranged = t.each("arranged", _ranges.arrange, [(x.name, c) for c in range(len(sizes))])
     dealt = t.add("dealt", [], _ranges.deal, t.each("sampled", _ranges.sample, arranged, ranges), ranges, "x")
     split = [t.add("split", [c], _ranges.split, key, c, dealt) for c, key in enumerate(arranged)]
-    merged = t.each("merged", _ranges.merge, t.exchange("part", split, ranges))
-    edges = t.add("edges", [], _column.edges, t.each("counted", _column.count, merged))
+    merged = t.each("merged", _ranges.merge, t.exchange("piece", split, ranges))
+    edges = t.add("edges", [], tasks.locate_edges, t.each("counted", tasks.count_values, merged))
     starts = _starts(t, merged, dealt, edges, n, k, cost)
-    numbered = t.add("numbered", [], _column.number, t.each("first", _column.first, starts), n)
-    head, found = None, []
+    numbered = t.add("numbered", [], tasks.number_starts, t.each("first", tasks.read_first_start, starts), n)
+    head, represented = None, []
     for p in reversed(range(ranges)):
         where = [starts[p], numbered, edges, p]
-        found.append(t.add("found", [p], _column.found, merged[p], head, *where, x.dtype, cost, k))
-        head = t.add("head", [p], _column.head, merged[p], head, 2 * k - 1)
-    found.reverse()
+        represented.append(t.add("represented", [p], tasks.represent_groups, merged[p], head, *where, x.dtype, cost, k))
+        head = t.add("head", [p], tasks.take_head, merged[p], head, 2 * k - 1)
+    represented.reverse()
     windows = _windows(t, merged, dealt, n, k) if COSTS[cost].integer else []
-    facts = t.entries("fact", found, 1)
-    checked = t.add("checked", [], _column.check, facts, windows, dealt, min(4 * k, n), cost, k)
+    facts = t.entries("fact", represented, 1)
+    checked = t.add("checked", [], tasks.check_groups, facts, windows, dealt, min(4 * k, n), cost, k)
 
     def back(what: str, function: Any, dtype: Any, *others: Any) -> da.Array:
         """What a function finds for the values of every range, in chunks like those of x."""
@@ -93,14 +94,14 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
             where = [starts[p], numbered, edges, p, checked]
             results.append(t.add(what, [p], function, merged[p], *where, *(other[p] for other in others), dtype))
         restored = {}
-        for c, parts in enumerate(t.exchange(f"{what}-part", results, len(sizes))):
-            restored[c,] = t.add(f"{what}-chunk", [c], _ranges.restore, arranged[c], parts)
+        for c, pieces in enumerate(t.exchange(f"{what}-piece", results, len(sizes))):
+            restored[c,] = t.add(f"{what}-chunk", [c], _ranges.restore, arranged[c], pieces)
         return t.array(what, restored, x.chunks, dtype)
 
-    representative = published(COSTS[cost].representatives(_column.one_group(x.dtype)), x.dtype).dtype
+    representative = representative_type(cost, x.dtype)
     return ScaledColumn(
-        back("labels", _column.labels, np.int32 if n // k < 2**31 else np.int64),
-        back("masked", _column.masked, representative, found),
+        back("labels", tasks.label_range, np.int32 if n // k < 2**31 else np.int64),
+        back("masked", tasks.mask_range, representative, represented),
         k,
         t.value("n_groups", t.entries("groups", [numbered], 2)[0]),
         t.value("cost", t.entries("total", [checked], 1)[0]),
@@ -110,40 +111,40 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
 def _starts(t: Tasks, merged: list, dealt: tuple, edges: tuple, n: int, k: int, cost: str) -> list:
     """Keys of where groups start, range by range."""
     if k == 1 or n < 2 * k:
-        trivial = _column.every if k == 1 else _column.only
+        trivial = tasks.start_every_value if k == 1 else tasks.start_first_value
         return [t.add("starts", [p], trivial, edges, p) for p in range(len(merged))]
     numbers = t.each("numbers", _ranges.numbers, merged, dealt)
     if n < max(LONG, 8 * k):
         stretches, _ = _half(t, "ahead", numbers, edges, n, n, k, cost)
-        return _trace(t, "ahead", stretches, edges, t.add("cut", [], _column.cut, None, None, n), k, False)
+        return _trace(t, "ahead", stretches, edges, t.add("cut", [], tasks.choose_cut, None, None, n), k, False)
     # as `mag.univariate`: from both ends, on mirrored values from the right, joined at the best cut between them
     middle = n // 2
-    mirrored = t.each("mirrored", _column.mirror, numbers[::-1])
-    turned = t.add("turned", [], _column.turn, edges)
+    mirrored = t.each("mirrored", tasks.mirror_numbers, numbers[::-1])
+    turned = t.add("turned", [], tasks.mirror_edges, edges)
     left, end = _half(t, "ahead", numbers, edges, n, middle + 2 * k - 2, k, cost)
     right, other_end = _half(t, "back", mirrored, turned, n, n - middle, k, COSTS[cost].mirror)
-    cut = t.add("cut", [], _column.cut, end, other_end, middle)
-    uncut = t.add("uncut", [], _column.uncut, cut, n)
+    cut = t.add("cut", [], tasks.choose_cut, end, other_end, middle)
+    uncut = t.add("uncut", [], tasks.mirror_cut, cut, n)
     forwards = _trace(t, "ahead", left, edges, cut, k, False)
     backwards = _trace(t, "back", right, turned, uncut, k, True)[::-1]
-    return [t.add("starts", [p], _column.join, forwards[p], backwards[p], n) for p in range(len(merged))]
+    return [t.add("starts", [p], tasks.join_starts, forwards[p], backwards[p], n) for p in range(len(merged))]
 
 
 def _half(
     t: Tasks, half: str, numbers: list, edges: tuple, n: int, length: int, k: int, cost: str
 ) -> tuple[list, tuple]:
     """Keys of the stretches of the first `length` values, and of what is known at their end."""
-    ahead = _chain.forget(k)
+    ahead = _stretches.run_ahead(k)
     guess = ahead * len(numbers) < n  # otherwise the guesses would cost more than they save
     tail: Any = None
     leave: Any = None
     stretches = []
     for q, key in enumerate(numbers):
         where = [edges, q, length, cost, k]
-        guessed = t.add(f"{half}-guessed", [q], _column.guess, key, tail, ahead, *where) if guess and q else None
-        stretches.append(t.add(f"{half}-followed", [q], _column.follow, guessed, leave, key, tail, *where))
-        leave = t.add(f"{half}-left", [q], _column.leave, stretches[-1], leave)
-        tail = t.add(f"{half}-tail", [q], _column.end_of, tail, key, _chain.tail(k, ahead if guess else 0))
+        guessed = t.add(f"{half}-guessed", [q], tasks.guess_stretch, key, tail, ahead, *where) if guess and q else None
+        stretches.append(t.add(f"{half}-followed", [q], tasks.follow_stretch, guessed, leave, key, tail, *where))
+        leave = t.add(f"{half}-left", [q], tasks.read_state, stretches[-1], leave)
+        tail = t.add(f"{half}-tail", [q], tasks.take_tail, tail, key, _stretches.tail(k, ahead if guess else 0))
     return stretches, leave
 
 
@@ -151,15 +152,15 @@ def _trace(t: Tasks, half: str, stretches: list, edges: tuple, cut: tuple, k: in
     """Keys of where groups start, range by range, followed back from the cut."""
     traces = []
     for q in reversed(range(len(stretches))):
-        traces.append(t.add(f"{half}-trace", [q], _column.follow_back, stretches[q], cut, edges, q, k, mirrored))
-        cut = t.add(f"{half}-cut", [q], _column.onwards, traces[-1])
+        traces.append(t.add(f"{half}-trace", [q], tasks.trace_starts, stretches[q], cut, edges, q, k, mirrored))
+        cut = t.add(f"{half}-cut", [q], getitem, traces[-1], 1)
     return t.entries(f"{half}-starts", traces[::-1], 0)
 
 
 def _windows(t: Tasks, merged: list, dealt: tuple, n: int, k: int) -> list:
-    """Keys of the widest range of 4k + 1 neighbours, range by range."""
+    """Keys of the widest range of 4k + 1 neighbors, range by range."""
     tail, windows = None, []
     for p, key in enumerate(merged):
-        windows.append(t.add("window", [p], _column.widest, key, tail, dealt, min(4 * k, n - 1)))
-        tail = t.add("window-tail", [p], _column.window_tail, tail, key, dealt, 4 * k)
+        windows.append(t.add("window", [p], tasks.measure_widest_window, key, tail, dealt, min(4 * k, n - 1)))
+        tail = t.add("window-tail", [p], tasks.take_window_tail, tail, key, dealt, 4 * k)
     return windows

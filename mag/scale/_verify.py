@@ -69,7 +69,7 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
         raise no_frame(X)
     t = Tasks("verify", inputs, keys)
     dealt = t.each("dealt", _deal, t.each("counted", count_classes, keys), len(keys))
-    together = t.each("together", add_classes, t.exchange("part", dealt, len(keys)))
+    together = t.each("together", add_classes, t.exchange("piece", dealt, len(keys)))
     totals = t.each("total", _sizes, together, k)
     smallest, below, classes = t.value("smallest", t.add("all", [], _all, totals)).compute()
     if not classes:
@@ -92,9 +92,9 @@ def count_classes(block: Any) -> Counts:
     return add_classes([(first, second, np.ones(first.size, np.int64))])
 
 
-def add_classes(parts: list[Counts]) -> Counts:
+def add_classes(several: list[Counts]) -> Counts:
     """The same classes of several counts, added up."""
-    first, second, counts = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    first, second, counts = (np.concatenate([one[i] for one in several]) for i in range(3))
     order = np.lexsort([second, first])
     first, second, counts = first[order], second[order], counts[order]
     begins = np.ones(first.size, bool)

@@ -62,7 +62,7 @@ def label_columns(
            [10.5, 75. ]])
     """
     counts = {j: not_finite(block[:, j]) for j in range(block.shape[1])}
-    if wrong := [j for j, found in counts.items() if any(found)]:
+    if wrong := [j for j, wrong_values in counts.items() if any(wrong_values)]:
         nans, infinities = (sum(counts[j][i] for j in wrong) for i in (0, 1))
         named = ", ".join(str(j if names is None else names[j]) for j in wrong)
         refuse("X", nans, infinities, f" in column{'s' if len(wrong) > 1 else ''} {named}")
@@ -82,10 +82,10 @@ def mask_column(values: np.ndarray, labels: np.ndarray, cost: str = "sse", keep:
     numbers = values.view(np.uint8) if dtype.kind == "b" else values
     sizes = np.bincount(labels)
     groups = Groups(np.sort(numbers.astype(np.float64) if dtype.kind == "f" else numbers), np.cumsum(sizes) - sizes)
-    found = chosen.representatives(groups)
-    if keep and dtype.kind in "iu" and found.dtype.kind == "f":
-        found = _rounded(groups, chosen.representative)
-    return published(found, dtype)[labels]
+    representatives = chosen.representatives(groups)
+    if keep and dtype.kind in "iu" and representatives.dtype.kind == "f":
+        representatives = _rounded(groups, chosen.representative)
+    return published(representatives, dtype)[labels]
 
 
 def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -> np.ndarray:
@@ -141,8 +141,8 @@ def mask_records(column: np.ndarray, labels: np.ndarray, keep: bool = False) -> 
     numbers = numbers.astype(np.float64) if dtype.kind == "f" else numbers
     sizes = np.bincount(labels)
     groups = Groups(numbers[np.lexsort([numbers, labels])], np.cumsum(sizes) - sizes)
-    centres = groups.rounded_mean() if keep and dtype.kind in "iu" else groups.mean()
-    return published(groups.placed(centres), dtype)[labels]
+    centers = groups.rounded_mean() if keep and dtype.kind in "iu" else groups.mean()
+    return published(groups.placed(centers), dtype)[labels]
 
 
 def _rounded(groups: Groups, representative: str) -> np.ndarray:

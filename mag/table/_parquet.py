@@ -23,9 +23,10 @@ from mag._lib import workspace
 from mag._lib.atomic import MANIFEST, check_target, digest, writing
 from mag._lib.content import feed
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
+from mag._lib.json_types import to_json_types
 from mag._lib.lock import alone
 from mag._lib.progress import Watch
-from mag.table._release import Guarantee, _plain
+from mag.table._release import Guarantee
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
 
@@ -295,7 +296,7 @@ def columnwise(
                 "per-column", k, tuple(ks), tuple(by), tuple(keep), source.n, 0, counts, smallest, by_column
             )  # fmt: skip
             warnings = (f"{resumed} of {len(ks)} columns were masked by an earlier run.",) if resumed else ()
-            manifest = _plain({
+            manifest = to_json_types({
                 "mag": __version__, "versions": versions, "options": options, "method": "univariate", "complete": True,
                 "table": {"records": source.n, "columns": source.names},
                 "published": {"records": source.n, "name": output.name, "sha256": digest(draft)},
@@ -413,7 +414,7 @@ class Parts:
 
     def __init__(self, output: pathlib.Path, run: list[Any], again: bool) -> None:
         self.folder = output.with_name(f".{output.name}.parts")
-        self.key = hashlib.sha256(json.dumps(_plain(run), sort_keys=True).encode()).hexdigest()
+        self.key = hashlib.sha256(json.dumps(to_json_types(run), sort_keys=True).encode()).hexdigest()
         self.done: dict[str, dict[str, Any]] = {}
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
             journal = json.loads((self.folder / "journal.json").read_text())

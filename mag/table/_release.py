@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mag import __version__, assess
+from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
 from mag.frames import Frame, frame_of
 
@@ -156,7 +157,7 @@ class Release:
     ) -> None:
         public = {"data": data, "guarantee": guarantee, "grouping": grouping, "warnings": warnings}
         facts = facts | {
-            "options": _plain(facts["options"]),
+            "options": to_json_types(facts["options"]),
             "table": {"records": source.n, "columns": [*map(str, source.names)]},
         }
         vars(self).update(public, withheld=guarantee.withheld, _source=source, _rows=rows, _facts=facts)
@@ -255,7 +256,7 @@ class Release:
     def manifest(self) -> dict[str, Any]:
         """What was done, for the record: versions, options, shape, hashes, the guarantee; ready for JSON."""
         published = frame_of(self.data)
-        guarantee = {name: _plain(value) for name, value in vars(self.guarantee).items()}
+        guarantee = {name: to_json_types(value) for name, value in vars(self.guarantee).items()}
         return {
             "mag": __version__,
             "versions": self._facts["versions"],
@@ -287,14 +288,3 @@ def digest(frame: Frame, name: Hashable) -> str:
     if units.missing is not None:
         hashed.update(np.packbits(units.missing).tobytes())
     return hashed.hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """In the types of JSON."""
-    if isinstance(value, dict):
-        return {str(name): _plain(entry) for name, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return value.item() if isinstance(value, np.generic) else repr(type(value).__name__)

@@ -11,7 +11,7 @@ import numpy as np
 
 from mag.backends.cuda.sources import compiled, macros
 from mag.costs import COSTS
-from mag.solvers.block import LARGEST_K, PANEL
+from mag.solvers.block import LARGEST_K, PANEL, burn_in
 
 LARGEST = 2**15 - 1  # k up to which sizes fit 16 bits
 SEGMENT = 1024  # values whose groups are followed back by one thread, at least
@@ -84,11 +84,8 @@ def chunks_of(units, cols, lanes, warm):
 
 
 def warm_start(k):
-    """Panels, or blocks, of a warm start: random values meet after about 6k² + 20k columns.
-
-    In panels they need four more to forget how they were rounded before.
-    """
-    return -(-(6 * k * k + 20 * k) // PANEL) + 4 if k <= LARGEST_K else 6 * k + 20
+    """Panels, or blocks, of a warm start; panels need four more to forget how F was rounded before."""
+    return -(-burn_in(k) // PANEL) + 4 if k <= LARGEST_K else burn_in(k) // k
 
 
 def device_time(device, cols, n, k):

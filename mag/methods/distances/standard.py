@@ -10,7 +10,7 @@ from mag.backends.problem import MODERATE
 
 @dataclass(frozen=True)
 class Standard:
-    """Centred columns.
+    """Centered columns.
 
     `z` : what the methods see, (n, d) float64; `unit` : what a unit of each column of the data is worth in `z`;
     `scale` : squared distances in `z` times 4**scale are those that were asked for.
@@ -21,9 +21,9 @@ class Standard:
     scale: int
 
 
-def standardised(X, standardize):
-    """(x - mean) / std with ddof = 0, constant columns 0; or the centred columns, if not `standardize`."""
-    columns = [_centred(X[:, c]) for c in range(X.shape[1])]
+def center_columns(X, standardize):
+    """(x - mean) / std with ddof = 0, constant columns 0; or the centered columns, if not `standardize`."""
+    columns = [_center_column(X[:, c]) for c in range(X.shape[1])]
     z = np.empty(X.shape)
     if standardize:
         unit = np.zeros(X.shape[1])
@@ -42,17 +42,23 @@ def standardised(X, standardize):
         return Standard(z, np.full(X.shape[1], np.ldexp(1.0, -scale)), scale)
 
 
-def _centred(x):
+def magnitude(low, high):
+    """The exponent e of a column between these values: `divide_column` brings it to 1 at most in absolute value."""
+    return int(np.frexp(max(abs(low), abs(high)) if low.dtype.kind == "f" else float(int(high) - int(low)))[1])
+
+
+def divide_column(x, low, exponent):
+    """Floats as x / 2**exponent, integers as (x - low) / 2**exponent: exact differences, as int64 exceeds float64."""
+    numbers = x if x.dtype.kind == "f" else distance(x, low.reshape(1))
+    return np.ldexp(numbers.astype(np.float64, copy=False), -exponent)
+
+
+def _center_column(x):
     """y, e with x - mean = y · 2**e and |y| below 2; all y are 0 where all x are equal."""
     low, high = x.min(), x.max()
     if low == high:
         return np.zeros(x.size), 0
-    if x.dtype.kind == "f":
-        exponent = int(np.frexp(max(abs(low), abs(high)))[1])
-        y = np.ldexp(x, -exponent)
-    else:  # exact differences first: 64-bit integers do not fit into float64
-        y = distance(x, low.reshape(1)).astype(np.float64)
-        exponent = int(np.frexp(y.max())[1])
-        y = np.ldexp(y, -exponent)
+    exponent = magnitude(low, high)
+    y = divide_column(x, low, exponent)
     y = y - y.mean()
     return y - y.mean(), exponent  # the second mean is what rounding left of a large offset

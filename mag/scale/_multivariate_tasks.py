@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from mag._compiled.groups import distance
 from mag._lib.checks import not_finite, refuse
 from mag.backends.problem import MODERATE
+from mag.methods.distances.standard import divide_column, magnitude
 from mag.scale._hash import mixed
 
 Records = list[np.ndarray]
@@ -31,7 +31,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Frame:
+class Transform:
     """How records are read: y = (x - low) / 2**exponent, z = (y - mean) · unit; `before` are those before a chunk."""
 
     n: int
@@ -51,7 +51,7 @@ class Tree:
     halves: "tuple[Tree | None, Tree | None]"
 
 
-def facts(records: Records) -> Facts:
+def examine_chunk(records: Records) -> Facts:
     """Look at a chunk."""
     wrong = [not_finite(column) for column in records]
     some = bool(records[0].size) and not any(map(any, wrong))
@@ -59,7 +59,7 @@ def facts(records: Records) -> Facts:
     return Facts(records[0].size, wrong, low, high)
 
 
-def frame(chunks: list[Facts], names: list[Any], k: int) -> Frame:
+def locate_columns(chunks: list[Facts], names: list[Any], k: int) -> Transform:
     """Where columns start and how large they are; or one error for what is wrong with a column."""
     n = sum(chunk.n for chunk in chunks)
     for j, name in enumerate(names):
@@ -70,17 +70,14 @@ def frame(chunks: list[Facts], names: list[Any], k: int) -> Frame:
         raise ValueError(f"k must be an integer in [1, n={n}]; got {k}.")
     low = [min(chunk.low[j] for chunk in chunks if chunk.n) for j in range(len(names))]
     high = [max(chunk.high[j] for chunk in chunks if chunk.n) for j in range(len(names))]
-    exponent = []
-    for a, b in zip(low, high, strict=True):
-        size = max(abs(a), abs(b)) if np.asarray(a).dtype.kind == "f" else int(b) - int(a)
-        exponent.append(int(np.frexp(float(size))[1]))
+    exponent = [magnitude(a, b) for a, b in zip(low, high, strict=True)]
     before = np.concatenate([[0], np.cumsum([chunk.n for chunk in chunks])])[:-1].tolist()
-    return Frame(n, before, low, exponent, np.zeros(len(names)), np.ones(len(names)))
+    return Transform(n, before, low, exponent, np.zeros(len(names)), np.ones(len(names)))
 
 
-def moments(records: Records, read: Frame) -> tuple[int, np.ndarray, np.ndarray]:
+def compute_moments(records: Records, transform: Transform) -> tuple[int, np.ndarray, np.ndarray]:
     """How many records, the means of their columns, and the sums of squares around these."""
-    y = standardised(records, read)
+    y = standardize_records(records, transform)
     if not len(y):
         return 0, np.zeros(len(records)), np.zeros(len(records))
     mean = y.mean(axis=0)
@@ -88,7 +85,9 @@ def moments(records: Records, read: Frame) -> tuple[int, np.ndarray, np.ndarray]
     return len(y), mean, np.square(y - mean).sum(axis=0)
 
 
-def units(chunks: list[tuple[int, np.ndarray, np.ndarray]], read: Frame, standardize: bool) -> Frame:
+def measure_units(
+    chunks: list[tuple[int, np.ndarray, np.ndarray]], transform: Transform, standardize: bool
+) -> Transform:
     """Means and deviations of whole columns, from those of the chunks  (Chan, Golub & LeVeque 1983)."""
     n, mean, squares = chunks[0]
     for size, other, more in chunks[1:]:
@@ -101,44 +100,45 @@ def units(chunks: list[tuple[int, np.ndarray, np.ndarray]], read: Frame, standar
         deviation = np.sqrt(squares / n)
         unit = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     else:
-        largest = max((e for e, square in zip(read.exponent, squares, strict=True) if square), default=0)
+        largest = max((e for e, square in zip(transform.exponent, squares, strict=True) if square), default=0)
         scale = largest if abs(largest) > MODERATE else 0
-        unit = np.ldexp(1.0, np.array(read.exponent) - scale)
-    return Frame(read.n, read.before, read.low, read.exponent, mean, unit)
+        unit = np.ldexp(1.0, np.array(transform.exponent) - scale)
+    return Transform(transform.n, transform.before, transform.low, transform.exponent, mean, unit)
 
 
-def standardised(records: Records, read: Frame) -> np.ndarray:
+def standardize_records(records: Records, transform: Transform) -> np.ndarray:
     """z, (n, d)."""
     z = np.empty((records[0].size, len(records)))
-    for j, (x, low, exponent) in enumerate(zip(records, read.low, read.exponent, strict=True)):
-        if x.dtype.kind == "f":
-            y = np.ldexp(x.astype(np.float64), -exponent) - np.ldexp(float(low), -exponent)
-        else:  # exact differences first: 64-bit integers do not fit into float64
-            y = np.ldexp(distance(x, np.asarray(low).reshape(1)).astype(np.float64), -exponent)
-        z[:, j] = (y - read.mean[j]) * read.unit[j]
+    for j, (x, low, exponent) in enumerate(zip(records, transform.low, transform.exponent, strict=True)):
+        y = divide_column(x, low, exponent)
+        if x.dtype.kind == "f":  # offsets cost no digits
+            y -= np.ldexp(float(low), -exponent)
+        z[:, j] = (y - transform.mean[j]) * transform.unit[j]
     return z
 
 
-def with_chance(z: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def add_chance(z: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """The records with one more column, from 0 to 1, that depends on the number of the record alone."""
     chance = mixed(mixed(numbers.astype(np.uint64) + np.uint64(1)), 1) * 2.0**-64
     return np.column_stack([z, chance])
 
 
-def sample(records: Records, chunk: int, read: Frame, parts: int, seed: int) -> np.ndarray:
+def sample_records(records: Records, chunk: int, transform: Transform, parts: int, seed: int) -> np.ndarray:
     """Some records of a chunk at random."""
-    n, size = records[0].size, min(PER_PART * parts, read.n)
-    count = min(-(-size * n // read.n), n)
+    n, size = records[0].size, min(PER_PART * parts, transform.n)
+    count = min(-(-size * n // transform.n), n)
     rows = np.sort(np.random.default_rng([seed, chunk]).choice(n, count, replace=False))
-    return with_chance(standardised([column[rows] for column in records], read), read.before[chunk] + rows)
+    return add_chance(
+        standardize_records([column[rows] for column in records], transform), transform.before[chunk] + rows
+    )
 
 
-def grow(samples: list[np.ndarray], read: Frame, parts: int, k: int) -> Tree | None:
+def grow_tree(samples: list[np.ndarray], transform: Transform, parts: int, k: int) -> Tree | None:
     """Halves of halves until there are as many parts, as long as both halves can be expected to have 2k records."""
     z = np.concatenate(samples)
 
     def halve(rows: np.ndarray, parts: int) -> Tree | None:
-        if parts == 1 or rows.size < 2 or read.n * (rows.size / len(z)) < 8 * k:
+        if parts == 1 or rows.size < 2 or transform.n * (rows.size / len(z)) < 8 * k:
             return None
         column, threshold = _median(z[rows])
         below = z[rows, column] < threshold
@@ -161,9 +161,9 @@ def _median(z: np.ndarray) -> tuple[int, float]:
     return column, float(values[place])
 
 
-def assign(records: Records, chunk: int, read: Frame, tree: Tree | None) -> np.ndarray:
+def assign_leaves(records: Records, chunk: int, transform: Transform, tree: Tree | None) -> np.ndarray:
     """The leaf of every record, numbered from left to right."""
-    z = with_chance(standardised(records, read), read.before[chunk] + np.arange(records[0].size))
+    z = add_chance(standardize_records(records, transform), transform.before[chunk] + np.arange(records[0].size))
     leaf = np.empty(len(z), np.int32)
     for number, rows in enumerate(_leaves(z, np.arange(len(z)), tree)):
         leaf[rows] = number
@@ -179,7 +179,7 @@ def _leaves(z: np.ndarray, rows: np.ndarray, tree: Tree | None) -> Iterator[np.n
     yield from _leaves(z, rows[~below], tree.halves[1])
 
 
-def repair(leaves: list[np.ndarray], tree: Tree | None, k: int) -> np.ndarray:
+def repair_parts(leaves: list[np.ndarray], tree: Tree | None, k: int) -> np.ndarray:
     """The part of every leaf: a leaf, or several where a half has got fewer than 2k records; counted, not expected."""
     counts = np.sum(leaves, axis=0)
     numbers = iter(range(len(counts)))
@@ -201,35 +201,35 @@ def repair(leaves: list[np.ndarray], tree: Tree | None, k: int) -> np.ndarray:
     return part
 
 
-def count(leaf: np.ndarray, parts: int) -> np.ndarray:
+def count_leaves(leaf: np.ndarray, parts: int) -> np.ndarray:
     """How many records of a chunk go to each leaf, of which there are no more than `parts`."""
     return np.bincount(leaf, minlength=parts)
 
 
-def order(leaf: np.ndarray, part: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
+def order_by_part(leaf: np.ndarray, part: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
     """The records of a chunk part by part, and where parts begin and end among them."""
     own = part[leaf]
     return np.argsort(own, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(own, minlength=parts))])
 
 
-def take(records: Records, ordered: tuple[np.ndarray, np.ndarray], p: int) -> Records:
+def take_part(records: Records, ordered: tuple[np.ndarray, np.ndarray], p: int) -> Records:
     """The records of a chunk that go to part p."""
     rows = ordered[0][ordered[1][p] : ordered[1][p + 1]]
     return [column[rows] for column in records]
 
 
-def together(pieces: list[Records]) -> tuple[Records, list[int]]:
+def join_pieces(pieces: list[Records]) -> tuple[Records, list[int]]:
     """The records of a part, chunk by chunk, and how many come from each."""
     joined = [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
     return joined, np.cumsum([0, *(piece[0].size for piece in pieces)]).tolist()
 
 
-def restore(ordered: tuple[np.ndarray, np.ndarray], pieces: list[Records]) -> Records:
-    """What was found for the records of a chunk, in their order, from the pieces of all parts."""
+def restore_order(ordered: tuple[np.ndarray, np.ndarray], pieces: list[Records]) -> Records:
+    """Results for the records of a chunk, in their order, from the pieces of all parts."""
     restored = []
     for columns in zip(*pieces, strict=True):
-        found = np.concatenate(columns)
-        column = np.empty_like(found)
-        column[ordered[0]] = found
+        joined = np.concatenate(columns)
+        column = np.empty_like(joined)
+        column[ordered[0]] = joined
         restored.append(column)
     return restored

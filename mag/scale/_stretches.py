@@ -35,9 +35,9 @@ class Stretch:
     ending: np.ndarray
 
 
-def forget(k: int) -> int:
-    """Columns after which random values have forgotten where groups started, nearly always."""
-    return _up(6 * k * k + 20 * k + 4 * block.stride(k), k)
+def run_ahead(k: int) -> int:
+    """Columns that a stretch starts ahead: whole strides, and four more to forget how F was rounded before."""
+    return (-(-block.burn_in(k) // block.stride(k)) + 4) * block.stride(k)
 
 
 def tail(k: int, ahead: int) -> int:
@@ -64,8 +64,8 @@ def solve(values: np.ndarray, first: int, begin: int, end: int, cost: str, k: in
     marks = _marks(begin, end, k)
     states, sizes, ending = [state], [np.empty(0, block.size_type(k))], state[:-1]
     for left, right in itertools.pairwise(marks):
-        found, ending, state = _run(values, first, left, right, cost, k, state)
-        sizes.append(found)
+        more, ending, state = _run(values, first, left, right, cost, k, state)
+        sizes.append(more)
         states.append(state)
     return Stretch(begin, np.concatenate(sizes), marks, states, ending)
 
@@ -77,8 +77,8 @@ def follow(stretch: Stretch, state: np.ndarray, values: np.ndarray, first: int, 
     sizes, states, ending = stretch.sizes.copy(), list(stretch.states), stretch.ending
     states[0] = state
     for i, (begin, end) in enumerate(itertools.pairwise(stretch.marks)):
-        found, ending, state = _run(values, first, begin, end, cost, k, state)
-        sizes[begin - stretch.begin : end - stretch.begin] = found
+        true_sizes, ending, state = _run(values, first, begin, end, cost, k, state)
+        sizes[begin - stretch.begin : end - stretch.begin] = true_sizes
         if same(state, stretch.states[i + 1]):
             ending = stretch.ending
             break
@@ -126,7 +126,3 @@ def _marks(begin: int, end: int, k: int) -> list[int]:
         marks.append(begin + step)
         step *= 2
     return [*marks, end] if end > begin else marks
-
-
-def _up(columns: int, k: int) -> int:
-    return -(-columns // block.stride(k)) * block.stride(k)

@@ -9,44 +9,45 @@ from mag._compiled.groups import Groups
 from mag.backends.problem import EXACT, TINY
 from mag.costs import COSTS
 from mag.results import published
-from mag.scale import _chain, _ranges
-from mag.scale._chain import Stretch
+from mag.scale import _ranges, _stretches
 from mag.scale._ranges import Deal, Range
+from mag.scale._results import representative_type
+from mag.scale._stretches import Stretch
 from mag.solvers import block
-
-
-def one_group(dtype: np.dtype) -> Groups:
-    return Groups(np.zeros(1, np.float64 if dtype.kind == "f" else dtype), np.zeros(1, np.int64))
-
 
 # ---- the dynamic program
 
 
-def window(tail: np.ndarray | None, numbers: np.ndarray) -> np.ndarray:
+def prepend_tail(tail: np.ndarray | None, numbers: np.ndarray) -> np.ndarray:
+    """Put the end of the ranges before a range in front of its numbers."""
     return numbers if tail is None else np.concatenate([tail, numbers])
 
 
-def end_of(tail: np.ndarray | None, numbers: np.ndarray, length: int) -> np.ndarray:
-    return window(None if tail is None else tail[max(tail.size + numbers.size - length, 0) :], numbers)[-length:].copy()
+def take_tail(tail: np.ndarray | None, numbers: np.ndarray, length: int) -> np.ndarray:
+    """Take the last `length` numbers of a range and of those before it."""
+    return prepend_tail(None if tail is None else tail[max(tail.size + numbers.size - length, 0) :], numbers)[
+        -length:
+    ].copy()
 
 
-def bounds(edges: list[int], q: int, length: int, k: int) -> tuple[int, int]:
-    """The columns between which the stretch of range q lies; none where the range lies behind the half."""
+def bound_stretch(edges: list[int], q: int, length: int, k: int) -> tuple[int, int]:
+    """Find the columns between which the stretch of range q lies; none where the range lies behind the half."""
     if edges[q] >= length and q:
         return length, length
-    begin = _chain.boundary(edges[q], length, k)
-    return begin, length if edges[q + 1] >= length else _chain.boundary(edges[q + 1], length, k)
+    begin = _stretches.boundary(edges[q], length, k)
+    return begin, length if edges[q + 1] >= length else _stretches.boundary(edges[q + 1], length, k)
 
 
-def guess(
+def guess_stretch(
     numbers: np.ndarray, tail: np.ndarray, ahead: int, edges: list[int], q: int, length: int, cost: str, k: int
 ) -> Stretch:
-    values = window(tail, numbers)
-    begin, end = bounds(edges, q, length, k)
-    return _chain.speculate(values, edges[q + 1] - values.size, begin, end, ahead, cost, k)
+    """Solve the stretch of range q from a forced cut `ahead` columns before it."""
+    values = prepend_tail(tail, numbers)
+    begin, end = bound_stretch(edges, q, length, k)
+    return _stretches.speculate(values, edges[q + 1] - values.size, begin, end, ahead, cost, k)
 
 
-def follow(
+def follow_stretch(
     guessed: Stretch | None,
     leave: tuple[np.ndarray, np.ndarray] | None,
     numbers: np.ndarray,
@@ -57,68 +58,69 @@ def follow(
     cost: str,
     k: int,
 ) -> Stretch:
+    """Solve the stretch of range q from the state behind the one before, or keep the guess that began with it."""
     state = block.fresh(k) if leave is None else leave[0]
-    values = window(tail, numbers)
+    values = prepend_tail(tail, numbers)
     first = edges[q + 1] - values.size
     if guessed is not None:
-        return _chain.follow(guessed, state, values, first, cost, k)
-    return _chain.solve(values, first, *bounds(edges, q, length, k), cost, k, state)
+        return _stretches.follow(guessed, state, values, first, cost, k)
+    return _stretches.solve(values, first, *bound_stretch(edges, q, length, k), cost, k, state)
 
 
-def leave(stretch: Stretch, before: tuple | None) -> tuple[np.ndarray, np.ndarray]:
-    """The state and the ending behind a stretch; those before it where it has no columns."""
+def read_state(stretch: Stretch, before: tuple | None) -> tuple[np.ndarray, np.ndarray]:
+    """Read the state and the ending behind a stretch; those before it where it has no columns."""
     if len(stretch.marks) == 1 and before is not None:
         return before
     return stretch.states[-1], stretch.ending
 
 
-def cut(left: tuple | None, right: tuple | None, middle: int) -> tuple[int, np.ndarray]:
-    """Where to follow groups back from, and the starts that were passed on the way there."""
+def choose_cut(left: tuple | None, right: tuple | None, middle: int) -> tuple[int, np.ndarray]:
+    """Choose the column to follow groups back from, with the starts that were passed on the way there."""
     if left is None or right is None:
         return middle, np.empty(0, np.int64)
-    cut = middle + int(np.argmin(left[1] + right[1][::-1]))
-    return cut, np.array([cut])
+    column = middle + int(np.argmin(left[1] + right[1][::-1]))
+    return column, np.array([column])
 
 
-def uncut(cut: tuple[int, np.ndarray], n: int) -> tuple[int, np.ndarray]:
+def mirror_cut(cut: tuple[int, np.ndarray], n: int) -> tuple[int, np.ndarray]:
+    """Count the column of a cut from the right."""
     return n - cut[0], np.empty(0, np.int64)
 
 
-def follow_back(
+def trace_starts(
     stretch: Stretch, cut: tuple[int, np.ndarray], edges: list[int], q: int, k: int, mirrored: bool
 ) -> tuple[np.ndarray, tuple[int, np.ndarray]]:
-    """The starts that belong to range q, and where to go on from, with the starts of ranges before it."""
+    """Follow groups back: the starts that belong to range q, and where to go on from, with starts of ranges before."""
     column, passed = cut
-    found = _chain.cuts(stretch, column, k)
-    if found.size:
-        column, passed = int(found[0]), np.concatenate([found, passed])
+    cuts = _stretches.cuts(stretch, column, k)
+    if cuts.size:
+        column, passed = int(cuts[0]), np.concatenate([cuts, passed])
     own = np.searchsorted(passed, edges[q], "right" if mirrored else "left")
     return passed[own:], (column, passed[:own])
 
 
-def onwards(traced: tuple[np.ndarray, tuple[int, np.ndarray]]) -> tuple[int, np.ndarray]:
-    """Where to go on from."""
-    return traced[1]
-
-
-def join(forwards: np.ndarray, backwards: np.ndarray, n: int) -> np.ndarray:
-    """Starts found from the left, and from the right on mirrored values."""
+def join_starts(forwards: np.ndarray, backwards: np.ndarray, n: int) -> np.ndarray:
+    """Join the starts from the left with those from the right, on mirrored values."""
     return np.concatenate([forwards, n - backwards[::-1]])
 
 
-def mirror(numbers: np.ndarray) -> np.ndarray:
+def mirror_numbers(numbers: np.ndarray) -> np.ndarray:
+    """Negate and reverse numbers, so that they ascend again."""
     return np.negative(numbers[::-1])
 
 
-def turn(edges: list[int]) -> list[int]:
+def mirror_edges(edges: list[int]) -> list[int]:
+    """Count the edges of ranges from the right."""
     return [edges[-1] - edge for edge in reversed(edges)]
 
 
-def every(edges: list[int], p: int) -> np.ndarray:
+def start_every_value(edges: list[int], p: int) -> np.ndarray:
+    """Start a group at every value of range p: k is 1."""
     return np.arange(edges[p], edges[p + 1])
 
 
-def only(edges: list[int], p: int) -> np.ndarray:
+def start_first_value(edges: list[int], p: int) -> np.ndarray:
+    """Start the only group at the first value of all: n is below 2k."""
     return np.zeros(1 if edges[p] == 0 < edges[p + 1] else 0, np.int64)
 
 
@@ -135,7 +137,7 @@ class Fact:
     least: int
 
 
-def found(
+def represent_groups(
     merged: Range,
     head: np.ndarray | None,
     starts: np.ndarray,
@@ -146,10 +148,10 @@ def found(
     cost: str,
     k: int,
 ) -> tuple[np.ndarray, Fact]:
-    """Representatives of the groups that start in range p, and facts about them."""
+    """Compute the representatives of the groups that start in range p, and facts about them."""
     chosen = COSTS[cost]
     if not starts.size:
-        none = published(chosen.representatives(one_group(dtype)), dtype)[:0]
+        none = np.empty(0, representative_type(cost, dtype))
         return none, Fact(none, 0, 0.0, np.iinfo(np.int64).max)
     stop = numbered[1][p]
     values = merged.values if head is None else np.concatenate([merged.values, head])
@@ -165,17 +167,19 @@ def found(
     return representatives, fact
 
 
-def head(merged: Range, head: np.ndarray | None, length: int) -> np.ndarray:
+def take_head(merged: Range, head: np.ndarray | None, length: int) -> np.ndarray:
+    """Take the first `length` values of a range and of those behind it."""
     values = merged.values[:length]
     return values.copy() if head is None else np.concatenate([values, head[: length - values.size]])
 
 
-def first(starts: np.ndarray) -> tuple[int, int]:
+def read_first_start(starts: np.ndarray) -> tuple[int, int]:
+    """Count the groups that start in a range, and read where the first one does; -1 if there is none."""
     return starts.size, int(starts[0]) if starts.size else -1
 
 
-def number(firsts: list[tuple[int, int]], n: int) -> tuple[list[int], list[int], int]:
-    """How many groups start before each range, where the first one behind each starts, and how many there are."""
+def number_starts(firsts: list[tuple[int, int]], n: int) -> tuple[list[int], list[int], int]:
+    """Count the groups that start before each range and all groups, and find where the first one behind each starts."""
     before = np.concatenate([[0], np.cumsum([count for count, _ in firsts])])
     stops, stop = [], n
     for _, first in reversed(firsts):
@@ -184,10 +188,10 @@ def number(firsts: list[tuple[int, int]], n: int) -> tuple[list[int], list[int],
     return before[:-1].tolist(), stops[::-1], int(before[-1])
 
 
-def check(
+def check_groups(
     facts: list[Fact], windows: list[float], dealt: Deal, reach: int, cost: str, k: int
 ) -> tuple[list[np.ndarray], float | int]:
-    """The representatives of the groups that reach into the ranges, and the cost; or what speaks against these."""
+    """Find the representatives of the groups that reach into ranges, and the cost; raise what speaks against them."""
     chosen = COSTS[cost]
     if windows and 8 * reach * int(max(windows)) ** 2 >= EXACT:
         raise ValueError(
@@ -206,45 +210,51 @@ def check(
     return reaching, int(total) if chosen.integer else float(total)
 
 
-def window_tail(tail: np.ndarray | None, merged: Range, dealt: Deal, length: int) -> np.ndarray:
-    return end_of(tail, _ranges.numbers(merged, dealt), length)
+def take_window_tail(tail: np.ndarray | None, merged: Range, dealt: Deal, length: int) -> np.ndarray:
+    """Take the last `length` numbers of a range, as the solver reads them, and of those before it."""
+    return take_tail(tail, _ranges.numbers(merged, dealt), length)
 
 
-def widest(merged: Range, tail: np.ndarray | None, dealt: Deal, reach: int) -> float:
-    values = window(tail, _ranges.numbers(merged, dealt))
+def measure_widest_window(merged: Range, tail: np.ndarray | None, dealt: Deal, reach: int) -> float:
+    """Measure the widest distance between values that stand `reach` places apart."""
+    values = prepend_tail(tail, _ranges.numbers(merged, dealt))
     return float((values[reach:] - values[: values.size - reach]).max(initial=0.0)) if values.size > reach else 0.0
 
 
-def lengths(starts: np.ndarray, edges: list[int], p: int) -> np.ndarray:
-    """How many values of range p belong to the group that reaches into it, and to each that starts in it."""
+def count_group_values(starts: np.ndarray, edges: list[int], p: int) -> np.ndarray:
+    """Count the values of range p that belong to the group that reaches into it, and to each that starts in it."""
     return np.diff(np.concatenate([[edges[p]], starts, [edges[p + 1]]]))
 
 
-def labels(
+def label_range(
     merged: Range, starts: np.ndarray, numbered: tuple, edges: list[int], p: int, checked: tuple, dtype: Any
 ) -> list[np.ndarray]:
+    """Label the values of range p, as the pieces that they came in."""
     before = numbered[0][p]
     groups = np.arange(before - 1, before + starts.size, dtype=dtype)
-    return _ranges.part_of(np.repeat(groups, lengths(starts, edges, p)), merged)
+    return _ranges.split_results(np.repeat(groups, count_group_values(starts, edges, p)), merged)
 
 
-def masked(
+def mask_range(
     merged: Range,
     starts: np.ndarray,
     numbered: tuple,
     edges: list[int],
     p: int,
     checked: tuple,
-    found: tuple[np.ndarray, Fact],
+    represented: tuple[np.ndarray, Fact],
     dtype: Any,
 ) -> list[np.ndarray]:
-    representatives = np.concatenate([checked[0][p], found[0]])
-    return _ranges.part_of(np.repeat(representatives, lengths(starts, edges, p)), merged)
+    """Replace the values of range p by the representatives of their groups, as the pieces that they came in."""
+    representatives = np.concatenate([checked[0][p], represented[0]])
+    return _ranges.split_results(np.repeat(representatives, count_group_values(starts, edges, p)), merged)
 
 
-def count(merged: Range) -> int:
+def count_values(merged: Range) -> int:
+    """Count the values of a range."""
     return merged.values.size
 
 
-def edges(counts: list[int]) -> list[int]:
+def locate_edges(counts: list[int]) -> list[int]:
+    """Find where ranges begin and end in the sorted column."""
     return np.concatenate([[0], np.cumsum(counts)]).tolist()
