@@ -26,8 +26,10 @@ Dual = namedtuple("Dual", "y odd toll")  # y[i]; odd[set, i] says whether i is i
 
 def group(X, k, *, threads):
     """Labels of pairs; of an odd number of records, one with close neighbours joins the pair where it costs least."""
-    if any(importlib.util.find_spec(name) is None for name in ("rustworkx", "scipy")):
-        raise ImportError("method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'.")
+    for library in ("rustworkx", "scipy"):
+        if importlib.util.find_spec(library) is None:
+            sentence = "method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'."
+            raise ModuleNotFoundError(sentence, name=library)
     n, matched = len(X), np.arange(len(X))
     if n > MOST:
         raise ValueMistake(f"method 'matching' is for at most {MOST} records; got n={n}.")
