@@ -6,6 +6,7 @@ from typing import Any
 
 from mag._lib.arrays import resident
 from mag._lib.checks import one_of
+from mag._lib.errors import ValueMistake
 from mag._lib.interrupt import interruptible
 from mag.backends import BACKENDS, automatic, cpu
 from mag.backends.problem import Problem
@@ -14,15 +15,12 @@ from mag.costs import Cost
 LONG, SLOW = 2**18, 2**12  # values that take solvers with lanes, and others, some ten milliseconds
 
 
-WITHHELD = "A group of fewer than k={k} records was found and withheld; please report this."
-
-
 def backend_of(backend: str) -> ModuleType:
     """The backend that was named, if it can be used here."""
     auto = isinstance(backend, str) and backend == "auto"
     engine = BACKENDS[automatic() if auto else one_of("backend", backend, ["auto", *BACKENDS])]
     if (reason := engine.status()) is not None:
-        raise ValueError(f"backend must be one that mag.backends() finds usable; got {backend!r}. {reason}")
+        raise ValueMistake(f"backend must be one that mag.backends() finds usable; got {backend!r}. {reason}")
     return engine
 
 

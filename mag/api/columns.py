@@ -7,7 +7,8 @@ import numpy as np
 
 from mag._lib.arrays import read
 from mag._lib.checks import finite, integer, per_column, real_table, thread_count
-from mag.api.backend import WITHHELD, backend_of, resident_input, runner_for
+from mag._lib.errors import group_below
+from mag.api.backend import backend_of, resident_input, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
 from mag.backends import cuda
 from mag.backends.problem import Problem
@@ -102,7 +103,7 @@ def columns(
         finite("X", values)
     labels, n_groups, least = solved
     if (least < ks).any():
-        raise RuntimeError(WITHHELD.format(k=ks[int(np.argmin(least - ks))]))
+        raise group_below(ks[int(np.argmin(least - ks))])
     return ColumnGroupings(labels, asked, n_groups, x=values, dtype=dtype, **described)
 
 

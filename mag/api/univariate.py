@@ -6,7 +6,8 @@ import numpy as np
 
 from mag._lib.arrays import read
 from mag._lib.checks import flag, integer, penalty, real_vector, thread_count, weights_for
-from mag.api.backend import WITHHELD, backend_of, resident_input, runner_for
+from mag._lib.errors import ValueMistake, group_below
+from mag.api.backend import backend_of, resident_input, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
 from mag.backends import cuda
 from mag.backends.cpu.labels import at_least
@@ -113,18 +114,18 @@ def univariate(
     if max_groups is not None:
         max_groups = integer("max_groups", max_groups, 1, n, "n")
         if not chosen.concave:
-            raise ValueError(f"max_groups needs a concave cost; got cost {chosen.name!r}, which is not concave.")
+            raise ValueMistake(f"max_groups needs a concave cost; got cost {chosen.name!r}, which is not concave.")
     bounded = chosen.splitting and group_penalty is None and max_groups is None and soft is None
     solvers = solvers_of(solver, chosen, k, bounded, weights is not None)
     problem = Problem(chosen, solvers, k, 1 if soft is not None else k, fixed, short, max_groups)
     values = numbers_of("x", values, chosen)
     threads = thread_count("threads", threads)
     if flag("assume_sorted", assume_sorted) and not (values[:-1] <= values[1:]).all():
-        raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
+        raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
     run = runner_for(engine, n, [problem])
     order, starts, labels = run(engine.group, values, weights, problem, assume_sorted, threads)
     if soft is None and not at_least(k, labels, starts.size, order is None):
-        raise RuntimeError(WITHHELD.format(k=k))
+        raise group_below(k)
     return Grouping(
         labels,
         k,
@@ -148,7 +149,7 @@ def _on_device(
     dtype, values = values.dtype, numbers_of("x", values, cost)
     thread_count("threads", threads)
     if assume_sorted and not (values[:-1] <= values[1:]).all():
-        raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
+        raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
     problem = Problem(cost, solvers_of(solver, cost, k, cost.splitting, False), k, k)
     if not cuda.takes(values.size, problem):
         return None
@@ -159,5 +160,5 @@ def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:
     if weights is None:
         return None
     if cost.weighted is None:
-        raise ValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
+        raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
     return weights_for(read("weights", weights)[0], n).astype(np.float64)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mag._lib.errors import ValueMistake
 from mag.files import File, Layout
 
 TEXT = "Text files"  # a panel of the help
@@ -45,7 +46,7 @@ def open_files(paths: Sequence[pathlib.Path], text_layout: Layout) -> list[File]
             for name, value in vars(text_layout).items()
             if value != getattr(Layout(), name)
         ]
-        raise ValueError(f"{', '.join(names)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
+        raise ValueMistake(f"{', '.join(names)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
     return files
 
 
@@ -59,7 +60,7 @@ def parse_integers(option: str, words: Sequence[str]) -> Any:
             return {name: int(number) for name, _, number in pairs}
     except ValueError:
         pass
-    raise ValueError(
+    raise ValueMistake(
         f"{option} must be one integer, or NAME=INTEGER for each column; got {', '.join(map(repr, words))}."
     )
 
@@ -70,7 +71,7 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name.isidentifier():
-            raise ValueError(f"--option must be NAME=VALUE; got {word!r}.")
+            raise ValueMistake(f"--option must be NAME=VALUE; got {word!r}.")
         options[name] = _value(value)
     return options
 

@@ -12,6 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from mag._lib.errors import ValueMistake
 from mag.methods.distances.neighbors import neighbors
 
 MOST = 2**11  # records: some minutes
@@ -29,7 +30,7 @@ def group(X, k, *, threads):
         raise ImportError("method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'.")
     n, matched = len(X), np.arange(len(X))
     if n > MOST:
-        raise ValueError(f"method 'matching' is for at most {MOST} records; got n={n}.")
+        raise ValueMistake(f"method 'matching' is for at most {MOST} records; got n={n}.")
     near = neighbors(X, 2, threads)
     if n % 2:
         third = _costs(X, matched, near[:, 0]) + _costs(X, matched, near[:, 1]) + _costs(X, near[:, 0], near[:, 1])

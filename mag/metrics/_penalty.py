@@ -9,6 +9,7 @@ import numpy as np
 from mag._lib import checks
 from mag._lib.arrays import read
 from mag._lib.equal import classes_of, columns
+from mag._lib.errors import TypeMistake
 from mag._lib.floats import scaled
 from mag._lib.hierarchy import Hierarchy, read_hierarchies
 from mag._lib.pairs import numeric
@@ -47,7 +48,7 @@ def _numbers(j: int, column: np.ndarray) -> np.ndarray:
     if column.dtype.kind != "O":
         return column
     if not all(isinstance(value, Real) for value in column.tolist()):
-        raise TypeError(
+        raise TypeMistake(
             f"column {j} of original must hold real numbers or have a tree in hierarchies; got other values."
         )
     return column.astype(np.float64)

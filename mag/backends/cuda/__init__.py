@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 
+from mag._lib.errors import ValueMistake
 from mag.backends import cpu
 from mag.backends.cuda.columns import Columns
 from mag.backends.cuda.launch import LARGEST, Device
@@ -128,9 +129,9 @@ def takes(n: int, problem) -> bool:
 def refuse(problem, weights):
     """Raise one sentence where the problem is for the CPU alone."""
     if weights is not None or not problem.plain:
-        raise ValueError("backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'.")
+        raise ValueMistake("backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'.")
     if not problem.cost.built_in:
-        raise ValueError(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
+        raise ValueMistake(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
     if "block" not in problem.solvers:
         (name,) = problem.solvers
-        raise ValueError(f"solver must be 'auto' or 'block' with backend 'cuda'; got {name!r}.")
+        raise ValueMistake(f"solver must be 'auto' or 'block' with backend 'cuda'; got {name!r}.")
