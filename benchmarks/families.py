@@ -1,4 +1,4 @@
-"""The maximum distance, Lloyd and Mondrian methods against brute-force neighbours:  python -m benchmarks.families
+"""The maximum distance, Lloyd and Mondrian methods against brute-force neighbors:  python -m benchmarks.families
 
 Times as ratios to `sklearn.neighbors.NearestNeighbors(n_neighbors=10, algorithm="brute")`, fit and kneighbors, on the
 same 30 000 × 24 standard normal data, k = 5, on two threads in one run; MONA on a million records, with its memory; and
@@ -26,16 +26,16 @@ OTHERS = ("mondrian_v", "mondrian_v2d", "mona_2d")
 
 
 def ratios(n: int = 30_000, d: int = 24) -> list[dict]:
-    """Every method beside the neighbours."""
+    """Every method beside the neighbors."""
     from sklearn.neighbors import NearestNeighbors
 
     X = np.random.default_rng(0).normal(size=(n, d))
-    neighbours = NearestNeighbors(n_neighbors=10, algorithm="brute", n_jobs=THREADS)
+    neighbors = NearestNeighbors(n_neighbors=10, algorithm="brute", n_jobs=THREADS)
     warm = X[:500]
     rows = []
     for method in (*TARGETS, *OTHERS):
         mag.multivariate(warm, K, method=method, threads=THREADS)  # compiles
-        brute = best(lambda: neighbours.fit(X).kneighbors(X), repeats=3, budget=20)
+        brute = best(lambda: neighbors.fit(X).kneighbors(X), repeats=3, budget=20)
         taken = best(lambda name=method: mag.multivariate(X, K, method=name, threads=THREADS), repeats=3, budget=20)
         loss = mag.multivariate(X, K, method=method, threads=THREADS).information_loss
         rows.append(
@@ -44,7 +44,7 @@ def ratios(n: int = 30_000, d: int = 24) -> list[dict]:
                 "n": n,
                 "d": d,
                 "seconds": taken,
-                "neighbours, seconds": brute,
+                "neighbors, seconds": brute,
                 "ratio": taken / brute,
                 "target": TARGETS.get(method),
                 "information loss, %": 100 * loss,

@@ -1,7 +1,7 @@
 """`python -m benchmarks.figure6`: information loss against k, after figure 6 of Stamm & Schaub 2024, as a picture.
 
 Lines of the paper: one principal component, the best of 10 and 100 random directions, k-means with clean-up, trees of
-nearest neighbours (means of 10 runs).  Ours beside them: the best of 500 directions as an order, and a tour.
+nearest neighbors (means of 10 runs).  Ours beside them: the best of 500 directions as an order, and a tour.
 """
 
 import argparse
@@ -42,14 +42,14 @@ def fixed(method: str, **options):
     return lambda d, seed: {"method": method, **options} if seed == 0 else None
 
 
-LINES = {  # options for d columns and a run, None if it would be the same again; colour, line, marker
-    "principal component": (fixed("projection", directions="pca", ordered=False), "grey", ":", "x"),
+LINES = {  # options for d columns and a run, None if it would be the same again; color, line, marker
+    "principal component": (fixed("projection", directions="pca", ordered=False), "gray", ":", "x"),
     "best of 10 directions": (drawn(10), "tab:green", ":", "v"),
     "best of 100 directions": (drawn(100), "tab:green", "--", "^"),
     "k-means, factor 0.5": (seeded("kmeans_cleanup", factor=0.5), "tab:orange", ":", "<"),
     "k-means, factor 1": (seeded("kmeans_cleanup"), "tab:orange", "--", "s"),
     "k-means, factor 2": (seeded("kmeans_cleanup", factor=2.0), "tab:orange", "-.", ">"),
-    "nearest neighbours": (seeded("nearest_neighbor"), "tab:red", "--", "D"),
+    "nearest neighbors": (seeded("nearest_neighbor"), "tab:red", "--", "D"),
     "500 directions, as an order": (fixed("projection"), "tab:blue", "-", "o"),
     "tour": (fixed("tsp"), "black", "-", "o"),
 }
@@ -69,10 +69,10 @@ def draw(tables: dict[str, list[dict]], path: pathlib.Path) -> None:
     """One panel per data set."""
     figure, panels = plt.subplots(1, len(tables), figsize=(11, 5), dpi=130)
     for axes, (name, found) in zip(np.atleast_1d(panels), tables.items(), strict=True):
-        for line, (_, colour, dash, marker) in LINES.items():
+        for line, (_, color, dash, marker) in LINES.items():
             mean, deviation = (np.array([row[key] for row in found]) for key in (line, f"± {line}"))
-            axes.plot(GROUPS, mean, dash, color=colour, marker=marker, markersize=4, label=line)
-            axes.fill_between(GROUPS, mean - deviation, mean + deviation, color=colour, alpha=0.15, linewidth=0)
+            axes.plot(GROUPS, mean, dash, color=color, marker=marker, markersize=4, label=line)
+            axes.fill_between(GROUPS, mean - deviation, mean + deviation, color=color, alpha=0.15, linewidth=0)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xticks(GROUPS, map(str, GROUPS))

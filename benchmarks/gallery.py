@@ -69,13 +69,13 @@ def risk_and_utility(folder: pathlib.Path, n: int = 2000) -> None:
         [np.nan_to_num(table[name].astype(float), nan=0) for name in ("age", "income", "rent", "children")]
     )
     figure, axes = plt.subplots(figsize=(7, 4.2), dpi=120)
-    for method, (marker, colour) in METHODS.items():
+    for method, (marker, color) in METHODS.items():
         points = []
         for k in GROUP_SIZES:
             masked = mag.multivariate(X, k, method=method).masked
             loss = mag.metrics.information_loss(X, masked)
             points.append((100 * loss, 100 * mag.privacy.distance_linkage(X, masked).expected))
-        axes.plot(*zip(*points, strict=True), marker=marker, color=colour, label=method, markersize=6, linewidth=1)
+        axes.plot(*zip(*points, strict=True), marker=marker, color=color, label=method, markersize=6, linewidth=1)
         if method == "ona_star":
             for (x, y), k in zip(points, GROUP_SIZES, strict=True):
                 axes.annotate(f"k = {k}", (x, y), (-6, -12), textcoords="offset points", ha="right", fontsize=8)
@@ -94,12 +94,12 @@ def risk_and_utility(folder: pathlib.Path, n: int = 2000) -> None:
 def groups_in_the_plane(folder: pathlib.Path) -> None:
     """Records, their groups and what is published for them, by two methods."""
     rng = np.random.default_rng(3)
-    X = np.concatenate([rng.normal(centre, 0.6, (60, 2)) for centre in ((0, 0), (3, 1), (1, 3))])
+    X = np.concatenate([rng.normal(center, 0.6, (60, 2)) for center in ((0, 0), (3, 1), (1, 3))])
     figure, both = plt.subplots(1, 2, figsize=(9, 4.3), dpi=120, sharex=True, sharey=True)
     for axes, method in zip(both, ("mondrian", "ona_star"), strict=True):
         grouping = mag.multivariate(X, 6, method=method, standardize=False)
-        for record, centre in zip(X, grouping.masked, strict=True):
-            axes.plot(*zip(record, centre, strict=True), color="0.7", linewidth=0.8, zorder=1)
+        for record, center in zip(X, grouping.masked, strict=True):
+            axes.plot(*zip(record, center, strict=True), color="0.7", linewidth=0.8, zorder=1)
         axes.plot(*X.T, "o", color="tab:blue", markersize=3, zorder=2, label="record")
         axes.plot(
             *np.unique(grouping.masked, axis=0).T, "s", color="black", markersize=5.5, zorder=3, label="published"
@@ -125,7 +125,7 @@ def _finish(figure: plt.Figure, axes: object, target: pathlib.Path) -> None:
 
 
 def _save(picture: Image.Image, target: pathlib.Path) -> None:
-    """64 colours are enough for charts, and make small files."""
+    """64 colors are enough for charts, and make small files."""
     picture.quantize(64, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(target, optimize=True)
     print(f"{target.name:<22}{target.stat().st_size / 1000:7.0f} kB", flush=True)
 

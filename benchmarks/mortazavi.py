@@ -1,6 +1,6 @@
 """`python -m benchmarks.mortazavi`: table 3 of Mortazavi 2020, ours beside his.
 
-Columns are standardised with ddof = 1 and ordered; the values are then multiplied by 100 and rounded, and grouped in
+Columns are standardized with ddof = 1 and ordered; the values are then multiplied by 100 and rounded, and grouped in
 that order for real means (IMHM) or for integer ones (IMHMI).  Integer means are published in both cases.
 """
 
@@ -44,8 +44,8 @@ def loss(x: np.ndarray, labels: np.ndarray) -> int:
     total = np.zeros((labels.max() + 1, x.shape[1]))
     np.add.at(total, labels, x)
     sizes = np.bincount(labels)[:, None]
-    centres = np.sign(total) * ((2 * np.abs(total) + sizes) // (2 * sizes))
-    return int(np.square(x - centres[labels]).sum())
+    centers = np.sign(total) * ((2 * np.abs(total) + sizes) // (2 * sizes))
+    return int(np.square(x - centers[labels]).sum())
 
 
 def rows(name: str, order: str) -> list[dict]:

@@ -20,12 +20,12 @@ def draw(path: pathlib.Path = PATH) -> None:
     figure, axes = plt.subplots(figsize=(9, 2.3), dpi=150)
     for g in range(grouping.n_groups):
         members = x[grouping.labels == g]
-        centre = grouping.representatives[g]
-        colour, marker = ("black", "o") if g % 2 else ("tab:blue", "s")
-        axes.plot([members, np.full(members.size, centre)], [1, 0], color=colour, linewidth=0.8, alpha=0.6)
-        axes.plot(members, np.ones(members.size), marker, color=colour, markersize=5)
-        axes.plot(centre, 0, marker, color=colour, markersize=10)
-        axes.annotate(f"{members.size}", (centre, 0), (0, -16), textcoords="offset points", ha="center", fontsize=9)
+        center = grouping.representatives[g]
+        color, marker = ("black", "o") if g % 2 else ("tab:blue", "s")
+        axes.plot([members, np.full(members.size, center)], [1, 0], color=color, linewidth=0.8, alpha=0.6)
+        axes.plot(members, np.ones(members.size), marker, color=color, markersize=5)
+        axes.plot(center, 0, marker, color=color, markersize=10)
+        axes.annotate(f"{members.size}", (center, 0), (0, -16), textcoords="offset points", ha="center", fontsize=9)
     axes.set_yticks([1, 0], ["30 incomes", "published"])
     axes.set_ylim(-0.45, 1.25)
     axes.set_xlabel("income, thousand per year")

@@ -22,7 +22,7 @@ def row(name: str, X: np.ndarray, k: int) -> dict:
 
     loss = run(1).information_loss
     pca = mag.multivariate(X, k, method="projection", directions="pca").information_loss
-    # alternating, so that both meet the same neighbours on a shared machine
+    # alternating, so that both meet the same neighbors on a shared machine
     times = {"argsort": np.inf, 1: np.inf, 2: np.inf}
     for _ in range(7):
         times["argsort"] = min(times["argsort"], best(lambda: np.argsort(lines, axis=0), 1))

@@ -57,7 +57,7 @@ def _itself(block: np.ndarray, _: int) -> np.ndarray:
 
 
 def columns() -> list[dict]:
-    """Two worker processes against one, in turn, so that both meet the same neighbours on a shared machine."""
+    """Two worker processes against one, in turn, so that both meet the same neighbors on a shared machine."""
     rows = []
     n, d = 3_000_000, 16
     with workers(1) as one, workers(2) as two:

@@ -22,7 +22,7 @@ GROUPS = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000, 100_000)
 STYLES = {
     "mag, from unsorted values": ("black", "-", "o"),
     "mag, from sorted values": ("tab:blue", "-", "s"),
-    "np.argsort alone": ("grey", ":", "^"),
+    "np.argsort alone": ("gray", ":", "^"),
     "microagg1d, default": ("tab:red", "--", "v"),
     "microagg1d, staggered": ("tab:orange", "-.", "D"),
 }
@@ -53,10 +53,10 @@ def draw(by_length: list[dict], by_group: list[dict], path: pathlib.Path) -> Non
         (panels[0], by_length, "n", "number of values n, at k = 5"),
         (panels[1], by_group, "k", "smallest group size k, at n = 1 000 000"),
     ):
-        for name, (colour, line, marker) in STYLES.items():
+        for name, (color, line, marker) in STYLES.items():
             points = [(r[key], r[name]) for r in rows if r[name] is not None]
             if points:
-                axes.loglog(*zip(*points, strict=True), line, color=colour, marker=marker, markersize=4, label=name)
+                axes.loglog(*zip(*points, strict=True), line, color=color, marker=marker, markersize=4, label=name)
         axes.set_xlabel(label)
         axes.grid(True, which="major", linewidth=0.4)
     panels[0].set_ylabel("nanoseconds per value, one thread")

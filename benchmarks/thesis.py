@@ -50,9 +50,9 @@ def simu(seed: int) -> np.ndarray:
 def simc(seed: int) -> np.ndarray:
     """100 clusters of 4 to 21 records, and a third as many anywhere (algorithm 7)."""
     rng = np.random.default_rng(seed)
-    centres = rng.uniform(-10_000, 10_000, (100, 10))
-    around = [centre + rng.uniform(-50, 50, (rng.integers(3, 21), 10)) for centre in centres]
-    X = np.vstack([centres, *around])
+    centers = rng.uniform(-10_000, 10_000, (100, 10))
+    around = [center + rng.uniform(-50, 50, (rng.integers(3, 21), 10)) for center in centers]
+    X = np.vstack([centers, *around])
     return np.vstack([X, rng.uniform(-10_000, 10_000, (len(X) // 3 + 1, 10))])
 
 

@@ -39,14 +39,14 @@ DEVICE Lines lines_of(real* scratch, i64 scratch_length, int k)
 struct Block {
     const double* x;
     int scale, n, b;
-    double centre;
+    double center;
     const real* sums;  // at position 0
     const real* inverse;
     int length;
     DEVICE real value(int i) const
     {
         const int l = min(max(b + i, 0), n - 1);
-        return (real)(scaled(x[l], scale) - centre);
+        return (real)(scaled(x[l], scale) - center);
     }
     DEVICE real total(int t, int i) const { return sums[t * length + i]; }
     DEVICE real reciprocal(int size) const { return inverse[size]; }

@@ -1,6 +1,6 @@
 // All costs; -DMAG_COST names the one that a kernel is compiled for.  Each has the state of its Python file in the anchored
 // frame: term(i) is what is summed, left(i) and right(j) depend on one end of a group, join(i, j) on both; and, of a whole
-// group, centre, its representative relative to its smallest value, representative, the same in the data's own terms
+// group, center, its representative relative to its smallest value, representative, the same in the data's own terms
 // (entries of the data are copied), and loss.  SseInt is Sse but for what it names.
 #include "group.cuh"
 #include "costs/maxdist.cuh"

@@ -5,37 +5,37 @@
 
 // represent: the representative and the loss of every group.
 //   mapping  one thread per (column, group)
-//   memory   x [cols][n] sorted, starts, groups and origins [cols] are read; centres, losses [cols][most] written.
-//            Of integers (`relative`), x are distances from origins, and centres those from the group's smallest value
+//   memory   x [cols][n] sorted, starts, groups and origins [cols] are read; centers, losses [cols][most] written.
+//            Of integers (`relative`), x are distances from origins, and centers those from the group's smallest value
 extern "C" __global__ void __launch_bounds__(128, 1)
 represent(const double* __restrict__ x, const int* __restrict__ starts, i64 most, const int* __restrict__ groups,
-          const i64* __restrict__ origins, int relative, int n, int cols, double* __restrict__ centres,
+          const i64* __restrict__ origins, int relative, int n, int cols, double* __restrict__ centers,
           double* __restrict__ losses)
 {
     const i64 id = flat_thread(), col = id / most, g = id % most;
     if (col >= cols) return;
     if (g >= groups[col]) {
-        centres[id] = losses[id] = 0;
+        centers[id] = losses[id] = 0;
         return;
     }
     const int begin = starts[id], end = g + 1 < groups[col] ? starts[id + 1] : n;
     const double *values = x + col * n + begin, first = values[0], last = values[end - begin - 1];
     const double huge = ldexp(1.0, 960), unit = last / 2 - first / 2 > huge ? ldexp(1.0, 64) : 1.0;
     const Group group = {values, end - begin, first, unit, origins[col]};
-    const double centre = Cost::centre(group), loss = Cost::loss(group, centre);
-    centres[id] = relative ? centre : Cost::representative(group, centre) + 0.0;  // −0.0 + 0.0 is 0.0
+    const double center = Cost::center(group), loss = Cost::loss(group, center);
+    centers[id] = relative ? center : Cost::representative(group, center) + 0.0;  // −0.0 + 0.0 is 0.0
     losses[id] = unit == 1 ? loss : loss * (Cost::degree == 2 ? unit * unit : unit);
 }
 
 // mask: every record replaced by its group's representative.
 //   mapping  one thread per record
-//   memory   labels [cols][n] and centres [cols][most] are read; masked [cols][n] written
+//   memory   labels [cols][n] and centers [cols][most] are read; masked [cols][n] written
 extern "C" __global__ void __launch_bounds__(256)
-mask(const int* __restrict__ labels, const double* __restrict__ centres, i64 most, int n, int cols,
+mask(const int* __restrict__ labels, const double* __restrict__ centers, i64 most, int n, int cols,
      double* __restrict__ masked)
 {
     const i64 id = flat_thread();
-    if (id < (i64)n * cols) masked[id] = centres[id / n * most + labels[id]];
+    if (id < (i64)n * cols) masked[id] = centers[id / n * most + labels[id]];
 }
 
 // price: the cost of every column, the sum of its losses in NumPy's order.

@@ -99,7 +99,7 @@ DEVICE void run_panels(const double* __restrict__ data, int scale, int n, int fi
 }
 
 // narrow: sizes of all columns, chunk by chunk.
-//   mapping  one thread per (column of data, chunk); neighbouring threads have neighbouring columns
+//   mapping  one thread per (column of data, chunk); neighboring threads have neighboring columns
 //   memory   x [cols][n] and scale [cols] are read; sizes [cols][stride] and bases [cols][panels] written;
 //            entry, leave [chunks][2k-1][cols]: the state of a chunk where it begins and where it ends
 extern "C" __global__ void __launch_bounds__(64, 1)

@@ -231,11 +231,11 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 
     def _measured(self, values: np.ndarray) -> np.ndarray:
         """Columns in units of `scale_` from the first representative, as float64; constant ones do not count."""
-        centres = self.cluster_centers_.astype(np.float64)
-        scale = np.full(centres.shape[1], np.abs(centres).max()) if self.scale_ is None else self.scale_
+        centers = self.cluster_centers_.astype(np.float64)
+        scale = np.full(centers.shape[1], np.abs(centers).max()) if self.scale_ is None else self.scale_
         mantissa, power = np.frexp(scale)
         with np.errstate(over="ignore"):
-            away = np.ldexp(values.astype(np.float64), -power) - np.ldexp(centres[0], -power)
+            away = np.ldexp(values.astype(np.float64), -power) - np.ldexp(centers[0], -power)
         away = np.clip(away, -FAR, FAR)  # a record farther out is equally far from all representatives, in float64
         return np.divide(away, mantissa, out=np.zeros_like(away), where=mantissa > 0)
 

@@ -17,18 +17,18 @@ def _mean(x: Numbers, w: Numbers) -> Fraction:
 
 
 def _sse(x: Numbers, w: Numbers) -> Fraction:
-    centre = _mean(x, w)
-    return sum((b * (a - centre) ** 2 for a, b in zip(x, w, strict=True)), Fraction(0))
+    center = _mean(x, w)
+    return sum((b * (a - center) ** 2 for a, b in zip(x, w, strict=True)), Fraction(0))
 
 
 def _sae(x: Numbers, w: Numbers) -> Fraction:
     # a sum of absolute distances is least at one of the values
-    return min(sum((b * abs(a - centre) for a, b in zip(x, w, strict=True)), Fraction(0)) for centre in set(x))
+    return min(sum((b * abs(a - center) for a, b in zip(x, w, strict=True)), Fraction(0)) for center in set(x))
 
 
 def _sse_int(x: Numbers, w: Numbers) -> Fraction:
     below = sum(x) // len(x)
-    return min(sum(((a - centre) ** 2 for a in x), Fraction(0)) for centre in (below, below + 1))
+    return min(sum(((a - center) ** 2 for a in x), Fraction(0)) for center in (below, below + 1))
 
 
 COSTS: dict[str, Callable[[Numbers, Numbers], Fraction]] = {
@@ -142,8 +142,8 @@ class _Sums:
             weight = self.W[j] - self.W[i]
             return self.Q[j] - self.Q[i] - total * total / weight if weight else Fraction(0)
         if self.cost == "sse_int":
-            centre = (2 * total + size) // (2 * size)
-            return self.Q[j] - self.Q[i] - 2 * centre * total + centre * centre * size
+            center = (2 * total + size) // (2 * size)
+            return self.Q[j] - self.Q[i] - 2 * center * total + center * center * size
         if self.cost == "maxdist":
             return (x[j - 1] - x[i]) / 2
         if self.cost == "roundup":

@@ -157,7 +157,7 @@ class Grouping(_Result):
     def information_loss(self) -> float:
         """SSE / SST."""
         whole = Groups(self._values, np.zeros(1, np.int64), self._groups.weights)
-        return float(self._groups.information_loss(self._cost.centres(self._groups), whole)[0])
+        return float(self._groups.information_loss(self._cost.centers(self._groups), whole)[0])
 
 
 class ColumnGroupings(_Result):
@@ -291,11 +291,11 @@ class ColumnGroupings(_Result):
 
     @cached_property
     def _representatives(self) -> np.ndarray:
-        centres = [
+        centers = [
             (part, published(cost.representatives(groups), self._dtype)) for part, groups, cost in self._evaluated()
         ]
-        found = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centres)))
-        for part, values in centres:
+        found = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centers)))
+        for part, values in centers:
             rows = np.zeros((part.size, found.shape[1]), found.dtype)
             rows[self._sizes[part] > 0] = values
             found[part] = rows
@@ -355,7 +355,7 @@ class ColumnGroupings(_Result):
         loss = np.empty(m)
         for part, groups, cost in self._evaluated():
             wholes = Groups(groups.values, n * np.arange(part.size))
-            loss[part] = groups.information_loss(cost.centres(groups), wholes)
+            loss[part] = groups.information_loss(cost.centers(groups), wholes)
         return loss
 
 
@@ -437,7 +437,7 @@ class RecordGrouping(Grouping):
         return np.repeat(per_group, self._sizes, axis=0)
 
     @cached_property
-    def _whole_centres(self) -> np.ndarray:
+    def _whole_centers(self) -> np.ndarray:
         """The integers nearest to the means, half away from zero (Mortazavi 2020), as float64 relative to `_base`."""
         total, sizes = self._add(self._ordered.astype(np.int64)), self._sizes[:, None]
         below, rest = total // sizes, total % sizes
@@ -457,14 +457,14 @@ class RecordGrouping(Grouping):
     @cached_property
     def _representatives(self) -> np.ndarray:
         if self._integer:
-            return (self._base + self._whole_centres.astype(self._base.dtype)).astype(self._dtype)
+            return (self._base + self._whole_centers.astype(self._base.dtype)).astype(self._dtype)
         return published(record_means(self._x[self._order], self._starts, self._sizes), self._dtype)
 
     @cached_property
     def _squares(self) -> float:
         """Squared distances to the representatives, in units of `_z`."""
         if self._integer:
-            away = (self._ordered - self._spread(self._whole_centres)) * self._unit
+            away = (self._ordered - self._spread(self._whole_centers)) * self._unit
         else:
             z = self._z[self._order]
             away = z - self._spread(z[self._starts])

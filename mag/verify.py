@@ -115,7 +115,7 @@ def smallest(tokens: list[np.ndarray]) -> int:
         first = np.sort(tokens[0])
         begins = first[1:] != first[:-1]
     else:
-        _, begins = _neighbours(tokens)
+        _, begins = _neighbors(tokens)
     ends = np.flatnonzero(np.append(begins, True))
     return int(np.diff(ends, prepend=-1).min())
 
@@ -124,13 +124,13 @@ def _classes(tokens: list[np.ndarray]) -> np.ndarray:
     """The class of every row, as a number."""
     if tokens[0].size == 0:
         return np.empty(0, np.int64)
-    order, begins = _neighbours(tokens)
+    order, begins = _neighbors(tokens)
     classes = np.empty(order.size, np.int64)
     classes[order] = np.concatenate([[0], np.cumsum(begins)])
     return classes
 
 
-def _neighbours(tokens: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _neighbors(tokens: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """An order in which equal rows stand together, and whether each row but the first differs from the one before.
 
     Rows are sorted by a hash of theirs, and then compared: two different rows with one hash are noticed.

@@ -10,7 +10,7 @@ def people(n=60, d=3, seed=0):
 
 
 def in_groups_of(k, X):
-    """Means of k neighbours in the first column; the last group takes the rest."""
+    """Means of k neighbors in the first column; the last group takes the rest."""
     labels = np.minimum(np.argsort(np.argsort(X[:, 0])) // k, len(X) // k - 1)
     sums = np.zeros((labels.max() + 1, X.shape[1]))
     np.add.at(sums, labels, X)

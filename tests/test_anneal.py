@@ -15,7 +15,7 @@ from mag.methods.anneal import regions
 from mag.methods.anneal.moves import cool, enter, leave, room_for_chain
 from mag.methods.anneal.recombine import best_parts
 from mag.methods.anneal.schedule import Schedule
-from mag.methods.distances.neighbors import neighbours
+from mag.methods.distances.neighbors import neighbors
 
 
 def group(X, k, **options):
@@ -106,7 +106,7 @@ def test_any_grouping_is_feasible_and_never_worse_than_its_start(n, k, d, kind, 
 def test_what_steps_change_is_what_the_cost_changes(n, k, d, seed, heat):
     X = records(n, 4 * -(-d // 4), seed)
     X[:, d:] = 0.0
-    near = neighbours(X, min(24, n - 1)).astype(np.int32)
+    near = neighbors(X, min(24, n - 1)).astype(np.int32)
     labels = np.random.default_rng(seed).permutation(blocks(n, k))
     labels = np.minimum(labels, n // k - 1)
     before = sum_of_squares(X, labels)
@@ -122,7 +122,7 @@ def test_what_steps_change_is_what_the_cost_changes(n, k, d, seed, heat):
 def test_every_move_is_made():
     """Groups become fewer and more, larger and smaller."""
     X = records(60, 4)
-    near = neighbours(X, 24).astype(np.int32)
+    near = neighbors(X, 24).astype(np.int32)
     state = work_for(room_for_chain, X, near, 3), X, near, 3
     labels, counts, sizes = blocks(60, 3), set(), set()
     enter(*state, labels, 1)

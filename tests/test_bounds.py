@@ -82,7 +82,7 @@ def brute_neighbor(X, k):
 
 
 @pytest.mark.parametrize("k", [2, 5, 70])
-def test_the_neighbour_bound_is_its_formula(k):
+def test_the_neighbor_bound_is_its_formula(k):
     X = np.random.default_rng(0).normal(size=(300, 3))
     assert bound_of("neighbor", X, k) == pytest.approx(brute_neighbor(X, k), rel=1e-12)
     assert bound_of("neighbor", X, k) <= brute_neighbor(X, k)
@@ -183,7 +183,7 @@ def test_time_gives_a_better_bound_and_none_a_valid_one():
     assert none.complete
 
 
-def test_searches_that_end_early_give_a_bound_above_the_neighbours(monkeypatch):
+def test_searches_that_end_early_give_a_bound_above_the_neighbors(monkeypatch):
     X = np.random.default_rng(7).normal(size=(120, 4))
     full = bound_of("lp", X, 6)
     monkeypatch.setattr(lp, "STEPS", 3)

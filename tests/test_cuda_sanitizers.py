@@ -1,4 +1,4 @@
-"""Kernels under g++'s sanitizers: addresses and undefined behaviour, and races between the threads of a block.
+"""Kernels under g++'s sanitizers: addresses and undefined behavior, and races between the threads of a block.
 
 Each run is a process of its own, because a sanitizer must be loaded first.  `pytest -m sanitize`.
 """

@@ -132,9 +132,9 @@ def test_transform_takes_the_nearest_representative(standardize, factor, offset)
     estimator = mag.Microaggregator(5, method="mondrian", standardize=standardize).fit(X)
     found = estimator.transform(new)
     power = np.frexp(np.abs(X).max(axis=0 if standardize else None))[1]  # squares neither overflow nor vanish
-    x, y, centres = (np.ldexp(table, -power) for table in (X, new, estimator.cluster_centers_))
+    x, y, centers = (np.ldexp(table, -power) for table in (X, new, estimator.cluster_centers_))
     spread = np.where(np.ptp(x, axis=0) > 0, (x - x[0]).std(axis=0), np.inf) if standardize else 1
-    away = np.square((y[:, None] - centres) / spread).sum(axis=2)
+    away = np.square((y[:, None] - centers) / spread).sum(axis=2)
     chosen = (estimator.cluster_centers_ == found[:, None]).all(axis=2).argmax(axis=1)
     np.testing.assert_array_equal(found, estimator.cluster_centers_[chosen])
     np.testing.assert_allclose(away[np.arange(50), chosen], away.min(axis=1), rtol=1e-9)

@@ -18,7 +18,7 @@ def columns(n, seed):
     return [rng.integers(-9, 30, n), rng.poisson(2, n), rng.integers(0, 10**6, n), np.arange(n)[::-1]]
 
 
-def penalised(x, grouping, cost, group_penalty=0, soft=0):
+def penalized(x, grouping, cost, group_penalty=0, soft=0):
     """The exact cost of a grouping, with what its groups cost extra."""
     below = sum(max(0, grouping.k - int(size)) for size in grouping.sizes)
     extra = Fraction(group_penalty) * grouping.n_groups + Fraction(soft) * below
@@ -38,7 +38,7 @@ def test_group_penalty_is_optimal(cost, solver, group_penalty):
             grouping = mag.univariate(x, k, cost=cost, solver=solver, group_penalty=group_penalty)
             assert grouping.sizes.min() >= k
             best = reference.optimum(x.tolist(), k, cost, group_penalty=group_penalty)
-            assert close(penalised(x, grouping, cost, group_penalty), best)
+            assert close(penalized(x, grouping, cost, group_penalty), best)
 
 
 @pytest.mark.parametrize("heft", [1e-3, 1.0, 250.0, 1e200, 1e-200])
@@ -86,7 +86,7 @@ def test_max_groups_is_optimal_for_every_number(cost):
                 assert grouping.sizes.min() >= k
                 assert grouping.n_groups <= q
                 best = reference.optimum(x.tolist(), k, cost, max_groups=q)
-                found = penalised(x, grouping, cost)
+                found = penalized(x, grouping, cost)
                 assert close(found, best), (q, float(found), float(best))
                 assert best_known is None or best <= best_known
                 best_known = best
@@ -97,7 +97,7 @@ def test_max_groups_with_a_penalty(solver):
     x = columns(30, 5)[0]
     grouping = mag.univariate(x, 3, solver=solver, max_groups=4, group_penalty=2)
     best = reference.optimum(x.tolist(), 3, "sse", group_penalty=2, max_groups=4)
-    assert close(penalised(x, grouping, "sse", 2), best)
+    assert close(penalized(x, grouping, "sse", 2), best)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
@@ -120,7 +120,7 @@ def test_penalties_beside_integers_beyond_float64_are_exact(solver):
     x = np.array([-(2**62), -(2**62) + 9, 5, 8, 2**62, 2**62 + 3, 2**62 + 4])
     grouping = mag.univariate(x, 2, cost="sse_int", solver=solver, group_penalty=2**53)
     best = reference.optimum(x.tolist(), 2, "sse_int", group_penalty=2**53)
-    assert penalised(x, grouping, "sse_int", 2**53) == best
+    assert penalized(x, grouping, "sse_int", 2**53) == best
 
 
 def test_max_groups_of_a_long_column():
@@ -139,7 +139,7 @@ def test_soft_sizes_are_optimal(cost, solver, soft):
         for x in columns(n, n + 2):
             grouping = mag.univariate(x, k, cost=cost, solver=solver, soft=soft)
             best = reference.optimum(x.tolist(), k, cost, soft=soft)
-            assert close(penalised(x, grouping, cost, soft=soft), best)
+            assert close(penalized(x, grouping, cost, soft=soft), best)
             assert not grouping.k_guaranteed
             np.testing.assert_array_equal(grouping.small_groups, np.flatnonzero(grouping.sizes < k))
 

@@ -29,7 +29,7 @@ def group(X, k, method, **options):
 
 
 def same(labels, others):
-    """Whether two labellings make the same groups."""
+    """Whether two labelings make the same groups."""
     return len({*zip(labels, others, strict=True)}) == len({*labels}) == len({*others})
 
 
@@ -105,9 +105,9 @@ def mdav(X, k):
 
 def star(X, k, gamma=1.0, second=False, rule="centroid"):
     """MDAV+ with γ = 0, MDAV* with γ = 1, MDAV*γ with `second`."""
-    U, C, centre = set(range(len(X))), [], X.mean(axis=0)
+    U, C, center = set(range(len(X))), [], X.mean(axis=0)
     while len(U) >= k:
-        r = farthest(X, centre, U)
+        r = farthest(X, center, U)
         new = near(X, r, U, k)
         if C and len(U) > k:
             c = closest(X, r, C, rule)
@@ -125,9 +125,9 @@ def star(X, k, gamma=1.0, second=False, rule="centroid"):
 
 
 def v_mdav(X, k, gamma, rule="centroid"):
-    U, C, centre = set(range(len(X))), [], X.mean(axis=0)
+    U, C, center = set(range(len(X))), [], X.mean(axis=0)
     while len(U) >= k:
-        members = near(X, farthest(X, centre, U), U, k)
+        members = near(X, farthest(X, center, U), U, k)
         U -= set(members)
         while U and len(members) < 2 * k - 1:
             within, inside = min((away(X[[y]], X[x])[0], y) for x in members for y in U)

@@ -12,7 +12,7 @@ from mag.costs import COSTS
 
 X = np.array([5.0, 1.0, 2.0, 9.0, 8.0, 1.5, 30.0])
 
-CENTRES = {
+CENTERS = {
     "maxdist": lambda g: (g.min() + g.max()) / 2,
     "rounddown": np.min,
     "roundup": np.max,
@@ -21,19 +21,19 @@ CENTRES = {
 }
 
 
-@pytest.mark.parametrize("cost", CENTRES)
+@pytest.mark.parametrize("cost", CENTERS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.int8, np.uint16, np.bool_])
 def test_representatives_are_those_of_the_cost(cost, dtype):
     x = (np.random.default_rng(0).random(60) * 50).astype(dtype)
     grouping = mag.univariate(x, 4, cost=cost)
     for g in range(grouping.n_groups):
-        expected = CENTRES[cost](x[grouping.labels == g].astype(np.float64))
+        expected = CENTERS[cost](x[grouping.labels == g].astype(np.float64))
         assert grouping.representatives[g] == pytest.approx(expected, rel=1e-3 if dtype is np.float16 else 1e-6)
     np.testing.assert_array_equal(grouping.masked, grouping.representatives[grouping.labels])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-@pytest.mark.parametrize("cost", CENTRES)
+@pytest.mark.parametrize("cost", CENTERS)
 def test_floats_keep_their_dtype(cost, dtype):
     grouping = mag.univariate(X.astype(dtype), 2, cost=cost)
     assert grouping.masked.dtype == grouping.representatives.dtype == dtype

@@ -21,7 +21,7 @@ def least_pairs(X, left):
     return min(np.square(X[first] - X[o]).sum() / 2 + least_pairs(X, [r for r in others if r != o]) for o in others)
 
 
-@pytest.mark.parametrize("near", [1, 10])  # with one neighbour, pairs that are missing have to be found
+@pytest.mark.parametrize("near", [1, 10])  # with one neighbor, pairs that are missing have to be found
 def test_pairs_are_the_best_of_all_perfect_matchings(near, monkeypatch):
     monkeypatch.setattr(matching, "NEAR", near)
     rng = np.random.default_rng(0)

@@ -44,7 +44,7 @@ def test_sst_by_hand():
 
 def test_information_loss_by_hand():
     assert metrics.information_loss([1, 3, 10, 14], [2, 2, 12, 12]) == pytest.approx(10 / 110)
-    # first column unchanged, second replaced by its mean: half of the standardised variation, 4/5 of the raw
+    # first column unchanged, second replaced by its mean: half of the standardized variation, 4/5 of the raw
     X, Y = [[0, 0], [2, 4]], [[0, 2], [2, 2]]
     assert metrics.information_loss(X, Y) == pytest.approx(1 / 2)
     assert metrics.information_loss(X, Y, standardize=False) == pytest.approx(8 / 10)

@@ -9,7 +9,7 @@ import pytest
 import mag
 from mag._lib.progress import Watch
 from mag.methods import METHODS
-from mag.methods.distances.standard import standardised
+from mag.methods.distances.standard import center_columns
 
 ANY = [name for name, method in METHODS.items() if method.k is None]  # "matching" has tests of its own
 RANDOM = [name for name, method in METHODS.items() if "random_state" in method.options]
@@ -65,7 +65,7 @@ def check(X, k, grouping, standardize=True):
         assert (grouping.representatives[g] >= members.min(axis=0)).all()
         assert (grouping.representatives[g] <= members.max(axis=0)).all()
     values = X.astype(np.float64) if X.dtype.kind in "bf" else X
-    z = standardised(values, standardize).z.astype(np.longdouble)
+    z = center_columns(values, standardize).z.astype(np.longdouble)
     expected = sum(np.square(z[labels == g] - z[labels == g].mean(axis=0)).sum() for g in range(grouping.n_groups))
     assert grouping.information_loss * float(np.square(z).sum()) == pytest.approx(float(expected), rel=1e-9, abs=1e-20)
 

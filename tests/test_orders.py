@@ -13,7 +13,7 @@ from benchmarks._data import DATA
 from mag._lib.progress import Watch
 from mag.backends import cpu
 from mag.methods import METHODS
-from mag.methods.distances.neighbors import neighbours
+from mag.methods.distances.neighbors import neighbors
 from mag.methods.orders import mdav_order, npn, tsp
 from mag.methods.orders.consecutive import Whole, best_in_orders, labels_in_order
 from mag.methods.orders.groups_of_k import order_of
@@ -96,10 +96,10 @@ def test_the_nearest_point_is_next():
         assert following == min(left, key=lambda record: (distances[record], record))
 
 
-def test_neighbours_are_the_nearest():
+def test_neighbors_are_the_nearest():
     X = np.random.default_rng(3).integers(0, 5, (90, 3)) * 1.0
     for threads in (1, 2):
-        found = neighbours(X, 6, threads)
+        found = neighbors(X, 6, threads)
         for i in range(90):
             distance = np.square(X - X[i]).sum(axis=1)
             distance[i] = np.inf

@@ -339,11 +339,11 @@ def test_sd_intervals_by_hand():
 
 
 def test_rank_intervals_by_hand():
-    # ten masked values 0, 10, …, 90; ranks that differ by less than 0.2 · 10 reach one neighbour: ± 10
+    # ten masked values 0, 10, …, 90; ranks that differ by less than 0.2 · 10 reach one neighbor: ± 10
     masked = np.arange(0, 100, 10)
     original = masked + [0, 10, 11, -10, -11, 5, 0, 0, 30, 9]  # 11, −11, 30 are outside; 99 is above the largest, 90
     assert privacy.rank_interval_disclosure(original, masked, width=0.2) == IntervalDisclosure(0.6, 0.6)
-    # less than 0.1 · 10 = 1: no neighbour, the value itself
+    # less than 0.1 · 10 = 1: no neighbor, the value itself
     assert privacy.rank_interval_disclosure(original, masked, width=0.1) == IntervalDisclosure(0.3, 0.3)
     # everything between the smallest and the largest
     assert privacy.rank_interval_disclosure(original, masked, width=5).values == 0.8

@@ -32,7 +32,7 @@ def columns(n=500, seed=0):
     }
 
 
-def neighbours(x, k):
+def neighbors(x, k):
     """Groups of k in the order of x, the last one with the rest; -1 where x is missing."""
     labels, known = np.full(x.size, -1), np.flatnonzero(~np.isnan(x))
     labels[known] = np.minimum(np.argsort(np.argsort(x[known])) // k, max(known.size // k - 1, 0))
@@ -49,7 +49,7 @@ def means(x, labels):
 
 def released(original, k=K, scope="joint", **changes):
     """Facts of a release of these columns."""
-    labels = np.column_stack([neighbours(column, k) for column in original.values()])
+    labels = np.column_stack([neighbors(column, k) for column in original.values()])
     labels = np.repeat(labels[:, :1], labels.shape[1], axis=1) if scope == "joint" else labels
     masked = {name: means(column, labels[:, place]) for place, (name, column) in enumerate(original.items())}
     content = {
@@ -189,7 +189,7 @@ def test_counts_of_the_original_are_none_or_at_least_k(seed, k):
     x = [rng.lognormal(0, 2, 300), rng.integers(0, 9, 300).astype(float), rng.standard_cauchy(300), rng.random(300)][
         seed % 4
     ]
-    found = _bins.bins(x, means(x, neighbours(x, k)), k)
+    found = _bins.bins(x, means(x, neighbors(x, k)), k)
     counts = np.append(found.before, found.beyond[0]) * x.size
     assert np.allclose(counts, np.rint(counts))
     assert ((np.rint(counts) == 0) | (np.rint(counts) >= k)).all()
@@ -211,7 +211,7 @@ def test_the_largest_value_leaves_no_trace():
 
 @pytest.mark.parametrize("values", [np.arange(300.0), np.random.default_rng(0).random(300), columns()["income"]])
 def test_axes_are_made_of_published_values(values):
-    masked = means(values, neighbours(values, K))
+    masked = means(values, neighbors(values, K))
     edges = _bins.inner_edges(masked)
     found = _bins.bins(values, masked, K)
     assert set(found.edges) <= set(edges)

@@ -9,7 +9,7 @@ struct Rounddown {
         return g - f.value(i) * (real)size;
     }
 
-    static DEVICE double centre(const Group&) { return 0; }
+    static DEVICE double center(const Group&) { return 0; }
     static DEVICE double representative(const Group& g, double) { return g.first; }
     static DEVICE double loss(const Group& g, double)
     {

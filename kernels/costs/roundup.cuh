@@ -9,7 +9,7 @@ struct Roundup {
         return g + f.value(j - 1) * (real)size;
     }
 
-    static DEVICE double centre(const Group& g) { return g.at(g.size - 1); }
+    static DEVICE double center(const Group& g) { return g.at(g.size - 1); }
     static DEVICE double representative(const Group& g, double) { return g.x[g.size - 1]; }
     static DEVICE double loss(const Group& g, double c)
     {

@@ -10,7 +10,7 @@ struct Sae {
         return g - (f.total(0, i + half) + f.total(0, j - half));
     }
 
-    static DEVICE double centre(const Group& g) { return (g.at((g.size - 1) / 2) + g.at(g.size / 2)) / 2; }
+    static DEVICE double center(const Group& g) { return (g.at((g.size - 1) / 2) + g.at(g.size / 2)) / 2; }
     static DEVICE double representative(const Group& g, double)
     {
         return half_way(g.x[(g.size - 1) / 2], g.x[g.size / 2]);

@@ -15,7 +15,7 @@ struct Sse {
         return g - s * s * f.reciprocal(size);
     }
 
-    static DEVICE double centre(const Group& g) { return g.sum([&](int i) { return g.at(i); }) / g.size; }
+    static DEVICE double center(const Group& g) { return g.sum([&](int i) { return g.at(i); }) / g.size; }
     static DEVICE double representative(const Group& g, double c)  // never outside the group
     {
         const double placed = g.unit == 1 ? g.first + c : (g.first / g.unit + c) * g.unit;

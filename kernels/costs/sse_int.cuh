@@ -8,7 +8,7 @@ struct SseInt : Sse {
         return g + c * (c * (real)size - (s + s));
     }
 
-    static DEVICE double centre(const Group& g)  // half away from zero, exactly
+    static DEVICE double center(const Group& g)  // half away from zero, exactly
     {
         const i64 total = (i64)g.sum([&](int i) { return g.at(i); }), quotient = total / g.size;
         const i64 rest = total - quotient * g.size;

@@ -6,7 +6,7 @@ from numba.core import types
 from numba.extending import overload
 
 from mag._compiled.jit import INLINE
-from mag._compiled.lanes import Part, at, neighbours, part, part_of
+from mag._compiled.lanes import Part, at, neighbors, part, part_of
 from mag._compiled.wide import WORDS, nearest_quotient, to_float, to_wide, wide
 
 _recast_wide = part_of(wide)
@@ -37,7 +37,7 @@ def source(cost, x):
     """The values as the cost wants them: a bare pointer, or the array itself for a user's cost."""
 
 
-def centre(cost, x, i):
+def center(cost, x, i):
     """x[i] as an anchor."""
 
 
@@ -83,8 +83,8 @@ def _source(cost, x):
     return lambda cost, x: part(x, 0)
 
 
-@overload(centre, **INLINE)
-def _centre(cost, x, i):
+@overload(center, **INLINE)
+def _center(cost, x, i):
     if cost.kernel.group is not None:
         return lambda cost, x, i: 0.0
     if cost.kernel.number == "wide":
@@ -93,7 +93,7 @@ def _centre(cost, x, i):
 
 
 # Sorted values and weights, the position of value 0, the anchor, a line of sums per term, a line of 1/size.
-Frame = namedtuple("Frame", "x w shift centre sums inverse")
+Frame = namedtuple("Frame", "x w shift center sums inverse")
 
 
 def value(f, i):
@@ -118,23 +118,23 @@ def nearest(f, total, size):
 
 @overload(value, **INLINE)
 def _value(f, i):
-    x, anchor = f[f.fields.index("x")], f[f.fields.index("centre")]
+    x, anchor = f[f.fields.index("x")], f[f.fields.index("center")]
     if anchor == wide:
-        return lambda f, i: to_wide(at(f.x, i + f.shift)) - f.centre
+        return lambda f, i: to_wide(at(f.x, i + f.shift)) - f.center
     if x.dtype == types.uint64:
         return _difference
-    return lambda f, i: at(f.x, neighbours(i) + f.shift) - f.centre
+    return lambda f, i: at(f.x, neighbors(i) + f.shift) - f.center
 
 
 def _difference(f, i):
     """Rounded once, whatever the distance: unsigned integers are subtracted before they become a float."""
     here = at(f.x, i + f.shift)
-    return float(here - f.centre) if here >= f.centre else -float(f.centre - here)
+    return float(here - f.center) if here >= f.center else -float(f.center - here)
 
 
 @overload(weight, **INLINE)
 def _weight(f, i):
-    return lambda f, i: at(f.w, neighbours(i) + f.shift)
+    return lambda f, i: at(f.w, neighbors(i) + f.shift)
 
 
 @overload(total, prefer_literal=True, **INLINE)

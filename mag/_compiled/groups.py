@@ -101,7 +101,7 @@ class Groups:
         """Sum over each group."""
         return np.add.reduceat(per_record, self.starts)
 
-    # ---- centres: what replaces a group, as a distance from its base
+    # ---- centers: what replaces a group, as a distance from its base
 
     def mean(self):
         """Weighted mean; records of a group without any weight count alike."""
@@ -179,12 +179,12 @@ class Groups:
         """Squares of distances, each times the share of its record."""
         return (gaps if self.weights is None else np.sqrt(self.share) * gaps) ** 2
 
-    def information_loss(self, centres, wholes):
+    def information_loss(self, centers, wholes):
         """SSE / SST of each of the wholes, groups that these groups are parts of."""
         parts = np.diff(np.append(np.searchsorted(self.starts, wholes.starts), len(self.starts)))
         root = 1.0 if self.weights is None else np.sqrt(wholes.share)
         around = root * wholes.gaps(wholes.mean())
-        within = root * np.ldexp(self.gaps(centres), self.spread(self.scale - np.repeat(wholes.scale, parts)))
+        within = root * np.ldexp(self.gaps(centers), self.spread(self.scale - np.repeat(wholes.scale, parts)))
         scale = np.maximum.reduceat(np.abs(around), wholes.starts)
         unit = wholes.spread(np.where(scale > 0, scale, 1))
         sse, sst = wholes.add((within / unit) ** 2), wholes.add((around / unit) ** 2)

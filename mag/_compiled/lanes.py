@@ -127,7 +127,7 @@ def scratch(typing_context, length):
 
 @intrinsic(prefer_literal=True)
 def lanes_at(typing_context, position, width):
-    """The index of `width` neighbours from `position` on."""
+    """The index of `width` neighbors from `position` on."""
     return Index(width.literal_value, 1)(types.int64, width), _first
 
 
@@ -138,7 +138,7 @@ def stripe_at(typing_context, position, width):
 
 
 @intrinsic
-def neighbours(typing_context, index):
+def neighbors(typing_context, index):
     """An index from `stripe_at` as one from `lanes_at`; any other as it is."""
     result = Index(index.width, 1) if isinstance(index, Index) else types.int64
     return result(index if isinstance(index, Index) else types.int64), _first

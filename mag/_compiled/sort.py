@@ -29,7 +29,7 @@ U = np.uint64
 MAX, TOP = np.int64(2**63 - 1), U(2**63)
 
 FEWEST = 100  # values; numpy sorts fewer: at 100, 9 µs by numpy and 6 to 9 µs here, and nothing to compile
-SAMPLE = 32  # values that choose the centre and the scale of the places
+SAMPLE = 32  # values that choose the center and the scale of the places
 PER_BUCKET = 9  # 2**9 values a bucket: its records and slots share 32 KB of first-level cache; 8 and 10 are no faster
 LEAST_BITS, MOST_BITS = 8, 12  # of a bucket's name
 SLOT_BITS = 13  # of a slot's name, at most
@@ -48,12 +48,12 @@ def rank(word, real):
 
 
 @inlined
-def place(value, centre, scale):
-    """Linear in the value near the centre, logarithmic far from it: the bits of |value - centre| + scale, signed.
+def place(value, center, scale):
+    """Linear in the value near the center, logarithmic far from it: the bits of |value - center| + scale, signed.
 
     Every step rounds monotonically, so no place descends, even where the difference overflows.
     """
-    offset = value - centre
+    offset = value - center
     size = recast(abs(offset) + scale, 0) - recast(scale, 0)
     return -size if offset < 0 else size
 
@@ -70,7 +70,7 @@ def add_up(counts, bits, start):
 @inlined
 def settle(words, order, begin, end, real):
     """Move what is still out of order to its place; False if that takes too many moves."""
-    # With two slots per value, one in eleven values still moves.  Exchanging neighbours without a branch, by carrying
+    # With two slots per value, one in eleven values still moves.  Exchanging neighbors without a branch, by carrying
     # the largest value along, was slower.
     moves = MOVES * (end - begin) + 512
     last = rank(at(words, begin), real)
@@ -205,11 +205,11 @@ def arrange(numbers, source, n, real, work):
     if i == n:
         return -1
     records, slots, words, order = work[0], work[3], work[4], work[5]
-    centre, scale = middle(numbers, n, as_reals(records, 0))
+    center, scale = middle(numbers, n, as_reals(records, 0))
     places = as_integers(records, 0) if n <= DIRECT else words
-    low = high = place(at(numbers, 0), centre, scale)
+    low = high = place(at(numbers, 0), center, scale)
     for i in range(n):
-        here = place(at(numbers, i), centre, scale)
+        here = place(at(numbers, i), center, scale)
         put(places, i, here)
         low, high = here if here < low else low, here if here > high else high
     if n <= DIRECT:

@@ -1,7 +1,7 @@
 """Arrays in and out.  The only file that names array libraries.
 
 What comes in is viewed as NumPy, without a copy where the memory allows; what goes out becomes an array of the same
-library on the same device.  A library is recognised only if its user has imported it, and never imported here.
+library on the same device.  A library is recognized only if its user has imported it, and never imported here.
 """
 
 import sys

@@ -99,7 +99,7 @@ def exponents(tables: Sequence[np.ndarray], each: bool) -> np.ndarray:
     return np.where(np.abs(power) < 400, 0, power)
 
 
-def centred(X: np.ndarray) -> np.ndarray:
+def centered(X: np.ndarray) -> np.ndarray:
     """Every column minus its mean; distances from the first record do not feel an offset."""
     shifted = X - X[0]
     return shifted - shifted.mean(axis=0)
@@ -107,7 +107,7 @@ def centred(X: np.ndarray) -> np.ndarray:
 
 def deviations(X: np.ndarray, ddof: int = 0) -> np.ndarray:
     """The standard deviation of every column, exactly 0 where all values are equal."""
-    return np.sqrt(np.square(centred(X)).sum(axis=0) / max(X.shape[0] - ddof, 1))
+    return np.sqrt(np.square(centered(X)).sum(axis=0) / max(X.shape[0] - ddof, 1))
 
 
 def standardized(*tables: np.ndarray) -> list[np.ndarray]:

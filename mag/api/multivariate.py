@@ -20,7 +20,7 @@ from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound
 from mag.methods import METHODS, automatic
-from mag.methods.distances.standard import Standard, standardised
+from mag.methods.distances.standard import Standard, center_columns
 from mag.methods.orders.consecutive import Whole
 from mag.results import RecordGrouping
 
@@ -77,7 +77,7 @@ def multivariate(
 
         The first six find the best groups of records that are consecutive in their order; "matching" needs the packages
         of ``mag-sdc[matching]``, takes up to 2048 records, and makes one group of three of an odd number.  The methods
-        of Thaeter's thesis (2021) start groups at records far from the centre, exchange records between groups, or
+        of Thaeter's thesis (2021) start groups at records far from the center, exchange records between groups, or
         halve:
 
         ==================== ==================================================== ====================================
@@ -228,7 +228,7 @@ def multivariate(
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     given = {"engine": engine, "threads": threads, "random_state": generator_of(random_state)}
-    standard = standardised(values, flag("standardize", standardize))
+    standard = center_columns(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
     names = [name] if n >= 2 * k and k > 1 and d > 1 else []
     watch = watch_for(names, k, options, whole, progress_of(progress), seconds("time_limit", time_limit))

@@ -28,5 +28,5 @@ def ready(name: str) -> None:
 
 
 def automatic(n: int) -> str:
-    """The bound of True: the linear program, which takes minutes for some thousand records, or the neighbours."""
+    """The bound of True: the linear program, which takes minutes for some thousand records, or the neighbors."""
     return "lp" if n <= DENSE else "neighbor"

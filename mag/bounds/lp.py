@@ -10,7 +10,7 @@ far too many groups to list, so payments are made fair to those found so far (`_
 to are added.  Such payments prove nothing yet.  What does is a search for the least excess, min(0, SSE(G) - y(G)), of
 the groups whose first record is i, for each i (`_price`): if i pays that too, payments are fair to all groups.  What a
 search that ends early has not looked at has a lower bound as well.  Where that is too low, payments nearer to those of
-the neighbour bound, which are easily proven, give more.
+the neighbor bound, which are easily proven, give more.
 """
 
 import math
@@ -22,7 +22,7 @@ from mag._lib.threads import each
 from mag.bounds import neighbor
 from mag.bounds._pool import Pool
 from mag.bounds._price import Records, grow, search, tree
-from mag.methods.distances.neighbors import neighbours
+from mag.methods.distances.neighbors import neighbors
 
 CLOSE = 2e-4  # the bound is at most this part below what the groups found so far allow
 ROUNDS, PROOFS = 80, 12  # how often groups are looked for, and how often all are searched
@@ -69,7 +69,7 @@ class _Task:
         (n, d), self.threads, self.watch = X.shape, threads, watch
         distance = np.empty((n, n))
         each(lambda rows: measure(X, rows, distance), self._chunks(np.arange(n)), threads)
-        others = neighbours(X, min(n - 1, max(4 * k, 32)), threads)
+        others = neighbors(X, min(n - 1, max(4 * k, 32)), threads)
         self.k, self.records = k, Records(distance, others, np.take_along_axis(distance, others, axis=1))
         self.margin = 2 * (d + 6 * k + 32) * k * neighbor.EPSILON
 

@@ -1,4 +1,4 @@
-"""The nearest neighbours of every record.
+"""The nearest neighbors of every record.
 
 SSE(G) = Σ over i in G of (the squared distances of i from the others of G) / (2·|G|).  In a group of s records, i is at
 least as far from the s-1 others as from its s-1 nearest: it adds no less than their sum / (2s).  That never falls with
@@ -15,7 +15,7 @@ from mag._lib.threads import each
 from mag.methods.distances.blocks import field_at, fill_field, scan
 
 EPSILON = 2.0**-52
-BATCH = 64  # records whose neighbours are looked for at once
+BATCH = 64  # records whose neighbors are looked for at once
 
 
 def bound(X, k, cost, threads, watch):

@@ -54,7 +54,7 @@ def compare(
 ) -> None:
     """Try several methods and group sizes on one file: what they lose, what they give away.  Masks no file.
 
-    Loss is the share of the squares of the standardised columns; linkage the share of records that an intruder who
+    Loss is the share of the squares of the standardized columns; linkage the share of records that an intruder who
     knows the original values expects to find by the nearest masked ones; intervals the share of values that lie within
     a tenth of a standard deviation of their masked ones.
     """
@@ -113,7 +113,7 @@ def _tried(frame: Any, k: int, columns: list[str], method: str, given: dict[str,
 
 
 def drawn(rows: list[dict[str, Any]]) -> "Figure":
-    """Risk against loss, one line per method, one point per k; markers and dashes tell lines apart without colour."""
+    """Risk against loss, one line per method, one point per k; markers and dashes tell lines apart without color."""
     import matplotlib as mpl
 
     mpl.use("agg")

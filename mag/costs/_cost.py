@@ -10,7 +10,7 @@ from mag._compiled.groups import Groups
 from mag._lib.checks import one_of
 
 # What the values of a group are replaced by, as a distance from the group's base: losses are computed from this.
-CENTRES: dict[str, Callable[[Groups], np.ndarray]] = {
+CENTERS: dict[str, Callable[[Groups], np.ndarray]] = {
     "max": Groups.last,
     "mean": Groups.mean,
     "median": Groups.median,
@@ -51,7 +51,7 @@ class Cost:
 
     Notes
     -----
-    There must be an optimal grouping that does not interleave groups of the sorted values ("ordered minimisable").
+    There must be an optimal grouping that does not interleave groups of the sorted values ("ordered minimizable").
     `concave` and `splitting` are promises: a wrong one gives groupings that are not optimal.
 
     A function is compiled when it is first used, and its code, about 27 MB, stays until the process ends: numba frees
@@ -114,9 +114,9 @@ class Cost:
         """What the kernel sees in place of the sorted values."""
         return x if self._prepare is None else np.ascontiguousarray(self._prepare(x))
 
-    def centres(self, groups: Groups) -> np.ndarray:
+    def centers(self, groups: Groups) -> np.ndarray:
         """The representative of each group, as a distance from the group's base."""
-        return CENTRES[self.representative](groups)
+        return CENTERS[self.representative](groups)
 
     def representatives(self, groups: Groups) -> np.ndarray:
         """The representative of each group."""

@@ -1,10 +1,10 @@
 """Ways to group records of several columns.  One method, one function of a file named like it (or like its family).
 
-The functions get standardised records and return a label per record:
+The functions get standardized records and return a label per record:
 
     def group(X, k, *, gamma=0.2, threads, random_state, watch) -> labels
 
-`X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centred; it must not be written to.  `labels` are integers
+`X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centered; it must not be written to.  `labels` are integers
 of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `watch` (a
 `mag._lib.progress.Watch`), `engine` (the backend for columns) and `whole` (integers, see
 `mag.methods.orders.consecutive`) are handed to the functions that name them, without a default; every other keyword is

@@ -15,8 +15,8 @@ def group(X, k, *, factor=1.0, random_state, threads, watch):
     """Labels of clusters of k records or more."""
     n = len(X)
     count = min(max(round(positive("factor", factor) * n / k), 1), n)
-    centres = _seeds(X, random_state.random(count), watch)
-    count = len(centres)
+    centers = _seeds(X, random_state.random(count), watch)
+    count = len(centers)
     labels, changed = np.full(n, -1), np.arange(count)
     parts = [slice(i, i + PART) for i in range(0, n, PART)]
     distance = np.full(n, np.inf)
@@ -24,30 +24,30 @@ def group(X, k, *, factor=1.0, random_state, threads, watch):
         moved = np.zeros(count, np.bool_)
         moved[changed] = True
         before = labels.copy()
-        task = np.ascontiguousarray(centres[changed].T), changed, moved, np.ascontiguousarray(centres.T)
+        task = np.ascontiguousarray(centers[changed].T), changed, moved, np.ascontiguousarray(centers.T)
         each(lambda part, task=task: assign(X[part], *task, labels[part], distance[part]), parts, threads)
         changed = np.unique(np.concatenate([before[before != labels], labels[before != labels]]))
         changed = changed[changed >= 0]
         if not changed.size or watch.step(round_ / ROUNDS):
             break
-        update(X, labels, changed, centres)
+        update(X, labels, changed, centers)
     return merge(X, labels, k, count, random_state.permutation(count))
 
 
 def _seeds(X, picks, watch):
-    """A centre for every pick, or as many as there is time for."""
-    centres, distance, total = np.empty((len(picks), X.shape[1])), np.full(len(X), np.inf), float(len(X))
+    """A center for every pick, or as many as there is time for."""
+    centers, distance, total = np.empty((len(picks), X.shape[1])), np.full(len(X), np.inf), float(len(X))
     share = max(1, WORK // len(X))
     for first in range(0, len(picks), share):
         last = min(first + share, len(picks))
-        total = seeds(X, picks, first, last, centres, distance, total)
+        total = seeds(X, picks, first, last, centers, distance, total)
         if watch.step(0.0):
             break
-    return centres[:last]
+    return centers[:last]
 
 
 @jit
-def seeds(X, picks, first, last, centres, distance, total):
+def seeds(X, picks, first, last, centers, distance, total):
     """Records that are far apart: each next one with a chance in proportion to its squared distance (k-means++)."""
     n, d = X.shape
     for step in range(first, last):
@@ -59,7 +59,7 @@ def seeds(X, picks, first, last, centres, distance, total):
                 break
             chosen += 1
         for c in range(d):
-            centres[step, c] = X[chosen, c]
+            centers[step, c] = X[chosen, c]
         total = 0.0
         for i in range(n):
             y = squared(X, i, X, chosen)
@@ -81,18 +81,18 @@ def squared(X, i, Y, j):
 
 @jit
 def assign(X, some, changed, moved, everyone, labels, distance):
-    """The nearest centre of each record, the first of equally near ones; centres that stayed need no second look."""
+    """The nearest center of each record, the first of equally near ones; centers that stayed need no second look."""
     room = np.empty(everyone.shape[1])
     for i in range(len(X)):
         own = labels[i]
         whole = own < 0 or moved[own]
-        centres = everyone if whole else some
-        m = centres.shape[1]
+        centers = everyone if whole else some
+        m = centers.shape[1]
         room[:m] = 0.0
         for c in range(X.shape[1]):
             x = X[i, c]
             for j in range(m):
-                y = centres[c, j] - x
+                y = centers[c, j] - x
                 room[j] += y * y
         best, least = (-1, np.inf) if whole else (own, distance[i])
         for j in range(m):
@@ -104,13 +104,13 @@ def assign(X, some, changed, moved, everyone, labels, distance):
 
 
 @jit
-def update(X, labels, changed, centres):
+def update(X, labels, changed, centers):
     """Means of the clusters that changed; one without records stays where it was."""
-    sums, sizes = add_up(X, labels, len(centres))
+    sums, sizes = add_up(X, labels, len(centers))
     for g in changed:
         if sizes[g] > 0:
             for c in range(X.shape[1]):
-                centres[g, c] = sums[g, c] / sizes[g]
+                centers[g, c] = sums[g, c] / sizes[g]
 
 
 @jit

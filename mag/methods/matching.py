@@ -12,10 +12,10 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag.methods.distances.neighbors import neighbours
+from mag.methods.distances.neighbors import neighbors
 
 MOST = 2**11  # records: some minutes
-NEAR = 10  # neighbours of each record among the first pairs
+NEAR = 10  # neighbors of each record among the first pairs
 ROUNDS = 20  # in which pairs are added that cost less than is paid, and odd sets
 DIGITS = 2.0**60  # costs are matched as integers up to this
 CAREFUL = 1e-8  # of all payments: more than their rounding errors
@@ -24,13 +24,13 @@ Dual = namedtuple("Dual", "y odd toll")  # y[i]; odd[set, i] says whether i is i
 
 
 def group(X, k, *, threads):
-    """Labels of pairs; of an odd number of records, one with close neighbours joins the pair where it costs least."""
+    """Labels of pairs; of an odd number of records, one with close neighbors joins the pair where it costs least."""
     if any(importlib.util.find_spec(name) is None for name in ("rustworkx", "scipy")):
         raise ImportError("method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'.")
     n, matched = len(X), np.arange(len(X))
     if n > MOST:
         raise ValueError(f"method 'matching' is for at most {MOST} records; got n={n}.")
-    near = neighbours(X, 2, threads)
+    near = neighbors(X, 2, threads)
     if n % 2:
         third = _costs(X, matched, near[:, 0]) + _costs(X, matched, near[:, 1]) + _costs(X, near[:, 0], near[:, 1])
         matched = np.delete(matched, np.argmin(third))
@@ -46,7 +46,7 @@ def group(X, k, *, threads):
 
 def _best_pairs(X, threads):
     n = len(X)
-    near = neighbours(X, min(NEAR, n - 1), threads)
+    near = neighbors(X, min(NEAR, n - 1), threads)
     everyone = np.arange(n)
     ring = np.append(everyone[1:], 0)  # holds a perfect matching
     pairs = _joined(n, np.repeat(everyone, near.shape[1]) * n + near.ravel(), everyone * n + ring)

@@ -9,7 +9,7 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import jit
-from mag.methods.distances.neighbors import neighbours
+from mag.methods.distances.neighbors import neighbors
 
 # Per node: records below it, those of its largest branch, where that starts; which side it goes to, whether below u.
 Scratch = namedtuple("Scratch", "weight largest end aside inside")
@@ -20,7 +20,7 @@ def group(X, k, *, random_state, threads):
     n = len(X)
     room = n + n // k + 1  # every cut may copy a node
     parent, record = np.full(room, -1), np.full(room, -1)
-    parent[:n], record[:n] = grow(neighbours(X, k - 1, threads), k, random_state.random(n)), np.arange(n)
+    parent[:n], record[:n] = grow(neighbors(X, k - 1, threads), k, random_state.random(n)), np.arange(n)
     scratch = Scratch(*(np.empty(room, dtype) for dtype in (np.int64, np.int64, np.int64, np.bool_, np.bool_)))
     order, tops = below(parent[:n])
     parts = np.split(order, np.flatnonzero(np.diff(tops)) + 1)

@@ -1,4 +1,4 @@
-"""Normalised average class size."""
+"""Normalized average class size."""
 
 from typing import Any
 

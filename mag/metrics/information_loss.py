@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
-from mag._lib.records import centred, pair, scaled, standardized
+from mag._lib.records import centered, pair, scaled, standardized
 
 
 def information_loss(original: Any, masked: Any, *, standardize: bool = True) -> float:
     """Share of the variation of the original that the release has lost.
 
-    ``IL = SSE / SST``, on standardised data unless told otherwise.  Between 0 and 1 for groups replaced by their means;
+    ``IL = SSE / SST``, on standardized data unless told otherwise.  Between 0 and 1 for groups replaced by their means;
     the literature often prints ``100 · IL``.
 
     Parameters
@@ -38,7 +38,7 @@ def information_loss(original: Any, masked: Any, *, standardize: bool = True) ->
     """
     X, Y = pair(original, masked)
     X, Y = standardized(X, Y) if flag("standardize", standardize) else scaled(X, Y, each=False)
-    error, total = np.square(X - Y).sum(), np.square(centred(X)).sum()
+    error, total = np.square(X - Y).sum(), np.square(centered(X)).sum()
     if error == 0:
         return 0.0
     return float(error / total) if total > 0 else np.inf

@@ -1,4 +1,4 @@
-"""Normalised certainty penalty."""
+"""Normalized certainty penalty."""
 
 from typing import Any
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.records import centred, deviations, pair, standardized
+from mag._lib.records import centered, deviations, pair, standardized
 
 STEPS = 200
 
@@ -23,7 +23,7 @@ def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge:
         Let the regression use squares and products of the columns beside the columns themselves.  Group means leave the
         means of the columns as they are, so that the columns alone tell nothing, whatever the groups.
     ridge : float
-        The coefficients of standardised terms pay ``ridge/2 · ‖β‖²`` beside the negative log-likelihood, so that they
+        The coefficients of standardized terms pay ``ridge/2 · ‖β‖²`` beside the negative log-likelihood, so that they
         stay finite where the tables can be separated.
 
     Returns
@@ -51,16 +51,16 @@ def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge:
 
 
 def _terms(Z: np.ndarray, quadratic: bool) -> np.ndarray:
-    """Standardised columns, with their squares and products if asked for, those that vary, behind a constant."""
+    """Standardized columns, with their squares and products if asked for, those that vary, behind a constant."""
     (Z,) = standardized(Z)
-    Z = centred(Z)
+    Z = centered(Z)
     if quadratic:
         i, j = np.triu_indices(Z.shape[1])
         Z = np.concatenate((Z, Z[:, i] * Z[:, j]), axis=1)
     deviation = deviations(Z)
     varies = deviation > 1e-9  # below is rounding: of the square of ±1, say
     Z, deviation = Z[:, varies], deviation[varies]
-    return np.concatenate((np.ones((Z.shape[0], 1)), centred(Z) / deviation), axis=1)
+    return np.concatenate((np.ones((Z.shape[0], 1)), centered(Z) / deviation), axis=1)
 
 
 def _probabilities(Z: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
-from mag._lib.records import centred, exponents, numeric, scaled, standardized
+from mag._lib.records import centered, exponents, numeric, scaled, standardized
 
 
 def sst(original: Any, *, standardize: bool = False) -> float:
@@ -39,4 +39,4 @@ def sst(original: Any, *, standardize: bool = False) -> float:
         (X,) = standardized(X)
     (small,) = scaled(X, each=False)
     with np.errstate(over="ignore"):
-        return float(np.ldexp(np.square(centred(small)).sum(), 2 * exponents([X], False)))
+        return float(np.ldexp(np.square(centered(small)).sum(), 2 * exponents([X], False)))

@@ -1,4 +1,4 @@
-"""Total information loss of a generalisation."""
+"""Total information loss of a generalization."""
 
 from typing import Any
 

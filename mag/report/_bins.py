@@ -2,7 +2,7 @@
 
 The report is handed around, so it must not disclose what the release hides.  The edges of the bins are computed from
 the *published* values alone: the smallest and the largest original value, or a quantile, is some person's own.  And a
-bin never counts 1 to k − 1 original values: it is joined with its neighbours until it counts none or at least k.
+bin never counts 1 to k − 1 original values: it is joined with its neighbors until it counts none or at least k.
 Writing "fewer than k" instead would not do, since the total is known.
 """
 

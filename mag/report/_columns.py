@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag._lib.records import centred, deviations, scaled, standardized
+from mag._lib.records import centered, deviations, scaled, standardized
 from mag.metrics import information_loss
 
 ROWS = 65536  # at a time
@@ -42,7 +42,7 @@ def standard(column: np.ndarray) -> np.ndarray:
     z = np.zeros(column.size)
     known = ~np.isnan(column)
     if known.any():
-        z[known] = centred(standardized(column[known][:, None])[0])[:, 0]
+        z[known] = centered(standardized(column[known][:, None])[0])[:, 0]
     return z
 
 

@@ -49,7 +49,7 @@ def columns(facts: Facts) -> Element:
     """Each column before and after."""
     intro = (
         "Share of the records along the range of the published values. "
-        "Bars of fewer than k original values are joined with their neighbours."
+        "Bars of fewer than k original values are joined with their neighbors."
     )
     area = element("rect", width=28, height=14, class_="before")
     line = element("path", d="M0 9H10V3H18V9H28", class_="after")

@@ -1,7 +1,7 @@
 """Small charts as inline SVG.
 
 Written by hand rather than by matplotlib: a chart has 2 kB instead of 20, so that a page of 200 columns stays small;
-colours are the page's own, light, dark and printed; text keeps its size on a phone and finds its glyphs in any script;
+colors are the page's own, light, dark and printed; text keeps its size on a phone and finds its glyphs in any script;
 and a report needs no extra package.
 """
 

@@ -69,7 +69,7 @@ RISK = {
 UTILITY = {
     "information_loss": Measure(
         "Information loss",
-        "Share of the variation between records that was averaged away: SSE / SST of standardised columns.",
+        "Share of the variation between records that was averaged away: SSE / SST of standardized columns.",
         "Domingo-Ferrer & Mateo-Sanz 2002",
         share,
     ),

@@ -36,7 +36,7 @@ def multivariate(
 
     Records are halved, and halves of halves, at the median of the column with the largest variance, as Mondrian does,
     medians and variances being those of a sample.  Halves with fewer than 2k records, counted, are joined with their
-    neighbours.  Each part is then grouped by itself, so that k holds by construction.
+    neighbors.  Each part is then grouped by itself, so that k holds by construction.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def _frame(
     checked = t.add("checked", [], _frames.check, t.each("told-of", _frames.told, pieces), names, dtypes)
     records = t.each("records", _frames.values, pieces, checked)
     labels, masked, groups, loss = _grouped(t, records, names, k, method, rho, parts, standardize, seed, True)
-    series = [t.value(f"labels-{p}", t.add("labelled", [p], _series, key, labels[p])) for p, key in enumerate(keys)]
+    series = [t.value(f"labels-{p}", t.add("labeled", [p], _series, key, labels[p])) for p, key in enumerate(keys)]
     frames = [
         t.value(f"masked-{p}", t.add("assembled", [p], _frames.assemble, key, [masked[p]], names, True))
         for p, key in enumerate(keys)
@@ -220,7 +220,7 @@ def _group(
     part: tuple[Records, list[int]], read: Frame, k: int, method: str, rho: float | None
 ) -> tuple[np.ndarray, tuple[int, float]]:
     """Labels of a part; how many groups, and the squared distances to their means."""
-    z = _parts.standardised(part[0], read)
+    z = _parts.standardized(part[0], read)
     labels = label_records(z, k, method, 0 if rho is None else int(read.n**rho))
     order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)
     if not labels.size:

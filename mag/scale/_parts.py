@@ -80,7 +80,7 @@ def frame(chunks: list[Facts], names: list[Any], k: int) -> Frame:
 
 def moments(records: Records, read: Frame) -> tuple[int, np.ndarray, np.ndarray]:
     """How many records, the means of their columns, and the sums of squares around these."""
-    y = standardised(records, read)
+    y = standardized(records, read)
     if not len(y):
         return 0, np.zeros(len(records)), np.zeros(len(records))
     mean = y.mean(axis=0)
@@ -107,7 +107,7 @@ def units(chunks: list[tuple[int, np.ndarray, np.ndarray]], read: Frame, standar
     return Frame(read.n, read.before, read.low, read.exponent, mean, unit)
 
 
-def standardised(records: Records, read: Frame) -> np.ndarray:
+def standardized(records: Records, read: Frame) -> np.ndarray:
     """z, (n, d)."""
     z = np.empty((records[0].size, len(records)))
     for j, (x, low, exponent) in enumerate(zip(records, read.low, read.exponent, strict=True)):
@@ -130,7 +130,7 @@ def sample(records: Records, chunk: int, read: Frame, parts: int, seed: int) -> 
     n, size = records[0].size, min(PER_PART * parts, read.n)
     count = min(-(-size * n // read.n), n)
     rows = np.sort(np.random.default_rng([seed, chunk]).choice(n, count, replace=False))
-    return with_chance(standardised([column[rows] for column in records], read), read.before[chunk] + rows)
+    return with_chance(standardized([column[rows] for column in records], read), read.before[chunk] + rows)
 
 
 def grow(samples: list[np.ndarray], read: Frame, parts: int, k: int) -> Tree | None:
@@ -163,7 +163,7 @@ def _median(z: np.ndarray) -> tuple[int, float]:
 
 def assign(records: Records, chunk: int, read: Frame, tree: Tree | None) -> np.ndarray:
     """The leaf of every record, numbered from left to right."""
-    z = with_chance(standardised(records, read), read.before[chunk] + np.arange(records[0].size))
+    z = with_chance(standardized(records, read), read.before[chunk] + np.arange(records[0].size))
     leaf = np.empty(len(z), np.int32)
     for number, rows in enumerate(_leaves(z, np.arange(len(z)), tree)):
         leaf[rows] = number

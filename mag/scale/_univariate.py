@@ -157,7 +157,7 @@ def _trace(t: Tasks, half: str, stretches: list, edges: tuple, cut: tuple, k: in
 
 
 def _windows(t: Tasks, merged: list, dealt: tuple, n: int, k: int) -> list:
-    """Keys of the widest range of 4k + 1 neighbours, range by range."""
+    """Keys of the widest range of 4k + 1 neighbors, range by range."""
     tail, windows = None, []
     for p, key in enumerate(merged):
         windows.append(t.add("window", [p], _column.widest, key, tail, dealt, min(4 * k, n - 1)))

@@ -141,8 +141,8 @@ def mask_records(column: np.ndarray, labels: np.ndarray, keep: bool = False) -> 
     numbers = numbers.astype(np.float64) if dtype.kind == "f" else numbers
     sizes = np.bincount(labels)
     groups = Groups(numbers[np.lexsort([numbers, labels])], np.cumsum(sizes) - sizes)
-    centres = groups.rounded_mean() if keep and dtype.kind in "iu" else groups.mean()
-    return published(groups.placed(centres), dtype)[labels]
+    centers = groups.rounded_mean() if keep and dtype.kind in "iu" else groups.mean()
+    return published(groups.placed(centers), dtype)[labels]
 
 
 def _rounded(groups: Groups, representative: str) -> np.ndarray:

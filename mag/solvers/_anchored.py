@@ -11,7 +11,7 @@ from collections import namedtuple
 from numba.extending import overload
 
 from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import Frame, centre, line, lines, source, words, zero
+from mag._compiled.frame import Frame, center, line, lines, source, words, zero
 from mag._compiled.jit import INLINE, inlined
 from mag._compiled.lanes import at, part, put
 
@@ -50,7 +50,7 @@ def anchor(cost, s, b, columns):
     """The frame of the block at b, with G = F + left for its rows; also what was subtracted from F."""
     origin = 2 * s.k
     shift = b - origin
-    f = Frame(s.x, s.w, shift, centre(cost, s.x, b - 1), s.sums, s.inverse)
+    f = Frame(s.x, s.w, shift, center(cost, s.x, b - 1), s.sums, s.inverse)
     row = first_row(b, s.k)
     base = at(s.F, row)
     last = 0 if b < 2 * s.k else b - 1
@@ -96,7 +96,7 @@ def clear(sums, p, nought):
 
 
 def step(sums, values, source, target, sign):
-    """Continue every line from one position to its neighbour."""
+    """Continue every line from one position to its neighbor."""
 
 
 @overload(clear, **INLINE)

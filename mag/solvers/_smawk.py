@@ -56,7 +56,7 @@ def column_minima(m, first_row, last_row, columns, best, kept):
         for q in range(previous, begin):
             end = keep(m, np.int64(kept[q]), kept, begin, end, columns >> level, 1 << level)
     best[(1 << level) - 1] = kept[begin]
-    # up: the minimum of a column lies between those of its solved neighbours
+    # up: the minimum of a column lies between those of its solved neighbors
     while level > 0:
         level -= 1
         end, begin = begin, np.int64(kept[level])

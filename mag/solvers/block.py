@@ -1,7 +1,7 @@
 """The fast solver: O(n log k), the columns of a block side by side in SIMD lanes.
 
 The k columns of a block (see `_anchored`) do not depend on each other.  They are searched WIDTH at a time, over group
-sizes: at one size all lanes read neighbours, and all are feasible.  As in `simple_plus` a search starts at the best row
+sizes: at one size all lanes read neighbors, and all are feasible.  As in `simple_plus` a search starts at the best row
 of the columns before it.  Only where that leaves a long way to go, the columns left of the block are split at their
 middle: its best row bounds both halves, as in divide and conquer; so tied values cost O(log k) a column at most.
 

@@ -18,7 +18,7 @@ from mag.api.univariate import univariate
 from mag.costs import Cost
 from mag.frames.cells import Units
 from mag.methods import METHODS, automatic
-from mag.methods.distances.standard import standardised
+from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import LARGE, group_parts
 from mag.table._request import Plan
 from mag.table._strata import Strata, combined
@@ -240,7 +240,7 @@ def _comparable(units: list[Units], standardize: bool) -> np.ndarray:
         there = slice(None) if unit.missing is None else ~unit.missing
         values = unit.values[there]
         if values.size:
-            standard = standardised((differences(values) if unit.whole else values)[:, None], standardize)
+            standard = center_columns((differences(values) if unit.whole else values)[:, None], standardize)
             z[there, j] = standard.z[:, 0]
         scales.append(standard.scale if values.size else 0)
     for j, scale in enumerate(scales):

@@ -1,6 +1,6 @@
 // CUDA C++ on the host: `g++ -include host.h` compiles a kernel's source as it is, host.py launches it.
 //
-// Blocks run one after another.  A thread is a plain call where the source never synchronises, else a fiber that runs
+// Blocks run one after another.  A thread is a plain call where the source never synchronizes, else a fiber that runs
 // until it waits for others.  The caller chooses in which order threads run.  Shared memory is poisoned before every
 // block; a barrier that some threads skip, lanes that meet in different places, and waiting for ever are reported.
 #pragma once

@@ -18,7 +18,7 @@ from mag.solvers.extensions import columnwise, exact, spans
 from mag.solvers.extensions.max_groups import at_most
 
 WORTH = 2**14  # values that are worth a thread
-LONG = 2**21  # values from which on a column is solved, and labelled, in two halves
+LONG = 2**21  # values from which on a column is solved, and labeled, in two halves
 
 
 def status():

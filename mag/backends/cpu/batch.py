@@ -167,7 +167,7 @@ def finish(column, k, total, was_sorted, memory, labels, n_groups, least):
 
 @called
 def window(x, n, reach):
-    """The widest range of `reach` + 1 neighbours."""
+    """The widest range of `reach` + 1 neighbors."""
     widest = 0.0
     for i in range(max(n - reach, 1)):
         widest = max(widest, at(x, min(i + reach, n - 1)) - at(x, i))

@@ -59,7 +59,7 @@ class Columns:
         return True
 
     def _solve_on_the_host(self, row):
-        """The hybrid way of one column: it is sorted, labelled and counted by the device, and solved by the CPU."""
+        """The hybrid way of one column: it is sorted, labeled and counted by the device, and solved by the CPU."""
         device, xp = self.device, self.device.xp
         x = device.host(xp.take_along_axis(self.X[row], self.order[row], axis=1))[0]
         x = x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
@@ -97,15 +97,15 @@ class Columns:
         values[self._redone] = 0  # described by the CPU below
         # they decide which way a half is rounded, so only of signed integers they matter
         origins = ordered[:, 0].astype(np.int64) if ordered.dtype.kind == "i" else xp.zeros(cols, np.int64)
-        centres, losses = (device.empty(cols, most, dtype=np.float64) for _ in range(2))
+        centers, losses = (device.empty(cols, most, dtype=np.float64) for _ in range(2))
         shape = np.int32(integers), np.int32(n), np.int32(cols)
         given = values, self.starts, np.int64(most), self.n_groups, origins, *shape
-        device.launch("groups", "represent", cols * most, 128, (*given, centres, losses), cost=cost.name)
+        device.launch("groups", "represent", cols * most, 128, (*given, centers, losses), cost=cost.name)
         if integers:
             first = xp.take_along_axis(ordered, xp.clip(self.starts, 0, n - 1).astype(np.int64), axis=1)
-            centres = self._placed(first, centres)
-        centres = centres.astype(self.published, copy=False)
-        centres = centres + 0.0 if centres.dtype.kind == "f" else centres  # as `grouping.published`
+            centers = self._placed(first, centers)
+        centers = centers.astype(self.published, copy=False)
+        centers = centers + 0.0 if centers.dtype.kind == "f" else centers  # as `grouping.published`
         costs = device.empty(cols, dtype=np.float64)
         summed = losses, np.int64(most), self.n_groups, np.int32(cols), costs
         device.launch("groups", "price", cols, 64, summed, cost=cost.name)
@@ -113,18 +113,18 @@ class Columns:
             costs = losses.astype(np.int64).sum(axis=1)
             costs = device.host(costs).astype(object) if self._redone else costs
         for col in self._redone:
-            centre, loss = self._on_the_cpu(col)
-            centres[col, : centre.size] = xp.asarray(centre)
+            center, loss = self._on_the_cpu(col)
+            centers[col, : center.size] = xp.asarray(center)
             costs[col] = loss
-        return centres, costs
+        return centers, costs
 
-    def _placed(self, first, centres):
+    def _placed(self, first, centers):
         """Representatives of integers, from the smallest value of each group and what lies between."""
         name = self.problem.cost.representative
         if name == "mean":
-            return first.astype(np.float64) + centres
-        below = shifted(first, centres.astype(np.uint64))
-        return halves(self.device.xp, below, centres % 1 > 0) if name in ("median", "mid-range") else below
+            return first.astype(np.float64) + centers
+        below = shifted(first, centers.astype(np.uint64))
+        return halves(self.device.xp, below, centers % 1 > 0) if name in ("median", "mid-range") else below
 
     @property
     def published(self) -> np.dtype:
@@ -150,12 +150,12 @@ class Columns:
     @property
     def masked(self) -> Any:
         """The data with each record replaced."""
-        device, centres = self.device, self.representatives
-        if centres.dtype != np.float64:
-            return device.xp.take_along_axis(centres, self.labels.astype(np.int64), axis=1)
+        device, centers = self.device, self.representatives
+        if centers.dtype != np.float64:
+            return device.xp.take_along_axis(centers, self.labels.astype(np.int64), axis=1)
         cols, n = self.X.shape
         masked = device.empty(cols, n, dtype=np.float64)
-        given = self.labels, centres, np.int64(centres.shape[1]), np.int32(n), np.int32(cols), masked
+        given = self.labels, centers, np.int64(centers.shape[1]), np.int32(n), np.int32(cols), masked
         device.launch("groups", "mask", cols * n, 256, given, cost=self.problem.cost.name)
         return masked
 

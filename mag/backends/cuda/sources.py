@@ -1,4 +1,4 @@
-"""CUDA sources: where they are, flattened into one text, specialised by macros and compiled once per device."""
+"""CUDA sources: where they are, flattened into one text, specialized by macros and compiled once per device."""
 
 import pathlib
 import re

@@ -24,7 +24,7 @@ Chain = namedtuple("Chain", "rows near label spot member size mean free log numb
 
 @called
 def chain_at(work, X, near, k):
-    """A chain of records, those with the largest scale first, and their neighbours."""
+    """A chain of records, those with the largest scale first, and their neighbors."""
     n, d = X.shape
     room = n // k + 1  # groups, and one that is about to be
     spot = n
@@ -198,7 +198,7 @@ def _swap_change(chain, i, j):
 
 @called
 def _exchange(chain, i, heat):
-    """Record i moves to the group of a neighbour, takes the place of one that moves on, or changes places with it.
+    """Record i moves to the group of a neighbor, takes the place of one that moves on, or changes places with it.
 
     What that changes is returned, 0 if it is not accepted.
     """
@@ -230,7 +230,7 @@ def _exchange(chain, i, heat):
 
 @inlined
 def _group_near(chain, i, rank):
-    """The group of a neighbour."""
+    """The group of a neighbor."""
     return at(chain.label, np.int64(at(chain.near, i * chain.length + rank)))
 
 
@@ -300,7 +300,7 @@ def _dissolve(chain, g, heat):
 
 @called
 def _create(chain, i, heat):
-    """A new group of i and its nearest neighbours that others can spare."""
+    """A new group of i and its nearest neighbors that others can spare."""
     k, change, count, rank, j = chain.k, 0.0, ZERO, ZERO, i
     g = at(chain.free, at(chain.numbers, FREE) - 1)
     while count < k:

@@ -8,10 +8,10 @@ from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal.moves import WIDE, cool, enter, leave, room_for_chain
 from mag.methods.anneal.recombine import best_parts, numbered
 from mag.methods.anneal.schedule import LUKEWARM, short_plan
-from mag.methods.distances.neighbors import neighbours
+from mag.methods.distances.neighbors import neighbors
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 
-NEAR, MOST = 24, 128  # neighbours that are tried: 2k, but no fewer and no more
+NEAR, MOST = 24, 128  # neighbors that are tried: 2k, but no fewer and no more
 PART, FEW = 1024, 16  # records of a part, and groups at least
 HOPE = 0.3  # of what the first heat gained, another one may gain
 TINY = 1e-290  # a mean cost that is due to rounding
@@ -126,12 +126,12 @@ def _padded(X):
 
 
 def nearest(X, k, threads):
-    """The neighbours of every record that are tried."""
-    return neighbours(X, min(max(NEAR, min(2 * k, MOST)), len(X) - 1), threads)
+    """The neighbors of every record that are tried."""
+    return neighbors(X, min(max(NEAR, min(2 * k, MOST)), len(X) - 1), threads)
 
 
 def scale_of(X, k, near):
-    """What each record costs at least: its share if its group were its k - 1 nearest neighbours."""
+    """What each record costs at least: its share if its group were its k - 1 nearest neighbors."""
     total = np.zeros(len(X))
     for rank in range(min(k - 1, near.shape[1])):
         total += np.square(X - X[near[:, rank]]).sum(axis=1)

@@ -69,14 +69,14 @@ def rank_split(values, order, start, stop, middle):
     """Reorder order[start:stop] so that those before `middle` come first by (values[number], number)."""
     low, high = start, stop - 1
     while low < high:
-        centre = (low + high) // 2  # the median of three guards against sorted input
-        if _before(values, at(order, centre), at(order, low)):
-            _swap(order, low, centre)
+        center = (low + high) // 2  # the median of three guards against sorted input
+        if _before(values, at(order, center), at(order, low)):
+            _swap(order, low, center)
         if _before(values, at(order, high), at(order, low)):
             _swap(order, low, high)
-        if _before(values, at(order, high), at(order, centre)):
-            _swap(order, centre, high)
-        pivot = at(order, centre)
+        if _before(values, at(order, high), at(order, center)):
+            _swap(order, center, high)
+        pivot = at(order, center)
         i, j = low, high
         while i <= j:
             while _before(values, at(order, i), pivot):
@@ -114,7 +114,7 @@ def squares(rows, d, order, start, stop, mean, out):
 
 
 @called
-def _neighbourhoods(rows, n, d, order):
+def _neighborhoods(rows, n, d, order):
     """Order the records so that every LANES of them lie close together: a kd-tree without the tree."""
     for i in range(n):
         put(order, i, i)
@@ -149,7 +149,7 @@ def _neighbourhoods(rows, n, d, order):
 def fill_field(field, rows, order):
     """Put all records into the field, free; `order` is memory for n numbers."""
     n, d, boxes = field.n, field.d, field.boxes
-    _neighbourhoods(rows, n, d, order)
+    _neighborhoods(rows, n, d, order)
     fill(field.x, field.blocks * d * LANES, 0.0)
     fill(field.low, d * boxes, np.inf)
     fill(field.high, d * boxes, -np.inf)

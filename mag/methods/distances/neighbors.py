@@ -6,10 +6,10 @@ from mag._compiled.jit import jit
 from mag._lib.threads import each
 from mag.methods.distances.remaining import measure, remaining
 
-BATCH = 256  # records whose neighbours are looked for in one call
+BATCH = 256  # records whose neighbors are looked for in one call
 
 
-def neighbours(X, count, threads=1):
+def neighbors(X, count, threads=1):
     """The `count` nearest other records of every record, nearest first, equally near ones in their order."""
     n = len(X)
     found = np.empty((n, count), np.int64)

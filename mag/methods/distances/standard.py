@@ -10,7 +10,7 @@ from mag.backends.problem import MODERATE
 
 @dataclass(frozen=True)
 class Standard:
-    """Centred columns.
+    """Centered columns.
 
     `z` : what the methods see, (n, d) float64; `unit` : what a unit of each column of the data is worth in `z`;
     `scale` : squared distances in `z` times 4**scale are those that were asked for.
@@ -21,9 +21,9 @@ class Standard:
     scale: int
 
 
-def standardised(X, standardize):
-    """(x - mean) / std with ddof = 0, constant columns 0; or the centred columns, if not `standardize`."""
-    columns = [_centred(X[:, c]) for c in range(X.shape[1])]
+def center_columns(X, standardize):
+    """(x - mean) / std with ddof = 0, constant columns 0; or the centered columns, if not `standardize`."""
+    columns = [_center_column(X[:, c]) for c in range(X.shape[1])]
     z = np.empty(X.shape)
     if standardize:
         unit = np.zeros(X.shape[1])
@@ -42,7 +42,7 @@ def standardised(X, standardize):
         return Standard(z, np.full(X.shape[1], np.ldexp(1.0, -scale)), scale)
 
 
-def _centred(x):
+def _center_column(x):
     """y, e with x - mean = y · 2**e and |y| below 2; all y are 0 where all x are equal."""
     low, high = x.min(), x.max()
     if low == high:

@@ -1,6 +1,6 @@
 """The maximum distance methods of chapter 5 of Thaeter's thesis (2021): MD, MDAV, MDAV+, V-MDAV, MDAV* and MDAV*γ.
 
-All of them start groups at records far from the centre, which are hard to place later.  Records that are equally far,
+All of them start groups at records far from the center, which are hard to place later.  Records that are equally far,
 and groups that are equally close, are taken in the order of their numbers.
 """
 

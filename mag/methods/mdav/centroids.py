@@ -13,16 +13,16 @@ CENTROID, MEMBER, COST = np.int64(0), np.int64(1), np.int64(2)
 CLOSEST = {"centroid": CENTROID, "member": MEMBER, "cost": COST}  # clos, clos' and clos'' of section 5.1
 
 # sums[g, column]; x[block, column, lane] = centroids; weight[g] = what a squared distance counts; size[g]; used[0]
-Centres = namedtuple("Centres", "sums x weight size used capacity d")
+Centers = namedtuple("Centers", "sums x weight size used capacity d")
 
 
 @called
-def centres_at(work, r, w, capacity, d):
+def centers_at(work, r, w, capacity, d):
     """At most `capacity` groups."""
     lanes = (capacity + LANES - 1) // LANES * LANES
     x = r + capacity * d
     weight = x + lanes * d
-    centres = Centres(
+    centers = Centers(
         part(work.reals, r),
         part(work.reals, x),
         part(work.reals, weight),
@@ -31,36 +31,36 @@ def centres_at(work, r, w, capacity, d):
         capacity,
         d,
     )
-    return centres, weight + lanes, w + capacity + 1
+    return centers, weight + lanes, w + capacity + 1
 
 
 @called
-def clear(centres):
+def clear(centers):
     """No groups."""
-    fill(centres.sums, centres.capacity * centres.d, 0.0)
-    fill(centres.weight, (centres.capacity + LANES - 1) // LANES * LANES, 1.0)
-    fill(centres.size, centres.capacity, 0)
-    put(centres.used, 0, 0)
+    fill(centers.sums, centers.capacity * centers.d, 0.0)
+    fill(centers.weight, (centers.capacity + LANES - 1) // LANES * LANES, 1.0)
+    fill(centers.size, centers.capacity, 0)
+    put(centers.used, 0, 0)
 
 
 @called
-def join(centres, g, row, rule):
+def join(centers, g, row, rule):
     """The record joins group g."""
-    size, d = at(centres.size, g) + 1, centres.d
-    put(centres.size, g, size)
+    size, d = at(centers.size, g) + 1, centers.d
+    put(centers.size, g, size)
     for j in range(d):
-        add(centres.sums, g * d + j, at(row, j))
-        put(centres.x, (g // LANES * d + j) * LANES + g % LANES, at(centres.sums, g * d + j) / size)
+        add(centers.sums, g * d + j, at(row, j))
+        put(centers.x, (g // LANES * d + j) * LANES + g % LANES, at(centers.sums, g * d + j) / size)
     if rule == COST:  # adding a record costs |C| / (|C|+1) times its squared distance
-        put(centres.weight, g, size / (size + 1))
+        put(centers.weight, g, size / (size + 1))
 
 
 @called
-def off_centre(centres, g, row):
+def off_center(centers, g, row):
     """The squared distance of a record from the centroid of group g."""
-    total, size = 0.0, at(centres.size, g)
-    for j in range(centres.d):
-        t = at(row, j) - at(centres.sums, g * centres.d + j) / size
+    total, size = 0.0, at(centers.size, g)
+    for j in range(centers.d):
+        t = at(row, j) - at(centers.sums, g * centers.d + j) / size
         total += t * t
     return total
 

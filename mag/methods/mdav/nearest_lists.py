@@ -82,7 +82,7 @@ def request(lists, i):
 def foresee(field, lists, order, cursor, size, breadth, depth, out):
     """Request lists for those that come next in `order`, and for their `breadth` nearest.
 
-    Of the former `size` neighbours will be needed, of the latter `depth`; `out` is memory for that.
+    Of the former `size` neighbors will be needed, of the latter `depth`; `out` is memory for that.
     """
     nearest, seen = part(out, max(size, depth)), 0
     for p in range(cursor, field.n):

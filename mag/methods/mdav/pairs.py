@@ -23,10 +23,10 @@ def _outermost(state, ends):
     """
     rows, order, left, d = state.rows, state.order, at(state.status, LEFT), state.field.d
     for j in range(d):
-        put(ends.centre, j, at(ends.total, j) / left)
+        put(ends.center, j, at(ends.total, j) / left)
     if at(ends.work, 0) > left:
         _sort_again(state, ends)
-    shift = np.sqrt(distance(ends.centre, ends.reference, d))
+    shift = np.sqrt(distance(ends.center, ends.reference, d))
     first = at(state.status, CURSOR)
     while not is_free(state.field, at(order, first)):
         first += 1
@@ -38,7 +38,7 @@ def _outermost(state, ends):
             break
         if is_free(state.field, i):
             put(ends.work, 0, at(ends.work, 0) + 1)
-            away = distance(part(rows, i * d), ends.centre, d)
+            away = distance(part(rows, i * d), ends.center, d)
             if away > most or (away == most and i < best):
                 best, most = i, away
     return best
@@ -50,7 +50,7 @@ def _sort_again(state, ends):
     d, count, last = state.field.d, ZERO, state.field.n
     for i in range(state.field.n):
         if is_free(state.field, i):
-            put(state.away, i, distance(part(state.rows, i * d), ends.centre, d))
+            put(state.away, i, distance(part(state.rows, i * d), ends.center, d))
             put(state.order, count, i)
             count += 1
         else:
@@ -59,7 +59,7 @@ def _sort_again(state, ends):
             put(state.order, last, i)
     sort_falling(state.order, count, state.away)
     for j in range(d):
-        put(ends.reference, j, at(ends.centre, j))
+        put(ends.reference, j, at(ends.center, j))
     put(ends.work, 0, 0)
     put(state.status, CURSOR, 0)
 
@@ -162,8 +162,8 @@ def _finish(state, k):
     if at(state.status, LEFT) < k:
         place_rest(state)
         return
-    g = at(state.centres.used, 0)
-    put(state.centres.used, 0, g + 1)
+    g = at(state.centers.used, 0)
+    put(state.centers.used, 0, g + 1)
     for i in range(state.field.n):
         if is_free(state.field, i):
             assign(state, i, g)

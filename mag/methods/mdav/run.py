@@ -9,15 +9,15 @@ from mag._compiled.lanes import at, part, put
 from mag._compiled.work import FARTHEST, NEAREST, ZERO, fill, work_for
 from mag._lib.threads import each
 from mag.methods.mdav.nearest_lists import forget, lists_at, make, reserve
-from mag.methods.mdav.state import LEFT, begin, from_centre, state_at
+from mag.methods.mdav.state import LEFT, begin, from_center, state_at
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 
 DEEP = np.int64(8)  # length of the lists of farthest records
 
-# far: lists of the farthest records.  MDAV: total = sum of the free records; centre; `order` is sorted by the distance
+# far: lists of the farthest records.  MDAV: total = sum of the free records; center; `order` is sorted by the distance
 # `state.away` from `reference`, a former centroid; work[0] counts the distances since.  MD: no record is farther than
 # bound[i] from i.
-Ends = namedtuple("Ends", "far total centre reference bound work")
+Ends = namedtuple("Ends", "far total center reference bound work")
 
 
 @called
@@ -25,11 +25,11 @@ def ends_at(work, rows, n, d, k, rule):
     """The state of a method, and what MD and MDAV need beside it: (state, ends, r, w)."""
     state, r, w = state_at(work, ZERO, ZERO, rows, n, d, k, rule)
     far, r, w = lists_at(work, r, w, n, DEEP)
-    total, centre, reference, bound = r, r + d, r + 2 * d, r + 3 * d
+    total, center, reference, bound = r, r + d, r + 2 * d, r + 3 * d
     ends = Ends(
         far,
         part(work.reals, total),
-        part(work.reals, centre),
+        part(work.reals, center),
         part(work.reals, reference),
         part(work.reals, bound),
         part(work.wholes, w),
@@ -50,7 +50,7 @@ def _begin(work, X, k):
     begin(state)
     forget(ends.far)
     fill(ends.total, d, 0.0)
-    from_centre(state, ends.total)
+    from_center(state, ends.total)
     for j in range(d):
         put(ends.reference, j, at(ends.total, j))
         put(ends.total, j, at(ends.total, j) * n)

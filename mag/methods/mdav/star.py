@@ -3,7 +3,7 @@
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part
 from mag._compiled.work import NEAREST, NOBODY, ZERO
-from mag.methods.mdav.centroids import CENTROID, cost_of, off_centre
+from mag.methods.mdav.centroids import CENTROID, cost_of, off_center
 from mag.methods.mdav.nearest_lists import first_free, foresee, make, request, reserve
 from mag.methods.mdav.state import (
     CURSOR,
@@ -24,20 +24,20 @@ def _advance(state, k, gamma, second):
 
     cost_E < γ · cost_N extends a group by its closest record, and so does cost_E2 < cost_N if `second`.
     """
-    rows, field, near, centres, d = state.rows, state.field, state.near, state.centres, state.field.d
+    rows, field, near, centers, d = state.rows, state.field, state.near, state.centers, state.field.d
     others, beyond = state.scratch, part(state.scratch, k)
     while at(state.status, LEFT) >= k:
         r = next_free(state)
         if not first_free(field, near, r, NOBODY, k - 1, others):
             return r
-        if (gamma > 0 or second) and at(state.status, LEFT) > k > 1 and at(centres.used, 0) > 0:
+        if (gamma > 0 or second) and at(state.status, LEFT) > k > 1 and at(centers.used, 0) > 0:
             v = at(others, 0)
             if not first_free(field, near, v, r, k - 1, beyond):
                 return v
             g = closest_group(state, r)
-            size = at(centres.size, g)
+            size = at(centers.size, g)
             new = cost_of(rows, d, r, others, k - 1) / k
-            away = off_centre(centres, g, part(rows, r * d))
+            away = off_center(centers, g, part(rows, r * d))
             more = (away * size / (size + 1) + cost_of(rows, d, v, beyond, k - 1)) / (k + 1)
             if more < gamma * new or (second and _both(state, g, r, v) < new):
                 assign(state, r, g)
@@ -50,11 +50,11 @@ def _advance(state, k, gamma, second):
 @called
 def _both(state, g, a, b):
     """What each of two records costs when both join group g, cost_E2: they join as a group of their own."""
-    size, d, apart, away = at(state.centres.size, g), state.field.d, 0.0, 0.0
+    size, d, apart, away = at(state.centers.size, g), state.field.d, 0.0, 0.0
     for j in range(d):
         x, y = at(state.rows, a * d + j), at(state.rows, b * d + j)
         apart += (x - y) ** 2
-        away += ((x + y) / 2 - at(state.centres.sums, g * d + j) / size) ** 2
+        away += ((x + y) / 2 - at(state.centers.sums, g * d + j) / size) ** 2
     return (apart / 2 + 2.0 * size / (size + 2) * away) / 2
 
 

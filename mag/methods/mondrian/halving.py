@@ -1,7 +1,7 @@
 """Halving by Mondrian (algorithms 18 and 19): the records of a part are divided at the median of its widest direction.
 
 Halves are exact, also where many records share a value.  Equal values stay in the order of the directions that the
-part was divided by before, and at first in the order of the data: neighbours in one direction stay together when
+part was divided by before, and at first in the order of the data: neighbors in one direction stay together when
 another one cannot tell them apart.
 """
 
@@ -45,13 +45,13 @@ def _widest_pair(X, order, start, stop, mean, variance):
     d = X.shape[1]
     best, other, sign = _largest(variance), 0, 0.0
     most = variance[best]
-    product, centred = np.zeros((d, d)), np.empty(d)
+    product, centered = np.zeros((d, d)), np.empty(d)
     for p in range(start, stop):
         for j in range(d):
-            centred[j] = X[order[p], j] - mean[j]
+            centered[j] = X[order[p], j] - mean[j]
         for i in range(d):
             for j in range(i + 1, d):
-                product[i, j] += centred[i] * centred[j]
+                product[i, j] += centered[i] * centered[j]
     for i in range(d):
         for j in range(i + 1, d):
             both = (variance[i] + variance[j]) / 2 + abs(product[i, j])

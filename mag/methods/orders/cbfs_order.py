@@ -19,7 +19,7 @@ def group(X, k, *, whole, watch):
 
 @jit
 def gather(left, k, found, done):
-    """The k records around the one farthest from the mean; the records are centred."""
+    """The k records around the one farthest from the mean; the records are centered."""
     if left.count[1] < k:
         return done
     measure(left, np.zeros(left.x.shape[0]))

@@ -18,7 +18,7 @@ class Whole:
     """Integers for which integer representatives are to be optimal.
 
     `x` : the data as float64, each column relative to an integer near its mean; `unit` : what a unit of each column is
-    worth in the standardised data.
+    worth in the standardized data.
     """
 
     x: np.ndarray
@@ -99,8 +99,8 @@ def rounded(total, squares, weights, size):
     """Σ(y - c)² = Σy² + c(c·size - 2Σy) with the integer c nearest to the mean; a half either way costs the same."""
     cost = 0.0
     for column in range(len(total)):
-        centre = np.rint(total[column] / size)
-        cost += weights[column] * (squares[column] + centre * (centre * size - 2.0 * total[column]))
+        center = np.rint(total[column] / size)
+        cost += weights[column] * (squares[column] + center * (center * size - 2.0 * total[column]))
     return cost
 
 

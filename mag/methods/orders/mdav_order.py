@@ -21,9 +21,9 @@ def gather(left, k, found, done):
     """The k records around the one farthest from the mean, then the k around the one farthest from that."""
     if left.count[1] < 2 * k:
         return done
-    centre = np.empty(left.x.shape[0])
-    mean(left, centre)
-    measure(left, centre)
+    center = np.empty(left.x.shape[0])
+    mean(left, center)
+    measure(left, center)
     r = left.x[:, farthest(left)].copy()
     measure(left, r)
     s = left.x[:, farthest(left)].copy()

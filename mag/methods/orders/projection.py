@@ -96,9 +96,9 @@ def _refine(search, rounds, random_state, watch):
     for step in range(rounds):
         if watch.step(step / rounds):
             return
-        centre, least = search.holders[-1], search.least
-        scale = np.sqrt(np.square(centre).mean())
-        search.look(centre + radius * scale * random_state.standard_normal((AROUND, centre.size)))
+        center, least = search.holders[-1], search.least
+        scale = np.sqrt(np.square(center).mean())
+        search.look(center + radius * scale * random_state.standard_normal((AROUND, center.size)))
         radius = min(radius * WIDE, 1.0) if search.least < least else max(radius * NARROW, 1e-6)
 
 

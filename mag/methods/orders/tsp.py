@@ -1,7 +1,7 @@
 """A short tour through all records, cut open  (Mortazavi & Jalili 2014; Heaton 2012).
 
-The tour starts as a walk to the nearest point next.  2-opt and Or-opt moves among near neighbours shorten it, and then
-small random exchanges of two neighbouring stretches, each kept if those moves make something shorter of it.
+The tour starts as a walk to the nearest point next.  2-opt and Or-opt moves among near neighbors shorten it, and then
+small random exchanges of two neighboring stretches, each kept if those moves make something shorter of it.
 """
 
 from collections import namedtuple
@@ -10,11 +10,11 @@ import numpy as np
 
 from mag._compiled.jit import inlined, jit
 from mag._lib.checks import not_negative
-from mag.methods.distances.neighbors import neighbours
+from mag.methods.distances.neighbors import neighbors
 from mag.methods.orders import npn
 from mag.methods.orders.consecutive import best_in_orders
 
-NEAR = 10  # neighbours that are tried
+NEAR = 10  # neighbors that are tried
 SEGMENT = 3  # records that an Or-opt move takes along, at most
 REACH = 5000  # positions that a move may span after an exchange: reversing more takes too long
 STRETCH = 50  # records in a stretch that is exchanged, at most
@@ -24,7 +24,7 @@ CUTS = 4  # longest steps at which a tour is opened
 STATIONS = 4  # tours on the way that are looked at
 SHORTER = 1 - 1e-12  # of what was there: less may be rounding
 
-# Records, their near neighbours, the tour and each record's position in it, records whose surroundings changed and
+# Records, their near neighbors, the tour and each record's position in it, records whose surroundings changed and
 # whether they wait already, reversals since the last exchange, [waiting from, waiting to, reversals, random state].
 Tour = namedtuple("Tour", "X near tour position waiting waits done count")
 
@@ -55,7 +55,7 @@ def _paths(X, exchanges, random_state, threads, watch):
     position[walk] = np.arange(n)
     s = Tour(
         X,
-        neighbours(X, min(NEAR, n - 1), threads),
+        neighbors(X, min(NEAR, n - 1), threads),
         walk.copy(),
         position,
         np.empty(n, np.int64),
@@ -137,7 +137,7 @@ def reverse(s, i, j):
 
 @jit
 def turn(s, outside, a, b):
-    """Reverse the path a .. b, where `outside` is a's neighbour that is not on it."""
+    """Reverse the path a .. b, where `outside` is a's neighbor that is not on it."""
     if after(s, outside) == a:
         reverse(s, s.position[a], s.position[b])
     else:
@@ -146,9 +146,9 @@ def turn(s, outside, a, b):
 
 @jit
 def shorten(s, a, reach):
-    """Apply the first move that brings a and a near neighbour together and gains; return the gain, or 0.
+    """Apply the first move that brings a and a near neighbor together and gains; return the gain, or 0.
 
-    Neighbours more than `reach` positions away are left alone.
+    Neighbors more than `reach` positions away are left alone.
     """
     for forward in (True, False):
         b = after(s, a) if forward else before(s, a)
@@ -169,7 +169,7 @@ def shorten(s, a, reach):
                 for record in (a, b, c, d):
                     wait(s, record)
                 return removed - added
-            # Or-opt: b-[a .. e]-q becomes b-q, and the segment goes between c and a neighbour of c
+            # Or-opt: b-[a .. e]-q becomes b-q, and the segment goes between c and a neighbor of c
             e = a
             for size in range(SEGMENT):
                 if size > 0:
@@ -233,7 +233,7 @@ def draw(s, high):
 
 @jit
 def explore(s, tries):
-    """Exchange two neighbouring stretches, settle, and undo all that if the tour is no shorter."""
+    """Exchange two neighboring stretches, settle, and undo all that if the tour is no shorter."""
     n = len(s.tour)
     longest = min(STRETCH, n // 8)
     for _ in range(tries):

@@ -1,4 +1,4 @@
-"""Records in the order of the sum of their standardised columns  (Nin, Herranz & Torra 2008)."""
+"""Records in the order of the sum of their standardized columns  (Nin, Herranz & Torra 2008)."""
 
 import numpy as np
 

@@ -63,8 +63,8 @@ class _Costs:
             weight = self.W[j] - self.W[i]
             return (((self.Q[j] - self.Q[i]) * weight - total * total) << self.shift) // weight if weight else 0
         if self.name == "sse_int":
-            centre = (2 * total + size) // (2 * size)
-            cost = self.Q[j] - self.Q[i] + centre * (centre * size - 2 * total)
+            center = (2 * total + size) // (2 * size)
+            cost = self.Q[j] - self.Q[i] + center * (center * size - 2 * total)
         elif self.name == "sae":
             W, S = self.W, self.S
             m = bisect_left(W, (W[i] + W[j] + 1) // 2, i + 1, j) - 1  # up to and including m is half of the weight

@@ -15,7 +15,7 @@ import numpy as np
 from numba.extending import overload
 
 from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import centre, line, source, words, zero
+from mag._compiled.frame import center, line, source, words, zero
 from mag._compiled.jit import INLINE, called, inlined
 from mag._compiled.lanes import at, put
 from mag._compiled.wide import to_wide
@@ -27,10 +27,10 @@ CELL = 1 << SHIFT
 Spans = namedtuple("Spans", "x w n k least fixed short F table cells")
 ROUNDED = 2.0**-50  # of the sums behind a cost may be lost
 ILL = 2.0**10  # sums that are this many times as large as the cost say little about it
-Anchor = namedtuple("Anchor", "x w shift centre")
+Anchor = namedtuple("Anchor", "x w shift center")
 
 
-class Span(namedtuple("Span", "cost s x w shift centre level middle i j at_i at_j")):
+class Span(namedtuple("Span", "cost s x w shift center level middle i j at_i at_j")):
     """A group with its anchor, and the sums at its two ends."""
 
 
@@ -152,7 +152,7 @@ def start(cost, x, w, k, least, fixed, short, sizes, work):
         for middle in range(reach, cells + 1, 2 * reach):
             if middle * CELL >= n:
                 continue
-            a = Anchor(s.x, s.w, 0, centre(cost, s.x, middle * CELL))
+            a = Anchor(s.x, s.w, 0, center(cost, s.x, middle * CELL))
             row = level * (cells + 1)
             sums = nothing(cost)
             stored(s.table, row + middle, sums)
@@ -199,10 +199,10 @@ def span(cost, s, i, j):
             level += 1
         middle = (last >> level) << level
         anchor = middle * CELL
-    a = Anchor(s.x, s.w, 0, centre(cost, s.x, anchor))
+    a = Anchor(s.x, s.w, 0, center(cost, s.x, anchor))
     at_i = seek(cost, s, a, level, middle, i, i)
     at_j = seek(cost, s, a, level, middle, i, j)
-    return Span(cost, s, s.x, s.w, 0, a.centre, level, middle, i, j, at_i, at_j)
+    return Span(cost, s, s.x, s.w, 0, a.center, level, middle, i, j, at_i, at_j)
 
 
 distant = called(seek.py_func)  # only a median lies elsewhere than at the ends
@@ -214,7 +214,7 @@ def _total(f, t, i):
             return f.at_i[t]
         if i == f.j:
             return f.at_j[t]
-        a = Anchor(f.x, f.w, 0, f.centre)
+        a = Anchor(f.x, f.w, 0, f.center)
         return distant(f.cost, f.s, a, f.level, f.middle, f.i, i)[t]
 
     return total
