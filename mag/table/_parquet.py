@@ -24,7 +24,7 @@ from mag._lib.atomic import MANIFEST, check_target, digest, writing
 from mag._lib.content import feed
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.lock import alone
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.table._release import Guarantee, _plain
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
@@ -254,7 +254,7 @@ def columnwise(
     versions: dict[str, str],
     again: bool,
     overwrite: bool,
-    watch: Watch,
+    progress: Progress,
 ) -> FileRelease:
     """Mask the columns that `ks` names, one after the other: `masked` gives a column and its number of groups.
 
@@ -285,10 +285,10 @@ def columnwise(
                     del column
                     workspace.release()  # what a column takes to sort is several of its copies
                 _agree(seen, contents)
-                watch.step((step + 1) / steps)
+                progress.step((step + 1) / steps)
             _agree(seen, _put_together(draft, Kept(source, untouched), parts, list(ks), published, list(seen)))
             source.check_unchanged()
-            watch.step((len(ks) + 1) / steps)
+            progress.step((len(ks) + 1) / steps)
             smallest, by_column = recounted(Source(draft), ks, by)
             counts: dict[Any, int] = {name: parts.done[name]["n_groups"] for name in ks}
             guarantee = Guarantee(
@@ -303,7 +303,7 @@ def columnwise(
             })  # fmt: skip
             note.write_text(json.dumps(manifest, indent=1) + "\n")
         parts.remove()
-    watch.done()
+    progress.finish()
     return FileRelease(output, guarantee, warnings, resumed, manifest)
 
 

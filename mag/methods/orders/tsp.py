@@ -29,27 +29,28 @@ SHORTER = 1 - 1e-12  # of what was there: less may be rounding
 Tour = namedtuple("Tour", "X near tour position waiting waits done count")
 
 
-def group(X, k, *, exchanges=None, whole, random_state, threads, watch):
+def group(X, k, *, exchanges=None, whole, random_state, threads, progress):
     """The best groups of consecutive records in any of the tours on the way; `exchanges` are tried per record."""
     tried = min(EXCHANGES, MOST / len(X)) if exchanges is None else not_negative("exchanges", exchanges)
-    return best_in_orders(X, orders(X, tried, random_state, threads, watch), k, whole)
+    return best_in_orders(X, orders(X, tried, random_state, threads, progress), k, whole)
 
 
-def orders(X, exchanges, random_state, threads, watch):
+def orders(X, exchanges, random_state, threads, progress):
     """The walk that the tour starts from, then tours that grow shorter, cut open at each of their longest steps."""
     # Equal records are one stop of the tour.
     stops, copies = np.unique(X, axis=0, return_inverse=True)
     place = np.empty(len(stops), np.int64)
-    for stop in _paths(stops, exchanges, random_state, threads, watch):
+    for stop in _paths(stops, exchanges, random_state, threads, progress):
         place[stop] = np.arange(len(stops))
         yield np.argsort(place[copies.ravel()], kind="stable")
 
 
-def _paths(X, exchanges, random_state, threads, watch):
+def _paths(X, exchanges, random_state, threads, progress):
     n = len(X)
-    walk = npn.order(X, watch.part(0.0, 0.2))
+    walking, exploring = progress.span(0.0, 0.2), progress.span(0.3, 1.0)
+    walk = npn.order(X, walking)
     yield walk
-    if n < 8 or watch.step(1.0):
+    if n < 8 or walking.step(1.0):
         return
     position = np.empty(n, np.int64)
     position[walk] = np.arange(n)
@@ -67,15 +68,14 @@ def _paths(X, exchanges, random_state, threads, watch):
         wait(s, record)
     settle(s, n)
     yield from _cuts(s)
-    watch.part(0.3, 1.0)
     total, tried = int(exchanges * n), 0
     for step in range(1, STATIONS + 1):
-        while tried < total * step // STATIONS and not watch.step(tried / total):
+        while tried < total * step // STATIONS and not exploring.step(tried / total):
             tries = min(CHUNK, total * step // STATIONS - tried)
             explore(s, tries)
             tried += tries
         yield from _cuts(s)
-        if watch.stopped:
+        if exploring.stopped:
             return
 
 
