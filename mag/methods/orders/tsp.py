@@ -9,6 +9,8 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import inlined, jit
+from mag._compiled.lanes import part
+from mag._compiled.random import draw_below
 from mag._lib.checks import not_negative
 from mag.methods.distances.neighbors import neighbors
 from mag.methods.orders import npn
@@ -220,25 +222,15 @@ def settle(s, reach):
     return total
 
 
-@inlined
-def draw(s, high):
-    """A number in [0, high), by a xorshift generator."""
-    state = s.count[3]
-    state ^= state << 13
-    state ^= (state >> 7) & ((1 << 57) - 1)
-    state ^= state << 17
-    s.count[3] = state
-    return ((state >> 11) & ((1 << 53) - 1)) % high
-
-
 @jit
 def explore(s, tries):
     """Exchange two neighboring stretches, settle, and undo all that if the tour is no shorter."""
-    n = len(s.tour)
+    n, seed = len(s.tour), part(s.count, 3)
     longest = min(STRETCH, n // 8)
     for _ in range(tries):
         s.count[2] = 0
-        i, first, second = draw(s, n), 1 + draw(s, longest), 1 + draw(s, longest)
+        i = draw_below(seed, n)
+        first, second = 1 + draw_below(seed, longest), 1 + draw_below(seed, longest)
         a, b = s.tour[i], s.tour[(i + 1) % n]
         c, d = s.tour[(i + first) % n], s.tour[(i + first + 1) % n]
         e, f = s.tour[(i + first + second) % n], s.tour[(i + first + second + 1) % n]
