@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks._data import published, table
 from benchmarks._measure import machine, save, show
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.methods.orders import npn, projection, tsp, zscore
 from mag.methods.orders.consecutive import Whole, best_in_orders
 
@@ -23,7 +23,7 @@ def by_principal_component(Z: np.ndarray) -> np.ndarray:
 
 def tours(Z: np.ndarray) -> list[np.ndarray]:
     """The tours of method "tsp"."""
-    return list(tsp.orders(Z, 10, np.random.default_rng(0), 2, Watch()))
+    return list(tsp.orders(Z, 10, np.random.default_rng(0), 2, Progress()))
 
 
 ORDERS = {

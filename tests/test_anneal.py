@@ -197,9 +197,9 @@ def test_auto_begins_with_what_fits_into_the_limit(monkeypatch):
     ona_star, mona = (mag.methods.METHODS[name] for name in ("ona_star", "mona"))
     for name, method in (("ona_star", ona_star), ("mona", mona)):
 
-        def run(X, k, *, threads, watch, name=name, method=method):
+        def run(X, k, *, threads, progress, name=name, method=method):
             began.append(name)
-            return method.group(X, k, threads=threads, watch=watch)
+            return method.group(X, k, threads=threads, progress=progress)
 
         monkeypatch.setitem(mag.methods.METHODS, name, mag.methods.Method(run))
     X = records(200, 2)
@@ -217,8 +217,9 @@ def test_mona_takes_over_where_ona_star_did_not_end_in_time(monkeypatch):
     best = mag.multivariate(records(200, 2), 3, method="ona_star").labels
 
     def cut(labels):
-        def run(X, k, *, threads, watch):
-            watch.stopped = watch.left() < 1e9
+        def run(X, k, *, threads, progress):
+            if progress.left() < 1e9:
+                progress.stop()
             return labels[: len(X)].copy()
 
         return mag.methods.Method(run)

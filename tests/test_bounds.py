@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import mag
 from benchmarks._data import DATA, table
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.bounds import BOUNDS, DENSE, automatic, lp
 from mag.bounds._pool import Pool
 from mag.bounds._price import Records, search, tree
@@ -21,7 +21,7 @@ from tests.test_multivariate import least_loss, tables
 def bound_of(name, X, k, cost=None, threads=2, seconds=None):
     X = np.ascontiguousarray(X, np.float64)
     cost = np.square(X - X.mean(axis=0)).sum() if cost is None else cost
-    return BOUNDS[name](X, k, cost, threads, Watch(None, seconds))
+    return BOUNDS[name](X, k, cost, threads, Progress(None, seconds))
 
 
 @st.composite
@@ -122,7 +122,7 @@ def test_whatever_is_paid_the_proven_bound_is_below_the_optimum(steps, monkeypat
     rng = np.random.default_rng(8)
     for k in (2, 3, 4):
         X = rng.normal(size=(9, 2))
-        task, best = lp._Task(X, k, 1, Watch()), least_loss(X, k)
+        task, best = lp._Task(X, k, 1, Progress()), least_loss(X, k)
         for y in (np.full(9, best / 9), rng.uniform(0, 3 * best / 9, 9), rng.normal(best / 9, best, 9)):
             assert task.proven(y)[0] <= best
 
@@ -132,7 +132,7 @@ def test_payments_are_fair_to_the_pool():
     pool = Pool(np.square(X[:, None] - X).sum(axis=2), 3, np.ones(12))
     everything = np.array(list(itertools.combinations(range(12), 3)))
     assert pool.add(np.vstack([everything, everything[::-1, ::-1]])) == len(everything)
-    y, total = pool.ascend(np.zeros(12), least_loss(X, 3), 0.2, 5000, Watch())
+    y, total = pool.ascend(np.zeros(12), least_loss(X, 3), 0.2, 5000, Progress())
     assert (y[pool.groups].sum(axis=1) <= pool.costs + 1e-12).all()
     assert math.fsum(y) == pytest.approx(total, rel=1e-12)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mag
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.methods import METHODS
 from mag.methods.distances.standard import center_columns
 
@@ -211,14 +211,40 @@ def test_progress_draws_a_bar(capsys):
     assert printed.err.endswith("] 100%\n")
 
 
-def test_a_watch_stops_when_time_is_up():
+def test_progress_stops_when_time_is_up():
     seen = []
-    watch = Watch(seen.append, 1e9)
-    assert not watch.part(0.5, 1.0).step(0.5)
+    progress = Progress(seen.append, 1e9)
+    assert not progress.span(0.5, 1.0).step(0.5)
     assert seen == [0.75]
-    assert watch.left() > 1e8
-    assert Watch(None, 1e-9).step(0.0)
-    assert Watch().left() == float("inf")
+    assert progress.left() > 1e8
+    assert Progress(None, 1e-9).step(0.0)
+    assert Progress().left() == float("inf")
+
+
+def test_a_span_of_progress_is_a_view(monkeypatch):
+    """Two spans that are made before either is used do not disturb each other, and fractions nest."""
+    monkeypatch.setattr("mag._lib.progress.PAUSE", 0.0)
+    seen = []
+    progress = Progress(seen.append)
+    first, second = progress.span(0.0, 0.5), progress.span(0.5, 1.0)
+    first.step(0.5)
+    first.span(0.5, 1.0).step(0.5)
+    second.step(0.0)
+    second.silent().step(1.0)
+    second.limited(1e9).step(0.5)
+    progress.step(1.0)
+    assert seen == [0.25, 0.375, 0.5, 0.75, 1.0]
+
+
+def test_views_of_progress_stop_together_unless_the_time_is_their_own():
+    progress = Progress(None, 1e9)
+    short = progress.limited(0.0)
+    assert short.step(0.0)
+    assert short.span(0.0, 0.5).stopped
+    assert not progress.stopped
+    assert 1e8 < progress.share(0.5, 0.75).left() < 6e8
+    progress.span(0.0, 0.5).silent().stop()
+    assert progress.stopped
 
 
 @pytest.mark.parametrize("method", WHOLE)

@@ -10,7 +10,7 @@ import pytest
 import mag
 from benchmarks import mortazavi
 from benchmarks._data import DATA
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.backends import cpu
 from mag.methods import METHODS
 from mag.methods.distances.neighbors import neighbors
@@ -134,7 +134,7 @@ def test_the_order_of_mdav_never_loses_more_than_mdav(n):
     k, X = 4, np.random.default_rng(n).normal(size=(n, 3))
     X -= X.mean(axis=0)
     groups = mdav(X, k)
-    order = order_of(X, k, mdav_order.gather, Watch())
+    order = order_of(X, k, mdav_order.gather, Progress())
     assert order[:32].tolist() == [i for group in groups for i in group][:32]
     found = mag.multivariate(X, k, method="mdav_order", standardize=False).cost
     assert found <= sum(spread(X[group]) for group in groups) * (1 + 1e-12)
@@ -146,7 +146,7 @@ def length(X, tour):
 
 def test_tours_grow_shorter_and_visit_everyone():
     X = np.random.default_rng(4).random((400, 2))
-    paths = list(tsp.orders(X, 10, np.random.default_rng(0), 1, Watch()))
+    paths = list(tsp.orders(X, 10, np.random.default_rng(0), 1, Progress()))
     assert all(sorted(path) == list(range(400)) for path in paths)
     lengths = [length(X, path) for path in paths]
     assert lengths[0] > lengths[1] > lengths[-1]
@@ -182,7 +182,7 @@ def test_groups_of_ordered_records_have_fewer_than_2k(method):
 
 
 def search(X, k, threads=1):
-    return Search(X, k, cpu, threads, Watch())
+    return Search(X, k, cpu, threads, Progress())
 
 
 def test_the_principal_component_is_where_records_vary_most():

@@ -11,7 +11,7 @@ from numba.core.dispatcher import Dispatcher
 
 import mag
 from benchmarks._data import DATA, table
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.api import ready
 from mag.bounds import BOUNDS
 from mag.bounds import ready as ready_bound
@@ -31,7 +31,7 @@ def test_nothing_is_compiled_after_the_clock_has_started(method):
     """Whatever the limit allows: all of the work, part of it, or none."""
     X = np.random.default_rng(0).normal(size=(1200, 4))
     mag.multivariate(X, 5, method="mondrian")  # what counts the groups, after the method, is compiled too
-    ready.watch_for([method], 5, {}, False, None, 1.0)
+    ready.progress_for([method], 5, {}, False, None, 1.0)
     before = compiled()
     for seconds in (60.0 if method != "anneal" else 1.0, 0.01, 1e-9):
         grouping = mag.multivariate(X, 5, method=method, time_limit=seconds)
@@ -45,7 +45,7 @@ def test_bounds_are_compiled_before_their_clock_starts(bound):
     ready_bound(bound)
     before = compiled()
     for seconds in (1.0, 1e-9):
-        assert BOUNDS[bound](X, 5, float(np.square(X).sum()), 2, Watch(None, seconds)) > 0
+        assert BOUNDS[bound](X, 5, float(np.square(X).sum()), 2, Progress(None, seconds)) > 0
     assert compiled() == before
 
 
@@ -58,9 +58,9 @@ def test_time_that_compilation_takes_is_not_counted(monkeypatch, by):
         time.sleep(0.5)
         waited.append(name)
 
-    def group(X, k, *, threads, watch):
-        left.append(watch.left())
-        return METHODS["mdav"].group(X, k, threads=threads, watch=watch)
+    def group(X, k, *, threads, progress):
+        left.append(progress.left())
+        return METHODS["mdav"].group(X, k, threads=threads, progress=progress)
 
     monkeypatch.setattr(ready, "ready", slow)
     monkeypatch.setitem(METHODS, "mdav_plus", type(METHODS["mdav"])(group))

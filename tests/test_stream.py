@@ -19,7 +19,7 @@ import pytest
 import mag
 from mag._lib.content import feed
 from mag._lib.lock import alone
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.cli import main
 from mag.table import _parquet
 from mag.verify import NotAnonymous
@@ -126,8 +126,8 @@ def test_several_files_are_one_table(people, tmp_path, given):
 
 KILLED = """
 import os, signal, sys, mag
-from mag.methods import _watch
-_watch.PAUSE = 0
+from mag._lib import progress
+progress.PAUSE = 0
 seen = []
 def progress(share):
     seen.append(share)
@@ -527,8 +527,8 @@ def test_the_manifest_confirms_no_guess_about_the_input(people, path, tmp_path):
 
 HELD = """
 import sys, time, mag
-from mag.methods import _watch
-_watch.PAUSE = 0
+from mag._lib import progress
+progress.PAUSE = 0
 def progress(share):
     print("running", flush=True)
     sys.stdin.readline()
@@ -614,7 +614,7 @@ def test_nothing_is_written_where_k_fails(path, tmp_path):
             versions={},
             again=True,
             overwrite=False,
-            watch=Watch(),
+            progress=Progress(),
         )
     assert not (tmp_path / "out.parquet").exists()
 

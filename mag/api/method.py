@@ -6,7 +6,7 @@ import numpy as np
 
 from mag._lib.errors import REPORT, TypeMistake, ValueMistake
 from mag._lib.interrupt import interruptible
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.backends import cpu
 from mag.methods import METHODS, Method
 
@@ -38,7 +38,7 @@ def try_options(method: Method, options: dict[str, Any], given: dict[str, Any]) 
     fitting = {"directions", "init"}  # fit the columns or records of X only, unless they are names
     options = {name: wanted for name, wanted in options.items() if name not in fitting or isinstance(wanted, str)}
     if options:
-        given = given | {"random_state": np.random.default_rng(0), "watch": Watch(None, None), "whole": None}
+        given = given | {"random_state": np.random.default_rng(0), "progress": Progress(None, None), "whole": None}
         records = np.column_stack([np.arange(8.0) - 3.5, np.arange(8) % 2 - 0.5])
         run_method(method, records, 2, given, options)
 

@@ -10,11 +10,11 @@ from mag._lib.arrays import read
 from mag._lib.checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
 from mag._lib.errors import TypeMistake, ValueMistake, group_below
 from mag._lib.interrupt import interruptible
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.api.backend import backend_of
 from mag.api.method import check_options, number_groups, run_method, try_options
 from mag.api.options import generator_of, progress_of
-from mag.api.ready import watch_for
+from mag.api.ready import progress_for
 from mag.api.univariate import univariate
 from mag.backends.cpu.labels import at_least
 from mag.bounds import BOUNDS, DENSE
@@ -232,7 +232,7 @@ def multivariate(
     standard = center_columns(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
     names = [name] if n >= 2 * k and k > 1 and d > 1 else []
-    watch = watch_for(names, k, options, whole, progress_of(progress), seconds("time_limit", time_limit))
+    tracker = progress_for(names, k, options, whole, progress_of(progress), seconds("time_limit", time_limit))
     if not names:
         try_options(chosen, options, given)
     if n < 2 * k or k == 1:
@@ -241,10 +241,10 @@ def multivariate(
         cost = "sse_int" if whole else "sse"
         labels, name = univariate(values[:, 0], k, cost=cost, threads=threads).labels, "univariate"
     else:
-        given |= {"watch": watch, "whole": _whole(values, standard) if whole else None}
+        given |= {"progress": tracker, "whole": _whole(values, standard) if whole else None}
         found = run_method(chosen, standard.z, k, given, options)
         labels, details = found if isinstance(found, tuple) else (found, details)
-    watch.done()
+    tracker.finish()
     labels, n_groups = number_groups(labels, n)
     if not at_least(k, labels, n_groups, False):
         raise group_below(k)
@@ -257,7 +257,7 @@ def multivariate(
         standard=standard,
         integer=whole,
         method=name,
-        complete=not watch.stopped,
+        complete=not tracker.stopped,
         details={what: home(told) if home and isinstance(told, np.ndarray) else told for what, told in details.items()},
         home=home,
     )
@@ -266,7 +266,7 @@ def multivariate(
         if names:
             if bound_time is not None:
                 interruptible(ready_bound, lower)
-            least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Watch(None, bound_time))
+            least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
         grouping._bounded(least)
     return grouping
 

@@ -5,20 +5,20 @@ from functools import cache
 import numpy as np
 
 from mag._lib.interrupt import interruptible
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.backends import cpu
 
 SHARED = 12  # from this k on, all share the code of the solvers; those below have their own
 SHORT = {"exchanges": 1.0, "gamma": 1.0, "iterations": 1.0, "n_projections": 2, "restarts": 1}  # the same code
 
 
-def watch_for(names, k, options, integer, progress, time_limit):
-    """A watch for methods with these options; its clock starts when nothing is left to be compiled."""
+def progress_for(names, k, options, integer, report, time_limit):
+    """The progress of methods with these options; its clock starts when nothing is left to be compiled."""
     if time_limit is not None:
         chosen = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT}
         for name in names:
             interruptible(ready, name, min(k, SHARED), integer, tuple(sorted(chosen.items())))
-    return Watch(progress, time_limit)
+    return Progress(report, time_limit)
 
 
 @cache
@@ -37,7 +37,7 @@ def ready(name, k, integer, chosen):
             "engine": cpu,
             "random_state": np.random.default_rng(0),
             "threads": 1,
-            "watch": Watch(None, seconds),
+            "progress": Progress(None, seconds),
             "whole": Whole(X, np.ones(3)) if integer else None,
         }
         method.group(X, k, **{what: one for what, one in given.items() if method.takes(what)}, **options)

@@ -1,9 +1,9 @@
 """Lower bounds: what any grouping into groups of k records or more costs at least.  One bound, one file.
 
-    def bound(X, k, cost, threads, watch) -> float
+    def bound(X, k, cost, threads, progress) -> float
 
 `X` is as for `mag.methods`, `cost` the sum of squares of a grouping of it, in the units of `X`; so is what is returned.
-It is never above the least cost that there is, rounding errors included.  `watch` (a `mag._lib.progress.Watch`) may
+It is never above the least cost that there is, rounding errors included.  `progress` (`mag._lib.progress.Progress`) may
 end the work early, at a lower bound.
 """
 
@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.bounds import lp, neighbor
 
 BOUNDS = {"lp": lp.bound, "neighbor": neighbor.bound}
@@ -24,7 +24,7 @@ def ready(name: str) -> None:
     """Compile, or load, what a bound takes: on made-up records."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     for seconds in (None, 0.0):
-        BOUNDS[name](X, 3, float(np.square(X).sum()), 1, Watch(None, seconds))
+        BOUNDS[name](X, 3, float(np.square(X).sum()), 1, Progress(None, seconds))
 
 
 def automatic(n: int) -> str:

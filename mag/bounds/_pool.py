@@ -42,7 +42,7 @@ class Pool:
             self.groups, self.costs = self.groups[kept], self.costs[kept]
             self.seen = set(map(bytes, self.groups))
 
-    def ascend(self, y, target, step, rounds, watch):
+    def ascend(self, y, target, step, rounds, progress):
         """Payments fair to the pool, from y on, and their sum, which is large; `target` cannot be exceeded."""
         start, fair, direction = y.copy(), y.copy(), np.zeros_like(y)
         y, numbers, at_once = y.copy(), np.array([-np.inf, 0.0, step]), max(1, WORK // max(self.groups.size, 1))
@@ -50,7 +50,7 @@ class Pool:
             some = min(at_once, rounds - first)
             if _ascend(y, self.safe, self.groups, self.costs, target, some, start, fair, direction, numbers):
                 break
-            if watch.step(0.0):
+            if progress.step(0.0):
                 break
         return fair, numbers[BEST]
 

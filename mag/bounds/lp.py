@@ -30,32 +30,32 @@ STEPS = 300  # of a search
 CHUNK = 64  # records between two looks at the clock
 
 
-def bound(X, k, cost, threads, watch):
+def bound(X, k, cost, threads, progress):
     """What any grouping costs at least; `cost` is that of one."""
-    task = _Task(X, k, threads, watch)
-    best, safe = neighbor.bound(X, k, cost, threads, watch), task.records.near[:, : k - 1].sum(axis=1) / (2 * k)
+    task = _Task(X, k, threads, progress)
+    best, safe = neighbor.bound(X, k, cost, threads, progress), task.records.near[:, : k - 1].sum(axis=1) / (2 * k)
     y, pool, proofs = safe, Pool(task.records.distance, k, safe), 0
     for attempt in range(ROUNDS):
         groups, excess = task.grown(y)
         new = pool.add(groups[(excess < 0) | (attempt == 0)])  # every record is in one
         settled = new < 0.05 * len(X) or attempt == ROUNDS - 1
-        y, allowed = pool.ascend(y, cost, 0.2 if attempt < 10 else 0.05, 20_000 if settled else 300, watch)
+        y, allowed = pool.ascend(y, cost, 0.2 if attempt < 10 else 0.05, 20_000 if settled else 300, progress)
         if settled:  # from the first payments on it may come farther
-            y, allowed = max((y, allowed), pool.ascend(safe, cost, 0.2, 20_000, watch), key=lambda found: found[1])
-        if watch.step(attempt / ROUNDS):
+            y, allowed = max((y, allowed), pool.ascend(safe, cost, 0.2, 20_000, progress), key=lambda found: found[1])
+        if progress.step(attempt / ROUNDS):
             break
         if settled:
             proven, groups, unfinished = task.proven(y)
             best, proofs = max(best, proven), proofs + 1
             if unfinished > allowed - proven - unfinished or proofs == PROOFS:
                 break  # what is missing was not searched, rather than found
-            if best >= (1 - CLOSE) * allowed or watch.stopped:
+            if best >= (1 - CLOSE) * allowed or progress.stopped:
                 return best
             pool.add(groups)
         pool.trim(y)
     last = -np.inf
     for tenths in range(1, 10):  # the bound rises, and falls where more is paid than can be proven
-        proven = -np.inf if watch.stopped else task.proven(safe + tenths / 10 * (y - safe))[0]
+        proven = -np.inf if progress.stopped else task.proven(safe + tenths / 10 * (y - safe))[0]
         if proven < last:
             break
         best, last = max(best, proven), proven
@@ -65,8 +65,8 @@ def bound(X, k, cost, threads, watch):
 class _Task:
     """The records, and what is looked for among them on several threads."""
 
-    def __init__(self, X, k, threads, watch):
-        (n, d), self.threads, self.watch = X.shape, threads, watch
+    def __init__(self, X, k, threads, progress):
+        (n, d), self.threads, self.progress = X.shape, threads, progress
         distance = np.empty((n, n))
         each(lambda rows: measure(X, rows, distance), self._chunks(np.arange(n)), threads)
         others = neighbors(X, min(n - 1, max(4 * k, 32)), threads)
@@ -96,7 +96,7 @@ class _Task:
         groups, least, found, best = np.empty((n, self.k), np.int64), np.empty(n), np.empty(n, np.bool_), np.empty(n)
 
         def look(part):
-            steps = 0 if self.watch.step(0) else STEPS
+            steps = 0 if self.progress.step(0) else STEPS
             search(self.records, y, rank, steps, part, tree(n, self.k), groups, least, found, best)
 
         each(look, self._chunks(order), self.threads)

@@ -18,7 +18,7 @@ EPSILON = 2.0**-52
 BATCH = 64  # records whose neighbors are looked for at once
 
 
-def bound(X, k, cost, threads, watch):
+def bound(X, k, cost, threads, progress):
     """What any grouping costs at least."""
     n, d = X.shape
     work = work_for(room, n, d)

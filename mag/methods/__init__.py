@@ -2,11 +2,11 @@
 
 The functions get standardized records and return a label per record:
 
-    def group(X, k, *, gamma=0.2, threads, random_state, watch) -> labels
+    def group(X, k, *, gamma=0.2, threads, random_state, progress) -> labels
 
 `X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centered; it must not be written to.  `labels` are integers
-of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `watch` (a
-`mag._lib.progress.Watch`), `engine` (the backend for columns) and `whole` (integers, see
+of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `progress` (a
+`mag._lib.progress.Progress`), `engine` (the backend for columns) and `whole` (integers, see
 `mag.methods.orders.consecutive`) are handed to the functions that name them, without a default; every other keyword is
 an option of the method, with its default.
 """
@@ -19,7 +19,7 @@ from typing import Any
 from mag.methods import anneal, kmeans_cleanup, matching, mdav, mona, mondrian, nearest_neighbor, ona
 from mag.methods.orders import cbfs_order, mdav_order, npn, projection, tsp, zscore
 
-GIVEN = ("engine", "random_state", "threads", "watch", "whole")  # handed over by mag.multivariate
+GIVEN = ("engine", "random_state", "threads", "progress", "whole")  # handed over by mag.multivariate
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Method:
     def options(self) -> dict[str, Any]:
         """What the method can be asked for and the defaults: its own options, and those behind what it is handed."""
         own = {name: default for name, default in self._keywords.items() if name not in GIVEN}
-        behind = {"random_state": ("random_state", None), "watch": ("time_limit", None), "whole": ("integer", False)}
+        behind = {"random_state": ("random_state", None), "progress": ("time_limit", None), "whole": ("integer", False)}
         return own | dict(option for name, option in behind.items() if self.takes(name))
 
     def takes(self, name: str) -> bool:

@@ -8,42 +8,27 @@ from mag._lib.threads import each
 GAMMAS = tuple(g / 10 for g in range(21))  # what the thesis tries: 0 to 2 in steps of 0.1
 
 
-class Quiet:
-    """A watch for runs on other threads: it keeps the time and reports nothing."""
-
-    def __init__(self, watch):
-        self.left = watch.left
-
-    def step(self, fraction):
-        """True where the time is up."""
-        return self.left() <= 0
-
-    def part(self, low, high):
-        """As `Watch.part`."""
-        return self
-
-
-def best_of(run, choices, X, threads, watch):
-    """The labels of the cheapest run(choice, threads, watch), the first of equally cheap ones, and its choice.
+def best_of(run, choices, X, threads, progress):
+    """The labels of the cheapest run(choice, threads, progress), the first of equally cheap ones, and its choice.
 
     When the time is up, of those that have begun; there is always one.
     """
     if len(choices) == 1:
-        return run(choices[0], threads, watch), choices[0]
-    found, quiet = [], Quiet(watch)
+        return run(choices[0], threads, progress), choices[0]
+    found, silent = [], progress.silent()
     for a in range(0, len(choices), threads):
         some = choices[a : a + threads]
-        found += each(lambda choice: run(choice, 1, quiet), some, threads)
-        if watch.step(len(found) / len(choices)):
+        found += each(lambda choice: run(choice, 1, silent), some, threads)
+        if progress.step(len(found) / len(choices)):
             break
     best = int(np.argmin([sum_of_squares(X, labels) for labels in found]))
     return found[best], choices[best]
 
 
-def best_gamma(run, gamma, X, threads, watch):
+def best_gamma(run, gamma, X, threads, progress):
     """`best_of` the gain factors that are asked for; which one it was is told in the details of the result."""
     choices = GAMMAS if isinstance(gamma, str) and gamma == "search" else (gain("gamma", gamma),)
-    labels, chosen = best_of(run, choices, X, threads, watch)
+    labels, chosen = best_of(run, choices, X, threads, progress)
     return labels, {"gamma": chosen}
 
 

@@ -11,11 +11,11 @@ PART = 256  # records that one task assigns
 WORK = 2**24  # distances of seeds in one call
 
 
-def group(X, k, *, factor=1.0, random_state, threads, watch):
+def group(X, k, *, factor=1.0, random_state, threads, progress):
     """Labels of clusters of k records or more."""
     n = len(X)
     count = min(max(round(positive("factor", factor) * n / k), 1), n)
-    centers = _seeds(X, random_state.random(count), watch)
+    centers = _seeds(X, random_state.random(count), progress)
     count = len(centers)
     labels, changed = np.full(n, -1), np.arange(count)
     parts = [slice(i, i + PART) for i in range(0, n, PART)]
@@ -28,20 +28,20 @@ def group(X, k, *, factor=1.0, random_state, threads, watch):
         each(lambda part, task=task: assign(X[part], *task, labels[part], distance[part]), parts, threads)
         changed = np.unique(np.concatenate([before[before != labels], labels[before != labels]]))
         changed = changed[changed >= 0]
-        if not changed.size or watch.step(round_ / ROUNDS):
+        if not changed.size or progress.step(round_ / ROUNDS):
             break
         update(X, labels, changed, centers)
     return merge(X, labels, k, count, random_state.permutation(count))
 
 
-def _seeds(X, picks, watch):
+def _seeds(X, picks, progress):
     """A center for every pick, or as many as there is time for."""
     centers, distance, total = np.empty((len(picks), X.shape[1])), np.full(len(X), np.inf), float(len(X))
     share = max(1, WORK // len(X))
     for first in range(0, len(picks), share):
         last = min(first + share, len(picks))
         total = seeds(X, picks, first, last, centers, distance, total)
-        if watch.step(0.0):
+        if progress.step(0.0):
             break
     return centers[:last]
 

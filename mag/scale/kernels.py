@@ -13,7 +13,7 @@ import numpy as np
 from mag._compiled.groups import Groups, between
 from mag._lib.checks import not_finite, one_of, per_column, refuse
 from mag._lib.errors import group_below
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.api.columns import columns as group_columns
 from mag.api.method import number_groups
 from mag.backends.cpu.labels import at_least
@@ -123,7 +123,7 @@ def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -
         labels = np.arange(n)
     else:
         z = np.ascontiguousarray(z - z.mean(axis=0))
-        options: dict[str, Any] = {"threads": 1, "watch": Watch(None, None)}
+        options: dict[str, Any] = {"threads": 1, "progress": Progress(None, None)}
         if method == "mona" and limit < n:
             options["rho"] = math.log(limit + 0.5) / math.log(n)  # int(n**rho) is the limit
         else:

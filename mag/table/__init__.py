@@ -11,7 +11,7 @@ import numpy as np
 from mag import verify
 from mag._lib import checks
 from mag._lib.errors import TypeMistake, ValueMistake
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.api.options import generator_of, progress_of
 from mag.costs import Cost
 from mag.frames import Frame, frame_of
@@ -197,7 +197,7 @@ smallest class 3 of 7 records.
             options,
         )  # fmt: skip
     if plan.single:
-        Watch(progress).done()  # compiled in one go: nothing to tell on the way
+        Progress(progress).finish()  # compiled in one go: nothing to tell on the way
     grouped = time.perf_counter()
 
     place = None
@@ -313,7 +313,7 @@ def _streamed(
     return columnwise(
         masked, source, output, ks=ks, k=k, by=roles.by, keep=roles.keep, drop=roles.drop, reads=reads,
         options=options, versions=_versions(), again=how["cost"] is None or isinstance(how["cost"], str),
-        overwrite=checks.flag("overwrite", overwrite), watch=Watch(progress_of(progress)),
+        overwrite=checks.flag("overwrite", overwrite), progress=Progress(progress_of(progress)),
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from mag.api.backend import backend_of
 from mag.api.columns import columns
 from mag.api.method import check_options, number_groups, run_method, try_options
 from mag.api.options import generator_of, progress_of
-from mag.api.ready import watch_for
+from mag.api.ready import progress_for
 from mag.api.univariate import univariate
 from mag.costs import Cost
 from mag.frames.cells import Units
@@ -123,21 +123,21 @@ def records(
     used = {name for name, size in zip(names, sizes.tolist(), strict=True) if size >= 2 * k > 2}
     if "ona_star" in used:
         used.add("mona")  # which groups small parts together as well
-    watch = watch_for(sorted(used), k, options, False, progress_of(progress), seconds("time_limit", time_limit))
+    progress = progress_for(sorted(used), k, options, False, progress_of(progress), seconds("time_limit", time_limit))
     seeds = [generator] if cells.whole else generator.spawn(sizes.size)
     labels = np.zeros(n, np.int64)  # strata of fewer than 2k records are one group
     many = np.array([name == "ona_star" for name in names]) & (sizes >= 2 * k) & (sizes <= LARGE) & (k > 1)
     together = float(sizes[many].sum()) / n
     if many.sum() > 1:
-        turn, part = np.flatnonzero(many), watch.part(0.0, together)
+        turn, part = np.flatnonzero(many), progress.span(0.0, together)
         labels = interruptible(group_parts, z, k, cells.order, cells.starts, turn, threads, part)
     else:
         many[:], together = False, 0.0
     done = together
     for c in np.flatnonzero(~many & (sizes >= 2 * k)).tolist():
         members, share = cells.members(c), float(sizes[c]) / n
-        part = watch.share(done, min(done + share, 1.0))
-        given = {"engine": engine, "threads": threads, "random_state": seeds[c], "watch": part, "whole": None}
+        part = progress.share(done, min(done + share, 1.0))
+        given = {"engine": engine, "threads": threads, "random_state": seeds[c], "progress": part, "whole": None}
         own = z[members]
         if not cells.whole:
             own -= own.mean(axis=0)
@@ -145,11 +145,12 @@ def records(
         labels[members], details = found if isinstance(found, tuple) else (found, {})
         if "init" not in options and details.get("init", "ona_star") != "ona_star":
             names[c] += f" from {details['init']}"
-        watch.stopped |= part.stopped
+        if part.stopped:
+            progress.stop()
         done = min(done + share, 1.0)
-    watch.done()
+    progress.finish()
     labels, n_groups = number_groups(labels + (int(labels.max()) + 1) * cells.cell, n)
-    return labels, n_groups, list(dict.fromkeys(names)), not watch.stopped
+    return labels, n_groups, list(dict.fromkeys(names)), not progress.stopped
 
 
 def _numbered_through(found: list[tuple[np.ndarray, int]], cells: Cells, n: int) -> tuple[np.ndarray, int]:

@@ -26,7 +26,7 @@ from mag._lib.errors import RuntimeMistake, ValueMistake
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.json_types import to_json_types
 from mag._lib.lock import alone
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.table._release import Guarantee
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
@@ -256,7 +256,7 @@ def columnwise(
     versions: dict[str, str],
     again: bool,
     overwrite: bool,
-    watch: Watch,
+    progress: Progress,
 ) -> FileRelease:
     """Mask the columns that `ks` names, one after the other: `masked` gives a column and its number of groups.
 
@@ -287,10 +287,10 @@ def columnwise(
                     del column
                     workspace.release()  # what a column takes to sort is several of its copies
                 _agree(seen, contents)
-                watch.step((step + 1) / steps)
+                progress.step((step + 1) / steps)
             _agree(seen, _put_together(draft, Kept(source, untouched), parts, list(ks), published, list(seen)))
             source.check_unchanged()
-            watch.step((len(ks) + 1) / steps)
+            progress.step((len(ks) + 1) / steps)
             smallest, by_column = recounted(Source(draft), ks, by)
             counts: dict[Any, int] = {name: parts.done[name]["n_groups"] for name in ks}
             guarantee = Guarantee(
@@ -305,7 +305,7 @@ def columnwise(
             })  # fmt: skip
             note.write_text(json.dumps(manifest, indent=1) + "\n")
         parts.remove()
-    watch.done()
+    progress.finish()
     return FileRelease(output, guarantee, warnings, resumed, manifest)
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from mag._lib.checks import integer, members_of, not_negative, one_of
-from mag._lib.progress import Watch
 from mag.backends import cpu
 from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal.recombine import numbered
@@ -22,73 +21,75 @@ MOSTLY = 0.8  # of the time is for ONA*, which gains more than annealing does in
 START = 0.1  # of the progress
 
 
-def group(X, k, *, init="auto", iterations=None, restarts=None, random_state, threads, watch):
+def group(X, k, *, init="auto", iterations=None, restarts=None, random_state, threads, progress):
     """The groups of `init`, annealed as a whole if that is small, then in parts; always the best that was found."""
-    limited = watch.left() < np.inf
+    limited = progress.left() < np.inf
     steps = not_negative("iterations", ITERATIONS if iterations is None else iterations)
     if iterations is None and limited:
         steps = float(LONGEST * len(X))
     if restarts is not None:
         restarts = integer("restarts", restarts, 1, MOST, "most")
-    labels, start = _start(X, k, init, random_state, threads, watch.part(0.0, START))
+    beginning = progress.span(0.0, START)
+    labels, start = _start(X, k, init, random_state, threads, beginning)
     details = {"init": start}
-    if sum_of_squares(X, labels) < TINY * len(X) or labels.max() == 0 or watch.step(1.0):
+    if sum_of_squares(X, labels) < TINY * len(X) or labels.max() == 0 or beginning.step(1.0):
         return labels, details
     if len(X) <= DIRECT or restarts is not None:
         chains = Chains(X, k, labels, restarts or CHAINS, random_state, threads)
-        labels = _as_a_whole(chains, WHOLE * steps, watch.part(START, WHOLE))
+        labels = _as_a_whole(chains, WHOLE * steps, progress.span(START, WHOLE))
         steps *= 1.0 - WHOLE
-    return _in_parts(Parts(X, k, labels, random_state, threads), steps, watch.part(WHOLE, 1.0)), details
+    return _in_parts(Parts(X, k, labels, random_state, threads), steps, progress.span(WHOLE, 1.0)), details
 
 
-def _as_a_whole(chains, steps, watch):
+def _as_a_whole(chains, steps, progress):
     """Heat falls once; a time limit leaves some for the parts."""
-    schedule, reserve = Schedule(chains.scale, chains.mean, ROUNDS, steps), (1.0 - WHOLE) * watch.left()
+    schedule, reserve = Schedule(chains.scale, chains.mean, ROUNDS, steps), (1.0 - WHOLE) * progress.left()
     for turn in range(ROUNDS):
-        chains.run(schedule.plan(turn, watch.left() - reserve), watch)
-        if watch.step(turn / ROUNDS):
+        chains.run(schedule.plan(turn, progress.left() - reserve), progress)
+        if progress.step(turn / ROUNDS):
             break
-    watch.stopped |= schedule.hurried
+    if schedule.hurried:
+        progress.stop()
     return chains.labels()
 
 
-def _in_parts(parts, steps, watch):
+def _in_parts(parts, steps, progress):
     """Rounds of parts, until all steps are done or the time is up."""
-    rounds, left = int(np.ceil(steps / EFFORT)), watch.left()
+    rounds, left = int(np.ceil(steps / EFFORT)), progress.left()
     for turn in range(rounds):
-        watch.step(max(turn / rounds, 1.0 - watch.left() / left if left < np.inf else 0.0))
-        if watch.left() <= 0:
+        progress.step(max(turn / rounds, 1.0 - progress.left() / left if left < np.inf else 0.0))
+        if progress.left() <= 0:
             break
-        parts.run(steps / rounds, watch)
+        parts.run(steps / rounds, progress)
     return parts.labels
 
 
-def _start(X, k, init, random_state, threads, watch):
+def _start(X, k, init, random_state, threads, progress):
     """The groups to begin with, of k to 2k-1 records, and their origin: a method that there is time for, or labels."""
     from mag.methods import METHODS, automatic  # which name this file
 
     n, d = X.shape
 
-    def run(name, watch):
-        given = {"engine": cpu, "random_state": random_state, "threads": threads, "watch": watch, "whole": None}
+    def run(name, progress):
+        given = {"engine": cpu, "random_state": random_state, "threads": threads, "progress": progress, "whole": None}
         found = METHODS[name].group(X, k, **{what: one for what, one in given.items() if METHODS[name].takes(what)})
-        return split_large(X, k, numbered(found[0] if isinstance(found, tuple) else found), threads, watch)
+        return split_large(X, k, numbered(found[0] if isinstance(found, tuple) else found), threads, progress)
 
     if not isinstance(init, str):
-        return split_large(X, k, members_of("init", init, n, k), threads, watch), "labels"
+        return split_large(X, k, members_of("init", init, n, k), threads, progress), "labels"
     fit = [name for name, method in METHODS.items() if name != "anneal" and method.k in (None, k)]
     name = one_of("init", init, ["auto", *fit])
-    if name != "auto" or watch.left() == np.inf:
+    if name != "auto" or progress.left() == np.inf:
         name = automatic(n, d, k, False) if name == "auto" else name
-        labels = run(name, watch)
-        return labels, f"{name}, cut short" if watch.stopped else name
+        labels = run(name, progress)
+        return labels, f"{name}, cut short" if progress.stopped else name
     found = []
-    if n * n * d <= FASTEST * watch.left():
-        most = Watch(watch.step, MOSTLY * watch.left())
+    if n * n * d <= FASTEST * progress.left():
+        most = progress.limited(MOSTLY * progress.left())
         found.append((run("ona_star", most), "ona_star"))
         if not most.stopped:
             return found[0]
         found[0] = found[0][0], "ona_star, cut short"
-    labels = run("mona", watch)
-    found.append((labels, "mona, cut short" if watch.stopped else "mona"))
+    labels = run("mona", progress)
+    found.append((labels, "mona, cut short" if progress.stopped else "mona"))
     return min(found, key=lambda one: sum_of_squares(X, one[0]))

@@ -10,10 +10,11 @@ import numpy as np
 
 from mag._compiled.jit import called, inlined, jit
 from mag._compiled.lanes import at, cumulative, lanes_at, last_lane, part, put, spread
+from mag._compiled.random import draw_below, draw_fraction, next_bits
 from mag._compiled.work import NOBODY, ZERO, fill
 
 WIDE = 4  # columns at once; rows are padded by zeros
-RARE = np.uint64(2)  # of 64 steps dissolve a group or make one
+RARE, OFTEN = 2, 64  # so many of so many steps dissolve a group or make one
 SURE = 40.0  # exp(-40) of a chance is none
 SEED, FREE = 0, 1
 
@@ -63,21 +64,14 @@ def room_for_chain(work, X, near, k):
 # ---- chance
 
 
-@called
-def _next(chain):
-    """64 random bits (xorshift64*, Vigna 2016)."""
-    x = np.uint64(at(chain.numbers, SEED))
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    put(chain.numbers, SEED, np.int64(x))
-    return x * np.uint64(2685821657736338717)
+@inlined
+def _seed(chain):
+    return part(chain.numbers, SEED)
 
 
 @inlined
-def _below(bits, count):
-    """A number below `count` from 32 random bits."""
-    return np.int64((bits & np.uint64(0xFFFFFFFF)) * np.uint64(count) >> np.uint64(32))
+def _draw_rank(chain):
+    return draw_below(_seed(chain), chain.length)
 
 
 @called
@@ -86,7 +80,7 @@ def _accepts(chain, change, heat):
         return True
     if change >= SURE * heat:
         return False
-    return np.float64(_next(chain) >> np.uint64(11)) * 2.0**-53 < np.exp(-change / heat)
+    return draw_fraction(_seed(chain)) < np.exp(-change / heat)
 
 
 # ---- distances
@@ -202,11 +196,8 @@ def _exchange(chain, i, heat):
 
     What that changes is returned, 0 if it is not accepted.
     """
-    bits, k = _next(chain), chain.k
-    # the least of three ranks: near ones are tried most
-    rank = min(_below(bits, chain.length), _below(bits >> np.uint64(20), chain.length))
-    bits = _next(chain)
-    rank = min(rank, _below(bits >> np.uint64(25), chain.length))
+    bits, k = next_bits(_seed(chain)), chain.k
+    rank = min(_draw_rank(chain), _draw_rank(chain), _draw_rank(chain))  # of three: near ones are tried most
     g, h = at(chain.label, i), _group_near(chain, i, rank)
     if g == h:
         return 0.0
@@ -218,9 +209,9 @@ def _exchange(chain, i, heat):
             _join(chain, i, h)
             return change
         return 0.0
-    z = at(chain.member, h * 2 * k + _below(bits, at(chain.size, h)))
+    z = at(chain.member, h * 2 * k + draw_below(_seed(chain), at(chain.size, h)))
     if loose and bits >> np.uint64(62) & np.uint64(1):
-        return _pass_on(chain, i, z, _group_near(chain, z, _below(bits >> np.uint64(20), chain.length)), heat)
+        return _pass_on(chain, i, z, _group_near(chain, z, _draw_rank(chain)), heat)
     change = _swap_change(chain, i, z)
     if _accepts(chain, change, heat):
         _swap(chain, i, z)
@@ -369,9 +360,8 @@ def cool(work, X, near, k, heat, active, steps):
     _means(chain)
     total = 0.0
     for _ in range(steps):
-        bits = _next(chain)
-        i = _below(bits, active)
-        if bits >> np.uint64(58) >= RARE or chain.length < k:  # who cannot make a group must not dissolve one
+        i = draw_below(_seed(chain), active)
+        if draw_below(_seed(chain), OFTEN) >= RARE or chain.length < k:  # who cannot make a group must not dissolve one
             total += _exchange(chain, i, heat)
         elif at(chain.size, at(chain.label, i)) == k:
             total += _dissolve(chain, at(chain.label, i), heat)

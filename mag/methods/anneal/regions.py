@@ -29,10 +29,10 @@ class Region:
         self._state = work_for(room_for_chain, rows, near, k), rows, near, k
         enter(*self._state, labels[self._order], seed)
 
-    def run(self, plan, watch):
+    def run(self, plan, progress):
         """One round, or less if the time is up."""
         for heat, active, steps in plan.of(self.scale):
-            if active > 0 and watch.left() > 0:
+            if active > 0 and progress.left() > 0:
                 cool(*self._state, heat, active, steps)
 
     def labels(self):
@@ -53,9 +53,9 @@ class Chains:
         seeds = random_state.integers(1, 2**62, size=restarts)
         self._regions = [Region(self._X, k, near, self.scale, labels, seed) for seed in seeds]
 
-    def run(self, plan, watch):
+    def run(self, plan, progress):
         """One round of every chain."""
-        each(lambda region: region.run(plan, watch), self._regions, self._threads)
+        each(lambda region: region.run(plan, progress), self._regions, self._threads)
 
     def labels(self):
         """The best parts of the start and of all chains."""
@@ -72,10 +72,10 @@ class Parts:
         self._X, self._k, self._random, self._threads = _padded(X), k, random_state, threads
         self.labels, self._gains = labels, None
 
-    def run(self, steps, watch):
+    def run(self, steps, progress):
         """One round, of so many steps per record, from the heat that gained most when it was tried last."""
         k, found = self._k, np.empty_like(self.labels)
-        parts, choice = self._divided(), 0 if self._gains is None else int(np.argmax(self._gains))
+        parts, choice = self._divided(progress.silent()), 0 if self._gains is None else int(np.argmax(self._gains))
         seeds = self._random.integers(1, 2**62, size=len(parts))
 
         def anneal(job):
@@ -84,11 +84,11 @@ class Parts:
             found[members] = old
             rows = self._X[members]
             cost = sum_of_squares(rows, old)
-            if watch.left() <= 0 or cost < TINY * members.size or old.max() == 0:
+            if progress.left() <= 0 or cost < TINY * members.size or old.max() == 0:
                 return 0.0
             near = nearest(rows, k, 1)
             region = Region(rows, k, near, scale_of(rows, k, near), old, seed)
-            region.run(short_plan(cost / members.size, LUKEWARM[choice], steps), watch)
+            region.run(short_plan(cost / members.size, LUKEWARM[choice], steps), progress)
             found[members] = new = best_parts(rows, [old, region.labels()])
             return cost - sum_of_squares(rows, new)
 
@@ -101,23 +101,15 @@ class Parts:
             part[members] = number
         self.labels = numbered(part * (found.max() + 1) + found)
 
-    def _divided(self):
+    def _divided(self, progress):
         """The members of each part: groups are halved by their means, seen from random directions."""
         n, d = self._X.shape
         sizes = np.bincount(self.labels)
         means = np.stack([np.bincount(self.labels, x) / sizes for x in self._X.T], axis=1)
         turned = np.einsum("ij,jk->ik", means, self._random.standard_normal((d, d)))
         limit = max(min(PART, n // 4) * sizes.size // n, FEW)
-        part = labels_of(*parts_of(turned, 1, limit, VARIANCE, self._threads, _Nobody))[self.labels]
+        part = labels_of(*parts_of(turned, 1, limit, VARIANCE, self._threads, progress))[self.labels]
         return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
-
-
-class _Nobody:
-    """Halving takes too short a time to watch it."""
-
-    @staticmethod
-    def step(fraction):
-        return False
 
 
 def _padded(X):

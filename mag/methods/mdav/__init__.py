@@ -13,47 +13,47 @@ from mag.methods.mdav.star import star
 from mag.methods.mdav.variable import grow
 
 
-def md(X, k, *, closest="centroid", threads, watch):
+def md(X, k, *, closest="centroid", threads, progress):
     """Groups around the two records that are farthest from each other (algorithm 1; Domingo-Ferrer & Mateo-Sanz)."""
-    return drive(pairs, X, k, _rule(closest), False, threads=threads, watch=watch)
+    return drive(pairs, X, k, _rule(closest), False, threads=threads, progress=progress)
 
 
-def mdav(X, k, *, threads, watch):
+def mdav(X, k, *, threads, progress):
     """… around the record farthest from the centroid, and the one farthest from that (algorithm 2).
 
     As while, not repeat: fewer than 3k records would otherwise leave a group below k.
     """
-    return drive(pairs, X, k, CENTROID, True, threads=threads, watch=watch)
+    return drive(pairs, X, k, CENTROID, True, threads=threads, progress=progress)
 
 
-def mdav_plus(X, k, *, closest="centroid", threads, watch):
+def mdav_plus(X, k, *, closest="centroid", threads, progress):
     """… around the record farthest from the centroid of all (algorithm 3)."""
-    return drive(star, X, k, _rule(closest), 0.0, False, threads=threads, watch=watch)
+    return drive(star, X, k, _rule(closest), 0.0, False, threads=threads, progress=progress)
 
 
-def v_mdav(X, k, *, gamma="search", closest="centroid", threads, watch):
+def v_mdav(X, k, *, gamma="search", closest="centroid", threads, progress):
     """MDAV+ whose groups grow while the next record is closer to them than to others (algorithm 4)."""
     rule = _rule(closest)
 
-    def run(gamma, threads, watch):
-        return drive(grow, X, k, rule, gamma, threads=threads, watch=watch)
+    def run(gamma, threads, progress):
+        return drive(grow, X, k, rule, gamma, threads=threads, progress=progress)
 
-    return best_gamma(run, gamma, X, threads, watch)
+    return best_gamma(run, gamma, X, threads, progress)
 
 
-def mdav_star(X, k, *, closest="centroid", threads, watch):
+def mdav_star(X, k, *, closest="centroid", threads, progress):
     """MDAV+ in which a record joins an existing group where that costs less than a new one (algorithm 5)."""
-    return drive(star, X, k, _rule(closest), 1.0, False, threads=threads, watch=watch)
+    return drive(star, X, k, _rule(closest), 1.0, False, threads=threads, progress=progress)
 
 
-def mdav_star_gamma(X, k, *, gamma="search", closest="centroid", threads, watch):
+def mdav_star_gamma(X, k, *, gamma="search", closest="centroid", threads, progress):
     """MDAV* with a gain factor and a look at two records at once (algorithm 6)."""
     rule = _rule(closest)
 
-    def run(gamma, threads, watch):
-        return drive(star, X, k, rule, gamma, True, threads=threads, watch=watch)
+    def run(gamma, threads, progress):
+        return drive(star, X, k, rule, gamma, True, threads=threads, progress=progress)
 
-    return best_gamma(run, gamma, X, threads, watch)
+    return best_gamma(run, gamma, X, threads, progress)
 
 
 def _rule(closest):

@@ -82,7 +82,7 @@ def _labels(work, X, k, labels):
         labels[i] = at(state.label, i)
 
 
-def drive(step, X, k, *options, threads, watch):
+def drive(step, X, k, *options, threads, progress):
     """Call step(work, X, k, *options) until it wants no more lists; when the time is up, Mondrian groups the rest."""
     work = work_for(_room, *X.shape, k)
     _begin(work, X, k)
@@ -93,19 +93,19 @@ def drive(step, X, k, *options, threads, watch):
             share = max(8, -(-count // threads))
             jobs += [(far == 1, count, a, min(a + share, count)) for a in range(0, count, share)]
         each(lambda job: _make(work, X, k, *job), jobs, threads)
-        if watch.step(1.0 - left / len(X)):
+        if progress.step(1.0 - left / len(X)):
             break
     labels = np.empty(len(X), np.int64)
     _labels(work, X, k, labels)
-    _group_rest(X, k, labels, threads, watch)
+    _group_rest(X, k, labels, threads, progress)
     return labels
 
 
-def _group_rest(X, k, labels, threads, watch):
+def _group_rest(X, k, labels, threads, progress):
     """Groups for records without one; fewer than k of them join the nearest group."""
     rest, used = np.flatnonzero(labels < 0), int(labels.max()) + 1
     if rest.size >= k:
-        labels[rest] = used + labels_of(*parts_of(X[rest], k, 0, VARIANCE, threads, watch))
+        labels[rest] = used + labels_of(*parts_of(X[rest], k, 0, VARIANCE, threads, progress))
     elif rest.size:
         done = labels >= 0
         sizes = np.bincount(labels[done])

@@ -9,19 +9,19 @@ from mag.methods.mondrian.halving import PAIRS, VARIANCE, labels_of, parts_of
 HALVING = 0.05  # of the progress
 
 
-def mona(X, k, *, rho=0.5, threads, watch):
+def mona(X, k, *, rho=0.5, threads, progress):
     """Halve by the column with the largest variance until parts have at most n**rho records (algorithm 20)."""
-    return _mona(X, k, VARIANCE, rho, threads, watch)
+    return _mona(X, k, VARIANCE, rho, threads, progress)
 
 
-def mona_2d(X, k, *, rho=0.5, threads, watch):
+def mona_2d(X, k, *, rho=0.5, threads, progress):
     """… or by the sum or difference of two columns."""
-    return _mona(X, k, PAIRS, rho, threads, watch)
+    return _mona(X, k, PAIRS, rho, threads, progress)
 
 
-def _mona(X, k, rule, rho, threads, watch):
+def _mona(X, k, rule, rho, threads, progress):
     limit = int(len(X) ** fraction("rho", rho))
-    order, starts = parts_of(X, k, max(limit, 2 * k), rule, threads, watch.part(0.0, HALVING))
+    order, starts = parts_of(X, k, max(limit, 2 * k), rule, threads, progress.span(0.0, HALVING))
     sizes = np.diff(np.append(starts, len(X)))
-    labels = group_parts(X, k, order, starts, np.flatnonzero(sizes >= 2 * k), threads, watch.part(HALVING, 1.0))
+    labels = group_parts(X, k, order, starts, np.flatnonzero(sizes >= 2 * k), threads, progress.span(HALVING, 1.0))
     return labels_of(order, starts) + starts.size * labels

@@ -4,7 +4,6 @@ import numpy as np
 
 from mag._compiled.work import work_for
 from mag._lib.threads import each
-from mag.methods._best_of import Quiet
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 from mag.methods.ona import ona_star
 from mag.methods.ona.phases import group_part, room_for_part
@@ -14,7 +13,7 @@ LARGE = 4096  # records of a part that is worth all threads
 SHARE = 1 << 13  # records of the small parts that one job groups
 
 
-def group_parts(X, k, order, starts, turn, threads, watch):
+def group_parts(X, k, order, starts, turn, threads, progress):
     """Labels within each part: those in `turn`, of 2k records or more, are grouped, the others are one group.
 
     Part p is order[starts[p]:starts[p + 1]].  When the time is up, what is left is halved.
@@ -31,20 +30,20 @@ def group_parts(X, k, order, starts, turn, threads, watch):
             own = members(p)
             rows = X[own]
             if not group_part(work, rows, k, ROUNDS, labels, own):
-                labels[own] = ona_star(rows, k, threads=1, watch=Quiet(watch))
+                labels[own] = ona_star(rows, k, threads=1, progress=progress.silent())
 
     def halve(p):
-        labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, VARIANCE, threads, watch))
+        labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, VARIANCE, threads, progress))
 
     for p in turn[sizes[turn] > LARGE]:  # few
-        if watch.left() <= 0:
+        if progress.left() <= 0:
             halve(p)
         else:
-            labels[members(p)] = ona_star(X[members(p)], k, threads=threads, watch=watch)
+            labels[members(p)] = ona_star(X[members(p)], k, threads=threads, progress=progress)
     turn = turn[sizes[turn] <= LARGE]
     jobs = np.split(turn, np.flatnonzero(np.diff(np.cumsum(sizes[turn]) // SHARE)) + 1) if turn.size else []
     for a in range(0, len(jobs), 2 * threads):
-        if watch.step(a / len(jobs)):
+        if progress.step(a / len(jobs)):
             for p in np.concatenate(jobs[a:]):
                 halve(p)
             break

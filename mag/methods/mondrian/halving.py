@@ -133,8 +133,8 @@ def divide(X, order, start, stop, k, limit, rule, spare, values, cuts, once):
     return -1
 
 
-def parts_of(X, k, limit, rule, threads, watch, done=1.0):
-    """The order of the records and where parts start in it; progress goes to `done`."""
+def parts_of(X, k, limit, rule, threads, progress):
+    """The order of the records and where parts start in it."""
     n = len(X)
     order, spare, values, cuts = np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.zeros(n, np.int64)
     large, small = [(0, n)], []
@@ -144,7 +144,7 @@ def parts_of(X, k, limit, rule, threads, watch, done=1.0):
             middle = divide(X, order, start, stop, k, limit, rule, spare, values, cuts, True)
             if middle >= 0:
                 large += [(start, middle), (middle, stop)]
-            watch.step(0.0)
+            progress.step(0.0)
         else:
             small.append((start, stop))
 
@@ -154,7 +154,7 @@ def parts_of(X, k, limit, rule, threads, watch, done=1.0):
     share = 2 * threads
     for a in range(0, len(small), share):
         each(halve, small[a : a + share], threads)
-        watch.step(done * a / len(small))
+        progress.step(a / len(small))
     return order, np.flatnonzero(cuts)
 
 

@@ -13,44 +13,46 @@ from mag.methods.ona.rounds import polish, shuffle, split_large
 MOST = 10**6  # restarts
 
 
-def lmas(X, k, *, restarts=10, random_state, threads, watch):
+def lmas(X, k, *, restarts=10, random_state, threads, progress):
     """k-means with n/k clusters, small ones merged, large ones split by MDAV+ (algorithm 11); the best of some runs."""
     factor = len(X) // k * k / len(X)
 
-    def run(random, threads, watch):
-        labels = kmeans_cleanup.group(X, k, factor=factor, random_state=random, threads=threads, watch=watch)
-        return split_large(X, k, labels, threads, watch)
+    def run(random, threads, progress):
+        labels = kmeans_cleanup.group(X, k, factor=factor, random_state=random, threads=threads, progress=progress)
+        return split_large(X, k, labels, threads, progress)
 
-    return _restarted(run, restarts, X, random_state, threads, watch)
+    return _restarted(run, restarts, X, random_state, threads, progress)
 
 
-def ona(X, k, *, restarts=10, random_state, threads, watch):
+def ona(X, k, *, restarts=10, random_state, threads, progress):
     """From random groups, records go to the nearest centroid and groups are dissolved (algorithm 14); the best run."""
     n = len(X)
 
-    def run(random, threads, watch):
+    def run(random, threads, progress):
         labels = np.concatenate([np.arange(n // k * k) // k, random.integers(n // k, size=n % k)])
         random.shuffle(labels)
-        return shuffle(X, k, labels, random.integers(1, 2**62), threads, watch)
+        return shuffle(X, k, labels, random.integers(1, 2**62), threads, progress)
 
-    return _restarted(run, restarts, X, random_state, threads, watch)
+    return _restarted(run, restarts, X, random_state, threads, progress)
 
 
-def _restarted(run, restarts, X, random_state, threads, watch):
+def _restarted(run, restarts, X, random_state, threads, progress):
     starts = random_state.spawn(integer("restarts", restarts, 1, MOST, "most"))
-    return best_of(run, starts, X, threads, watch)[0]
+    return best_of(run, starts, X, threads, progress)[0]
 
 
-def ona_star(X, k, *, threads, watch):
+def ona_star(X, k, *, threads, progress):
     """From the groups of MDAV*, dissolving groups and reassigning records while that costs less (algorithm 15)."""
-    labels = drive(star, X, k, CENTROID, 1.0, False, threads=threads, watch=watch.part(0.0, 0.5))
-    return polish(X, k, labels, threads, watch.part(0.5, 1.0))
+    labels = drive(star, X, k, CENTROID, 1.0, False, threads=threads, progress=progress.span(0.0, 0.5))
+    return polish(X, k, labels, threads, progress.span(0.5, 1.0))
 
 
-def ona_star_gamma(X, k, *, gamma="search", threads, watch):
+def ona_star_gamma(X, k, *, gamma="search", threads, progress):
     """ONA* from the groups of MDAV*γ; the gain factor is the one with the best result."""
 
-    def run(gamma, threads, watch):
-        return polish(X, k, drive(star, X, k, CENTROID, gamma, True, threads=threads, watch=watch), threads, watch)
+    def run(gamma, threads, progress):
+        return polish(
+            X, k, drive(star, X, k, CENTROID, gamma, True, threads=threads, progress=progress), threads, progress
+        )
 
-    return best_gamma(run, gamma, X, threads, watch)
+    return best_gamma(run, gamma, X, threads, progress)

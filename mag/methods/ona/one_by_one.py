@@ -1,9 +1,8 @@
 """ONA (algorithm 14): records go to the nearest centroid one by one, from a random start."""
 
-import numpy as np
-
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, put
+from mag._compiled.random import draw_below
 from mag._compiled.work import NOBODY, ZERO, fill
 from mag.methods.ona.journal import groups_at, move, nearest, renumber, replace, write
 from mag.methods.ona.phases import gather, is_first, too_large, try_dissolve
@@ -12,23 +11,12 @@ NESTED = 10  # rounds of a split
 
 
 @called
-def _random(seed, below):
-    """A random number from 0 to below - 1; `seed` changes (xorshift64, Marsaglia 2003)."""
-    x = np.uint64(at(seed, 0))
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    put(seed, 0, np.int64(x))
-    return np.int64(x >> np.uint64(20)) % below
-
-
-@called
 def _two_parts(rows, size, d, k, seed, parts, sums):
     """ONA on 2k to 3k-1 records: two groups, never dissolved, since one group would cost more."""
     for p in range(size):
-        put(parts, p, 0 if p < k else 1 if p < 2 * k else _random(seed, 2))
+        put(parts, p, 0 if p < k else 1 if p < 2 * k else draw_below(seed, 2))
     for p in range(size - 1, 0, -1):
-        q = _random(seed, p + 1)
+        q = draw_below(seed, p + 1)
         v = at(parts, p)
         put(parts, p, at(parts, q))
         put(parts, q, v)

@@ -15,16 +15,16 @@ SHARE = 512  # groups, or records, a step
 SLOWER = 0.7  # of what is left to do, this much is left after a round: a guess for the progress bar
 
 
-def split_large(X, k, labels, threads, watch):
+def split_large(X, k, labels, threads, progress):
     """Split groups of 2k records or more by MDAV+, which never makes such groups (algorithm 13)."""
     for g in np.flatnonzero(np.bincount(labels) >= 2 * k):
         members = np.flatnonzero(labels == g)
-        parts = drive(star, X[members], k, CENTROID, 0.0, False, threads=threads, watch=watch)
+        parts = drive(star, X[members], k, CENTROID, 0.0, False, threads=threads, progress=progress)
         labels[members] = np.where(parts > 0, labels.max() + parts, g)
     return labels
 
 
-def polish(X, k, labels, threads, watch):
+def polish(X, k, labels, threads, progress):
     """ONA* on a grouping: dissolve and reassign (algorithm 15) until nothing changes or the time is up."""
 
     def turn(work):
@@ -35,10 +35,10 @@ def polish(X, k, labels, threads, watch):
                 cursor = visit(work, X, k, phase, cursor, SHARE)
                 yield
 
-    return _rounds(X, k, split_large(X, k, labels, threads, watch), turn, watch)
+    return _rounds(X, k, split_large(X, k, labels, threads, progress), turn, progress)
 
 
-def shuffle(X, k, labels, seed, threads, watch):
+def shuffle(X, k, labels, seed, threads, progress):
     """ONA on a grouping (algorithm 14): records one by one, until nothing changes or the time is up."""
     seeds = np.array([seed])
 
@@ -48,7 +48,7 @@ def shuffle(X, k, labels, seed, threads, watch):
             visit_records(work, X, k, a, min(a + SHARE, len(X)), seeds)
             yield
 
-    return _rounds(X, k, labels, turn, watch)
+    return _rounds(X, k, labels, turn, progress)
 
 
 def _refresh(work, X, k, threads):
@@ -56,12 +56,12 @@ def _refresh(work, X, k, threads):
     each(lambda part: refresh(work, X, k, *part), parts, threads)
 
 
-def _rounds(X, k, labels, turn, watch):
+def _rounds(X, k, labels, turn, progress):
     work = work_for(room_for_groups, *X.shape, k)
     form_groups(work, X, k, labels)
     for number in range(ROUNDS):
         for _ in turn(work):  # between two steps the groups are always valid
-            if watch.step(1.0 - SLOWER**number):
+            if progress.step(1.0 - SLOWER**number):
                 groups_now(work, X, k, labels)
                 return labels
         _, moved = groups_now(work, X, k, labels)

@@ -12,9 +12,9 @@ from mag.methods.orders.consecutive import labels_in_order
 from mag.methods.orders.groups_of_k import gather_around, order_of
 
 
-def group(X, k, *, whole, watch):
+def group(X, k, *, whole, progress):
     """The best groups of consecutive records."""
-    return labels_in_order(X, order_of(X, k, gather, watch), k, whole)
+    return labels_in_order(X, order_of(X, k, gather, progress), k, whole)
 
 
 @jit

@@ -6,7 +6,7 @@ from mag._compiled.jit import jit
 from mag.methods.distances.remaining import measure, nearest, remaining, sweep, take, the_rest
 
 
-def order_of(X, k, gather, watch):
+def order_of(X, k, gather, progress):
     """Let `gather` take groups of k until fewer are left than it needs, or time runs out; the rest go by their sums.
 
     `gather(left, k, found, done)` writes the next records of the order and returns how many there are then, or the same
@@ -15,7 +15,7 @@ def order_of(X, k, gather, watch):
     n = len(X)
     found, left, done = np.empty(n, np.int64), remaining(X), -1
     after = 0
-    while after > done and not watch.step(1.0 - (1.0 - after / n) ** 2):
+    while after > done and not progress.step(1.0 - (1.0 - after / n) ** 2):
         done = after
         after = gather(left, k, found, done)
     found[after:] = the_rest(X, found[:after])

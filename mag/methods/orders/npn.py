@@ -6,26 +6,26 @@ Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006.
 import numpy as np
 
 from mag._compiled.jit import jit
-from mag._lib.progress import Watch
+from mag._lib.progress import Progress
 from mag.methods.distances.remaining import farthest, measure, nearest, remaining, sweep, take, the_rest
 from mag.methods.orders.consecutive import labels_in_order
 
 WORK = 2**24  # coordinates looked at between two looks at the clock
 
 
-def group(X, k, *, whole, watch):
+def group(X, k, *, whole, progress):
     """The best groups of consecutive records."""
-    return labels_in_order(X, order(X, watch), k, whole)
+    return labels_in_order(X, order(X, progress), k, whole)
 
 
-def order(X, watch=None):
+def order(X, progress=None):
     """The walk; where time runs out, the rest in the order of their sums."""
-    n, watch = len(X), watch or Watch()
+    n, progress = len(X), progress or Progress()
     walked, left = np.empty(n, np.int64), remaining(X)
     measure(left, X.mean(axis=0))
     walked[0] = take(left, farthest(left))
     done = 1
-    while done < n and not watch.step(1.0 - (1.0 - done / n) ** 2):
+    while done < n and not progress.step(1.0 - (1.0 - done / n) ** 2):
         stop = min(n, done + 1 + WORK // (left.count[1] * X.shape[1]))
         walk(X, left, walked, done, stop)
         done = stop

@@ -39,7 +39,7 @@ def group(
     whole,
     random_state,
     threads,
-    watch,
+    progress,
 ):
     """The groups of the best direction, or with `ordered` the best of consecutive records in its order.
 
@@ -48,9 +48,9 @@ def group(
     """
     if whole is not None and not flag("ordered", ordered):
         raise ValueMistake("ordered must be True with integer=True; got False.")
-    search = Search(X, k, engine, threads, watch.part(0.0, 0.5 if refine else 1.0))
+    search = Search(X, k, engine, threads, progress.span(0.0, 0.5 if refine else 1.0))
     search.look(_directions(X, directions, n_projections, random_state))
-    _refine(search, integer("refine", refine, 0, 10**9, "most"), random_state, watch.part(0.5, 1.0))
+    _refine(search, integer("refine", refine, 0, 10**9, "most"), random_state, progress.span(0.5, 1.0))
     if flag("ordered", ordered):
         orders = (np.argsort(project(search.XT, u), kind="stable") for u in search.holders)
         labels = best_in_orders(X, orders, k, whole)
@@ -91,11 +91,11 @@ def _directions(X, directions, n_projections, random_state):
     return np.concatenate([first, draw((count, d))])
 
 
-def _refine(search, rounds, random_state, watch):
+def _refine(search, rounds, random_state, progress):
     """Directions around the best one, in a radius that follows success."""
     radius = 0.3
     for step in range(rounds):
-        if watch.step(step / rounds):
+        if progress.step(step / rounds):
             return
         center, least = search.holders[-1], search.least
         scale = np.sqrt(np.square(center).mean())
@@ -106,10 +106,10 @@ def _refine(search, rounds, random_state, watch):
 class Search:
     """Directions looked at so far, what they lose, and those that were better than all before them."""
 
-    def __init__(self, X, k, engine, threads, watch):
+    def __init__(self, X, k, engine, threads, progress):
         cost = COSTS["sse"]
         solvers = {name: SOLVERS[name] for name in automatic_solvers(cost, k, bounded=True, weighted=False)}
-        self.problem, self.engine, self.watch = Problem(cost, solvers, k, k), engine, watch
+        self.problem, self.engine, self.progress = Problem(cost, solvers, k, k), engine, progress
         # a device takes one large batch after the other
         self.threads, self.block = (threads, BLOCK) if engine is cpu else (1, LARGE)
         n, d = X.shape
@@ -127,7 +127,7 @@ class Search:
         wave = 4 * self.threads
         self.directions.append(directions)
         for i in range(0, len(blocks), wave):
-            if i and self.watch.step(i / len(blocks)):
+            if i and self.progress.step(i / len(blocks)):
                 return
             scores = np.concatenate(each(self._score, blocks[i : i + wave], self.threads))
             self.scores.append(scores)

@@ -9,6 +9,8 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import inlined, jit
+from mag._compiled.lanes import part
+from mag._compiled.random import draw_below
 from mag._lib.checks import not_negative
 from mag.methods.distances.neighbors import neighbors
 from mag.methods.orders import npn
@@ -29,27 +31,28 @@ SHORTER = 1 - 1e-12  # of what was there: less may be rounding
 Tour = namedtuple("Tour", "X near tour position waiting waits done count")
 
 
-def group(X, k, *, exchanges=None, whole, random_state, threads, watch):
+def group(X, k, *, exchanges=None, whole, random_state, threads, progress):
     """The best groups of consecutive records in any of the tours on the way; `exchanges` are tried per record."""
     tried = min(EXCHANGES, MOST / len(X)) if exchanges is None else not_negative("exchanges", exchanges)
-    return best_in_orders(X, orders(X, tried, random_state, threads, watch), k, whole)
+    return best_in_orders(X, orders(X, tried, random_state, threads, progress), k, whole)
 
 
-def orders(X, exchanges, random_state, threads, watch):
+def orders(X, exchanges, random_state, threads, progress):
     """The walk that the tour starts from, then tours that grow shorter, cut open at each of their longest steps."""
     # Equal records are one stop of the tour.
     stops, copies = np.unique(X, axis=0, return_inverse=True)
     place = np.empty(len(stops), np.int64)
-    for stop in _paths(stops, exchanges, random_state, threads, watch):
+    for stop in _paths(stops, exchanges, random_state, threads, progress):
         place[stop] = np.arange(len(stops))
         yield np.argsort(place[copies.ravel()], kind="stable")
 
 
-def _paths(X, exchanges, random_state, threads, watch):
+def _paths(X, exchanges, random_state, threads, progress):
     n = len(X)
-    walk = npn.order(X, watch.part(0.0, 0.2))
+    walking, exploring = progress.span(0.0, 0.2), progress.span(0.3, 1.0)
+    walk = npn.order(X, walking)
     yield walk
-    if n < 8 or watch.step(1.0):
+    if n < 8 or walking.step(1.0):
         return
     position = np.empty(n, np.int64)
     position[walk] = np.arange(n)
@@ -67,15 +70,14 @@ def _paths(X, exchanges, random_state, threads, watch):
         wait(s, record)
     settle(s, n)
     yield from _cuts(s)
-    watch.part(0.3, 1.0)
     total, tried = int(exchanges * n), 0
     for step in range(1, STATIONS + 1):
-        while tried < total * step // STATIONS and not watch.step(tried / total):
+        while tried < total * step // STATIONS and not exploring.step(tried / total):
             tries = min(CHUNK, total * step // STATIONS - tried)
             explore(s, tries)
             tried += tries
         yield from _cuts(s)
-        if watch.stopped:
+        if exploring.stopped:
             return
 
 
@@ -220,25 +222,15 @@ def settle(s, reach):
     return total
 
 
-@inlined
-def draw(s, high):
-    """A number in [0, high), by a xorshift generator."""
-    state = s.count[3]
-    state ^= state << 13
-    state ^= (state >> 7) & ((1 << 57) - 1)
-    state ^= state << 17
-    s.count[3] = state
-    return ((state >> 11) & ((1 << 53) - 1)) % high
-
-
 @jit
 def explore(s, tries):
     """Exchange two neighboring stretches, settle, and undo all that if the tour is no shorter."""
-    n = len(s.tour)
+    n, seed = len(s.tour), part(s.count, 3)
     longest = min(STRETCH, n // 8)
     for _ in range(tries):
         s.count[2] = 0
-        i, first, second = draw(s, n), 1 + draw(s, longest), 1 + draw(s, longest)
+        i = draw_below(seed, n)
+        first, second = 1 + draw_below(seed, longest), 1 + draw_below(seed, longest)
         a, b = s.tour[i], s.tour[(i + 1) % n]
         c, d = s.tour[(i + first) % n], s.tour[(i + first + 1) % n]
         e, f = s.tour[(i + first + second) % n], s.tour[(i + first + second + 1) % n]
