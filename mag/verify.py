@@ -272,6 +272,7 @@ def _of_pandas(column: Any) -> list[np.ndarray]:
 
 
 def _of_polars(column: Any) -> list[np.ndarray]:
+    column = column.alias("")  # polars takes a name like ^a$ for a pattern
     polars, dtype, null = sys.modules["polars"], column.dtype, column.is_null().to_numpy()
     if dtype == polars.Null:
         return [null.astype(np.uint8)]

@@ -299,7 +299,7 @@ def test_a_permuted_or_duplicate_index_is_kept(index):
     assert any("index" in warning for warning in release.warnings)
 
 
-NAMES = ["index", "labels", "literal", "count", "len", "", "level_0", "0", "x bits", "name"]
+NAMES = ["index", "labels", "literal", "count", "len", "", "level_0", "0", "x bits", "name", "*", "^v.*$", "^$"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -310,6 +310,16 @@ def test_columns_may_be_called_anything(make, name, role):
     release = mag.microaggregate(table, 2, masked, **({} if role == "columns" else {role: name}))
     assert names(release.data) == [name, "value"]
     assert smallest_class(release.data, [name, "value"] if role != "keep" else ["value"]) >= 2
+
+
+@pytest.mark.parametrize("name", ["*", "^a.*$"])
+def test_series_and_fields_may_be_called_like_patterns_of_polars(name):
+    cells = pl.DataFrame({name: ["a", "a", "b", "b"], "ab": [1, 1, 2, 2]}).to_struct(name)
+    table = {"x": pl.Series(name, [1.0, 2.0, None, None]), "g": cells, "t": pl.Series(name, ["p", "q", None, "r"])}
+    release = mag.microaggregate(table, 2, "x", by="g", keep="t", missing="group")
+    assert [column.name for column in release.data.values()] == [name] * 3
+    assert release.data["g"].equals(cells)
+    assert release.data["t"].equals(table["t"])
 
 
 def test_names_of_pandas_may_be_numbers_and_tuples():

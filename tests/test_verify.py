@@ -145,7 +145,7 @@ def test_an_encoder_of_columns_that_loses_equality_is_found_out(name, monkeypatc
     publish = kind.publish
 
     def shifted(column, short, labels, missing):  # the groups of one column go to the wrong records
-        return publish(column, short, np.roll(labels, column.series.name == "x"), missing)
+        return publish(column, short, np.roll(labels, column.name == "x"), missing)
 
     monkeypatch.setattr(kind, "publish", staticmethod(shifted))
     with pytest.raises(NotAnonymous):

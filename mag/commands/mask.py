@@ -29,7 +29,7 @@ from mag.commands._options import (
     whole,
 )
 from mag.commands._output import bar, dump, say
-from mag.files import FORMATS, File, smallest
+from mag.files import FORMATS, File, columns_of, smallest
 
 if TYPE_CHECKING:
     from mag.release import Guarantee, Release
@@ -129,7 +129,7 @@ def mask(
                 if report is not None:
                     release.report(drafts["report"])
                 if target.format.text:  # the count needs memory, too
-                    stored = stored.select(roles["--by"] + roles["--keep"])
+                    stored = columns_of(stored, roles["--by"] + roles["--keep"])
                 del release, frame
                 hashed = aside.submit(digest, drafts["out"])
                 told["verified"] = verified(target, drafts["out"], guarantee, stored)
