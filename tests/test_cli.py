@@ -65,6 +65,7 @@ def test_mask_writes_the_file_and_its_manifest(people, mag_):
     assert manifest["verified"] == counted
     assert manifest["untouched"] == ["zip"]
     assert manifest["options"]["drop"] == 1
+    assert (manifest["options"]["weights"], manifest["table"]["columns"]) == (None, after.columns)
     assert manifest["versions"]["polars"] == pl.__version__
     assert sorted(path.name for path in people.parent.iterdir()) == ["out.csv", "out.csv.manifest.json", "people.csv"]
 

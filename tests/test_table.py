@@ -322,6 +322,22 @@ def test_series_and_fields_may_be_called_like_patterns_of_polars(name):
     assert release.data["t"].equals(table["t"])
 
 
+@pytest.mark.parametrize("role", ["keep", "drop"])
+def test_manifest_report_and_pickle_count_dropped_columns_and_do_not_name_them(make, role, tmp_path):
+    table = make({"x": [1.0, 2.0, 8.0, 9.0], "secret_weight": [1.0, 2.0, 1.0, 2.0], "secret_name": list("abcd")})
+    weight = ["secret_weight"]
+    given = {"keep": [], "drop": ["secret_name"]}
+    given[role] = given[role] + weight
+    release = mag.microaggregate(table, 2, "x", weights="secret_weight", **given)
+    told = release.manifest()
+    assert told["options"]["drop"] == len(given["drop"])
+    assert told["options"]["weights"] == ("secret_weight" if role == "keep" else "not published")
+    page = release.report(tmp_path / "report.html").read_text()
+    for text in (json.dumps(told), page, repr(pickle.dumps(release)), json.dumps(pickle.loads(pickle.dumps(told)))):
+        assert "secret_name" not in text
+        assert ("secret_weight" in text) == (role == "keep")
+
+
 def test_names_of_pandas_may_be_numbers_and_tuples():
     table = pd.DataFrame({0: [1.0, 2.0, 3.0, 4.0], 1: list("abab"), ("a", 1): [1, 2, 3, 4]}, columns=[0, 1, ("a", 1)])
     release = mag.microaggregate(table, 2, 0, by=1, keep=("a", 1))
@@ -723,6 +739,7 @@ def test_a_release_tells_what_was_done(make):
     assert "not covered: name." in repr(release)
     assert release._repr_html_().startswith("<p><b>Every record")
     manifest = json.loads(json.dumps(release.manifest()))
+    assert manifest["table"]["columns"] == names(release.data)
     assert manifest["guarantee"]["smallest"] >= 5
     assert manifest["untouched"] == ["name"]
     assert manifest["options"]["k"] == 5

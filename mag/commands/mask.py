@@ -239,13 +239,14 @@ def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
 
 
 def _manifest(release: "Release", weights: str | None, roles: dict[str, list[str]]) -> dict[str, Any]:
-    """Without the times, which depend on withheld records, and the names of columns that are not published."""
+    """With the columns that were not read, without the times, which depend on withheld records."""
+    from mag.release import tell_options
+
+    tell_options(release, drop=len(roles["--drop"]))
+    if weights in roles["--keep"]:
+        tell_options(release, weights=weights)
     told = release.manifest()
     del told["seconds"]
-    told["options"] |= {
-        "drop": len(roles["--drop"]),
-        "weights": weights if weights is None or weights in roles["--keep"] else "a column that is not published",
-    }
     return told
 
 
