@@ -254,7 +254,7 @@ class Release:
         guarantee = {name: _plain(value) for name, value in vars(self.guarantee).items()}
         return {
             "mag": __version__,
-            "versions": self._facts["versions"],
+            "versions": dict(self._facts["versions"]),
             "options": dict(self._facts["options"]),
             "table": dict(self._facts["table"]),
             "published": {

@@ -1,5 +1,6 @@
 """Tables: check, read, stratify, group, mask, count again, publish."""
 
+import functools
 import os
 import time
 from collections.abc import Callable, Hashable
@@ -474,6 +475,7 @@ def _name(given: Any) -> Any:
     return given if given is None or isinstance(given, (str, int)) else getattr(given, "name", type(given).__name__)
 
 
+@functools.cache  # reading them took a third of the time of a small table
 def _versions() -> dict[str, str]:
     found = {}
     for name in ("narwhals", "numba", "numpy", "pandas", "polars", "pyarrow"):

@@ -322,6 +322,13 @@ def test_series_and_fields_may_be_called_like_patterns_of_polars(name):
     assert release.data["t"].equals(table["t"])
 
 
+def test_versions_are_looked_up_once(monkeypatch):
+    told = mag.microaggregate({"x": [1.0, 2.0]}, 2, "x").manifest()["versions"]
+    monkeypatch.setattr("mag.table.version", None)
+    told["numpy"] = "of the caller"
+    assert mag.microaggregate({"x": [1.0, 2.0]}, 2, "x").manifest()["versions"]["numpy"] == np.__version__
+
+
 @pytest.mark.parametrize("role", ["keep", "drop"])
 def test_manifest_report_and_pickle_count_dropped_columns_and_do_not_name_them(make, role, tmp_path):
     table = make({"x": [1.0, 2.0, 8.0, 9.0], "secret_weight": [1.0, 2.0, 1.0, 2.0], "secret_name": list("abcd")})
