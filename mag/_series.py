@@ -40,6 +40,11 @@ class SeriesColumn:
         return len(self.series)
 
     @property
+    def has_index(self) -> bool:
+        """Whether cells have row names, as in pandas."""
+        return self.library is _Pandas
+
+    @property
     def kind(self) -> str:
         """What it holds, as far as masking cares."""
         nw, dtype = narwhals, self.series.dtype

@@ -448,7 +448,7 @@ def _blanked(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.nd
 
 def _warnings(frame: Frame, roles: Roles, strata: Strata, shuffle: bool, complete: bool) -> tuple[str, ...]:
     found = []
-    if not shuffle and (note := frame.index_note(strata.rows.size < frame.n)):
+    if not shuffle and (note := frame.index_note([*roles.by, *roles.columns, *roles.keep], strata.rows.size < frame.n)):
         found.append(note)
     if roles.keep:
         found.append(f"Published as they are: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")

@@ -322,6 +322,26 @@ def test_series_and_fields_may_be_called_like_patterns_of_polars(name):
     assert release.data["t"].equals(table["t"])
 
 
+@pytest.mark.parametrize(
+    ("index", "missing", "note"),
+    [
+        (pd.Index(list("abcd"), name="key"), "error", "index of the table is published as it is"),
+        (None, "drop", "index shows which records are withheld"),
+        (None, "error", ""),
+    ],
+)
+def test_the_index_of_series_in_a_dictionary_has_the_note_of_a_frame(index, missing, note):
+    x = pd.Series([1.0, 2.0, 8.0, None if missing == "drop" else 9.0], index=index)
+    frame = mag.microaggregate(pd.DataFrame({"x": x}), 3, "x", missing=missing)
+    for other in (pd.Series([1, 2, 3, 4]), [1, 2, 3, 4]):
+        release = mag.microaggregate({"x": x, "y": other}, 3, "x", missing=missing, drop="y")
+        assert release.warnings == frame.warnings
+        assert bool(release.warnings) == bool(note)
+        assert note in "".join(release.warnings)
+    assert not mag.microaggregate({"x": x}, 3, "x", missing=missing, shuffle=True).warnings
+    assert not mag.microaggregate({"x": x.to_numpy(), "y": x}, 3, "x", missing=missing, drop="y").warnings
+
+
 def test_versions_are_looked_up_once(monkeypatch):
     told = mag.microaggregate({"x": [1.0, 2.0]}, 2, "x").manifest()["versions"]
     monkeypatch.setattr("mag.table.version", None)
