@@ -25,7 +25,7 @@ from mag._fresh import arrow_table, bare_field, fresh_column
 from mag._lock import alone
 from mag.backends import _workspace
 from mag.methods._watch import Watch
-from mag.release import Guarantee, _plain
+from mag.release import Guarantee, _plain, public_options
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
 
@@ -294,10 +294,11 @@ def columnwise(
             guarantee = Guarantee(
                 "per-column", k, tuple(ks), tuple(by), tuple(keep), source.n, 0, counts, smallest, by_column
             )  # fmt: skip
+            told = public_options(options, published)
             warnings = (f"{resumed} of {len(ks)} columns were masked by an earlier run.",) if resumed else ()
             manifest = _plain({
-                "mag": __version__, "versions": versions, "options": options, "method": "univariate", "complete": True,
-                "table": {"records": source.n, "columns": source.names},
+                "mag": __version__, "versions": versions, "options": told, "method": "univariate", "complete": True,
+                "table": {"records": source.n, "columns": published},
                 "published": {"records": source.n, "name": output.name, "sha256": digest(draft)},
                 "guarantee": vars(guarantee) | {"text": str(guarantee)}, "untouched": keep, "warnings": warnings,
             })  # fmt: skip

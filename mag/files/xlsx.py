@@ -8,7 +8,7 @@ import zipfile
 from types import MappingProxyType
 
 from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, WIDE, Limit, as_text, kind
-from mag.files._format import Format
+from mag.files._format import Format, columns_of
 
 RECORDS, COLUMNS = 2**20 - 1, 2**14
 LONG = Limit(
@@ -40,7 +40,7 @@ class Xlsx(Format):
         return dict(self._load(path).schema)
 
     def columns(self, path, wanted):
-        return self._load(path).select(wanted)
+        return columns_of(self._load(path), wanted)
 
     def read(self, path, numbers, others, layout):
         """Cells that are kept must be of one type, and no errors, of which the reader makes text and missing cells."""
@@ -95,17 +95,18 @@ class Xlsx(Format):
         logging.getLogger("fastexcel").setLevel(logging.CRITICAL)  # it tells of columns without cells
         _check_size(path)
         frame = pl.DataFrame(fastexcel.read_excel(path).load_sheet(0, schema_sample_rows=None))
-        whole = [
-            column.name
-            for column in frame
-            if column.dtype == pl.Float64 and ((column == column.round()) & (column.abs() <= 2**53)).all()
-        ]
-        days = [
-            column.name
-            for column in frame
-            if column.dtype == pl.Datetime and (column == column.dt.truncate("1d")).all()
-        ]
-        return frame.with_columns(pl.col(whole).cast(pl.Int64), pl.col(days).cast(pl.Date))
+        return pl.DataFrame({column.name: _narrowed(column.alias("")) for column in frame})
+
+
+def _narrowed(column):
+    """Whole numbers as integers, whole days as dates."""
+    import polars as pl
+
+    if column.dtype == pl.Float64 and ((column == column.round()) & (column.abs() <= 2**53)).all():
+        return column.cast(pl.Int64)
+    if column.dtype == pl.Datetime and (column == column.dt.truncate("1d")).all():
+        return column.cast(pl.Date)
+    return column
 
 
 def _flaw(path, names) -> str:
