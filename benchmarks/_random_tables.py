@@ -11,7 +11,7 @@ import pyarrow.compute
 NAMES = [
     "income", "age", "index", "level_0", "__index_level_0__", " ", "a,b", 'a"b', "a;b", "a\tb", "a\nb", "[red]", "[/x]",
     "λ", "é", "e\u0301", "\x1b[31m", "%s", "{0}", "../x", "-k", "--by", "count", "len", "x" * 60, "None", "nan", "0",
-    "'", "`", "name", "values", "data", "columns", "k", "=1+1", "<b>", "&amp;", "$x", "\\", "-0 age",
+    "'", "`", "name", "values", "data", "columns", "k", "=1+1", "<b>", "&amp;", "$x", "\\", "-0 age", "*", "^a.*$",
     "long name of a column",
 ]  # fmt: skip
 TEXTS = [

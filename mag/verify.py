@@ -272,6 +272,7 @@ def _of_pandas(column: Any) -> list[np.ndarray]:
 
 
 def _of_polars(column: Any) -> list[np.ndarray]:
+    column = column.alias("")  # polars takes a name like ^a$ for a pattern
     polars, dtype, null = sys.modules["polars"], column.dtype, column.is_null().to_numpy()
     if dtype == polars.Null:
         return [null.astype(np.uint8)]
@@ -284,8 +285,9 @@ def _of_polars(column: Any) -> list[np.ndarray]:
         lengths = lists.list.len().cast(polars.Int64).fill_null(-1).to_numpy()
         full = lists.filter(polars.Series(lengths > 0))
         return _sequences(_of_polars(full.explode()) if len(full) else [lengths[:0]], lengths)
-    if dtype == polars.String:
-        return [column.rank("dense").fill_null(0).to_numpy()]
+    if dtype == polars.String:  # the first record with the same text, for few texts and for many faster than their rank
+        first = polars.col("first").min().over("")
+        return [column.to_frame().with_row_index("first").select(first).to_series().to_numpy()]
     physical = column.cast(polars.UInt8) if dtype == polars.Boolean else column.to_physical()
     if physical.dtype in (polars.Int128, polars.UInt128):
         return _of_objects(physical.to_list())

@@ -696,15 +696,13 @@ def findings(case):
     return sorted(set(ways.get(case.target, _file_findings)(case)))
 
 
-def search(needles, blobs, record=()):
-    """Places of canaries in outputs; those that begin with a word of `record` may name columns that were dropped."""
+def search(needles, blobs):
+    """Places of canaries in outputs."""
     seen = set()
     for output, blob in blobs:
         if (output, blob) not in seen:
             seen.add((output, blob))
-            for hit in needles.found(blob):
-                if output.split()[0] not in record or not hit.startswith(DROPPED_NAME):
-                    yield f"{output}: {hit}"
+            yield from (f"{output}: {hit}" for hit in needles.found(blob))
 
 
 def _memory_findings(case):
@@ -716,7 +714,7 @@ def _memory_findings(case):
         yield from search(plant.needles, said())
         warnings.simplefilter("ignore")  # of writers
         blobs = itertools.chain(outputs(release.data), release_outputs(release, folder))
-        yield from search(plant.needles, blobs, record=("manifest", "report"))
+        yield from search(plant.needles, blobs)
 
 
 def _file_findings(case):
@@ -730,9 +728,7 @@ def _file_findings(case):
         words = command_of(case.treatment, source, outside / f"out.{case.target}", kept, drop, more)
         code, out, err = run(words)
         printed = ("manifest" if "json" in case.options else "printed", (out + err).encode())
-        streamed = source.suffix == ".parquet" == f".{case.target}" and str(case.treatment).startswith("per-column")
-        record = ("manifest",) if streamed else ()
-        yield from search(plant.needles, [printed, *_contents(outside), *said()], record)
+        yield from search(plant.needles, [printed, *_contents(outside), *said()])
         if code == 2:
             raise Refused(err.strip())
         assert code == 0, f"exit code {code}: {err}"
@@ -761,7 +757,7 @@ def _stream_findings(case):
         blobs = [("manifest", json.dumps(release.manifest(), default=str).encode())]
         blobs += [(f"release {name}", blob) for name, blob in (*shown(release), *pickles(release))]
         blobs += [*_contents(outside), *arrow_bytes(release.data.to_table()), *said()]
-        yield from search(plant.needles, blobs, record=("manifest", "release"))
+        yield from search(plant.needles, blobs)
 
 
 @contextlib.contextmanager
@@ -821,7 +817,7 @@ LIBRARIES = {
 
 
 def _error_findings(case):
-    """Errors quote no cell, nor do those that they were raised from."""
+    """Errors quote no cell, nor do those that they were raised from; to their caller they may name every column."""
     plant = Plant(case.treatment, case.seed)
     change, options = MISTAKES[case.options[0]]
     columns = change({name: list(cells) for name, cells in plant.columns.items() if name != "raw"}, plant)
@@ -839,7 +835,7 @@ def _error_findings(case):
             words = command_of(treatment, inside / "in.csv", outside / "o.csv", kept, ["w", plant.secret], more)
             code, out, err = run(words)
             blobs = [("error", (out + err).encode()), *_contents(outside), *said()]
-            yield from search(plant.needles, blobs, record=("error",))
+            yield from (line for line in search(plant.needles, blobs) if DROPPED_NAME not in line)
             assert code in (0, 2), err
         return
     call = {"k": K, "by": "g", "keep": kept, "drop": ["w", plant.secret], **options}
@@ -851,7 +847,7 @@ def _error_findings(case):
         mag.microaggregate(table, columns=MASKED, **call)
     except (ValueError, TypeError) as error:
         told = "".join(traceback.format_exception(error)).encode()
-        yield from search(plant.needles, [("error", told)], record=("error",))
+        yield from (line for line in search(plant.needles, [("error", told)]) if DROPPED_NAME not in line)
 
 
 def _result_findings(case):

@@ -65,6 +65,7 @@ def test_mask_writes_the_file_and_its_manifest(people, mag_):
     assert manifest["verified"] == counted
     assert manifest["untouched"] == ["zip"]
     assert manifest["options"]["drop"] == 1
+    assert (manifest["options"]["weights"], manifest["table"]["columns"]) == (None, after.columns)
     assert manifest["versions"]["polars"] == pl.__version__
     assert sorted(path.name for path in people.parent.iterdir()) == ["out.csv", "out.csv.manifest.json", "people.csv"]
 
@@ -682,3 +683,32 @@ def test_categories_of_withheld_records_are_nowhere_in_the_file(tmp_path, mag_, 
         assert mag_("mask", source, "-o", out, *given)[0] == 0
         assert b"CANARY" not in plain_bytes(out)
         assert "south" in File(out).read([], ["g"])[0]["g"].cast(pl.String).to_list()
+
+
+@pytest.mark.parametrize("before", ["csv", "feather", "parquet", "xlsx"])
+@pytest.mark.parametrize("after", ["csv", "feather", "parquet", "xlsx"])
+@pytest.mark.parametrize("scope", ["joint", "per-column"])
+def test_names_that_are_patterns_of_polars_are_names(tmp_path, mag_, before, after, scope):
+    source, out = tmp_path / f"in.{before}", tmp_path / f"out.{after}"
+    cells = {"ab": [f"r{i}" for i in range(12)], "^a.*$": [i + 0.25 for i in range(12)], "*": list(range(20, 32))}
+    table = pl.DataFrame(cells | {"^$": ["n"] * 6 + ["s"] * 6})
+    {"csv": table.write_csv, "feather": table.write_ipc, "parquet": table.write_parquet, "xlsx": table.write_excel}[
+        before
+    ](source)
+    roles = ["-c", "^a.*$", "-c", "*", "--by", "^$", "--keep", "ab"]
+    assert mag_("mask", source, "-o", out, "-k", 3, "--scope", scope, "--round", "^a.*$=2", *roles)[0] == 0
+    published = File(out).read(["^a.*$", "*"], ["^$", "ab"])[0]
+    assert published.columns == table.columns
+    assert published["ab"].to_list() == cells["ab"]
+    assert published["*"].sum() == pytest.approx(sum(cells["*"]), abs=12)
+    assert mag_("check", out, "--qi", "*", "--qi", "^$", "-k", 3)[0] == 0
+    assert mag_("utility", source, out, "-c", "*", "-c", "^a.*$")[0] == 0
+
+
+def test_dates_and_words_for_missing_in_columns_called_like_patterns(tmp_path, mag_):
+    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    lines = [f"{'-' if i in (3, 4) else i},2026-01-{i + 10},2026-01-{i + 10} 10:00" for i in range(8)]
+    source.write_text("\n".join(["*,^a$,^b$", *lines, ""]))
+    roles = ["-c", "*", "-c", "^a$", "-c", "^b$", "--null", "-", "--missing", "group"]
+    assert mag_("mask", source, "-o", out, "-k", 2, "--scope", "per-column", *roles)[:1] == (0,)
+    assert out.read_text().startswith("*,^a$,^b$\n")

@@ -299,7 +299,7 @@ def test_a_permuted_or_duplicate_index_is_kept(index):
     assert any("index" in warning for warning in release.warnings)
 
 
-NAMES = ["index", "labels", "literal", "count", "len", "", "level_0", "0", "x bits", "name"]
+NAMES = ["index", "labels", "literal", "count", "len", "", "level_0", "0", "x bits", "name", "*", "^v.*$", "^$"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -310,6 +310,59 @@ def test_columns_may_be_called_anything(make, name, role):
     release = mag.microaggregate(table, 2, masked, **({} if role == "columns" else {role: name}))
     assert names(release.data) == [name, "value"]
     assert smallest_class(release.data, [name, "value"] if role != "keep" else ["value"]) >= 2
+
+
+@pytest.mark.parametrize("name", ["*", "^a.*$"])
+def test_series_and_fields_may_be_called_like_patterns_of_polars(name):
+    cells = pl.DataFrame({name: ["a", "a", "b", "b"], "ab": [1, 1, 2, 2]}).to_struct(name)
+    table = {"x": pl.Series(name, [1.0, 2.0, None, None]), "g": cells, "t": pl.Series(name, ["p", "q", None, "r"])}
+    release = mag.microaggregate(table, 2, "x", by="g", keep="t", missing="group")
+    assert [column.name for column in release.data.values()] == [name] * 3
+    assert release.data["g"].equals(cells)
+    assert release.data["t"].equals(table["t"])
+
+
+@pytest.mark.parametrize(
+    ("index", "missing", "note"),
+    [
+        (pd.Index(list("abcd"), name="key"), "error", "index of the table is published as it is"),
+        (None, "drop", "index shows which records are withheld"),
+        (None, "error", ""),
+    ],
+)
+def test_the_index_of_series_in_a_dictionary_has_the_note_of_a_frame(index, missing, note):
+    x = pd.Series([1.0, 2.0, 8.0, None if missing == "drop" else 9.0], index=index)
+    frame = mag.microaggregate(pd.DataFrame({"x": x}), 3, "x", missing=missing)
+    for other in (pd.Series([1, 2, 3, 4]), [1, 2, 3, 4]):
+        release = mag.microaggregate({"x": x, "y": other}, 3, "x", missing=missing, drop="y")
+        assert release.warnings == frame.warnings
+        assert bool(release.warnings) == bool(note)
+        assert note in "".join(release.warnings)
+    assert not mag.microaggregate({"x": x}, 3, "x", missing=missing, shuffle=True).warnings
+    assert not mag.microaggregate({"x": x.to_numpy(), "y": x}, 3, "x", missing=missing, drop="y").warnings
+
+
+def test_versions_are_looked_up_once(monkeypatch):
+    told = mag.microaggregate({"x": [1.0, 2.0]}, 2, "x").manifest()["versions"]
+    monkeypatch.setattr("mag.table.version", None)
+    told["numpy"] = "of the caller"
+    assert mag.microaggregate({"x": [1.0, 2.0]}, 2, "x").manifest()["versions"]["numpy"] == np.__version__
+
+
+@pytest.mark.parametrize("role", ["keep", "drop"])
+def test_manifest_report_and_pickle_count_dropped_columns_and_do_not_name_them(make, role, tmp_path):
+    table = make({"x": [1.0, 2.0, 8.0, 9.0], "secret_weight": [1.0, 2.0, 1.0, 2.0], "secret_name": list("abcd")})
+    weight = ["secret_weight"]
+    given = {"keep": [], "drop": ["secret_name"]}
+    given[role] = given[role] + weight
+    release = mag.microaggregate(table, 2, "x", weights="secret_weight", **given)
+    told = release.manifest()
+    assert told["options"]["drop"] == len(given["drop"])
+    assert told["options"]["weights"] == ("secret_weight" if role == "keep" else "not published")
+    page = release.report(tmp_path / "report.html").read_text()
+    for text in (json.dumps(told), page, repr(pickle.dumps(release)), json.dumps(pickle.loads(pickle.dumps(told)))):
+        assert "secret_name" not in text
+        assert ("secret_weight" in text) == (role == "keep")
 
 
 def test_names_of_pandas_may_be_numbers_and_tuples():
@@ -713,6 +766,7 @@ def test_a_release_tells_what_was_done(make):
     assert "not covered: name." in repr(release)
     assert release._repr_html_().startswith("<p><b>Every record")
     manifest = json.loads(json.dumps(release.manifest()))
+    assert manifest["table"]["columns"] == names(release.data)
     assert manifest["guarantee"]["smallest"] >= 5
     assert manifest["untouched"] == ["name"]
     assert manifest["options"]["k"] == 5

@@ -132,6 +132,17 @@ def test_strata_that_were_mixed_up_are_found_out(make, monkeypatch):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], by="g")
 
 
+@pytest.mark.parametrize("name", ["g", "first", "^a$"])
+@pytest.mark.parametrize("distinct", [3, 5000])
+def test_texts_of_polars_are_told_apart_whatever_their_number(name, distinct):
+    texts = [None, "", " ", "a", "A", "a long text that ends with x", "a long text that ends with y"]
+    cells = [*texts, *(f"text {i}" for i in range(distinct))] * 3
+    column = pl.Series(name, cells)
+    assert recount(pl.DataFrame([column]), [name]) == 3
+    [tokens] = mag.verify._of_polars(column)
+    assert len(set(tokens.tolist())) == len(set(zip(tokens.tolist(), cells, strict=True))) == len(texts) + distinct
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, dict], ids=["pandas", "dict"])
 def test_an_encoder_that_loses_equality_is_found_out(make, monkeypatch):
     def noisy(array, missing):
@@ -148,7 +159,7 @@ def test_an_encoder_of_columns_that_loses_equality_is_found_out(name, monkeypatc
     publish = kind.publish
 
     def shifted(column, short, labels, missing):  # the groups of one column go to the wrong records
-        return publish(column, short, np.roll(labels, column.series.name == "x"), missing)
+        return publish(column, short, np.roll(labels, column.name == "x"), missing)
 
     monkeypatch.setattr(kind, "publish", staticmethod(shifted))
     with pytest.raises(NotAnonymous):

@@ -51,19 +51,19 @@ class Groups:
     @cached_property
     def share(self):
         """Weights divided by 2**heft."""
-        return np.ldexp(self.weights, -self.spread(self.heft))
+        return self._divided(self.weights, self.heft)
 
     @cached_property
     def base(self):
         if self.weights is None:
             return self.first
         heavy = np.flatnonzero(self.weights == self.spread(self._heaviest))
-        return self.values[heavy[np.searchsorted(heavy, self.starts)]]
+        return self.values[heavy if len(heavy) == len(self.starts) else heavy[np.searchsorted(heavy, self.starts)]]
 
     @cached_property
     def _counting(self):
         """The values, and the smallest and largest of each group; values without weight are at the base."""
-        if self.weights is None:
+        if self.weights is None or self.weights.min() > 0:
             return self.values, self.first, self.final
         counts = (self.weights > 0) | self.spread(self._heaviest == 0)
         values = np.where(counts, self.values, self.spread(self.base))
@@ -81,16 +81,24 @@ class Groups:
 
     @cached_property
     def y(self):
-        values, base = self._counting[0], self.spread(self.base)
+        values = self._counting[0]
         if values.dtype.kind == "f":
             if not self.scale.any():
-                return values - base
-            scale = self.spread(self.scale)
-            return np.ldexp(values, -scale) - np.ldexp(base, -scale)
+                return values - self.spread(self.base)
+            return self._divided(values, self.scale) - self.spread(np.ldexp(self.base, -self.scale))
+        base = self.spread(self.base)
         if self.weights is None:
             return _summable(distance(values, base), self.sizes)
         y = np.where(values < base, -_real(distance(base, values)), _real(distance(values, base)))
-        return np.ldexp(y, -self.spread(self.scale))
+        return self._divided(y, self.scale)
+
+    def _divided(self, numbers, exponents):
+        """Numbers of records, divided by 2**exponent of their group: times its inverse, as exact and faster."""
+        with np.errstate(over="ignore"):
+            inverse = np.ldexp(1.0, -exponents)
+        if inverse.size and inverse.min() > 0 and inverse.max() < np.inf:
+            return numbers * self.spread(inverse)
+        return np.ldexp(numbers, -self.spread(exponents))
 
     def spread(self, per_group):
         """One entry per record from one per group."""
@@ -104,12 +112,12 @@ class Groups:
 
     def mean(self):
         """Weighted mean; records of a group without any weight count alike."""
-        plain = _real(self.add(self.y)) / self.sizes
         if self.weights is None:
-            return plain
-        weight = self.add(self.share)
-        heavy = self.add(self.share * self.y)
-        return np.where(weight > 0, heavy / np.where(weight > 0, weight, 1), plain)
+            return _real(self.add(self.y)) / self.sizes
+        weight, heavy = self.add(self.share), self.add(self.share * self.y)
+        if weight.all():
+            return heavy / weight
+        return np.where(weight > 0, heavy / np.where(weight > 0, weight, 1), _real(self.add(self.y)) / self.sizes)
 
     def middles(self):
         """Where the middle value is, or the two of an even group; with weights, where half of these is reached."""

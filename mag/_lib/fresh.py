@@ -236,7 +236,7 @@ def _polars_cells(series: Any) -> Any:
     if isinstance(dtype, polars.Struct) and dtype.fields:
         there = series.is_not_null()
         index = polars.select(polars.when(there).then(polars.int_range(len(series)))).to_series()
-        parts = [_polars_cells(part.gather(index)) for part in series.struct.unnest()]
+        parts = {part.name: _polars_cells(part.alias("").gather(index)) for part in series.struct.unnest()}
         whole = polars.DataFrame(parts).to_struct(name)
         return whole if there.all() else polars.select(polars.when(there).then(whole).alias(name)).to_series()
     if isinstance(dtype, polars.Array):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
 from mag.commands._options import open_files
-from mag.files import Layout
+from mag.files import Layout, columns_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ def pair(
         wrong = [name for name in columns if not frame[name].dtype.is_numeric()]
         if wrong:
             raise ValueMistake(f"{file.path.name!r}: {', '.join(map(repr, wrong))} must hold numbers.")
-        tables.append(frame.select(columns).cast(dict.fromkeys(columns, _float64())).to_numpy())
+        tables.append(columns_of(frame, columns).cast(_float64()).to_numpy())
     if len(tables[0]) != len(tables[1]):
         raise ValueMistake(
             f"{masked.name!r} must have as many records as {original.name!r}, in the same order; got {len(tables[1])} "

@@ -30,7 +30,7 @@ from mag.commands._options import (
     parse_settings,
 )
 from mag.commands._output import bar, dump, say
-from mag.files import FORMATS, File, smallest
+from mag.files import FORMATS, File, columns_of, smallest
 
 if TYPE_CHECKING:
     from mag.table import FileRelease, Guarantee, Release
@@ -129,7 +129,7 @@ def mask(
                 if report is not None:
                     release.report(drafts["report"])
                 if target.format.text:  # the count needs memory, too
-                    stored = stored.select(roles["--by"] + roles["--keep"])
+                    stored = columns_of(stored, roles["--by"] + roles["--keep"])
                 del release, frame
                 hashed = aside.submit(digest, drafts["out"])
                 manifest["verified"] = verify_file(target, drafts["out"], guarantee, stored)
@@ -244,13 +244,14 @@ def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
 
 
 def _manifest(release: "Release", weights: str | None, roles: dict[str, list[str]]) -> dict[str, Any]:
-    """Without the times, which depend on withheld records, and the names of columns that are not published."""
+    """With the columns that were not read, without the times, which depend on withheld records."""
+    from mag.table import tell_options
+
+    tell_options(release, drop=len(roles["--drop"]))
+    if weights in roles["--keep"]:
+        tell_options(release, weights=weights)
     manifest = release.manifest()
     del manifest["seconds"]
-    manifest["options"] |= {
-        "drop": len(roles["--drop"]),
-        "weights": weights if weights is None or weights in roles["--keep"] else "a column that is not published",
-    }
     return manifest
 
 

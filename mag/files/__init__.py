@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from mag._lib.errors import ValueMistake
 from mag.files import csv, dta, feather, parquet, sas7bdat, sav, tsv, xlsx, xpt
 from mag.files._counts import Histogram, below, smallest
-from mag.files._format import Format, Meta
+from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMATS", "File", "Histogram", "Layout", "below", "smallest"]
+__all__ = ["FORMATS", "File", "Histogram", "Layout", "below", "columns_of", "smallest"]
 
 LIBRARIES = (
     "_fastexcel",

@@ -30,16 +30,17 @@ class Arrow(Format):
     def columns(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
         import polars as pl
 
-        frame = self.stored(path, wanted)
-        days = [name for name in _days(self._types(path)) if name in wanted]
-        dates = frame.with_columns(pl.col(days).cast(pl.Date))
+        types = self._types(path)
+        frame = self.stored(path, [types.names.index(name) for name in wanted])
+        days = [name for name in _days(types) if name in wanted]
+        dates = frame.with_columns([frame[name].cast(pl.Date) for name in days])
         broken = [name for name in days if not frame[name].equals(dates[name].cast(frame[name].dtype))]
         if broken:
             raise ValueMistake(f"{path.name!r}: {', '.join(map(repr, broken))} must hold whole days, as dates do.")
         return dates
 
-    def stored(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
-        """The wanted columns, as polars reads them."""
+    def stored(self, path: pathlib.Path, places: Sequence[int]) -> "pl.DataFrame":
+        """The columns at these places, as polars reads them: a name like ^a$ would be a pattern to it."""
         raise NotImplementedError
 
     def _types(self, path) -> "pa.Schema":

@@ -63,5 +63,5 @@ def failures(text: "pl.Series", layout: Layout, before: dict[str, int]) -> dict[
 def _failures(text: "pl.Series", kind: str, layout: Layout) -> int:
     import polars as pl
 
-    cell = bare(pl.col(text.name), layout)
-    return text.to_frame().select((parsed(cell, kind).is_null() & cell.is_not_null()).sum()).item()
+    cell = bare(pl.col(""), layout)
+    return text.alias("").to_frame().select((parsed(cell, kind).is_null() & cell.is_not_null()).sum()).item()

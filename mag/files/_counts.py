@@ -19,7 +19,7 @@ def hashes(cells: "pl.DataFrame", sets: Sequence[Sequence[str]]) -> "list[np.nda
     """
     import numpy as np
 
-    once = {name: cells[name].hash(seed=1).to_numpy() for name in cells.columns}
+    once = {name: cells[name].alias("").hash(seed=1).to_numpy() for name in cells.columns}
     hashed = []
     for columns in sets:
         mixed = np.zeros(cells.height, np.uint64)

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 Meta = dict[str, Any]  # what a file holds besides cells, for a file that can hold it, too: labels, line ends
 
 
+def columns_of(frame: Any, names: Sequence[str]) -> Any:
+    """Columns of a frame of polars, to which the names * and ^a$ would be patterns."""
+    import polars.selectors as cs
+
+    return frame.select(cs.by_name(*names))
+
+
 class Format:
     """A format by the endings of its files; a subclass says how to read and to write them."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from mag._lib.errors import ValueMistake
 from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, NUL, WIDE, Holds, kind
-from mag.files._format import Format
+from mag.files._format import Format, columns_of
 
 HOLDS: Holds = {
     "text": (NUL, EMPTY),
@@ -59,7 +59,7 @@ class Statistics(Format):
         """Cells, and how many of a column are missing values with letters, which are text beside its numbers."""
         import polars as pl
 
-        frame = self._load(path, usecols=list(wanted), **self.as_stored)[0].select(wanted)
+        frame = columns_of(self._load(path, usecols=list(wanted), **self.as_stored)[0], wanted)
         mixed = {column.name: column.to_list() for column in frame if column.dtype == pl.Object}
         texts = [
             pl.Series(name, [cell if cell is None else str(cell) for cell in cells], pl.String)
@@ -78,7 +78,7 @@ class Statistics(Format):
             kept, letters = self._stored(path, list(others))
             _check_letters(path, letters)
             parts.append(kept)
-        frame = pl.concat(parts, how="horizontal").select(columns)
+        frame = columns_of(pl.concat(parts, how="horizontal"), columns)
         labels = {name: getattr(meta, name) for name in LABELS}
         return frame, {"labels": labels, "formats": {self: meta.original_variable_types}}
 
@@ -125,7 +125,7 @@ def _for(labels, frame, masked):
     kept = [name for name in frame.columns if name not in masked]
 
     def occurring(name):
-        return set(frame[name].unique().to_list())
+        return set(frame[name].alias("").unique().to_list())
 
     def of(name, columns):
         entries = labels.get(name) or {}

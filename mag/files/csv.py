@@ -11,7 +11,7 @@ from mag.files._blocks import BOM, blocks, has_bom, header, line_end, mapped
 from mag.files._cells import NUMBERS, STAMPS, bare, failures, guess, parsed, straight
 from mag.files._counts import hashes, together
 from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
-from mag.files._format import Format
+from mag.files._format import Format, columns_of
 
 
 class Csv(Format):
@@ -38,6 +38,7 @@ class Csv(Format):
     def read(self, path, numbers, others, layout):
         """`numbers` as integers, floats or dates, missing ones as null; the `others` as text, nothing as null."""
         import polars as pl
+        import polars.selectors as cs
 
         wanted = {*numbers, *others}
         columns = [name for name in self.names(path, layout) if name in wanted]
@@ -49,11 +50,11 @@ class Csv(Format):
             frame = None
         if frame is None:
             kinds = self._kinds(path, numbers, layout)
-            convert = [parsed(bare(pl.col(name), layout), kind) for name, kind in kinds.items()]
+            convert = [parsed(bare(cs.by_name(name), layout), kind) for name, kind in kinds.items()]
             texts = self._texts(path, columns, layout)
             frame = pl.concat([text.with_columns(convert) for text in texts], rechunk=True)
-        floats = [name for name in numbers if frame[name].dtype.is_float() and frame[name].is_nan().any()]
-        frame = frame.with_columns(pl.col(floats).fill_nan(None))
+        floats = [name for name in numbers if frame[name].dtype.is_float() and frame[name].alias("").is_nan().any()]
+        frame = frame.with_columns(cs.by_name(floats).fill_nan(None))
         stamps = {name: kind for name, kind in kinds.items() if kind in STAMPS}
         return frame, {"line_end": line_end(path, layout), "bom": has_bom(path), "stamps": stamps}
 
@@ -73,14 +74,15 @@ class Csv(Format):
     def write(self, frame, path, masked, meta, layout):
         """A missing cell of a masked column is the first null string of the layout."""
         import polars as pl
+        import polars.selectors as cs
 
         stamps = {name: stamp for name, stamp in meta.get("stamps", {}).items() if name in frame.columns}
-        frame = frame.with_columns(pl.col(name).dt.to_string(stamp) for name, stamp in stamps.items())
+        frame = frame.with_columns(cs.by_name(name).dt.to_string(stamp) for name, stamp in stamps.items())
         for name in masked if layout.null else ():
             if frame[name].null_count():
-                text = frame[name].cast(pl.String)
+                text = frame[name].alias("").cast(pl.String)
                 text = text.str.replace(".", ",", literal=True) if layout.decimal_comma else text
-                frame = frame.with_columns(text.fill_null(layout.null[0]))
+                frame = frame.with_columns(text.fill_null(layout.null[0]).alias(name))
         with path.open("wb") as file:
             if layout.utf8 and meta.get("bom", False):
                 file.write(BOM)
@@ -100,13 +102,13 @@ class Csv(Format):
         columns = list(dict.fromkeys([*counted, *texts]))
 
         def step(cells):
-            return cells.height, hashes(cells.select(counted), sets), cells.select(texts)
+            return cells.height, hashes(columns_of(cells, counted), sets), columns_of(cells, texts)
 
         def compared():
             begin = 0
             for height, hashed, cells in self._blocks(path, columns, {}, layout, step):
                 if texts and begin + height <= written.height:  # of fewer records the count knows
-                    check_stored(written.select(texts).slice(begin, height), cells, name, self.missing_text)
+                    check_stored(columns_of(written, texts).slice(begin, height), cells, name, self.missing_text)
                 begin += height
                 yield hashed
 
@@ -122,14 +124,14 @@ class Csv(Format):
 
         def cells(block):
             scanned = pl.scan_csv(block, has_header=False, schema=every, **options)
-            return step(scanned.select(wanted).collect().select(columns))
+            return step(columns_of(columns_of(scanned, wanted).collect(), columns))
 
         some = False
         for result in mapped(cells, blocks(path, layout)):
             some = True
             yield result
         if not some:
-            yield step(pl.DataFrame(schema=every).select(columns))
+            yield step(columns_of(pl.DataFrame(schema=every), columns))
 
     def _texts(self, path, columns, layout) -> Iterator[Any]:
         return self._blocks(path, columns, {}, layout)
@@ -137,9 +139,11 @@ class Csv(Format):
     def _straight(self, path, columns, kinds, layout):
         """To numbers by polars itself, which is fastest; dates by way of text."""
         import polars as pl
+        import polars.selectors as cs
 
         schema = {} if layout.decimal_comma else straight(kinds)  # polars would take a point for a comma
-        dates = [parsed(bare(pl.col(name), layout), kind, True) for name, kind in kinds.items() if name not in schema]
+        rest = {name: kind for name, kind in kinds.items() if name not in schema}
+        dates = [parsed(bare(cs.by_name(name), layout), kind, True) for name, kind in rest.items()]
         parts = self._blocks(path, columns, schema, layout, lambda cells: cells.with_columns(dates))
         return pl.concat(parts, rechunk=True)  # NumPy then sees columns without a copy
 

@@ -12,11 +12,11 @@ class Feather(Arrow):
         with pa.ipc.open_file(path) as file:
             return file.schema
 
-    def stored(self, path, wanted):
+    def stored(self, path, places):
         import polars as pl
 
         with path.open("rb") as file:  # a star in the name is no pattern, and nothing stays mapped
-            return pl.read_ipc(file, columns=list(wanted))
+            return pl.read_ipc(file, columns=list(places))
 
     def write(self, frame, path, masked, meta, layout):
         import polars as pl

@@ -11,10 +11,10 @@ class Parquet(Arrow):
 
         return pq.read_schema(path)
 
-    def stored(self, path, wanted):
+    def stored(self, path, places):
         import polars as pl
 
-        return pl.read_parquet(path, columns=list(wanted), glob=False)
+        return pl.read_parquet(path, columns=list(places), glob=False)
 
     def write(self, frame, path, masked, meta, layout):
         frame.write_parquet(path)

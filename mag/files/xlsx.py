@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from mag._lib.errors import ValueMistake
 from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, WIDE, Limit, as_text, kind
-from mag.files._format import Format
+from mag.files._format import Format, columns_of
 
 RECORDS, COLUMNS = 2**20 - 1, 2**14
 LONG = Limit(
@@ -41,7 +41,7 @@ class Xlsx(Format):
         return dict(self._load(path).schema)
 
     def columns(self, path, wanted):
-        return self._load(path).select(wanted)
+        return columns_of(self._load(path), wanted)
 
     def read(self, path, numbers, others, layout):
         """Cells that are kept must be of one type, and no errors, of which the reader makes text and missing cells."""
@@ -96,17 +96,18 @@ class Xlsx(Format):
         logging.getLogger("fastexcel").setLevel(logging.CRITICAL)  # it tells of columns without cells
         _check_size(path)
         frame = pl.DataFrame(fastexcel.read_excel(path).load_sheet(0, schema_sample_rows=None))
-        integers = [
-            column.name
-            for column in frame
-            if column.dtype == pl.Float64 and ((column == column.round()) & (column.abs() <= 2**53)).all()
-        ]
-        days = [
-            column.name
-            for column in frame
-            if column.dtype == pl.Datetime and (column == column.dt.truncate("1d")).all()
-        ]
-        return frame.with_columns(pl.col(integers).cast(pl.Int64), pl.col(days).cast(pl.Date))
+        return pl.DataFrame({column.name: _narrowed(column.alias("")) for column in frame})
+
+
+def _narrowed(column):
+    """Whole numbers as integers, whole days as dates."""
+    import polars as pl
+
+    if column.dtype == pl.Float64 and ((column == column.round()) & (column.abs() <= 2**53)).all():
+        return column.cast(pl.Int64)
+    if column.dtype == pl.Datetime and (column == column.dt.truncate("1d")).all():
+        return column.cast(pl.Date)
+    return column
 
 
 def _flaw(path, names) -> str:

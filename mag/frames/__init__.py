@@ -31,9 +31,13 @@ class Frame:
         """A table of these columns and records in the caller's library; `masked` ones are put in as they are."""
         raise NotImplementedError
 
-    def index_note(self, withheld: bool) -> str | None:
-        """What a publisher should know about the row names."""
-        return None
+    def index_note(self, published: list[Hashable], withheld: bool) -> str | None:
+        """What a publisher should know about the row names of these columns."""
+        notes = [_index_note(index, withheld) for index in self._indexes(published)]
+        return next((note for note in notes if note), None)
+
+    def _indexes(self, published: list[Hashable]) -> list[Any]:
+        return []
 
 
 class Dictionary(Frame):
@@ -53,6 +57,10 @@ class Dictionary(Frame):
     def built(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
         taken = {name: masked[name] if name in masked else self.columns[name].take(rows) for name in names}
         return {name: self.columns[name].wrapped(cells, rows, reset) for name, cells in taken.items()}
+
+    def _indexes(self, published: list[Hashable]) -> list[Any]:
+        columns = [self.columns[name] for name in published]
+        return [column.native.index for column in columns if isinstance(column, SeriesColumn) and column.has_index]
 
 
 class Narwhals(Frame):
@@ -80,13 +88,8 @@ class Pandas(Narwhals):
         index = sys.modules["pandas"].RangeIndex(n) if reset else fresh_column(self.native.index, rows)
         return pandas_frame(self._cells(rows, names, masked), fresh_column(self.native.columns, places), index)
 
-    def index_note(self, withheld: bool) -> str | None:
-        index = self.native.index
-        if type(index).__name__ != "RangeIndex" or index.name is not None:
-            return "The index of the table is published as it is and is not covered."
-        return (
-            "The index shows which records are withheld; number it anew before it is published." if withheld else None
-        )
+    def _indexes(self, published: list[Hashable]) -> list[Any]:
+        return [self.native.index]
 
 
 class Polars(Narwhals):
@@ -131,6 +134,12 @@ def frame_of(table: Any) -> Frame:
     if library.is_pandas_like():
         return Pandas(table, frame, list(table.columns))
     return (Polars if library.is_polars() else Arrow)(frame.to_native(), frame, list(frame.columns))
+
+
+def _index_note(index: Any, withheld: bool) -> str | None:
+    if type(index).__name__ != "RangeIndex" or index.name is not None:
+        return "The index of the table is published as it is and is not covered."
+    return "The index shows which records are withheld; number it anew before it is published." if withheld else None
 
 
 def _no_duplicates(names: list[Any]) -> None:

@@ -31,11 +31,19 @@ class SeriesColumn:
     """A column of a frame, through narwhals."""
 
     def __init__(self, series: Any, nullable: bool = True) -> None:
-        self.series, self.native, self.nullable = series, series.to_native(), nullable
         self.library = _LIBRARIES[_kind(series.implementation)]
+        self.name, self.nullable = series.name, nullable
+        if self.library is _Polars:  # whose own methods take a name like ^a$ for a pattern
+            series = series.alias("")
+        self.series, self.native = series, series.to_native()
 
     def __len__(self) -> int:
         return len(self.series)
+
+    @property
+    def has_index(self) -> bool:
+        """Whether cells have row names, as in pandas."""
+        return self.library is _Pandas
 
     @property
     def kind(self) -> str:
@@ -102,7 +110,7 @@ class SeriesColumn:
 
     def wrapped(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         """What stands for the column in a dictionary; `reset` numbers the index of a pandas series anew."""
-        return self.library.wrapped(self.native, cells, rows, reset)
+        return self.library.wrapped(self, cells, rows, reset)
 
     def cells(self) -> list[Any]:
         """Python's own objects."""
@@ -139,10 +147,10 @@ class _Pandas:
     """What pandas does its own way."""
 
     @staticmethod
-    def wrapped(native: Any, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
+    def wrapped(column: SeriesColumn, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         """A series of these cells."""
-        index = None if reset else fresh_column(native.index, rows)
-        return sys.modules["pandas"].Series(cells, index, cells.dtype, native.name)
+        index = None if reset else fresh_column(column.native.index, rows)
+        return sys.modules["pandas"].Series(cells, index, cells.dtype, column.native.name)
 
     unscaled = staticmethod(_counted)
 
@@ -196,9 +204,9 @@ class _Polars:
     """What polars does its own way."""
 
     @staticmethod
-    def wrapped(native: Any, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
+    def wrapped(column: SeriesColumn, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         """A series of these cells."""
-        return cells
+        return sys.modules["polars"].Series(column.name, cells)
 
     @staticmethod
     def kind(native: Any) -> str | None:
@@ -261,7 +269,7 @@ class _Arrow:
     """What pyarrow does its own way."""
 
     @staticmethod
-    def wrapped(native: Any, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
+    def wrapped(column: SeriesColumn, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         """A chunked array of these cells."""
         pyarrow = sys.modules["pyarrow"]
         return cells if isinstance(cells, pyarrow.ChunkedArray) else pyarrow.chunked_array([cells])

@@ -1,5 +1,6 @@
 """Tables: check, read, stratify, group, mask, count again, publish."""
 
+import functools
 import os
 import time
 from collections.abc import Callable, Hashable
@@ -19,7 +20,7 @@ from mag.frames.cells import Refused, Units
 from mag.table._aggregate import representatives
 from mag.table._grouping import by_column, jointly
 from mag.table._parquet import FileRelease, Source, columnwise, is_source
-from mag.table._release import WITHHELD, Guarantee, Release, TableGrouping
+from mag.table._release import WITHHELD, Guarantee, Release, TableGrouping, tell_options
 from mag.table._request import SCOPES, Plan, Roles, draws, is_name, plan_of, roles_of, sizes_by_column
 from mag.table._strata import SmallStrata, Strata, combined, settled, sizes_of
 
@@ -451,7 +452,7 @@ def _blanked(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.nd
 
 def _warnings(frame: Frame, roles: Roles, strata: Strata, shuffle: bool, complete: bool) -> tuple[str, ...]:
     found = []
-    if not shuffle and (note := frame.index_note(strata.rows.size < frame.n)):
+    if not shuffle and (note := frame.index_note([*roles.by, *roles.columns, *roles.keep], strata.rows.size < frame.n)):
         found.append(note)
     if roles.keep:
         found.append(f"Published as they are: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")
@@ -478,6 +479,7 @@ def _name(given: Any) -> Any:
     return given if given is None or isinstance(given, (str, int)) else getattr(given, "name", type(given).__name__)
 
 
+@functools.cache  # reading them took a third of the time of a small table
 def _versions() -> dict[str, str]:
     found = {}
     for name in ("narwhals", "numba", "numpy", "pandas", "polars", "pyarrow"):

@@ -27,7 +27,7 @@ from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.json_types import to_json_types
 from mag._lib.lock import alone
 from mag._lib.progress import Progress
-from mag.table._release import Guarantee
+from mag.table._release import Guarantee, public_options
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
 
@@ -296,10 +296,11 @@ def columnwise(
             guarantee = Guarantee(
                 "per-column", k, tuple(ks), tuple(by), tuple(keep), source.n, 0, counts, smallest, by_column
             )  # fmt: skip
+            shown_options = public_options(options, published)
             warnings = (f"{resumed} of {len(ks)} columns were masked by an earlier run.",) if resumed else ()
             manifest = to_json_types({
-                "mag": __version__, "versions": versions, "options": options, "method": "univariate", "complete": True,
-                "table": {"records": source.n, "columns": source.names},
+                "mag": __version__, "versions": versions, "options": shown_options, "method": "univariate", "complete": True,
+                "table": {"records": source.n, "columns": published},
                 "published": {"records": source.n, "name": output.name, "sha256": digest(draft)},
                 "guarantee": vars(guarantee) | {"text": str(guarantee)}, "untouched": keep, "warnings": warnings,
             })  # fmt: skip

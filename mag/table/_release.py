@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,20 +157,16 @@ class Release:
         facts: dict[str, Any],
     ) -> None:
         public = {"data": data, "guarantee": guarantee, "grouping": grouping, "warnings": warnings}
+        published = [name for name in source.names if name not in facts["options"]["drop"]]
         facts = facts | {
-            "options": to_json_types(facts["options"]),
-            "table": {"records": source.n, "columns": [*map(str, source.names)]},
+            "options": public_options(facts["options"], published),
+            "table": {"records": source.n, "columns": [*map(str, published)]},
         }
         vars(self).update(public, withheld=guarantee.withheld, _source=source, _rows=rows, _facts=facts)
 
     def __getstate__(self) -> dict[str, Any]:
-        held = {name: getattr(self, name) for name in ("data", "guarantee", "grouping", "warnings", "withheld")}
-        options, shown = dict(self._facts["options"]), [str(name) for name in frame_of(self.data).names]
-        options["drop"] = f"withheld: {len(options['drop'])} columns"
-        if options["weights"] is not None and options["weights"] not in shown:
-            options["weights"] = "withheld"
-        table = {"records": self._facts["table"]["records"], "columns": shown}
-        return held | {"_facts": self._facts | {"options": options, "table": table}}
+        held = ("data", "guarantee", "grouping", "warnings", "withheld", "_facts")
+        return {name: getattr(self, name) for name in held}
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Release cannot be changed: {name} is read-only.")
@@ -260,7 +256,7 @@ class Release:
         guarantee = {name: to_json_types(value) for name, value in vars(self.guarantee).items()}
         return {
             "mag": __version__,
-            "versions": self._facts["versions"],
+            "versions": dict(self._facts["versions"]),
             "options": dict(self._facts["options"]),
             "table": dict(self._facts["table"]),
             "published": {
@@ -274,6 +270,20 @@ class Release:
             "warnings": list(self.warnings),
             "seconds": self._facts["seconds"],
         }
+
+
+def public_options(options: dict[str, Any], published: Iterable[Hashable]) -> dict[str, Any]:
+    """Options in the types of JSON: how many columns are dropped, and no name of a column that is not published."""
+    weights = options["weights"]
+    if weights is not None and str(weights) not in map(str, published):
+        weights = "not published"
+    return to_json_types(options | {"drop": len(options["drop"]), "weights": weights})
+
+
+def tell_options(release: Release, **options: Any) -> None:
+    """Let manifest and report tell what was done before the table was masked, like columns that were not even read."""
+    facts = vars(release)["_facts"]
+    facts["options"] = facts["options"] | options
 
 
 def digest(frame: Frame, name: Hashable) -> str:
