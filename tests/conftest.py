@@ -1,4 +1,4 @@
-"""The array libraries that tests run on."""
+"""Which tests are quick, and the array libraries that tests run on."""
 
 import importlib
 import sys
@@ -8,6 +8,33 @@ import pytest
 
 if sys.platform != "linux":  # the kernels on the host are ELF libraries, and NVRTC is looked for as libnvrtc.so
     collect_ignore_glob = ["cuda/*", "test_cuda_*", "test_bits.py"]
+
+QUICK = {  # a file of tests that enters each package, and takes seconds once its code is compiled
+    "_compiled": "test_checks",
+    "_lib": "test_errors",
+    "api": "test_grouping",
+    "backends": "test_grouping",
+    "bounds": "test_bounds",
+    "commands": "test_cli",
+    "costs": "test_grouping",
+    "files": "test_files",
+    "frames": "test_table",
+    "methods": "test_table",
+    "metrics": "test_metrics",
+    "privacy": "test_privacy",
+    "report": "test_report",
+    "scale": "test_recounts",
+    "solvers": "test_grouping",
+    "table": "test_table",
+}
+SLOW = ("long", "mutation", "sanitize")
+
+
+def pytest_collection_modifyitems(items):
+    quick = {"test_architecture", "test_verify", *QUICK.values()}
+    for item in items:
+        if item.path.stem in quick and not any(item.get_closest_marker(slow) for slow in SLOW):
+            item.add_marker("quick")
 
 
 class Library:

@@ -18,6 +18,7 @@ from mag.methods import METHODS
 from mag.metrics import METRICS
 from mag.privacy import MEASURES
 from mag.solvers import SOLVERS
+from tests import conftest
 
 ROOT = pathlib.Path(mag.__file__).parent
 LAYERS = [  # a module may import from its own layer and from those after it
@@ -109,6 +110,12 @@ def test_the_description_of_the_tree_names_every_package():
     assert not missing
 
 
+def test_quick_tests_enter_every_package():
+    assert set(conftest.QUICK) == {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    here = pathlib.Path(__file__).parent
+    assert all((here / f"{name}.py").is_file() for name in conftest.QUICK.values())
+
+
 TABLES = {
     "bounds": BOUNDS,
     "commands": COMMANDS,
@@ -124,6 +131,11 @@ TABLES = {
 def test_tables_equal_files(folder, table):
     files = sorted(path.stem for path in (ROOT / folder).glob("*.py") if not path.stem.startswith("_"))
     assert list(table) == files
+
+
+def test_type_checkers_see_every_measure():
+    assert mag.metrics.__all__ == list(METRICS)
+    assert mag.privacy.__all__ == ["IntervalDisclosure", "Linkage", *MEASURES]
 
 
 def test_every_backend_has_a_folder():

@@ -29,4 +29,18 @@ METRICS = {
     "sst": sst,
     "total_il": total_il,
 }
-__all__ = [*METRICS]
+__all__ = [  # in words, so that type checkers can read it
+    "c_avg",
+    "correlation_difference",
+    "discernibility",
+    "eigenvalue_difference",
+    "il1",
+    "il1s",
+    "il_correl",
+    "information_loss",
+    "ncp",
+    "propensity_mse",
+    "sse",
+    "sst",
+    "total_il",
+]

@@ -29,4 +29,19 @@ MEASURES = {
     "t_closeness": t_closeness,
     "uniques": uniques,
 }
-__all__ = ["IntervalDisclosure", "Linkage", *MEASURES]
+__all__ = [  # in words, so that type checkers can read it
+    "IntervalDisclosure",
+    "Linkage",
+    "class_sizes",
+    "closeness_utility",
+    "distance_linkage",
+    "distinct_l_diversity",
+    "entropy_l_diversity",
+    "k_anonymity",
+    "mt_closeness",
+    "rank_interval_disclosure",
+    "rank_linkage",
+    "sd_interval_disclosure",
+    "t_closeness",
+    "uniques",
+]
