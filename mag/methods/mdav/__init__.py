@@ -8,14 +8,14 @@ from mag._lib.checks import one_of
 from mag.methods._best_of import best_gamma
 from mag.methods.mdav.centroids import CENTROID, CLOSEST
 from mag.methods.mdav.pairs import pairs
-from mag.methods.mdav.run import drive
+from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
 from mag.methods.mdav.variable import grow
 
 
 def md(X, k, *, closest="centroid", threads, progress):
     """Groups around the two records that are farthest from each other (algorithm 1; Domingo-Ferrer & Mateo-Sanz)."""
-    return drive(pairs, X, k, _rule(closest), False, threads=threads, progress=progress)
+    return run_steps(pairs, X, k, _rule(closest), False, ends=True, threads=threads, progress=progress)
 
 
 def mdav(X, k, *, threads, progress):
@@ -23,12 +23,12 @@ def mdav(X, k, *, threads, progress):
 
     As while, not repeat: fewer than 3k records would otherwise leave a group below k.
     """
-    return drive(pairs, X, k, CENTROID, True, threads=threads, progress=progress)
+    return run_steps(pairs, X, k, CENTROID, True, ends=True, threads=threads, progress=progress)
 
 
 def mdav_plus(X, k, *, closest="centroid", threads, progress):
     """… around the record farthest from the centroid of all (algorithm 3)."""
-    return drive(star, X, k, _rule(closest), 0.0, False, threads=threads, progress=progress)
+    return run_steps(star, X, k, _rule(closest), 0.0, False, threads=threads, progress=progress)
 
 
 def v_mdav(X, k, *, gamma="search", closest="centroid", threads, progress):
@@ -36,14 +36,14 @@ def v_mdav(X, k, *, gamma="search", closest="centroid", threads, progress):
     rule = _rule(closest)
 
     def run(gamma, threads, progress):
-        return drive(grow, X, k, rule, gamma, threads=threads, progress=progress)
+        return run_steps(grow, X, k, rule, gamma, threads=threads, progress=progress)
 
     return best_gamma(run, gamma, X, threads, progress)
 
 
 def mdav_star(X, k, *, closest="centroid", threads, progress):
     """MDAV+ in which a record joins an existing group where that costs less than a new one (algorithm 5)."""
-    return drive(star, X, k, _rule(closest), 1.0, False, threads=threads, progress=progress)
+    return run_steps(star, X, k, _rule(closest), 1.0, False, threads=threads, progress=progress)
 
 
 def mdav_star_gamma(X, k, *, gamma="search", closest="centroid", threads, progress):
@@ -51,7 +51,7 @@ def mdav_star_gamma(X, k, *, gamma="search", closest="centroid", threads, progre
     rule = _rule(closest)
 
     def run(gamma, threads, progress):
-        return drive(star, X, k, rule, gamma, True, threads=threads, progress=progress)
+        return run_steps(star, X, k, rule, gamma, True, threads=threads, progress=progress)
 
     return best_gamma(run, gamma, X, threads, progress)
 

@@ -13,16 +13,16 @@ CENTROID, MEMBER, COST = np.int64(0), np.int64(1), np.int64(2)
 CLOSEST = {"centroid": CENTROID, "member": MEMBER, "cost": COST}  # clos, clos' and clos'' of section 5.1
 
 # sums[g, column]; x[block, column, lane] = centroids; weight[g] = what a squared distance counts; size[g]; used[0]
-Centers = namedtuple("Centers", "sums x weight size used capacity d")
+Centroids = namedtuple("Centroids", "sums x weight size used capacity d")
 
 
 @called
-def centers_at(work, r, w, capacity, d):
+def centroids_at(work, r, w, capacity, d):
     """At most `capacity` groups."""
     lanes = (capacity + LANES - 1) // LANES * LANES
     x = r + capacity * d
     weight = x + lanes * d
-    centers = Centers(
+    centroids = Centroids(
         part(work.reals, r),
         part(work.reals, x),
         part(work.reals, weight),
@@ -31,36 +31,36 @@ def centers_at(work, r, w, capacity, d):
         capacity,
         d,
     )
-    return centers, weight + lanes, w + capacity + 1
+    return centroids, weight + lanes, w + capacity + 1
 
 
 @called
-def clear(centers):
-    """No groups."""
-    fill(centers.sums, centers.capacity * centers.d, 0.0)
-    fill(centers.weight, (centers.capacity + LANES - 1) // LANES * LANES, 1.0)
-    fill(centers.size, centers.capacity, 0)
-    put(centers.used, 0, 0)
+def remove_groups(centroids):
+    """Remove all groups."""
+    fill(centroids.sums, centroids.capacity * centroids.d, 0.0)
+    fill(centroids.weight, (centroids.capacity + LANES - 1) // LANES * LANES, 1.0)
+    fill(centroids.size, centroids.capacity, 0)
+    put(centroids.used, 0, 0)
 
 
 @called
-def join(centers, g, row, rule):
+def join(centroids, g, row, rule):
     """The record joins group g."""
-    size, d = at(centers.size, g) + 1, centers.d
-    put(centers.size, g, size)
+    size, d = at(centroids.size, g) + 1, centroids.d
+    put(centroids.size, g, size)
     for j in range(d):
-        add(centers.sums, g * d + j, at(row, j))
-        put(centers.x, (g // LANES * d + j) * LANES + g % LANES, at(centers.sums, g * d + j) / size)
+        add(centroids.sums, g * d + j, at(row, j))
+        put(centroids.x, (g // LANES * d + j) * LANES + g % LANES, at(centroids.sums, g * d + j) / size)
     if rule == COST:  # adding a record costs |C| / (|C|+1) times its squared distance
-        put(centers.weight, g, size / (size + 1))
+        put(centroids.weight, g, size / (size + 1))
 
 
 @called
-def off_center(centers, g, row):
+def distance_from_centroid(centroids, g, row):
     """The squared distance of a record from the centroid of group g."""
-    total, size = 0.0, at(centers.size, g)
-    for j in range(centers.d):
-        t = at(row, j) - at(centers.sums, g * centers.d + j) / size
+    total, size = 0.0, at(centroids.size, g)
+    for j in range(centroids.d):
+        t = at(row, j) - at(centroids.sums, g * centroids.d + j) / size
         total += t * t
     return total
 

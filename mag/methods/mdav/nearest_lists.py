@@ -46,8 +46,8 @@ def lists_at(work, r, w, n, length):
 
 
 @called
-def forget(lists):
-    """No lists."""
+def drop_lists(lists):
+    """Drop all lists."""
     fill(lists.slot, lists.n, MISSING)
     fill(lists.used, 2, 0)
 
@@ -69,8 +69,8 @@ def first_free(field, lists, i, skip, wanted, out):
 
 
 @called
-def request(lists, i):
-    """Record i wants a list."""
+def request_list(lists, i):
+    """Note that record i wants a list."""
     count = at(lists.used, 1)
     if at(lists.slot, i) != WANTED and count < BATCH:
         put(lists.slot, i, WANTED)
@@ -95,7 +95,7 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
         if at(lists.slot, i) == WANTED:
             continue
         if not first_free(field, lists, i, NOBODY, size, out):
-            request(lists, i)
+            request_list(lists, i)
             continue
         fill(nearest, breadth, -1)
         first_free(field, lists, i, NOBODY, breadth, nearest)
@@ -103,11 +103,11 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
             other = at(nearest, q)
             known = other < 0 or at(lists.slot, other) == WANTED
             if not known and not first_free(field, lists, other, i, depth, out):
-                request(lists, other)
+                request_list(lists, other)
 
 
 @called
-def reserve(lists):
+def reserve_lists(lists):
     """Slots for the wanted records; returns how many there are.  When memory is used up, older lists are forgotten."""
     count = at(lists.used, 1)
     if at(lists.used, 0) + count > lists.slots:
@@ -122,7 +122,7 @@ def reserve(lists):
 
 
 @called
-def make(field, lists, rows, sign, count, start, stop):
+def make_lists(field, lists, rows, sign, count, start, stop):
     """Scan for the lists start .. stop of the `count` that were reserved last."""
     first, m = at(lists.used, 0) - count + start, lists.length
     queries, keys, ids = part(lists.wanted, start), part(lists.keys, first * m), part(lists.ids, first * m)

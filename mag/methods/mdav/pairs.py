@@ -6,9 +6,9 @@ from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import NO, NOBODY, ONE, YES, ZERO, sort_falling
 from mag.methods.distances.blocks import distance, is_free
-from mag.methods.mdav.nearest_lists import BATCH, WANTED, first_free, foresee, request
-from mag.methods.mdav.run import ends_at
-from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, found_group, place_rest
+from mag.methods.mdav.ends import ends_at
+from mag.methods.mdav.nearest_lists import BATCH, WANTED, first_free, foresee, request_list
+from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, place_rest
 
 SLACK = 1e-9  # relative; far above what rounding does to a distance
 UNKNOWN = np.int64(-2)
@@ -84,7 +84,7 @@ def _most_distant(state, ends, out):
                 slot = at(far.slot, i)
                 if slot >= 0:
                     put(bound, i, -at(far.keys, slot * far.length + far.length - 1))
-                request(far, i)
+                request_list(far, i)
     return UNKNOWN if at(far.used, 1) > 0 else best
 
 
@@ -125,7 +125,7 @@ def _group_of(state, ends, r, others, count):
         for p in range(count):
             t += at(state.rows, at(others, p) * d + j)
         put(ends.total, j, at(ends.total, j) - t)
-    found_group(state, r, others, count)
+    create_group(state, r, others, count)
 
 
 @called
@@ -139,9 +139,9 @@ def _round(state, ends, average, alone, k):
         ready = first_free(field, near, r, NOBODY, k - 1, others)
         s = NOBODY if alone else _opposite(state, ends.far, r, others, k - 1 if ready else ZERO)
         if not ready:
-            request(near, r)
+            request_list(near, r)
         if s == UNKNOWN:
-            request(ends.far, r)
+            request_list(ends.far, r)
         if not ready or s == UNKNOWN:
             return False
         _group_of(state, ends, r, others, k - 1)
@@ -149,7 +149,7 @@ def _round(state, ends, average, alone, k):
     if not alone:
         s = at(state.status, GROWN) - 1
         if not first_free(field, near, s, NOBODY, k - 1, others):
-            request(near, s)
+            request_list(near, s)
             return False
         _group_of(state, ends, s, others, k - 1)
         put(state.status, GROWN, 0)
@@ -162,8 +162,8 @@ def _finish(state, k):
     if at(state.status, LEFT) < k:
         place_rest(state)
         return
-    g = at(state.centers.used, 0)
-    put(state.centers.used, 0, g + 1)
+    g = at(state.centroids.used, 0)
+    put(state.centroids.used, 0, g + 1)
     for i in range(state.field.n):
         if is_free(state.field, i):
             assign(state, i, g)
@@ -191,5 +191,5 @@ def pairs(work, X, k, rule, average):
             if is_free(field, i) and first_free(field, ends.far, i, NOBODY, ONE, out) and at(out, 0) >= 0:
                 s = at(out, 0)
                 if at(state.near.slot, s) != WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
-                    request(state.near, s)
+                    request_list(state.near, s)
     return not ready

@@ -3,15 +3,15 @@
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part
 from mag._compiled.work import NEAREST, NOBODY, ZERO
-from mag.methods.mdav.centroids import CENTROID, cost_of, off_center
-from mag.methods.mdav.nearest_lists import first_free, foresee, make, request, reserve
+from mag.methods.mdav.centroids import CENTROID, cost_of, distance_from_centroid
+from mag.methods.mdav.nearest_lists import first_free, foresee, make_lists, request_list, reserve_lists
 from mag.methods.mdav.state import (
     CURSOR,
     LEFT,
     assign,
-    begin,
+    begin_state,
     closest_group,
-    found_group,
+    create_group,
     next_free,
     place_rest,
     state_at,
@@ -24,25 +24,25 @@ def _advance(state, k, gamma, second):
 
     cost_E < γ · cost_N extends a group by its closest record, and so does cost_E2 < cost_N if `second`.
     """
-    rows, field, near, centers, d = state.rows, state.field, state.near, state.centers, state.field.d
+    rows, field, near, centroids, d = state.rows, state.field, state.near, state.centroids, state.field.d
     others, beyond = state.scratch, part(state.scratch, k)
     while at(state.status, LEFT) >= k:
         r = next_free(state)
         if not first_free(field, near, r, NOBODY, k - 1, others):
             return r
-        if (gamma > 0 or second) and at(state.status, LEFT) > k > 1 and at(centers.used, 0) > 0:
+        if (gamma > 0 or second) and at(state.status, LEFT) > k > 1 and at(centroids.used, 0) > 0:
             v = at(others, 0)
             if not first_free(field, near, v, r, k - 1, beyond):
                 return v
             g = closest_group(state, r)
-            size = at(centers.size, g)
+            size = at(centroids.size, g)
             new = cost_of(rows, d, r, others, k - 1) / k
-            away = off_center(centers, g, part(rows, r * d))
+            away = distance_from_centroid(centroids, g, part(rows, r * d))
             more = (away * size / (size + 1) + cost_of(rows, d, v, beyond, k - 1)) / (k + 1)
             if more < gamma * new or (second and _both(state, g, r, v) < new):
                 assign(state, r, g)
                 continue
-        found_group(state, r, others, k - 1)
+        create_group(state, r, others, k - 1)
     place_rest(state)
     return NOBODY
 
@@ -50,11 +50,11 @@ def _advance(state, k, gamma, second):
 @called
 def _both(state, g, a, b):
     """What each of two records costs when both join group g, cost_E2: they join as a group of their own."""
-    size, d, apart, away = at(state.centers.size, g), state.field.d, 0.0, 0.0
+    size, d, apart, away = at(state.centroids.size, g), state.field.d, 0.0, 0.0
     for j in range(d):
         x, y = at(state.rows, a * d + j), at(state.rows, b * d + j)
         apart += (x - y) ** 2
-        away += ((x + y) / 2 - at(state.centers.sums, g * d + j) / size) ** 2
+        away += ((x + y) / 2 - at(state.centroids.sums, g * d + j) / size) ** 2
     return (apart / 2 + 2.0 * size / (size + 2) * away) / 2
 
 
@@ -64,7 +64,7 @@ def _step(state, k, gamma, second):
     need = _advance(state, k, gamma, second)
     if need < 0:
         return False
-    request(state.near, need)
+    request_list(state.near, need)
     breadth = 1 if gamma > 0 or second else 0
     cursor = at(state.status, CURSOR)
     foresee(state.field, state.near, state.order, cursor, k - 1, breadth, k - 1, part(state.scratch, 2 * k))
@@ -82,8 +82,8 @@ def star(work, X, k, rule, gamma, second):
 def small_star(work, r, w, rows, n, d, k, gamma, second):
     """The whole method on a few rows, in one call; returns where the labels are."""
     state, _, _ = state_at(work, r, w, rows, n, d, k, CENTROID)
-    begin(state)
+    begin_state(state)
     while _step(state, k, gamma, second):
-        count = reserve(state.near)
-        make(state.field, state.near, rows, NEAREST, count, ZERO, count)
+        count = reserve_lists(state.near)
+        make_lists(state.field, state.near, rows, NEAREST, count, ZERO, count)
     return state.label

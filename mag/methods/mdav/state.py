@@ -8,16 +8,16 @@ from mag._compiled.jit import called
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import NEAREST, NO, NOBODY, ONE, fill, sort_falling
 from mag.methods.distances.blocks import field_at, fill_field, is_free, nearest_lane, scan, take
-from mag.methods.mdav.centroids import MEMBER, centers_at, clear, join
-from mag.methods.mdav.nearest_lists import forget, lists_at
+from mag.methods.mdav.centroids import MEMBER, centroids_at, join, remove_groups
+from mag.methods.mdav.nearest_lists import drop_lists, lists_at
 
 SPARE = 6  # entries of a list for what neighbors will have taken
 CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
 
 # rows: the records; field, near: their blocks and lists of nearest; order: farthest from the centroid first; label;
-# status: the three numbers above; centers: of the groups; scratch, real: memory for 4k + 3 and 1
+# status: the three numbers above; centroids: of the groups; scratch, real: memory for 4k + 3 and 1
 # numbers; away[record] = squared distance from the centroid; rule: which group is closest
-State = namedtuple("State", "rows field near centers away real order label status scratch rule k")
+State = namedtuple("State", "rows field near centroids away real order label status scratch rule k")
 
 
 @called
@@ -25,13 +25,13 @@ def state_at(work, r, w, rows, n, d, k, rule):
     """For n records."""
     field, r, w = field_at(work, r, w, n, d)
     near, r, w = lists_at(work, r, w, n, 2 * k + SPARE)
-    centers, r, w = centers_at(work, r, w, n // k, d)
+    centroids, r, w = centroids_at(work, r, w, n // k, d)
     label, status = w + n, w + 2 * n
     state = State(
         rows,
         field,
         near,
-        centers,
+        centroids,
         part(work.reals, r),
         part(work.reals, r + n),
         part(work.wholes, w),
@@ -45,14 +45,13 @@ def state_at(work, r, w, rows, n, d, k, rule):
 
 
 @called
-def begin(state):
-    """All records free, no groups."""
+def begin_state(state):
+    """Free all records, and remove all groups."""
     n, order = state.field.n, state.order
     fill_field(state.field, state.rows, order)
-    forget(state.near)
-    clear(state.centers)
-    center = np.zeros(state.field.d)
-    from_center(state, center)
+    drop_lists(state.near)
+    remove_groups(state.centroids)
+    measure_from_centroid(state, np.empty(state.field.d))
     for i in range(n):
         put(order, i, i)
     sort_falling(order, n, state.away)
@@ -63,9 +62,10 @@ def begin(state):
 
 
 @called
-def from_center(state, center):
-    """The centroid of all records, and how far each is from it."""
+def measure_from_centroid(state, center):
+    """Write the centroid of all records into `center`, and how far each is from it into `state.away`."""
     n, d, rows = state.field.n, state.field.d, state.rows
+    fill(center, d, 0.0)
     for i in range(n):
         for j in range(d):
             put(center, j, at(center, j) + at(rows, i * d + j))
@@ -84,15 +84,15 @@ def assign(state, i, g):
     """Record i joins group g."""
     take(state.field, i)
     put(state.label, i, g)
-    join(state.centers, g, part(state.rows, i * state.field.d), state.rule)
+    join(state.centroids, g, part(state.rows, i * state.field.d), state.rule)
     put(state.status, LEFT, at(state.status, LEFT) - 1)
 
 
 @called
-def found_group(state, i, others, count):
-    """A new group of record i and others."""
-    g = at(state.centers.used, 0)
-    put(state.centers.used, 0, g + 1)
+def create_group(state, i, others, count):
+    """Start a group of record i and others."""
+    g = at(state.centroids.used, 0)
+    put(state.centroids.used, 0, g + 1)
     assign(state, i, g)
     for p in range(count):
         assign(state, at(others, p), g)
@@ -119,9 +119,9 @@ def place_rest(state):
 @called
 def closest_group(state, i):
     """The group that record i would join; there must be one."""
-    field, centers, row = state.field, state.centers, part(state.rows, i * state.field.d)
+    field, centroids, row = state.field, state.centroids, part(state.rows, i * state.field.d)
     if state.rule != MEMBER:
-        return nearest_lane(centers.x, field.d, centers.weight, at(centers.used, 0), row)
+        return nearest_lane(centroids.x, field.d, centroids.weight, at(centroids.used, 0), row)
     found = part(state.scratch, 4 * state.k)
     put(found, 0, i)
     scan(field, state.rows, found, ONE, NO, NEAREST, NO, state.real, part(found, 1), ONE, part(found, 2))

@@ -6,8 +6,8 @@ from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, put
 from mag._compiled.work import NOBODY, ONE, ZERO
 from mag.methods.distances.blocks import distance
-from mag.methods.mdav.nearest_lists import first_free, foresee, request
-from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, found_group, next_free, place_rest, state_at
+from mag.methods.mdav.nearest_lists import first_free, foresee, request_list
+from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, next_free, place_rest, state_at
 
 UNKNOWN = np.int64(-2)
 
@@ -58,7 +58,7 @@ def _advance(state, k, gamma):
             if not first_free(state.field, state.near, r, NOBODY, k - 1, part(members, 1)):
                 return r
             put(members, 0, r)
-            found_group(state, r, part(members, 1), k - 1)
+            create_group(state, r, part(members, 1), k - 1)
             if gamma > 0:
                 put(state.status, GROWN, k)
         if at(state.status, GROWN) > 0:
@@ -76,7 +76,7 @@ def grow(work, X, k, rule, gamma):
     need = _advance(state, k, gamma)
     if need < 0:
         return False
-    request(state.near, need)
+    request_list(state.near, need)
     cursor, breadth, out = at(state.status, CURSOR), k - 1 if gamma > 0 else ZERO, part(state.scratch, 2 * k)
     foresee(state.field, state.near, state.order, cursor, k - 1, breadth, ONE, out)
     return True

@@ -6,7 +6,7 @@ from mag._lib.checks import integer
 from mag.methods import kmeans_cleanup
 from mag.methods._best_of import best_gamma, best_of
 from mag.methods.mdav.centroids import CENTROID
-from mag.methods.mdav.run import drive
+from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
 from mag.methods.ona.rounds import polish, shuffle, split_large
 
@@ -43,7 +43,7 @@ def _restarted(run, restarts, X, random_state, threads, progress):
 
 def ona_star(X, k, *, threads, progress):
     """From the groups of MDAV*, dissolving groups and reassigning records while that costs less (algorithm 15)."""
-    labels = drive(star, X, k, CENTROID, 1.0, False, threads=threads, progress=progress.span(0.0, 0.5))
+    labels = run_steps(star, X, k, CENTROID, 1.0, False, threads=threads, progress=progress.span(0.0, 0.5))
     return polish(X, k, labels, threads, progress.span(0.5, 1.0))
 
 
@@ -51,8 +51,7 @@ def ona_star_gamma(X, k, *, gamma="search", threads, progress):
     """ONA* from the groups of MDAV*γ; the gain factor is the one with the best result."""
 
     def run(gamma, threads, progress):
-        return polish(
-            X, k, drive(star, X, k, CENTROID, gamma, True, threads=threads, progress=progress), threads, progress
-        )
+        labels = run_steps(star, X, k, CENTROID, gamma, True, threads=threads, progress=progress)
+        return polish(X, k, labels, threads, progress)
 
     return best_gamma(run, gamma, X, threads, progress)

@@ -5,7 +5,7 @@ import numpy as np
 from mag._compiled.work import work_for
 from mag._lib.threads import each
 from mag.methods.mdav.centroids import CENTROID
-from mag.methods.mdav.run import drive
+from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
 from mag.methods.ona.one_by_one import visit_records
 from mag.methods.ona.phases import form_groups, groups_now, refresh, room_for_groups, visit
@@ -19,7 +19,7 @@ def split_large(X, k, labels, threads, progress):
     """Split groups of 2k records or more by MDAV+, which never makes such groups (algorithm 13)."""
     for g in np.flatnonzero(np.bincount(labels) >= 2 * k):
         members = np.flatnonzero(labels == g)
-        parts = drive(star, X[members], k, CENTROID, 0.0, False, threads=threads, progress=progress)
+        parts = run_steps(star, X[members], k, CENTROID, 0.0, False, threads=threads, progress=progress)
         labels[members] = np.where(parts > 0, labels.max() + parts, g)
     return labels
 
