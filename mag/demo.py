@@ -15,7 +15,7 @@ from mag._lib.atomic import writing
 
 SEED = 1
 COLUMNS = ["age", "income", "rent", "children", "commute_minutes", "born"]
-OPTIONS = {
+OPTIONS: dict[str, Any] = {
     "by": "region",
     "keep": "satisfaction",
     "drop": ["id", "name"],

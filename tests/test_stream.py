@@ -19,7 +19,6 @@ import pytest
 import mag
 from mag._lib.content import feed
 from mag._lib.lock import alone
-from mag._lib.progress import Watch
 from mag.cli import main
 from mag.table import _parquet
 from mag.verify import NotAnonymous
@@ -126,8 +125,8 @@ def test_several_files_are_one_table(people, tmp_path, given):
 
 KILLED = """
 import os, signal, sys, mag
-from mag.methods import _watch
-_watch.PAUSE = 0
+from mag._lib import progress
+progress.PAUSE = 0
 seen = []
 def progress(share):
     seen.append(share)
@@ -527,8 +526,8 @@ def test_the_manifest_confirms_no_guess_about_the_input(people, path, tmp_path):
 
 HELD = """
 import sys, time, mag
-from mag.methods import _watch
-_watch.PAUSE = 0
+from mag._lib import progress
+progress.PAUSE = 0
 def progress(share):
     print("running", flush=True)
     sys.stdin.readline()
@@ -596,26 +595,12 @@ def test_a_lock_is_one_owners(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_nothing_is_written_where_k_fails(path, tmp_path):
+def test_nothing_is_written_where_k_fails(path, tmp_path, monkeypatch):
     """A step that masks nothing: the count on the file finds it."""
-    source = _parquet.Source(path)
+    monkeypatch.setattr(_parquet.Task, "mask", lambda task, name, table: (table.column(name), 1))
+    others = [name for name in pq.read_schema(path).names if name != "income"]
     with pytest.raises(NotAnonymous, match="class of 1 equal records in income"):
-        _parquet.columnwise(
-            lambda name, part: (part.column(name), 1),
-            source,
-            tmp_path / "out.parquet",
-            ks={"income": 5},
-            k=5,
-            by=[],
-            keep=[],
-            drop=[name for name in source.names if name != "income"],
-            reads=[],
-            options={},
-            versions={},
-            again=True,
-            overwrite=False,
-            watch=Watch(),
-        )
+        mag.microaggregate(path, 5, "income", drop=others, scope="per-column", output=tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 
 

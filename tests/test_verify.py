@@ -108,7 +108,7 @@ PEOPLE = {"x": np.arange(40.0), "y": np.arange(40.0)[::-1] % 7, "g": np.arange(4
 @pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
 def test_a_method_with_small_groups_is_found_out(make, monkeypatch):
     monkeypatch.setattr(
-        _grouping, "records", lambda z, *_, **__: (np.arange(len(z)) // 3, -(-len(z) // 3), ["broken"], True)
+        _grouping, "group_records", lambda z, *_, **__: (np.arange(len(z)) // 3, -(-len(z) // 3), ["broken"], True)
     )
     with pytest.raises(NotAnonymous, match="a class of 1 equal records in x, y where k=4 are promised"):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g")
@@ -119,7 +119,7 @@ def test_groups_of_columns_that_are_small_are_found_out(make, monkeypatch):
     def broken(values, *_):
         return np.broadcast_to(np.arange(len(values))[:, None] // 3, values.shape), np.full(values.shape[1], 14)
 
-    monkeypatch.setattr(_grouping, "all_columns", broken)
+    monkeypatch.setattr(_grouping, "group_columns", broken)
     with pytest.raises(NotAnonymous, match="where k=4 are promised"):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g", scope="per-column")
 
@@ -156,7 +156,7 @@ def test_an_encoder_of_columns_that_loses_equality_is_found_out(name, monkeypatc
 
 
 def test_a_mean_of_minus_zero_is_published_as_zero(monkeypatch):
-    whole = _aggregate.Members.mean
+    whole = _aggregate.GroupedColumn.mean
     monkeypatch.setitem(_aggregate.AGGREGATES, "mean", lambda members: -0.0 * whole(members))
     data = mag.microaggregate({"x": np.arange(6.0)}, 3, "x").data["x"]
     assert not np.signbit(data).any()
@@ -337,7 +337,7 @@ def test_what_cannot_be_compared_is_refused_before_grouping(name, monkeypatch):
         table = table.assign(x=x)
     else:
         table = table.with_columns(x=x) if isinstance(table, pl.DataFrame) else table.append_column("x", pa.array(x))
-    monkeypatch.setattr(_grouping, "one_column", None)
+    monkeypatch.setattr(_grouping, "group_column", None)
     kind = name.rpartition(" ")[2] if "Blob" in name else name
     sentence = rf"^column 'g' holds .*{kind}.*, which cannot be compared exactly; convert it\.$"
     with pytest.raises(TypeError, match=sentence):

@@ -43,6 +43,11 @@ class Units:
             seen[self.missing] = np.nan
         return seen
 
+    def select(self, rows: np.ndarray) -> "Units":
+        """The same of some records."""
+        missing = None if self.missing is None else some(self.missing[rows])
+        return Units(self.values[rows], missing, self.kind, self.step)
+
 
 class Refused(TypeError):  # noqa: N818 - says what happened
     """A column of a kind that cannot be averaged."""

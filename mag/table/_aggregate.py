@@ -7,7 +7,7 @@ import numpy as np
 from mag._compiled.groups import HUGE, LARGE, Groups, between, distance, in_groups
 
 
-class Members:
+class GroupedColumn:
     """The values of a column, with the group of each; groups without any get 0."""
 
     def __init__(self, values: np.ndarray, labels: np.ndarray, n_groups: int, weights: np.ndarray | None) -> None:
@@ -85,12 +85,12 @@ class Members:
         return self._all(between(groups.values[low], groups.values[high]))
 
 
-AGGREGATES: dict[str, Callable[[Members], np.ndarray]] = {
-    "max": Members.largest,
-    "mean": Members.mean,
-    "median": Members.median,
-    "mid_range": Members.middle,
-    "min": Members.least,
+AGGREGATES: dict[str, Callable[[GroupedColumn], np.ndarray]] = {
+    "max": GroupedColumn.largest,
+    "mean": GroupedColumn.mean,
+    "median": GroupedColumn.median,
+    "mid_range": GroupedColumn.middle,
+    "min": GroupedColumn.least,
 }
 WEIGHTED = ("mean", "median")
 
@@ -99,7 +99,7 @@ def representatives(
     how: str, values: np.ndarray, labels: np.ndarray, n_groups: int, weights: np.ndarray | None
 ) -> np.ndarray:
     """One value for each group, of the dtype of the values; never −0.0, which is printed otherwise than 0.0."""
-    found = AGGREGATES[how](Members(values, labels, n_groups, weights))
+    found = AGGREGATES[how](GroupedColumn(values, labels, n_groups, weights))
     return found + 0.0 if found.dtype.kind == "f" else found
 
 

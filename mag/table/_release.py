@@ -6,6 +6,7 @@ import os
 import pathlib
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -100,9 +101,9 @@ class TableGrouping:
     """
 
     labels: np.ndarray
-    sizes: Any
-    n_groups: Any
-    k: Any
+    sizes: np.ndarray | dict[Hashable, np.ndarray]
+    n_groups: int | dict[Hashable, int]
+    k: int | dict[Hashable, int]
     scope: str
     columns: tuple[Hashable, ...]
     by: tuple[Hashable, ...]
@@ -114,6 +115,31 @@ class TableGrouping:
         return f"<TableGrouping: {len(self.labels)} records in {groups} groups, {self.scope}, {self.method}>"
 
 
+@dataclass(frozen=True)
+class Provenance:
+    """What a release was made of, with what and in which time: for the manifest, in the types of JSON."""
+
+    options: dict[str, Any]
+    table: dict[str, Any]
+    versions: dict[str, str]
+    seconds: dict[str, float]
+
+    @classmethod
+    def of(
+        cls, options: dict[str, Any], frame: Frame, versions: dict[str, str], seconds: dict[str, float]
+    ) -> "Provenance":
+        """Of a release of this table."""
+        return cls(plain(options), {"records": frame.n, "columns": [*map(str, frame.names)]}, versions, seconds)
+
+    def without_withheld(self, published: list[str]) -> "Provenance":
+        """The same without the names of columns that are not published."""
+        options = self.options | {"drop": f"withheld: {len(self.options['drop'])} columns"}
+        if options["weights"] is not None and options["weights"] not in published:
+            options["weights"] = "withheld"
+        return Provenance(options, self.table | {"columns": published}, self.versions, self.seconds)
+
+
+@dataclass(eq=False, repr=False)
 class Release:
     """A published table with its guarantee, as returned by `mag.microaggregate`.  Read-only.
 
@@ -138,40 +164,24 @@ class Release:
     guarantee: Guarantee
     grouping: TableGrouping
     warnings: tuple[str, ...]
-    withheld: int
+    _provenance: Provenance
     _source: Frame | None = None
-    _rows: np.ndarray | None
-    _facts: dict[str, Any]
+    _rows: np.ndarray | None = None
 
-    def __init__(
-        self,
-        data: Any,
-        guarantee: Guarantee,
-        grouping: TableGrouping,
-        warnings: tuple[str, ...],
-        *,
-        source: Frame,
-        rows: np.ndarray | None,
-        facts: dict[str, Any],
-    ) -> None:
-        public = {"data": data, "guarantee": guarantee, "grouping": grouping, "warnings": warnings}
-        facts = facts | {
-            "options": _plain(facts["options"]),
-            "table": {"records": source.n, "columns": [*map(str, source.names)]},
-        }
-        vars(self).update(public, withheld=guarantee.withheld, _source=source, _rows=rows, _facts=facts)
+    @property
+    def withheld(self) -> int:
+        """The number of records that are not published."""
+        return self.guarantee.withheld
 
     def __getstate__(self) -> dict[str, Any]:
-        held = {name: getattr(self, name) for name in ("data", "guarantee", "grouping", "warnings", "withheld")}
-        options, shown = dict(self._facts["options"]), [str(name) for name in frame_of(self.data).names]
-        options["drop"] = f"withheld: {len(options['drop'])} columns"
-        if options["weights"] is not None and options["weights"] not in shown:
-            options["weights"] = "withheld"
-        table = {"records": self._facts["table"]["records"], "columns": shown}
-        return held | {"_facts": self._facts | {"options": options, "table": table}}
+        held = {name: getattr(self, name) for name in ("data", "guarantee", "grouping", "warnings")}
+        published = [str(name) for name in frame_of(self.data).names]
+        return held | {"_provenance": self._provenance.without_withheld(published)}
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a Release cannot be changed: {name} is read-only.")
+        if name in vars(self) or name not in self.__dataclass_fields__:  # fields are set once, when it is made
+            raise AttributeError(f"a Release cannot be changed: {name} is read-only.")
+        super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         lines = [str(self.guarantee), *(f"Note: {warning}" for warning in self.warnings)]
@@ -181,9 +191,9 @@ class Release:
         import html
 
         inner = getattr(self.data, "_repr_html_", None)
-        shown = inner() if inner else f"<pre>{html.escape(repr(self.data))}</pre>"
+        table = inner() if inner else f"<pre>{html.escape(repr(self.data))}</pre>"
         notes = "".join(f"<p>Note: {html.escape(warning)}</p>" for warning in self.warnings)
-        return f"<p><b>{html.escape(str(self.guarantee))}</b></p>{notes}{shown}"
+        return f"<p><b>{html.escape(str(self.guarantee))}</b></p>{notes}{table}"
 
     def numbers(self) -> tuple[dict[Hashable, np.ndarray], dict[Hashable, np.ndarray]]:
         """The masked columns of the published records as float64, before and after; row i is one record.
@@ -220,11 +230,11 @@ class Release:
 
     def utility(self) -> dict[str, Any]:
         """What the masked columns have lost: `mag.assess.utility`, with names."""
-        found = assess.utility(*self._tables())
-        if "information_loss_by_column" in found:
-            named = zip(self.guarantee.columns, found["information_loss_by_column"], strict=True)
-            found["information_loss_by_column"] = dict(named)
-        return found
+        measures = assess.utility(*self._tables())
+        if "information_loss_by_column" in measures:
+            named = zip(self.guarantee.columns, measures["information_loss_by_column"], strict=True)
+            measures["information_loss_by_column"] = dict(named)
+        return measures
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> pathlib.Path:
         """Write a page about the release, one HTML file that needs nothing else, and say where it is."""
@@ -255,12 +265,12 @@ class Release:
     def manifest(self) -> dict[str, Any]:
         """What was done, for the record: versions, options, shape, hashes, the guarantee; ready for JSON."""
         published = frame_of(self.data)
-        guarantee = {name: _plain(value) for name, value in vars(self.guarantee).items()}
+        guarantee = {name: plain(value) for name, value in vars(self.guarantee).items()}
         return {
             "mag": __version__,
-            "versions": self._facts["versions"],
-            "options": dict(self._facts["options"]),
-            "table": dict(self._facts["table"]),
+            "versions": self._provenance.versions,
+            "options": dict(self._provenance.options),
+            "table": dict(self._provenance.table),
             "published": {
                 "records": published.n,
                 "sha256": {str(name): digest(published, name) for name in published.names},
@@ -270,7 +280,7 @@ class Release:
             "method": self.grouping.method,
             "complete": self.grouping.complete,
             "warnings": list(self.warnings),
-            "seconds": self._facts["seconds"],
+            "seconds": self._provenance.seconds,
         }
 
 
@@ -289,12 +299,30 @@ def digest(frame: Frame, name: Hashable) -> str:
     return hashed.hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """In the types of JSON."""
     if isinstance(value, dict):
-        return {str(name): _plain(entry) for name, entry in value.items()}
+        return {str(name): plain(entry) for name, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return value.item() if isinstance(value, np.generic) else repr(type(value).__name__)
+
+
+def name_of(option: Any) -> Any:
+    """What an option is called in a manifest: by its name where it is an object."""
+    if option is None or isinstance(option, (str, int)):
+        return option
+    return getattr(option, "name", type(option).__name__)
+
+
+def installed_versions() -> dict[str, str]:
+    """Of the libraries that results may depend on."""
+    versions = {}
+    for name in ("narwhals", "numba", "numpy", "pandas", "polars", "pyarrow"):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
