@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
+from mag._lib.roles import Sentences, assign_roles
 from mag.commands._options import (
     Aggregate,
     By,
@@ -211,20 +212,17 @@ def _of_method(words: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+ROLES = Sentences(
+    repeated="a column must be named once; {name} is named by {role} and {role}.",
+    shared="a column must be named once; {name} is named by {role} and {other}.",
+    unassigned="{table} has columns that are not named: {names}; name them by --keep (published as they are, not "
+    "covered by the guarantee) or by --drop (not published).",
+)
+
+
 def _check_roles(file: File, roles: dict[str, list[str]]) -> None:
-    where: dict[str, str] = {}
-    for role, names in roles.items():
-        for name in names:
-            if name in where:
-                raise ValueError(f"a column must be named once; {name!r} is named by {where[name]} and {role}.")
-            where[name] = role
-    file.check_names(list(where))
-    rest = [name for name in file.names() if name not in where]
-    if rest:
-        raise ValueError(
-            f"{file.path.name!r} has columns that are not named: {', '.join(map(repr, rest))}; name them by --keep "
-            "(published as they are, not covered by the guarantee) or by --drop (not published)."
-        )
+    file.check_names([name for names in roles.values() for name in names])
+    assign_roles(roles, file.names(), repr(file.path.name), ROLES)
 
 
 def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:

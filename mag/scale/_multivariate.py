@@ -98,7 +98,7 @@ def multivariate(
             unused(option, given, "dask arrays")
         return _array(X, k, *asked)
     if isinstance(X, dd.DataFrame):
-        return _frame(X, k, _frames.roles(X, columns, keep), *asked)
+        return _frame(X, k, _frames.columns_to_group(X, columns, keep), *asked)
     raise no_frame(X)
 
 
