@@ -17,7 +17,7 @@ from mag.api.options import generator_of, progress_of
 from mag.api.ready import watch_for
 from mag.api.univariate import univariate
 from mag.costs import Cost
-from mag.frames.cells import Units
+from mag.frames.units import Units
 from mag.methods import METHODS, automatic
 from mag.methods.distances.standard import standardised
 from mag.methods.mona.parts import LARGE, group_parts

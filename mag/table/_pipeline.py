@@ -12,7 +12,7 @@ from mag._lib import checks
 from mag._lib.progress import Watch
 from mag._lib.roles import is_name
 from mag.frames import Frame, frame_of
-from mag.frames.cells import Refused, Units
+from mag.frames.units import Refused, Units
 from mag.table._aggregate import representatives
 from mag.table._grouping import Groups, group_each, group_jointly
 from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
@@ -247,7 +247,7 @@ def build(
         if blank is not None:
             masked[name] = _blanked(frame, name, rows, blank if permutation is None else blank[permutation])
     names = [name for name in frame.names if name not in roles.drop]
-    return Published(frame.built(rows, names, masked, request.options.shuffle), rows, permutation)
+    return Published(frame.build(rows, names, masked, request.options.shuffle), rows, permutation)
 
 
 def _blanked(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.ndarray) -> Any:
