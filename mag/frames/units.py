@@ -22,7 +22,7 @@ class Units:
     step: float = 1.0
 
     @property
-    def whole(self) -> bool:
+    def is_integer(self) -> bool:
         """Whether only integers can be published."""
         return self.values.dtype.kind != "f"
 

@@ -92,10 +92,9 @@ def group_columns(
     """The optimal groups of every column in every stratum: labels (n, m) and how many there are in each column."""
 
     def group(s: int) -> tuple[np.ndarray, np.ndarray]:
-        found = columns(
-            table[index.members(s)], ks, cost=costs, backend=backend, threads=threads if index.is_one else 1
-        )
-        return found._labels, found._n_groups
+        own = threads if index.is_one else 1
+        result = columns(table[index.members(s)], ks, cost=costs, backend=backend, threads=own)
+        return result._labels, result._n_groups
 
     if index.is_one:
         labels, n_groups = group(0)
@@ -257,7 +256,7 @@ def _comparable(units: list[Units], standardize: bool) -> np.ndarray:
         there = slice(None) if unit.missing is None else ~unit.missing
         values = unit.values[there]
         if values.size:
-            standard = standardised((differences(values) if unit.whole else values)[:, None], standardize)
+            standard = standardised((differences(values) if unit.is_integer else values)[:, None], standardize)
             z[there, j] = standard.z[:, 0]
         scales.append(standard.scale if values.size else 0)
     for j, scale in enumerate(scales):

@@ -56,8 +56,8 @@ class Source:
                 folders = "hive" if os.path.isdir(path) else None
                 self.dataset = pads.dataset(path, format="parquet", partitioning=folders)
             self.schema = self.dataset.schema
-            self._places = list(_places(self.dataset))
-            self.files = [file for system, file in self._places if system.type_name == "local"]
+            self._stored = list(_stored_files(self.dataset))
+            self.files = [file for system, file in self._stored if system.type_name == "local"]
             self._opened = self._stamp()
             try:
                 self.fragments = list(self.dataset.get_fragments())
@@ -110,9 +110,9 @@ class Source:
             if count > self.n:
                 break
             while have >= ROWS:
-                whole = pa.concat_tables(held)
-                yield out(whole.slice(0, ROWS))
-                held, have = [whole.slice(ROWS)], have - ROWS
+                rows = pa.concat_tables(held)
+                yield out(rows.slice(0, ROWS))
+                held, have = [rows.slice(ROWS)], have - ROWS
         if count != self.n:
             raise changed()
         if have:
@@ -139,15 +139,15 @@ class Source:
                 file = pq.ParquetFile(fragment.open(), pre_buffer=False)
                 groups = [group.id for group in fragment.row_groups]
                 return file.iter_batches(ROWS, row_groups=groups, columns=list(names), use_threads=False)
-        whole = {} if fragment is self.dataset else {"schema": self.schema}
+        schema = {} if fragment is self.dataset else {"schema": self.schema}
         columns = {name: pads.field(name) for name in names}
         scanner = fragment.scanner(
-            columns=columns, batch_size=ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False, **whole
+            columns=columns, batch_size=ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False, **schema
         )
         return scanner.to_batches()
 
     def _stamp(self) -> list[Any]:
-        states = [system.get_file_info(file) for system, file in self._places]
+        states = [system.get_file_info(file) for system, file in self._stored]
         return [(file.path, file.size, file.mtime_ns) for file in states]
 
     def check_unchanged(self) -> None:
@@ -156,10 +156,10 @@ class Source:
             raise changed()
 
 
-def _places(dataset: Any) -> Iterator[tuple[Any, str]]:
+def _stored_files(dataset: Any) -> Iterator[tuple[Any, str]]:
     """The files of a data set, each with its file system; those of its children too."""
     for child in getattr(dataset, "children", []):
-        yield from _places(child)
+        yield from _stored_files(child)
     for file in getattr(dataset, "files", []):
         if file == "<Buffer>":  # in memory: pyarrow crashes where it is asked for the file system of such data
             continue

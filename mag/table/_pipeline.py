@@ -88,7 +88,7 @@ def read(frame: Frame, request: Request) -> Columns:
     """All numbers that are computed with, of all records."""
     verify.require_comparable(frame, request.roles.by)
     units = {name: _units(frame, name) for name in request.roles.columns}
-    decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.whole])
+    decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.is_integer])
     return Columns(units, decimals, _weights(frame, request.options.weights))
 
 
@@ -99,7 +99,7 @@ def _units(frame: Frame, name: Hashable) -> Units:
         raise TypeError(f"columns must hold numbers or moments; {name!r} holds {refused}.") from None
     except ValueError as error:
         raise ValueError(f"column {name!r} has {error}") from None
-    if not units.whole and not np.isfinite(units.values).all():
+    if not units.is_integer and not np.isfinite(units.values).all():
         count = int((~np.isfinite(units.values)).sum())
         raise ValueError(f"column {name!r} has {count} infinite values; drop or replace them first.")
     return units
