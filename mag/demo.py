@@ -16,7 +16,7 @@ from mag._lib.errors import ValueMistake
 
 SEED = 1
 COLUMNS = ["age", "income", "rent", "children", "commute_minutes", "born"]
-OPTIONS = {
+OPTIONS: dict[str, Any] = {
     "by": "region",
     "keep": "satisfaction",
     "drop": ["id", "name"],

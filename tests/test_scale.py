@@ -274,6 +274,12 @@ def test_mistakes_in_columns():
     frame = dd.from_pandas(people(), npartitions=3)
     with pytest.raises(ValueError, match=r"got 'name' beside, keep or drop them"):
         mag.scale.columns(frame, 3, columns=["income", "debt", "rooms", "height", "share"], keep="town")
+    with pytest.raises(ValueError, match=r"^columns must name every column once; got 'debt' more than once\.$"):
+        mag.scale.columns(frame[["debt", "name"]], 3, columns=["debt", "debt"], keep="name")
+    with pytest.raises(ValueError, match=r"^columns and keep must not overlap; got 'debt', 'name' in both\.$"):
+        mag.scale.columns(frame[["debt", "name"]], 3, columns=["debt", "name"], keep=["debt", "name"])
+    with pytest.raises(ValueError, match=r"^keep must name columns of X; got 'Town', 'y'\.$"):
+        mag.scale.columns(frame, 3, keep=["Town", "y"])
     with pytest.raises(TypeError, match=r"columns must hold real numbers; got dtype category in column 'town'"):
         mag.scale.columns(frame, 3, keep="name")
     with pytest.raises(ValueError, match=r"k must be an integer in \[1, n=600\]; got 601"):

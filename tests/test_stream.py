@@ -19,7 +19,6 @@ import pytest
 import mag
 from mag._lib.content import feed
 from mag._lib.lock import alone
-from mag._lib.progress import Progress
 from mag.cli import main
 from mag.table import _parquet
 from mag.verify import NotAnonymous
@@ -596,26 +595,12 @@ def test_a_lock_is_one_owners(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_nothing_is_written_where_k_fails(path, tmp_path):
+def test_nothing_is_written_where_k_fails(path, tmp_path, monkeypatch):
     """A step that masks nothing: the count on the file finds it."""
-    source = _parquet.Source(path)
+    monkeypatch.setattr(_parquet.Task, "mask", lambda task, name, table: (table.column(name), 1))
+    others = [name for name in pq.read_schema(path).names if name != "income"]
     with pytest.raises(NotAnonymous, match="class of 1 equal records in income"):
-        _parquet.columnwise(
-            lambda name, part: (part.column(name), 1),
-            source,
-            tmp_path / "out.parquet",
-            ks={"income": 5},
-            k=5,
-            by=[],
-            keep=[],
-            drop=[name for name in source.names if name != "income"],
-            reads=[],
-            options={},
-            versions={},
-            again=True,
-            overwrite=False,
-            progress=Progress(),
-        )
+        mag.microaggregate(path, 5, "income", drop=others, scope="per-column", output=tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 
 

@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 import mag
 from mag import verify
-from mag.frames import _series
-from mag.frames import cells as _cells
+from mag.frames import arrays
+from mag.frames.arrow import ArrowColumn
+from mag.frames.base import SeriesColumn
+from mag.frames.pandas import PandasColumn
+from mag.frames.polars import PolarsColumn
 from mag.table import _aggregate, _grouping
 from mag.verify import NotAnonymous, recount
 from tests.frames import LIBRARIES, cells, dtypes, names, smallest_class
@@ -108,7 +111,7 @@ PEOPLE = {"x": np.arange(40.0), "y": np.arange(40.0)[::-1] % 7, "g": np.arange(4
 @pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
 def test_a_method_with_small_groups_is_found_out(make, monkeypatch):
     monkeypatch.setattr(
-        _grouping, "records", lambda z, *_, **__: (np.arange(len(z)) // 3, -(-len(z) // 3), ["broken"], True)
+        _grouping, "group_records", lambda z, *_, **__: (np.arange(len(z)) // 3, -(-len(z) // 3), ["broken"], True)
     )
     with pytest.raises(NotAnonymous, match="a class of 1 equal records in x, y where k=4 are promised"):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g")
@@ -119,14 +122,14 @@ def test_groups_of_columns_that_are_small_are_found_out(make, monkeypatch):
     def broken(values, *_):
         return np.broadcast_to(np.arange(len(values))[:, None] // 3, values.shape), np.full(values.shape[1], 14)
 
-    monkeypatch.setattr(_grouping, "all_columns", broken)
+    monkeypatch.setattr(_grouping, "group_columns", broken)
     with pytest.raises(NotAnonymous, match="where k=4 are promised"):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g", scope="per-column")
 
 
 @pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
 def test_strata_that_were_mixed_up_are_found_out(make, monkeypatch):
-    for kind in (_cells.ArrayColumn, _series.SeriesColumn):
+    for kind in (arrays.ArrayColumn, PandasColumn, SeriesColumn):
         monkeypatch.setattr(kind, "codes", lambda self: np.zeros(len(self), np.int64))
     with pytest.raises(NotAnonymous):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], by="g")
@@ -148,26 +151,25 @@ def test_an_encoder_that_loses_equality_is_found_out(make, monkeypatch):
     def noisy(array, missing):
         return array + np.spacing(array) * (np.arange(array.size) % 2)
 
-    monkeypatch.setattr(_cells, "blanked", noisy)
+    monkeypatch.setattr(arrays, "blanked", noisy)
     with pytest.raises(NotAnonymous):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g")
 
 
-@pytest.mark.parametrize("name", ["_Polars", "_Arrow"])
-def test_an_encoder_of_columns_that_loses_equality_is_found_out(name, monkeypatch):
-    kind = getattr(_series, name)
-    publish = kind.publish
+@pytest.mark.parametrize(("kind", "make"), [(PolarsColumn, pl.DataFrame), (ArrowColumn, pa.table)])
+def test_an_encoder_of_columns_that_loses_equality_is_found_out(kind, make, monkeypatch):
+    publish = kind.publish_cells
 
     def shifted(column, short, labels, missing):  # the groups of one column go to the wrong records
         return publish(column, short, np.roll(labels, column.name == "x"), missing)
 
-    monkeypatch.setattr(kind, "publish", staticmethod(shifted))
+    monkeypatch.setattr(kind, "publish_cells", shifted)
     with pytest.raises(NotAnonymous):
-        mag.microaggregate((pl.DataFrame if name == "_Polars" else pa.table)(PEOPLE), 4, ["x", "y"], by="g")
+        mag.microaggregate(make(PEOPLE), 4, ["x", "y"], by="g")
 
 
 def test_a_mean_of_minus_zero_is_published_as_zero(monkeypatch):
-    whole = _aggregate.Members.mean
+    whole = _aggregate.GroupedColumn.mean
     monkeypatch.setitem(_aggregate.AGGREGATES, "mean", lambda members: -0.0 * whole(members))
     data = mag.microaggregate({"x": np.arange(6.0)}, 3, "x").data["x"]
     assert not np.signbit(data).any()
@@ -279,7 +281,7 @@ def test_a_nanosecond_is_a_difference(column):
 @pytest.mark.parametrize("column", NANOSECONDS.values(), ids=NANOSECONDS)
 def test_strata_that_merge_nested_cells_are_found_out(column, monkeypatch):
     """The recount reads by itself: it finds what the strata lose."""
-    for kind in (_cells.ArrayColumn, _series.SeriesColumn):
+    for kind in (arrays.ArrayColumn, PandasColumn, SeriesColumn):
         monkeypatch.setattr(kind, "codes", lambda self: np.zeros(len(self), np.int64))
     with pytest.raises(NotAnonymous, match="a class of 1 equal records"):
         mag.microaggregate(with_column(column), 3, "x", by="g")
@@ -348,7 +350,7 @@ def test_what_cannot_be_compared_is_refused_before_grouping(name, monkeypatch):
         table = table.assign(x=x)
     else:
         table = table.with_columns(x=x) if isinstance(table, pl.DataFrame) else table.append_column("x", pa.array(x))
-    monkeypatch.setattr(_grouping, "one_column", None)
+    monkeypatch.setattr(_grouping, "group_column", None)
     kind = name.rpartition(" ")[2] if "Blob" in name else name
     sentence = rf"^column 'g' holds .*{kind}.*, which cannot be compared exactly; convert it\.$"
     with pytest.raises(TypeError, match=sentence):

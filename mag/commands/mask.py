@@ -12,6 +12,7 @@ import typer
 
 from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
 from mag._lib.errors import ValueMistake
+from mag._lib.roles import Sentences, assign_roles
 from mag.commands._options import (
     Aggregate,
     By,
@@ -121,7 +122,9 @@ def mask(
             release = microaggregate(frame, group_size, column, progress=progress, **options)
         if _stamp(source) != before:
             raise ValueMistake(f"{source.name!r} has changed while it was read; nothing was written.")
-        manifest, guarantee, warnings = _manifest(release, weights, roles), release.guarantee, release.warnings
+        unread = {"drop": len(roles["--drop"])} | ({"weights": weights} if weights in roles["--keep"] else {})
+        release = release.with_options(**unread)
+        manifest, guarantee, warnings = _manifest(release), release.guarantee, release.warnings
         if not dry_run:
             with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
                 [target], drafts = written, dict(zip(targets, paths, strict=True))
@@ -217,20 +220,17 @@ def _read_method_options(words: Sequence[str]) -> dict[str, Any]:
     return options
 
 
+ROLES = Sentences(
+    repeated="a column must be named once; {name} is named by {role} and {role}.",
+    shared="a column must be named once; {name} is named by {role} and {other}.",
+    unassigned="{table} has columns that are not named: {names}; name them by --keep (published as they are, not "
+    "covered by the guarantee) or by --drop (not published).",
+)
+
+
 def _check_roles(file: File, roles: dict[str, list[str]]) -> None:
-    where: dict[str, str] = {}
-    for role, names in roles.items():
-        for name in names:
-            if name in where:
-                raise ValueMistake(f"a column must be named once; {name!r} is named by {where[name]} and {role}.")
-            where[name] = role
-    file.check_names(list(where))
-    rest = [name for name in file.names() if name not in where]
-    if rest:
-        raise ValueMistake(
-            f"{file.path.name!r} has columns that are not named: {', '.join(map(repr, rest))}; name them by --keep "
-            "(published as they are, not covered by the guarantee) or by --drop (not published)."
-        )
+    file.check_names([name for names in roles.values() for name in names])
+    assign_roles(roles, file.names(), repr(file.path.name), ROLES)
 
 
 def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
@@ -243,13 +243,8 @@ def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
     return column.to_numpy()
 
 
-def _manifest(release: "Release", weights: str | None, roles: dict[str, list[str]]) -> dict[str, Any]:
-    """With the columns that were not read, without the times, which depend on withheld records."""
-    from mag.table import tell_options
-
-    tell_options(release, drop=len(roles["--drop"]))
-    if weights in roles["--keep"]:
-        tell_options(release, weights=weights)
+def _manifest(release: "Release") -> dict[str, Any]:
+    """Without the times, which depend on withheld records."""
     manifest = release.manifest()
     del manifest["seconds"]
     return manifest

@@ -84,7 +84,7 @@ def columns(
             unused(option, value, "dask arrays")
         return _array(X, k, cost, solver, columns_per_task)
     if isinstance(X, dd.DataFrame):
-        return _frame(X, k, cost, solver, _frames.roles(X, columns, keep), columns_per_task)
+        return _frame(X, k, cost, solver, _frames.columns_to_group(X, columns, keep), columns_per_task)
     raise no_frame(X)
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from mag._lib.checks import not_finite, refuse
 from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.roles import Sentences, assign_roles, names_of
 
 
 @dataclass(frozen=True)
@@ -21,28 +22,25 @@ class Piece:
     infinite: int
 
 
-def roles(frame: Any, columns: Sequence[Hashable] | Hashable | None, keep: Sequence[Hashable] | Hashable) -> list:
-    """The columns to group; every column of the frame is one of these or is kept."""
-    kept = list(keep) if isinstance(keep, (list, tuple)) else [keep]
-    present = list(frame.columns)
-    if len(set(present)) < len(present):
-        twice = ", ".join(sorted({repr(name) for name in present if present.count(name) > 1}))
+SENTENCES = Sentences(
+    unknown="{role} must name columns of {table}; got {names}.",
+    shared="columns and keep must not overlap; got {names} in both.",
+    unassigned="{table} must hold columns to group or to keep= only; got {names} beside, keep or drop them.",
+)
+
+
+def columns_to_group(
+    frame: Any, columns: Sequence[Hashable] | Hashable | None, keep: Sequence[Hashable] | Hashable
+) -> list[Hashable]:
+    """Every column of the frame is one of these or is kept."""
+    known = list(frame.columns)
+    if len(set(known)) < len(known):
+        twice = ", ".join(sorted({repr(name) for name in known if known.count(name) > 1}))
         raise ValueMistake(f"X must not hold two columns of one name; got {twice} more than once.")
     if columns is None:
-        grouped = [name for name in present if name not in kept]
-    else:
-        grouped = list(columns) if isinstance(columns, (list, tuple)) else [columns]
-    for option, names in (("columns", grouped), ("keep", kept)):
-        if absent := [name for name in names if name not in present]:
-            raise ValueMistake(f"{option} must name columns of X; got {', '.join(map(repr, absent))}.")
-    if both := [name for name in grouped if name in kept]:
-        raise ValueMistake(f"columns and keep must not overlap; got {', '.join(map(repr, both))} in both.")
-    if not grouped:
-        raise ValueMistake("columns must name at least one column of X; got none.")
-    if rest := [name for name in present if name not in grouped and name not in kept]:
-        beside = ", ".join(map(repr, rest))
-        raise ValueMistake(f"X must hold columns to group or to keep= only; got {beside} beside, keep or drop them.")
-    return grouped
+        kept = names_of(keep, known)
+        columns = [name for name in known if name not in kept]
+    return assign_roles({"columns": columns, "keep": keep}, known, "X", SENTENCES)["columns"]
 
 
 def number_type(name: Hashable, dtype: Any, representative: str) -> np.dtype:

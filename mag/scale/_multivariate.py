@@ -100,7 +100,7 @@ def multivariate(
             unused(option, value, "dask arrays")
         return _array(X, k, *options)
     if isinstance(X, dd.DataFrame):
-        return _frame(X, k, _frames.roles(X, columns, keep), *options)
+        return _frame(X, k, _frames.columns_to_group(X, columns, keep), *options)
     raise no_frame(X)
 
 

@@ -7,12 +7,12 @@ import numpy as np
 from mag._compiled.groups import HUGE, LARGE, Groups, between, distance, in_groups
 
 
-class Members:
+class GroupedColumn:
     """The values of a column, with the group of each; groups without any get 0."""
 
     def __init__(self, values: np.ndarray, labels: np.ndarray, n_groups: int, weights: np.ndarray | None) -> None:
         self.values, self.labels, self.n_groups = values, labels, n_groups
-        self.whole = values.dtype.kind != "f"
+        self.is_integer = values.dtype.kind != "f"
         self.weights = weights
         self.sizes = np.bincount(labels, minlength=n_groups)
         self.starts = np.cumsum(self.sizes) - self.sizes
@@ -24,16 +24,16 @@ class Members:
         return self._extreme(np.maximum)
 
     def _extreme(self, which: np.ufunc) -> np.ndarray:
-        found = np.zeros(self.n_groups, self.values.dtype)
-        found[self.labels] = self.values  # any member
-        which.at(found, self.labels, self.values)
-        return found
+        extreme = np.zeros(self.n_groups, self.values.dtype)
+        extreme[self.labels] = self.values  # any member
+        which.at(extreme, self.labels, self.values)
+        return extreme
 
     def mean(self) -> np.ndarray:
         if self.weights is not None:
             return self._weighted_mean()
         low, high = self.least(), self.largest()
-        if self.whole:
+        if self.is_integer:
             return self._exact(low, high)
         scale = np.where(high / 2 - low / 2 > HUGE, LARGE, 0)
         if not scale.any():
@@ -47,20 +47,20 @@ class Members:
 
     def _weighted_mean(self) -> np.ndarray:
         groups = self._groups(Groups.unsorted, in_groups(self.labels.astype(np.int64), self.starts))
-        if not self.whole:
+        if not self.is_integer:
             return self._all(groups.placed(groups.mean()))
-        found = _half_away(groups.base, np.ldexp(groups.mean(), groups.scale))
-        return self._all(_clipped(groups.first, groups.final, found))
+        mean = _half_away(groups.base, np.ldexp(groups.mean(), groups.scale))
+        return self._all(_clipped(groups.first, groups.final, mean))
 
     def _groups(self, make: Callable[..., Groups], order: np.ndarray) -> Groups:
         """The groups that have values, of records in this order."""
         weights = None if self.weights is None else self.weights[order]
         return make(self.values[order], self.starts[self.sizes > 0], weights)
 
-    def _all(self, found: np.ndarray) -> np.ndarray:
-        """What was found for the groups that have values, and 0 for the others."""
-        every = np.zeros(self.n_groups, found.dtype)
-        every[self.sizes > 0] = found
+    def _all(self, present: np.ndarray) -> np.ndarray:
+        """One number for every group: those of groups that have values, and 0 for the others."""
+        every = np.zeros(self.n_groups, present.dtype)
+        every[self.sizes > 0] = present
         return every
 
     def _exact(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -85,12 +85,12 @@ class Members:
         return self._all(between(groups.values[low], groups.values[high]))
 
 
-AGGREGATES: dict[str, Callable[[Members], np.ndarray]] = {
-    "max": Members.largest,
-    "mean": Members.mean,
-    "median": Members.median,
-    "mid_range": Members.middle,
-    "min": Members.least,
+AGGREGATES: dict[str, Callable[[GroupedColumn], np.ndarray]] = {
+    "max": GroupedColumn.largest,
+    "mean": GroupedColumn.mean,
+    "median": GroupedColumn.median,
+    "mid_range": GroupedColumn.middle,
+    "min": GroupedColumn.least,
 }
 WEIGHTED = ("mean", "median")
 
@@ -99,8 +99,8 @@ def representatives(
     how: str, values: np.ndarray, labels: np.ndarray, n_groups: int, weights: np.ndarray | None
 ) -> np.ndarray:
     """One value for each group, of the dtype of the values; never −0.0, which is printed otherwise than 0.0."""
-    found = AGGREGATES[how](Members(values, labels, n_groups, weights))
-    return found + 0.0 if found.dtype.kind == "f" else found
+    short = AGGREGATES[how](GroupedColumn(values, labels, n_groups, weights))
+    return short + 0.0 if short.dtype.kind == "f" else short
 
 
 def _added(low: np.ndarray, below: np.ndarray, twice_rest: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -128,9 +128,9 @@ def _half_away(low: np.ndarray, offset: np.ndarray) -> np.ndarray:
     return np.array([*rounded, None], object)[:-1]
 
 
-def _clipped(low: np.ndarray, high: np.ndarray, found: np.ndarray) -> np.ndarray:
+def _clipped(low: np.ndarray, high: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     inside = [
         min(max(number, least), most)
-        for least, most, number in zip(low.tolist(), high.tolist(), found.tolist(), strict=True)
+        for least, most, number in zip(low.tolist(), high.tolist(), numbers.tolist(), strict=True)
     ]
     return np.array([*inside, None], object)[:-1].astype(low.dtype)

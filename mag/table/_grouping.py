@@ -1,6 +1,7 @@
 """Groups within strata: the solvers are called once for each, labels are numbered through."""
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,67 +17,92 @@ from mag.api.options import generator_of, progress_of
 from mag.api.ready import progress_for
 from mag.api.univariate import univariate
 from mag.costs import Cost
-from mag.frames.cells import Units
+from mag.frames.units import Units
 from mag.methods import METHODS, automatic
 from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import LARGE, group_parts
-from mag.table._request import Plan
+from mag.table._request import Request
 from mag.table._strata import Strata, combined
 
 SHORT = 0.1  # seconds of a stratum that are not worth annealing
 WIDE = 2**21  # cells that are grouped at once, where columns are grouped by themselves
 
 
-class Cells:
+@dataclass(frozen=True)
+class Groups:
+    """The groups of the published records: one division for all columns, or one for each.
+
+    `labels` have the shape (n,) or (n, m), and `n_groups` one entry or m; `method` says what found them, and `complete`
+    that it was not cut short.
+    """
+
+    labels: np.ndarray
+    n_groups: list[int]
+    method: str
+    complete: bool
+
+    def of_column(self, j: int) -> tuple[np.ndarray, int]:
+        """The labels of a column, and the number of its groups."""
+        return (self.labels, self.n_groups[0]) if self.labels.ndim == 1 else (self.labels[:, j], self.n_groups[j])
+
+
+class StratumIndex:
     """The records of each stratum, one stratum after the other."""
 
-    def __init__(self, cell: np.ndarray) -> None:
-        self.cell, self.sizes = cell, np.bincount(cell)
-        self.whole = self.sizes.size == 1
-        self.order = None if self.whole else np.argsort(cell, kind="stable")
+    def __init__(self, stratum: np.ndarray) -> None:
+        self.stratum, self.sizes = stratum, np.bincount(stratum)
+        self.is_one = self.sizes.size == 1
+        self.order = None if self.is_one else np.argsort(stratum, kind="stable")
         self.starts = np.cumsum(self.sizes) - self.sizes
 
-    def members(self, c: int) -> Any:
+    def members(self, s: int) -> Any:
         """Where the records of a stratum stand."""
         if self.order is None:
             return slice(None)
-        return self.order[self.starts[c] : self.starts[c] + self.sizes[c]]
+        return self.order[self.starts[s] : self.starts[s] + self.sizes[s]]
 
 
-def one_column(
-    values: np.ndarray, cells: Cells, k: int, cost: str | Cost, weights: np.ndarray | None, backend: str, threads: int
+def group_column(
+    values: np.ndarray,
+    index: StratumIndex,
+    k: int,
+    cost: str | Cost,
+    weights: np.ndarray | None,
+    backend: str,
+    threads: int,
 ) -> tuple[np.ndarray, int]:
     """The optimal groups of one column in every stratum: labels and how many there are."""
     values = solvable(values)
     if weights is None:
-        labels, n_groups = all_columns(values[:, None], cells, [k], [cost], backend, threads)
+        labels, n_groups = group_columns(values[:, None], index, [k], [cost], backend, threads)
         return labels[:, 0], int(n_groups[0])
 
-    def group(c: int) -> tuple[np.ndarray, int]:
-        members = cells.members(c)
+    def group(s: int) -> tuple[np.ndarray, int]:
+        members = index.members(s)
         own = weights[members] if weights[members].any() else None  # nobody weighs anything: all weigh the same
-        found = univariate(values[members], k, cost=cost, weights=own, backend=backend, threads=threads)
-        return found._labels, found.n_groups
+        result = univariate(values[members], k, cost=cost, weights=own, backend=backend, threads=threads)
+        return result._labels, result.n_groups
 
-    return _numbered_through(each(group, range(cells.sizes.size), threads), cells, values.size)
+    return _numbered_through(each(group, range(index.sizes.size), threads), index, values.size)
 
 
-def all_columns(
-    table: np.ndarray, cells: Cells, ks: list[int], costs: list[Any], backend: str, threads: int
+def group_columns(
+    table: np.ndarray, index: StratumIndex, ks: list[int], costs: list[Any], backend: str, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The optimal groups of every column in every stratum: labels (n, m) and how many there are in each column."""
 
-    def group(c: int) -> tuple[np.ndarray, np.ndarray]:
-        found = columns(table[cells.members(c)], ks, cost=costs, backend=backend, threads=threads if cells.whole else 1)
-        return found._labels, found._n_groups
+    def group(s: int) -> tuple[np.ndarray, np.ndarray]:
+        own = threads if index.is_one else 1
+        result = columns(table[index.members(s)], ks, cost=costs, backend=backend, threads=own)
+        return result._labels, result._n_groups
 
-    if cells.whole:
+    if index.is_one:
         labels, n_groups = group(0)
         return labels.T, n_groups
-    found = each(group, range(cells.sizes.size), threads)
+    results = each(group, range(index.sizes.size), threads)
     labels, n_groups = np.empty((table.shape[1], table.shape[0]), np.int32), np.zeros(table.shape[1], np.int64)
-    for c, (own, count) in enumerate(found):
-        labels[:, cells.members(c)] = own + n_groups[:, None].astype(np.int32)
+    for s, (own, count) in enumerate(results):
+        labels[:, index.members(s)] = own + n_groups[:, None].astype(np.int32)
         n_groups += count
     return labels.T, n_groups
 
@@ -94,9 +120,9 @@ def differences(values: np.ndarray) -> np.ndarray:
     return away.astype(np.uint64 if away.max() < 2**64 else np.float64)
 
 
-def records(
+def group_records(
     z: np.ndarray,
-    cells: Cells,
+    index: StratumIndex,
     k: int,
     *,
     method: str,
@@ -112,51 +138,51 @@ def records(
     Small strata, of which there may be many, are grouped together by ONA*, where that is the method.
     """
     n, d = z.shape
-    limited = time_limit is not None and time_limit > SHORT * cells.sizes.size
-    names = [automatic(size, d, k, limited) if method == "auto" else method for size in cells.sizes.tolist()]
+    limited = time_limit is not None and time_limit > SHORT * index.sizes.size
+    names = [automatic(size, d, k, limited) if method == "auto" else method for size in index.sizes.tolist()]
     engine = backend_of(backend)
     for name in dict.fromkeys(names):
         seed = random_state if method != "auto" or METHODS[name].takes("random_state") else None
         check_options(name, k, options, seed, time_limit, engine, backend)
         try_options(METHODS[name], options, {"engine": engine, "threads": threads})
-    sizes, generator = cells.sizes, generator_of(random_state)
+    sizes, generator = index.sizes, generator_of(random_state)
     used = {name for name, size in zip(names, sizes.tolist(), strict=True) if size >= 2 * k > 2}
     if "ona_star" in used:
         used.add("mona")  # which groups small parts together as well
-    progress = progress_for(sorted(used), k, options, False, progress_of(progress), seconds("time_limit", time_limit))
-    seeds = [generator] if cells.whole else generator.spawn(sizes.size)
+    bar = progress_for(sorted(used), k, options, False, progress_of(progress), seconds("time_limit", time_limit))
+    seeds = [generator] if index.is_one else generator.spawn(sizes.size)
     labels = np.zeros(n, np.int64)  # strata of fewer than 2k records are one group
     many = np.array([name == "ona_star" for name in names]) & (sizes >= 2 * k) & (sizes <= LARGE) & (k > 1)
     together = float(sizes[many].sum()) / n
     if many.sum() > 1:
-        turn, part = np.flatnonzero(many), progress.span(0.0, together)
-        labels = interruptible(group_parts, z, k, cells.order, cells.starts, turn, threads, part)
+        turn, part = np.flatnonzero(many), bar.span(0.0, together)
+        labels = interruptible(group_parts, z, k, index.order, index.starts, turn, threads, part)
     else:
         many[:], together = False, 0.0
     done = together
-    for c in np.flatnonzero(~many & (sizes >= 2 * k)).tolist():
-        members, share = cells.members(c), float(sizes[c]) / n
-        part = progress.share(done, min(done + share, 1.0))
-        given = {"engine": engine, "threads": threads, "random_state": seeds[c], "progress": part, "whole": None}
+    for s in np.flatnonzero(~many & (sizes >= 2 * k)).tolist():
+        members, share = index.members(s), float(sizes[s]) / n
+        part = bar.share(done, min(done + share, 1.0))
+        given = {"engine": engine, "threads": threads, "random_state": seeds[s], "progress": part, "whole": None}
         own = z[members]
-        if not cells.whole:
+        if not index.is_one:
             own -= own.mean(axis=0)
-        found = np.arange(len(own)) if k == 1 else run_method(METHODS[names[c]], own, k, given, options)
+        found = np.arange(len(own)) if k == 1 else run_method(METHODS[names[s]], own, k, given, options)
         labels[members], details = found if isinstance(found, tuple) else (found, {})
         if "init" not in options and details.get("init", "ona_star") != "ona_star":
-            names[c] += f" from {details['init']}"
+            names[s] += f" from {details['init']}"
         if part.stopped:
-            progress.stop()
+            bar.stop()
         done = min(done + share, 1.0)
-    progress.finish()
-    labels, n_groups = number_groups(labels + (int(labels.max()) + 1) * cells.cell, n)
-    return labels, n_groups, list(dict.fromkeys(names)), not progress.stopped
+    bar.finish()
+    labels, n_groups = number_groups(labels + (int(labels.max()) + 1) * index.stratum, n)
+    return labels, n_groups, list(dict.fromkeys(names)), not bar.stopped
 
 
-def _numbered_through(found: list[tuple[np.ndarray, int]], cells: Cells, n: int) -> tuple[np.ndarray, int]:
+def _numbered_through(results: list[tuple[np.ndarray, int]], index: StratumIndex, n: int) -> tuple[np.ndarray, int]:
     labels, total = np.empty(n, np.int32), 0
-    for c, (own, count) in enumerate(found):
-        labels[cells.members(c)] = own + total
+    for s, (own, count) in enumerate(results):
+        labels[index.members(s)] = own + total
         total += count
     return labels, total
 
@@ -164,17 +190,16 @@ def _numbered_through(found: list[tuple[np.ndarray, int]], cells: Cells, n: int)
 # ---- tables
 
 
-def by_column(
-    units: dict[Hashable, Units], strata: Strata, plan: Plan, heavy: np.ndarray | None, backend: str, threads: int
-) -> tuple[np.ndarray, np.ndarray, str, bool]:
-    """Labels (n, m), missing cells in a group of their own, and the number of groups of each column."""
+def group_each(units: dict[Hashable, Units], strata: Strata, weights: np.ndarray | None, request: Request) -> Groups:
+    """Every column by itself; its missing cells are groups of their own."""
+    plan, backend, threads = request.plan, request.options.backend, request.threads
     n = strata.rows.size
     labels, n_groups = np.empty((n, len(units)), np.int32, order="F"), np.zeros(len(units), np.int64)
     blocks: dict[Any, list[int]] = {}
     for j, unit in enumerate(units.values()):
-        alone = unit.missing is not None or heavy is not None or unit.values.dtype == object
+        alone = unit.missing is not None or weights is not None or unit.values.dtype == object
         blocks.setdefault(j if alone else unit.values.dtype, []).append(j)
-    everyone, names = Cells(strata.cell), list(units)
+    everyone, names = StratumIndex(strata.stratum), list(units)
     few = max(threads, WIDE // n)  # columns at a time: their copies and the solvers' memory stay small
     parts = [(kind, block[at : at + few]) for kind, block in blocks.items() for at in range(0, len(block), few)]
     for kind, block in parts:
@@ -182,56 +207,47 @@ def by_column(
             table = np.empty((n, len(block)), kind)
             for at, j in enumerate(block):
                 table[:, at] = units[names[j]].values
-            found = all_columns(
-                table, everyone, [plan.ks[names[j]] for j in block], [plan.cost] * len(block), backend, threads
-            )
+            ks, costs = [plan.ks[names[j]] for j in block], [plan.cost] * len(block)
+            own_labels, counts = group_columns(table, everyone, ks, costs, backend, threads)
             if len(block) == len(names):
-                return *found, "univariate", True
+                return Groups(own_labels, counts.tolist(), "univariate", True)
             for at, j in enumerate(block):
-                labels[:, j], n_groups[j] = found[0][:, at], found[1][at]
+                labels[:, j], n_groups[j] = own_labels[:, at], counts[at]
             continue
         unit = units[names[kind]]
         there = slice(None) if unit.missing is None else np.flatnonzero(~unit.missing)
-        cell = combined([strata.cell[there]])
-        labels[there, kind], count = one_column(
-            unit.values[there], Cells(cell), plan.ks[names[kind]], plan.cost,
-            None if heavy is None else heavy[there], backend, threads,
+        index = StratumIndex(combined([strata.stratum[there]]))
+        labels[there, kind], count = group_column(
+            unit.values[there], index, plan.ks[names[kind]], plan.cost,
+            None if weights is None else weights[there], backend, threads,
         )  # fmt: skip
         if unit.missing is not None:
-            lost = np.flatnonzero(unit.missing)
-            own = combined([strata.cell[lost]])
-            labels[lost, kind] = own + count
+            absent = np.flatnonzero(unit.missing)
+            own = combined([strata.stratum[absent]])
+            labels[absent, kind] = own + count
             count += int(own.max()) + 1
         n_groups[kind] = count
     if n > WIDE // 2:
         workspace.release()
-    return labels, n_groups, "univariate", True
+    return Groups(labels, n_groups.tolist(), "univariate", True)
 
 
-def jointly(
-    units: dict[Hashable, Units],
-    strata: Strata,
-    plan: Plan,
-    heavy: np.ndarray | None,
-    backend: str,
-    threads: int,
-    random_state: Any,
-    progress: Any,
-    time_limit: float | None,
-    options: dict[str, Any],
-) -> tuple[np.ndarray, int, str, bool]:
-    """Labels, the number of groups, what found them, and whether the search was completed."""
+def group_jointly(units: dict[Hashable, Units], strata: Strata, weights: np.ndarray | None, request: Request) -> Groups:
+    """Whole records; the optimum where there is a single column."""
+    plan, options = request.plan, request.options
     k = next(iter(plan.ks.values()))
-    cells = Cells(strata.cell)
+    index = StratumIndex(strata.stratum)
     if plan.single:
         (unit,) = units.values()
-        return *one_column(unit.values, cells, k, plan.cost, heavy, backend, threads), "univariate", True
+        labels, n_groups = group_column(unit.values, index, k, plan.cost, weights, options.backend, request.threads)
+        return Groups(labels, [n_groups], "univariate", True)
     z = _comparable(list(units.values()), plan.standardize)
-    labels, n_groups, used, complete = records(
-        z, cells, k, method=plan.method, backend=backend, threads=threads, random_state=random_state,
-        progress=progress, time_limit=time_limit, options=options,
+    labels, n_groups, methods, complete = group_records(
+        z, index, k, method=plan.method, backend=options.backend, threads=request.threads,
+        random_state=request.method_seed, progress=request.progress, time_limit=options.time_limit,
+        options=options.of_method,
     )  # fmt: skip
-    return labels, n_groups, ", ".join(used), complete
+    return Groups(labels, [n_groups], ", ".join(methods), complete)
 
 
 def _comparable(units: list[Units], standardize: bool) -> np.ndarray:
@@ -241,7 +257,7 @@ def _comparable(units: list[Units], standardize: bool) -> np.ndarray:
         there = slice(None) if unit.missing is None else ~unit.missing
         values = unit.values[there]
         if values.size:
-            standard = center_columns((differences(values) if unit.whole else values)[:, None], standardize)
+            standard = center_columns((differences(values) if unit.is_integer else values)[:, None], standardize)
             z[there, j] = standard.z[:, 0]
         scales.append(standard.scale if values.size else 0)
     for j, scale in enumerate(scales):

@@ -12,22 +12,26 @@ import json
 import os
 import pathlib
 import shutil
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mag import __version__, verify
-from mag._lib import workspace
+from mag._lib import checks, workspace
 from mag._lib.atomic import MANIFEST, check_target, digest, writing
 from mag._lib.content import feed
-from mag._lib.errors import RuntimeMistake, ValueMistake
+from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.json_types import to_json_types
 from mag._lib.lock import alone
 from mag._lib.progress import Progress
-from mag.table._release import Guarantee, public_options
+from mag._lib.roles import is_name
+from mag.api.options import progress_of
+from mag.table._pipeline import release_table
+from mag.table._release import Guarantee, installed_versions, name_of, public_options
+from mag.table._request import SCOPES, Options, Roles, decimals_by_column, roles_of, sizes_by_column
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
 
@@ -54,8 +58,8 @@ class Source:
                 folders = "hive" if os.path.isdir(path) else None
                 self.dataset = pads.dataset(path, format="parquet", partitioning=folders)
             self.schema = self.dataset.schema
-            self._places = list(_places(self.dataset))
-            self.files = [file for system, file in self._places if system.type_name == "local"]
+            self._stored = list(_stored_files(self.dataset))
+            self.files = [file for system, file in self._stored if system.type_name == "local"]
             self._opened = self._stamp()
             try:
                 self.fragments = list(self.dataset.get_fragments())
@@ -108,9 +112,9 @@ class Source:
             if count > self.n:
                 break
             while have >= ROWS:
-                whole = pa.concat_tables(held)
-                yield out(whole.slice(0, ROWS))
-                held, have = [whole.slice(ROWS)], have - ROWS
+                rows = pa.concat_tables(held)
+                yield out(rows.slice(0, ROWS))
+                held, have = [rows.slice(ROWS)], have - ROWS
         if count != self.n:
             raise changed()
         if have:
@@ -137,16 +141,16 @@ class Source:
                 file = pq.ParquetFile(fragment.open(), pre_buffer=False)
                 groups = [group.id for group in fragment.row_groups]
                 return file.iter_batches(ROWS, row_groups=groups, columns=list(names), use_threads=False)
-        whole = {} if fragment is self.dataset else {"schema": self.schema}
+        schema = {} if fragment is self.dataset else {"schema": self.schema}
         columns = {name: pads.field(name) for name in names}
         scanner = fragment.scanner(
-            columns=columns, batch_size=ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False, **whole
+            columns=columns, batch_size=ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False, **schema
         )
         return scanner.to_batches()
 
     def _stamp(self) -> list[Any]:
-        found = [system.get_file_info(file) for system, file in self._places]
-        return [(file.path, file.size, file.mtime_ns) for file in found]
+        states = [system.get_file_info(file) for system, file in self._stored]
+        return [(file.path, file.size, file.mtime_ns) for file in states]
 
     def check_unchanged(self) -> None:
         """The files have the sizes and times that they had when they were opened."""
@@ -154,10 +158,10 @@ class Source:
             raise changed()
 
 
-def _places(dataset: Any) -> Iterator[tuple[Any, str]]:
+def _stored_files(dataset: Any) -> Iterator[tuple[Any, str]]:
     """The files of a data set, each with its file system; those of its children too."""
     for child in getattr(dataset, "children", []):
-        yield from _places(child)
+        yield from _stored_files(child)
     for file in getattr(dataset, "files", []):
         if file == "<Buffer>":  # in memory: pyarrow crashes where it is asked for the file system of such data
             continue
@@ -241,47 +245,95 @@ class FileRelease:
         return self._manifest
 
 
-def columnwise(
-    masked: Callable[[str, Any], tuple[Any, int]],
-    source: Source,
-    output: Any,
-    *,
-    ks: dict[Any, int],
-    k: Any,
-    by: list[Any],
-    keep: list[Any],
-    drop: list[Any],
-    reads: list[Any],
-    options: dict[str, Any],
-    versions: dict[str, str],
-    again: bool,
-    overwrite: bool,
-    progress: Progress,
-) -> FileRelease:
-    """Mask the columns that `ks` names, one after the other: `masked` gives a column and its number of groups.
+def check_options(options: Options, output: Any) -> None:
+    """What files cannot do is a mistake."""
+    if checks.one_of("scope", options.scope, SCOPES) != "per-column":
+        raise ValueMistake("scope must be 'per-column' for a file; read it into a frame for 'joint', or see mag.scale.")
+    used = {
+        "method": options.method != "auto", "aggregate": options.aggregate is not None,
+        "standardize": options.standardize is not None, "missing='drop'": options.missing == "drop",
+        "small_strata": options.small_strata != "error", "shuffle": checks.flag("shuffle", options.shuffle),
+        "random_state": options.random_state is not None, "time_limit": options.time_limit is not None,
+        **dict.fromkeys(options.of_method, True),
+    }  # fmt: skip
+    if refused := [option for option in used if used[option]]:
+        raise TypeMistake(f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame.")
+    if output is None:
+        raise TypeMistake("output must be the path of the file to write; got None.")
 
-    Beside its own column it is handed those of `reads`.  `again` allows parts of an earlier run.
-    """
-    output = pathlib.Path(output)
-    place = check_target(output, source.files, overwrite)  # through links, so that one file has one lock
+
+def release_file(table: Any, options: Options, output: Any, overwrite: bool, progress: Any) -> FileRelease:
+    """Mask a Parquet file into another, one column after the other."""
+    check_options(options, output)
+    from pyarrow.types import is_floating
+
+    source = Source(table)
+    roles = roles_of(source.names, options)
+    ks = sizes_by_column(options.k, roles.columns, options.scope)
+    if options.weights is not None and not is_name(options.weights, source.names):
+        raise ValueMistake("weights must name a column of the file.")
+    floats = [name for name in roles.columns if is_floating(source.schema.field(name).type)]
+    decimals = decimals_by_column(options.round, floats)
+    overwrite, bar = checks.flag("overwrite", overwrite), Progress(progress_of(progress))
+    return write_columns(source, Task(options, roles, ks, decimals), pathlib.Path(output), overwrite, bar)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is done to every column of a file, with the `k` and the decimals of each."""
+
+    options: Options
+    roles: Roles
+    ks: dict[Any, int]
+    decimals: dict[Any, int]
+
+    @property
+    def beside(self) -> list[Any]:
+        """What is read beside every column: strata and weights."""
+        weights = self.options.weights
+        return [*self.roles.by, *([weights] if weights is not None and weights not in self.roles.by else [])]
+
+    @property
+    def resumable(self) -> bool:
+        """Whether parts of an earlier run may be used: a cost that the caller wrote may have changed."""
+        return self.options.cost is None or isinstance(self.options.cost, str)
+
+    def recorded_options(self) -> dict[str, Any]:
+        """The options for the manifest, with names instead of objects."""
+        names = ("weights", "scope", "round", "cost", "missing", "backend", "threads")
+        recorded = {"k": self.options.k, **vars(self.roles)} | {name: getattr(self.options, name) for name in names}
+        return recorded | {"cost": name_of(self.options.cost)}
+
+    def mask(self, name: Any, table: Any) -> tuple[Any, int]:
+        """A column of this table, masked within its strata, and the number of its groups."""
+        aside = [other for other in self.beside if other != name and other not in self.roles.by]
+        own = {"k": self.ks[name], "columns": name, "keep": (), "drop": aside, "round": self.decimals.get(name)}
+        release = release_table(table, replace(self.options, by=self.roles.by, **own))
+        return release.data.column(name), release.guarantee.n_groups[name]  # type: ignore[index]
+
+
+def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: bool, progress: Progress) -> FileRelease:
+    """Mask the columns one after the other, put them together, count them on the file, and give it its name."""
+    roles, ks, options, versions = task.roles, task.ks, task.recorded_options(), installed_versions()
+    target = check_target(output, source.files, overwrite)  # through links, so that one file has one lock
     beside = output.with_name(output.name + MANIFEST)
-    published = [name for name in source.names if name not in drop]
+    published = [name for name in source.names if name not in roles.drop]
     untouched = [name for name in published if name not in ks]
     steps = len(ks) + 2
-    with alone(place):
+    with alone(target):
         types = [[field.name, str(field.type)] for field in source.schema]
-        parts = Parts(place, [__version__, versions, options, source.n, types], again)
+        parts = Parts(target, [__version__, versions, options, source.n, types], task.resumable)
         with writing(output, beside, sources=source.files, overwrite=overwrite) as [draft, note]:
             seen: dict[str, str] = {}
             resumed = 0
             for step, name in enumerate(ks):
-                names = list(dict.fromkeys([name, *reads]))
+                names = list(dict.fromkeys([name, *task.beside]))
                 contents = source.contents(names) if parts.intact(name) else {}
                 if contents and contents == parts.done[name]["made_of"]:
                     resumed += 1
                 else:
                     table, contents = source.table(names)
-                    column, n_groups = masked(name, table)
+                    column, n_groups = task.mask(name, table)
                     del table
                     parts.add(name, column, n_groups, contents)
                     del column
@@ -291,18 +343,26 @@ def columnwise(
             _agree(seen, _put_together(draft, Kept(source, untouched), parts, list(ks), published, list(seen)))
             source.check_unchanged()
             progress.step((len(ks) + 1) / steps)
-            smallest, by_column = recounted(Source(draft), ks, by)
-            counts: dict[Any, int] = {name: parts.done[name]["n_groups"] for name in ks}
+            smallest, by_column = recounted(Source(draft), ks, roles.by)
             guarantee = Guarantee(
-                "per-column", k, tuple(ks), tuple(by), tuple(keep), source.n, 0, counts, smallest, by_column
-            )  # fmt: skip
-            shown_options = public_options(options, published)
+                scope="per-column",
+                k=task.options.k,
+                columns=tuple(ks),
+                by=tuple(roles.by),
+                kept=tuple(roles.keep),
+                n_records=source.n,
+                withheld=0,
+                n_groups={name: parts.done[name]["n_groups"] for name in ks},
+                smallest=smallest,
+                smallest_by_column=by_column,
+            )
             warnings = (f"{resumed} of {len(ks)} columns were masked by an earlier run.",) if resumed else ()
             manifest = to_json_types({
-                "mag": __version__, "versions": versions, "options": shown_options, "method": "univariate", "complete": True,
+                "mag": __version__, "versions": versions, "options": public_options(options, published),
+                "method": "univariate", "complete": True,
                 "table": {"records": source.n, "columns": published},
                 "published": {"records": source.n, "name": output.name, "sha256": digest(draft)},
-                "guarantee": vars(guarantee) | {"text": str(guarantee)}, "untouched": keep, "warnings": warnings,
+                "guarantee": vars(guarantee) | {"text": str(guarantee)}, "untouched": roles.keep, "warnings": warnings,
             })  # fmt: skip
             note.write_text(json.dumps(manifest, indent=1) + "\n")
         parts.remove()
@@ -339,22 +399,22 @@ def _agree(seen: dict[str, str], contents: dict[str, str]) -> None:
             raise changed()
 
 
-def recounted(written: Source, ks: Mapping[str, int], by: Sequence[str]) -> tuple[int, dict[Hashable, int]]:
+def recounted(written: Source, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
     """The smallest class of a file, and that of every column; one below k is an error.
 
     Whole records are told apart by two hashes, 128 bits, so that no more than one column is held at a time.
     """
     strata = [token for name in by for token in verify.of_arrow(written.column(name))]
     hashes = [np.zeros(written.n, np.uint64), np.zeros(written.n, np.uint64)]
-    found: dict[Hashable, int] = {}
+    by_column: dict[Hashable, int] = {}
     for name, k in ks.items():
         tokens = verify.of_arrow(written.column(name))
-        found[name] = verify.smallest([*strata, *tokens])
-        verify.require(found[name], k, [*by, name], written.n)
+        by_column[name] = verify.smallest([*strata, *tokens])
+        verify.require(by_column[name], k, [*by, name], written.n)
         for token in tokens:
             verify.mix(hashes[0], token, 0)
             verify.mix(hashes[1], token, 1)
-    return verify.smallest([*strata, *hashes]), found
+    return verify.smallest([*strata, *hashes]), by_column
 
 
 class Kept:

@@ -5,7 +5,9 @@ import json
 import os
 import pathlib
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -102,9 +104,9 @@ class TableGrouping:
     """
 
     labels: np.ndarray
-    sizes: Any
-    n_groups: Any
-    k: Any
+    sizes: np.ndarray | dict[Hashable, np.ndarray]
+    n_groups: int | dict[Hashable, int]
+    k: int | dict[Hashable, int]
     scope: str
     columns: tuple[Hashable, ...]
     by: tuple[Hashable, ...]
@@ -116,6 +118,26 @@ class TableGrouping:
         return f"<TableGrouping: {len(self.labels)} records in {groups} groups, {self.scope}, {self.method}>"
 
 
+@dataclass(frozen=True)
+class Provenance:
+    """What a release was made of, with what and in which time: for the manifest, in the types of JSON."""
+
+    options: dict[str, Any]
+    table: dict[str, Any]
+    versions: dict[str, str]
+    seconds: dict[str, float]
+
+    @classmethod
+    def of(
+        cls, options: dict[str, Any], frame: Frame, versions: dict[str, str], seconds: dict[str, float]
+    ) -> "Provenance":
+        """Of a release of this table."""
+        published = [name for name in frame.names if name not in options["drop"]]
+        table = {"records": frame.n, "columns": [*map(str, published)]}
+        return cls(public_options(options, published), table, versions, seconds)
+
+
+@dataclass(eq=False, repr=False)
 class Release:
     """A published table with its guarantee, as returned by `mag.microaggregate`.  Read-only.
 
@@ -140,36 +162,28 @@ class Release:
     guarantee: Guarantee
     grouping: TableGrouping
     warnings: tuple[str, ...]
-    withheld: int
+    _provenance: Provenance
     _source: Frame | None = None
-    _rows: np.ndarray | None
-    _facts: dict[str, Any]
+    _rows: np.ndarray | None = None
 
-    def __init__(
-        self,
-        data: Any,
-        guarantee: Guarantee,
-        grouping: TableGrouping,
-        warnings: tuple[str, ...],
-        *,
-        source: Frame,
-        rows: np.ndarray | None,
-        facts: dict[str, Any],
-    ) -> None:
-        public = {"data": data, "guarantee": guarantee, "grouping": grouping, "warnings": warnings}
-        published = [name for name in source.names if name not in facts["options"]["drop"]]
-        facts = facts | {
-            "options": public_options(facts["options"], published),
-            "table": {"records": source.n, "columns": [*map(str, published)]},
-        }
-        vars(self).update(public, withheld=guarantee.withheld, _source=source, _rows=rows, _facts=facts)
+    @property
+    def withheld(self) -> int:
+        """The number of records that are not published."""
+        return self.guarantee.withheld
 
     def __getstate__(self) -> dict[str, Any]:
-        held = ("data", "guarantee", "grouping", "warnings", "withheld", "_facts")
+        held = ("data", "guarantee", "grouping", "warnings", "_provenance")
         return {name: getattr(self, name) for name in held}
 
+    def with_options(self, **options: Any) -> "Release":
+        """The same release, whose manifest and report tell of these options too: of columns that were not even read."""
+        provenance = replace(self._provenance, options=self._provenance.options | options)
+        return replace(self, _provenance=provenance)
+
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a Release cannot be changed: {name} is read-only.")
+        if name in vars(self) or name not in self.__dataclass_fields__:  # fields are set once, when it is made
+            raise AttributeError(f"a Release cannot be changed: {name} is read-only.")
+        super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         lines = [str(self.guarantee), *(f"Note: {warning}" for warning in self.warnings)]
@@ -179,9 +193,9 @@ class Release:
         import html
 
         inner = getattr(self.data, "_repr_html_", None)
-        shown = inner() if inner else f"<pre>{html.escape(repr(self.data))}</pre>"
+        table = inner() if inner else f"<pre>{html.escape(repr(self.data))}</pre>"
         notes = "".join(f"<p>Note: {html.escape(warning)}</p>" for warning in self.warnings)
-        return f"<p><b>{html.escape(str(self.guarantee))}</b></p>{notes}{shown}"
+        return f"<p><b>{html.escape(str(self.guarantee))}</b></p>{notes}{table}"
 
     def numbers(self) -> tuple[dict[Hashable, np.ndarray], dict[Hashable, np.ndarray]]:
         """The masked columns of the published records as float64, before and after; row i is one record.
@@ -218,11 +232,11 @@ class Release:
 
     def utility(self) -> dict[str, Any]:
         """What the masked columns have lost: `mag.assess.utility`, with names."""
-        found = assess.utility(*self._tables())
-        if "information_loss_by_column" in found:
-            named = zip(self.guarantee.columns, found["information_loss_by_column"], strict=True)
-            found["information_loss_by_column"] = dict(named)
-        return found
+        measures = assess.utility(*self._tables())
+        if "information_loss_by_column" in measures:
+            named = zip(self.guarantee.columns, measures["information_loss_by_column"], strict=True)
+            measures["information_loss_by_column"] = dict(named)
+        return measures
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> pathlib.Path:
         """Write a page about the release, one HTML file that needs nothing else, and say where it is."""
@@ -256,9 +270,9 @@ class Release:
         guarantee = {name: to_json_types(value) for name, value in vars(self.guarantee).items()}
         return {
             "mag": __version__,
-            "versions": dict(self._facts["versions"]),
-            "options": dict(self._facts["options"]),
-            "table": dict(self._facts["table"]),
+            "versions": dict(self._provenance.versions),
+            "options": dict(self._provenance.options),
+            "table": dict(self._provenance.table),
             "published": {
                 "records": published.n,
                 "sha256": {str(name): digest(published, name) for name in published.names},
@@ -268,22 +282,8 @@ class Release:
             "method": self.grouping.method,
             "complete": self.grouping.complete,
             "warnings": list(self.warnings),
-            "seconds": self._facts["seconds"],
+            "seconds": self._provenance.seconds,
         }
-
-
-def public_options(options: dict[str, Any], published: Iterable[Hashable]) -> dict[str, Any]:
-    """Options in the types of JSON: how many columns are dropped, and no name of a column that is not published."""
-    weights = options["weights"]
-    if weights is not None and str(weights) not in map(str, published):
-        weights = "not published"
-    return to_json_types(options | {"drop": len(options["drop"]), "weights": weights})
-
-
-def tell_options(release: Release, **options: Any) -> None:
-    """Let manifest and report tell what was done before the table was masked, like columns that were not even read."""
-    facts = vars(release)["_facts"]
-    facts["options"] = facts["options"] | options
 
 
 def digest(frame: Frame, name: Hashable) -> str:
@@ -299,3 +299,30 @@ def digest(frame: Frame, name: Hashable) -> str:
     if units.missing is not None:
         hashed.update(np.packbits(units.missing).tobytes())
     return hashed.hexdigest()
+
+
+def public_options(options: dict[str, Any], published: Iterable[Hashable]) -> dict[str, Any]:
+    """Options in the types of JSON: how many columns are dropped, and no name of a column that is not published."""
+    weights = options["weights"]
+    if weights is not None and str(weights) not in map(str, published):
+        weights = "not published"
+    return to_json_types(options | {"drop": len(options["drop"]), "weights": weights})
+
+
+def name_of(option: Any) -> Any:
+    """What an option is called in a manifest: by its name where it is an object."""
+    if option is None or isinstance(option, (str, int)):
+        return option
+    return getattr(option, "name", type(option).__name__)
+
+
+@cache  # reading them took a third of the time of a small table
+def installed_versions() -> dict[str, str]:
+    """Of the libraries that results may depend on."""
+    versions = {}
+    for name in ("narwhals", "numba", "numpy", "pandas", "polars", "pyarrow"):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions

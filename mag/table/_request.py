@@ -1,73 +1,59 @@
-"""What is asked of a table: the role of every column, and how to group; all that can be checked before it is read."""
+"""What is requested of a table: the role of every column, and how to group; all that is checked before it is read."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from mag._lib import checks
 from mag._lib.errors import TypeMistake, ValueMistake
-from mag.api.options import cost_of
+from mag._lib.roles import assign_roles
+from mag.api.options import cost_of, generator_of, progress_of
 from mag.costs import Cost
 from mag.methods import METHODS, automatic
 from mag.table._aggregate import AGGREGATES, WEIGHTED
 
 SCOPES = ("joint", "per-column")
+MISSING = ("drop", "error", "group")
+SMALL_STRATA = ("error", "merge", "suppress")
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the caller of `mag.microaggregate` wrote, unchecked; in the order of the manifest."""
+
+    k: Any
+    columns: Any
+    by: Any
+    method: str
+    scope: str
+    cost: str | Cost | None
+    aggregate: str | None
+    weights: Any
+    standardize: bool | None
+    missing: str
+    small_strata: str
+    round: Any
+    keep: Any
+    drop: Any
+    shuffle: bool
+    random_state: Any
+    backend: str
+    threads: int | None
+    time_limit: float | None
+    of_method: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Who is what."""
+    """The role of every column."""
 
     columns: list[Hashable]
     by: list[Hashable]
     keep: list[Hashable]
     drop: list[Hashable]
-
-
-def _names(option: str, given: Any, known: list[Hashable]) -> list[Hashable]:
-    """A name or a list of names."""
-    if given is None:
-        return []
-    single = isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") or is_name(given, known)
-    names = [given] if single else list(given)
-    absent = [name for name in names if not is_name(name, known)]
-    if absent:
-        listed = ", ".join(map(repr, absent[:5]))
-        raise ValueMistake(f"{option} must name columns of the table; got {listed}, which it does not have.")
-    twice = {repr(name) for name in names if names.count(name) > 1}
-    if twice:
-        raise ValueMistake(f"{option} must name every column once; got {', '.join(sorted(twice))} more than once.")
-    return names
-
-
-def is_name(given: Any, known: list[Hashable]) -> bool:
-    try:
-        return hash(given) is not None and given in known
-    except TypeError:
-        return False
-
-
-def roles_of(frame: Any, asked: dict[str, Any]) -> Roles:
-    found = {option: _names(option, given, frame.names) for option, given in asked.items()}
-    if not found["columns"]:
-        raise ValueMistake("columns must name at least one column of the table; got none.")
-    where: dict[Hashable, str] = {}
-    for option, names in found.items():
-        for name in names:
-            if name in where:
-                raise ValueMistake(
-                    f"a column must be in one of columns, by, keep and drop; {name!r} is in {where[name]} and {option}."
-                )
-            where[name] = option
-    rest = [name for name in frame.names if name not in where]
-    if rest:
-        listed = ", ".join(map(repr, rest))
-        raise ValueMistake(
-            f"every column must be in columns, by, keep or drop; {listed} in none: list them in keep= (published as "
-            "they are, not covered by the guarantee) or in drop= (not published)."
-        )
-    return Roles(**found)
 
 
 @dataclass(frozen=True)
@@ -88,21 +74,66 @@ class Plan:
         """As messages call it."""
         return "univariate" if self.single else self.method
 
+    @property
+    def per_column(self) -> bool:
+        """Whether every column has groups of its own."""
+        return self.scope == "per-column"
 
-def plan_of(
-    columns: list[Hashable],
-    k: Any,
-    scope: str,
-    cost: Any,
-    aggregate: str | None,
-    method: str,
-    standardize: bool | None,
-    weighted: bool,
-    options: dict[str, Any],
-) -> Plan:
+    @property
+    def k(self) -> int | dict[Hashable, int]:
+        """As the caller wrote it."""
+        return next(iter(self.ks.values())) if self.k_is_one else dict(self.ks)
+
+
+@dataclass(frozen=True)
+class Request:
+    """Checked options; `method_seed` is None where the method draws no random numbers or was given no seed."""
+
+    options: Options
+    roles: Roles
+    plan: Plan
+    generator: np.random.Generator
+    method_seed: np.random.Generator | None
+    threads: int
+    progress: bool | Callable[[float], Any] | None
+
+
+def check_request(names: Sequence[Hashable], options: Options, progress: Any = None) -> Request:
+    """All that can be checked before a column is read."""
+    roles = roles_of(names, options)
+    checks.one_of("missing", options.missing, MISSING)
+    checks.one_of("small_strata", options.small_strata, SMALL_STRATA)
+    plan = plan_of(roles.columns, options)
+    shuffle = checks.flag("shuffle", options.shuffle)
+    seeded = options.random_state is not None
+    random = not plan.single and is_random(options.method, options.time_limit)
+    if seeded and not shuffle and not random:
+        raise ValueMistake(
+            f"random_state is not used by method {plan.method_name!r} without shuffle=True; leave it out."
+        )
+    generator = generator_of(options.random_state)
+    threads = checks.thread_count("threads", options.threads)
+    if plan.single:
+        checks.unused("time_limit", options.time_limit, "columns that are grouped by themselves")
+    progress = progress_of(progress)
+    if options.small_strata != "error" and not roles.by and options.missing != "group":
+        raise ValueMistake(f"small_strata is not used without by= or missing='group'; got {options.small_strata!r}.")
+    return Request(options, roles, plan, generator, generator if seeded and random else None, threads, progress)
+
+
+def roles_of(names: Sequence[Hashable], options: Options) -> Roles:
+    """The role of every column, each of which has one."""
+    requested = {"columns": options.columns, "by": options.by, "keep": options.keep, "drop": options.drop}
+    return Roles(**assign_roles(requested, names))
+
+
+def plan_of(columns: list[Hashable], options: Options) -> Plan:
+    """How these columns are grouped."""
+    scope, method, aggregate, standardize = options.scope, options.method, options.aggregate, options.standardize
+    weighted = options.weights is not None
     checks.one_of("scope", scope, SCOPES)
     single = scope == "per-column" or len(columns) == 1
-    ks = sizes_by_column(k, columns, scope)
+    ks = sizes_by_column(options.k, columns, scope)
     checks.one_of("method", method, ["auto", *METHODS])
     if aggregate is not None:
         checks.one_of("aggregate", aggregate, AGGREGATES)
@@ -113,41 +144,52 @@ def plan_of(
             raise ValueMistake(f"method is not used with {why}; leave it out.")
         if standardize is not None:
             raise ValueMistake(f"standardize is not used with {why}; leave it out.")
-        if options:
-            raise TypeMistake(f"{', '.join(options)} is not used with {why}; leave it out.")
-        chosen = cost_of("cost", "sse" if cost is None else cost)
-        how = OF_COST.get(chosen.representative, chosen.representative)
+        if options.of_method:
+            raise TypeMistake(f"{', '.join(options.of_method)} is not used with {why}; leave it out.")
+        cost = cost_of("cost", "sse" if options.cost is None else options.cost)
+        how = OF_COST.get(cost.representative, cost.representative)
         if aggregate not in (None, how):
-            raise ValueMistake(f"aggregate must be {how!r} with cost {chosen.name!r}; got {aggregate!r}.")
-        if weighted and chosen.weighted is None:
-            raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {chosen.name!r}.")
+            raise ValueMistake(f"aggregate must be {how!r} with cost {cost.name!r}; got {aggregate!r}.")
+        if weighted and cost.weighted is None:
+            raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
     else:
-        checks.unused("cost", cost, "records of several columns that are grouped jointly")
-        chosen, how = cost_of("cost", "sse"), aggregate or "mean"
+        checks.unused("cost", options.cost, "records of several columns that are grouped jointly")
+        cost, how = cost_of("cost", "sse"), aggregate or "mean"
         if weighted and how not in WEIGHTED:
             raise ValueMistake(f"weights are used by the aggregates 'mean' and 'median' only; got {how!r}.")
         standardize = True if standardize is None else checks.flag("standardize", standardize)
         for option in ("integer", "return_scores"):
-            if option in options:
+            if option in options.of_method:
                 raise TypeMistake(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
-    return Plan(
-        scope, single, ks, not isinstance(k, dict), chosen, dict.fromkeys(columns, how), bool(standardize), method
-    )
+    aggregates = dict.fromkeys(columns, how)
+    return Plan(scope, single, ks, not isinstance(options.k, dict), cost, aggregates, bool(standardize), method)
 
 
 def sizes_by_column(k: Any, columns: list[Hashable], scope: str) -> dict[Hashable, int]:
+    """The k of every column."""
     if not isinstance(k, dict):
         return dict.fromkeys(columns, k)
     if scope != "per-column":
         raise TypeMistake("k must be an integer with scope='joint'; got a dictionary, which is for scope='per-column'.")
     if set(k) != set(columns):
-        raise ValueMistake(
-            f"k must have an entry for every one of columns and no other; got {', '.join(map(repr, k))}."
-        )
+        listed = ", ".join(map(repr, k))
+        raise ValueMistake(f"k must have an entry for every one of columns and no other; got {listed}.")
     return {name: k[name] for name in columns}
 
 
-def draws(method: str, time_limit: float | None) -> bool:
+def decimals_by_column(decimals: Any, floats: list[Hashable]) -> dict[Hashable, int]:
+    """How many decimals each column of floats is rounded to."""
+    if decimals is None:
+        return {}
+    each = decimals if isinstance(decimals, dict) else dict.fromkeys(floats, decimals)
+    wrong = [repr(name) for name in each if name not in floats]
+    if wrong or not each:
+        listed = ", ".join(wrong) or "none"
+        raise ValueMistake(f"round is for columns of floats among columns; got {listed}.")
+    return {name: checks.integer("round", digits, -300, 300, "most") for name, digits in each.items()}
+
+
+def is_random(method: str, time_limit: float | None) -> bool:
     """Whether a method draws random numbers; of those of "auto", the one for limited time does."""
     name = automatic(0, 0, 0, time_limit is not None) if method == "auto" else method
     return METHODS[name].takes("random_state")

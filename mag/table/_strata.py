@@ -10,14 +10,21 @@ from mag._lib.errors import ValueMistake
 
 @dataclass(frozen=True)
 class Strata:
-    """`cell` numbers, for each published record, the records that it may share a group with.
+    """`stratum` numbers, for each published record, the records that it may share a group with.
 
-    `rows` are the published records; `blank` says, for each column of `by`, which of them lose their value there.
+    `rows` are the published ones of `n` records; `blank` says, for each column of `by`, which of them lose their value
+    there.
     """
 
+    n: int
     rows: np.ndarray
-    cell: np.ndarray
+    stratum: np.ndarray
     blank: list[np.ndarray | None]
+
+    @property
+    def withheld(self) -> int:
+        """How many records are not published."""
+        return self.n - self.rows.size
 
 
 def dense(codes: np.ndarray) -> np.ndarray:
@@ -33,21 +40,22 @@ def dense(codes: np.ndarray) -> np.ndarray:
 
 def combined(parts: list[np.ndarray]) -> np.ndarray:
     """One number for every combination; pairs of numbers never collide, as strings put together could."""
-    cell, *others = map(dense, parts)
+    stratum, *others = map(dense, parts)
     for codes in others:
-        cell = dense(cell * (int(codes.max(initial=0)) + 1) + codes)
-    return cell
+        stratum = dense(stratum * (int(codes.max(initial=0)) + 1) + codes)
+    return stratum
 
 
-def sizes_of(cell: np.ndarray) -> np.ndarray:
-    return np.bincount(cell) if cell.size else np.zeros(0, np.int64)
+def sizes_of(stratum: np.ndarray) -> np.ndarray:
+    return np.bincount(stratum) if stratum.size else np.zeros(0, np.int64)
 
 
 class SmallStrata(ValueMistake):
     """Strata of fewer than k records, or cells that only few records miss."""
 
 
-def settled(
+def form_strata(
+    n: int,
     by: list[np.ndarray],
     pattern: np.ndarray | None,
     rows: np.ndarray,
@@ -56,26 +64,25 @@ def settled(
 ) -> Strata:
     """Strata that are large enough.
 
-    `too_small(rows, cell)` says which cells are.  Small ones are an error, withheld, or pooled with each other (of one
-    pattern), then with the next smallest.
+    `too_small(rows, stratum)` says which strata are not.  They are an error, withheld, or pooled with each other (of
+    one pattern), then with the next smallest.
     """
-    n = by[0].size if by else (rows.max(initial=-1) + 1)
     parts = [codes[rows] for codes in by] + ([] if pattern is None else [pattern[rows]])
-    cell = combined(parts or [np.zeros(rows.size, np.int64)])
+    stratum = combined(parts or [np.zeros(rows.size, np.int64)])
     blank: list[np.ndarray | None] = [None] * len(by)
-    small = too_small(rows, cell)
+    small = too_small(rows, stratum)
     if not small.any():
-        return Strata(rows, cell, blank)
+        return Strata(n, rows, stratum, blank)
     if policy == "suppress":
         while small.any():
-            stays = ~small[cell]
-            rows, cell = rows[stays], dense(cell[stays])
-            small = too_small(rows, cell)
-        return Strata(rows, cell, blank)
+            stays = ~small[stratum]
+            rows, stratum = rows[stays], dense(stratum[stays])
+            small = too_small(rows, stratum)
+        return Strata(n, rows, stratum, blank)
     if policy == "merge":
-        cell = _merged(pattern, rows, cell, small, too_small)
-        return Strata(rows, cell, [_mixed(codes[rows], cell) for codes in by])
-    records = int(sizes_of(cell)[small].sum())
+        stratum = _merged(pattern, rows, stratum, small, too_small)
+        return Strata(n, rows, stratum, [_mixed(codes[rows], stratum) for codes in by])
+    records = int(sizes_of(stratum)[small].sum())
     are = "is" if small.sum() == 1 else "are"
     raise SmallStrata(
         f"{int(small.sum())} of {small.size} strata {are} too small, with {records} of {n} records in all"
@@ -85,15 +92,15 @@ def settled(
 def _merged(
     pattern: np.ndarray | None,
     rows: np.ndarray,
-    cell: np.ndarray,
+    stratum: np.ndarray,
     small: np.ndarray,
     too_small: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Pools of small cells; a pool that is small itself takes the smallest other cell of its pattern."""
+    """Pools of small strata; a pool that is small itself takes the smallest other stratum of its pattern."""
     kind = np.zeros(small.size, np.int64)
     if pattern is not None:
-        kind[cell] = pattern[rows]
-    sizes = sizes_of(cell)
+        kind[stratum] = pattern[rows]
+    sizes = sizes_of(stratum)
     pool = np.arange(small.size)
     for one in np.unique(kind[small]):
         members = np.flatnonzero(small & (kind == one))
@@ -101,7 +108,7 @@ def _merged(
         others = others[np.argsort(sizes[others], kind="stable")].tolist()
         while True:
             pool[members] = members[0]
-            joint = pool[cell]
+            joint = pool[stratum]
             inside = np.isin(joint, members[:1])
             if not too_small(rows[inside], np.zeros(int(inside.sum()), np.int64))[0]:
                 break
@@ -112,14 +119,14 @@ def _merged(
                     else f"even all {sizes[members].sum()} records together are too few"
                 )
             members = np.append(members, others.pop(0))
-    return dense(pool[cell])
+    return dense(pool[stratum])
 
 
-def _mixed(codes: np.ndarray, cell: np.ndarray) -> np.ndarray | None:
-    """Records of cells that hold more than one value; None if there are none."""
-    low = np.full(int(cell.max()) + 1, np.iinfo(np.int64).max)
+def _mixed(codes: np.ndarray, stratum: np.ndarray) -> np.ndarray | None:
+    """Records of strata that hold more than one value; None if there are none."""
+    low = np.full(int(stratum.max()) + 1, np.iinfo(np.int64).max)
     high = np.full(low.size, -1)
-    np.minimum.at(low, cell, codes)
-    np.maximum.at(high, cell, codes)
-    mixed = (low < high)[cell]
+    np.minimum.at(low, stratum, codes)
+    np.maximum.at(high, stratum, codes)
+    mixed = (low < high)[stratum]
     return mixed if mixed.any() else None

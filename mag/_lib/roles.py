@@ -1,0 +1,79 @@
+"""The role of every column, checked in one place for tables, files and Dask."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mag._lib.errors import ValueMistake
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """How mistakes are called where roles are words of `microaggregate`; a caller may call them otherwise."""
+
+    unknown: str = "{role} must name columns of {table}; got {few}, which it does not have."
+    repeated: str = "{role} must name every column once; got {names} more than once."
+    empty: str = "{role} must name at least one column of {table}; got none."
+    shared: str = "a column must be in one of {roles}; {name} is in {role} and {other}."
+    unassigned: str = (
+        "every column must be in columns, by, keep or drop; {names} in none: list them in keep= (published as they "
+        "are, not covered by the guarantee) or in drop= (not published)."
+    )
+
+
+SENTENCES = Sentences()
+
+
+def is_name(name: Any, known: Sequence[Hashable]) -> bool:
+    """Whether a column is called so; what cannot be hashed is no name."""
+    try:
+        return hash(name) is not None and name in known
+    except TypeError:
+        return False
+
+
+def names_of(names: Any, known: Sequence[Hashable]) -> list[Hashable]:
+    """A list of names where one name, or none, may have been written; a tuple that is a name is one."""
+    if names is None:
+        return []
+    single = isinstance(names, (str, bytes)) or not hasattr(names, "__iter__") or is_name(names, known)
+    return [names] if single else list(names)
+
+
+def assign_roles(
+    requested: Mapping[str, Any], known: Sequence[Hashable], table: str = "the table", say: Sentences = SENTENCES
+) -> dict[str, list[Hashable]]:
+    """The columns of every role, each a name or a list of names; every known column has exactly one role.
+
+    The first role is what the others are there for: it must not be empty.
+    """
+    roles = {role: _names(role, names, known, table, say) for role, names in requested.items()}
+    first, *others = roles
+    if not roles[first]:
+        raise ValueMistake(say.empty.format(role=first, table=table))
+    role_of: dict[Hashable, str] = {}
+    for role, names in roles.items():
+        for name in names:
+            if name in role_of:
+                before = role_of[name]
+                both = ", ".join(repr(other) for other in roles[before] if other in names)
+                listed = f"{', '.join([first, *others[:-1]])} and {others[-1]}"
+                sentence = say.shared.format(name=repr(name), names=both, role=before, other=role, roles=listed)
+                raise ValueMistake(sentence)
+            role_of[name] = role
+    rest = ", ".join(repr(name) for name in known if name not in role_of)
+    if rest:
+        raise ValueMistake(say.unassigned.format(names=rest, table=table))
+    return roles
+
+
+def _names(role: str, names: Any, known: Sequence[Hashable], table: str, say: Sentences) -> list[Hashable]:
+    listed = names_of(names, known)
+    unknown = [repr(name) for name in listed if not is_name(name, known)]
+    if unknown:
+        few, every = ", ".join(unknown[:5]), ", ".join(unknown)
+        raise ValueMistake(say.unknown.format(role=role, few=few, names=every, table=table))
+    repeated = sorted({repr(name) for name in listed if listed.count(name) > 1})
+    if repeated:
+        raise ValueMistake(say.repeated.format(role=role, name=repeated[0], names=", ".join(repeated), table=table))
+    return listed

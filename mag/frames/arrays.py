@@ -1,0 +1,105 @@
+"""A dictionary of arrays of any library, or lists; its columns may also be series of a frame library."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mag._lib.errors import ValueMistake
+from mag._lib.fresh import blanked, fresh_column
+from mag.frames.base import Column, Frame
+from mag.frames.objects import Objects, object_codes
+from mag.frames.units import SECONDS, Refused, Units, bit_codes, refusal, some, widened
+
+
+class DictionaryFrame(Frame):
+    """Columns by name."""
+
+    library = "dictionary"
+
+    def __init__(self, native: Mapping[Hashable, Any], columns: dict[Hashable, Column]) -> None:
+        self.columns = columns
+        lengths = {len(column) for column in columns.values()}
+        if len(lengths) > 1:
+            listed = ", ".join(f"{name!r} {len(column)}" for name, column in columns.items())
+            raise ValueMistake(f"table must have columns of one length; got {listed}.")
+        super().__init__(native, list(columns), lengths.pop() if lengths else 0)
+
+    def column(self, name: Hashable) -> Column:
+        return self.columns[name]
+
+    def build(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
+        cells = zip(names, self.cells(rows, names, masked), strict=True)
+        return {name: self.columns[name].wrap(own, rows, reset) for name, own in cells}
+
+    def indexes(self, published: list[Hashable]) -> list[Any]:
+        natives = [getattr(self.columns[name], "native", None) for name in published]
+        return [native.index for native in natives if hasattr(native, "index") and hasattr(native, "iloc")]
+
+
+class ArrayColumn(Column):
+    """A column of a dictionary: an array of any library, or a list."""
+
+    def __init__(self, array: np.ndarray, home: Any = None) -> None:
+        self.array, self.home = array, home
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @property
+    def is_object(self) -> bool:
+        return self.array.dtype.kind == "O"
+
+    def units(self) -> Units:
+        array = self.array
+        if self.is_object:
+            return self._objects.units()
+        if array.dtype.kind in "iu":
+            return Units(widened(array), None, "number")
+        if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+            missing = some(np.isnan(array))
+            return Units(widened(array if missing is None else np.where(missing, 0, array)), missing, "number")
+        if array.dtype.kind in "Mm":
+            unit, many = np.datetime_data(array.dtype)
+            if unit in SECONDS:
+                missing = some(np.isnat(array))
+                counts = array.view(np.int64)
+                kind = "datetime" if array.dtype.kind == "M" else "duration"
+                values = counts if missing is None else np.where(missing, 0, counts)
+                return Units(values, missing, kind, SECONDS[unit] * many)
+        names = {"b": "booleans", "U": "strings", "S": "bytes", "T": "strings"}
+        raise Refused(refusal(names.get(array.dtype.kind, str(array.dtype))))
+
+    @property
+    def _objects(self) -> Objects:
+        return Objects(self.array.tolist())
+
+    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
+        if self.is_object:
+            return self._objects.publish(representatives, labels, missing)
+        if self.array.dtype.kind in "Mm":
+            short = representatives.astype(np.int64).view(self.array.dtype)
+        else:
+            short = representatives.astype(self.array.dtype)
+        return self.out(blanked(short[labels], missing))
+
+    def out(self, array: np.ndarray) -> Any:
+        return array if self.home is None else self.home(array)
+
+    def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
+        if blank is not None and self.array.dtype.kind not in "fMmO":
+            raise Refused(f"{self.array.dtype.name}, which cannot hold missing values")
+        return self.out(fresh_column(self.array, rows, blank))
+
+    def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
+        return cells
+
+    def cells(self) -> list[Any]:
+        return self.array.tolist()
+
+    def codes(self) -> np.ndarray:
+        if self.array.dtype.kind in "OTV":
+            return object_codes(self.array.tolist())
+        if self.array.dtype.kind in "US":
+            return np.unique(self.array, return_inverse=True)[1].astype(np.int64)
+        return bit_codes(self.array)

@@ -1,0 +1,216 @@
+"""What is asked of a frame and of a column, and what frames of all libraries have in common, through narwhals.
+
+A masked column is a short column of representatives, made once, from which every record takes its group's: equal
+records get equal bytes.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from mag._lib.fresh import fresh_column
+from mag.frames.objects import Objects, object_codes, scaled, unscaled
+from mag.frames.units import SECONDS, Refused, Units, bit_codes, narrowed, placed, refusal, some, widened
+
+
+class Column(ABC):
+    """One column of a table: in as exact numbers, out in its own dtype."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def units(self) -> Units:
+        """Exact numbers, or `Refused`."""
+
+    @abstractmethod
+    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
+        """Every record's representative, in the column's dtype."""
+
+    @abstractmethod
+    def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
+        """Some records' cells, blank ones missing."""
+
+    @abstractmethod
+    def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
+        """What stands for the column in a dictionary; `reset` numbers the index of a pandas series anew."""
+
+    @abstractmethod
+    def cells(self) -> list[Any]:
+        """Python's own objects."""
+
+    @abstractmethod
+    def codes(self) -> np.ndarray:
+        """Equal cells share a number."""
+
+
+class Frame(ABC):
+    """A table with named columns; `native` is the caller's."""
+
+    library: str
+
+    def __init__(self, native: Any, names: list[Hashable], n: int) -> None:
+        self.native, self.names, self.n = native, names, n
+
+    @abstractmethod
+    def column(self, name: Hashable) -> Column:
+        """One column."""
+
+    @abstractmethod
+    def build(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
+        """A table of these columns and records in the caller's library; `masked` ones are put in as they are."""
+
+    def cells(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any]) -> list[Any]:
+        """The cells of these columns and records, masked where they are, else in fresh memory."""
+        return [masked[name] if name in masked else self.column(name).take(rows) for name in names]
+
+    def index_note(self, published: list[Hashable], withheld: bool) -> str | None:
+        """What a publisher should know about the row names of these columns."""
+        notes = [_describe_index(index, withheld) for index in self.indexes(published)]
+        return next((note for note in notes if note), None)
+
+    def indexes(self, published: list[Hashable]) -> list[Any]:
+        """The row names of these columns, as in pandas."""
+        return []
+
+
+def _describe_index(index: Any, withheld: bool) -> str | None:
+    if type(index).__name__ != "RangeIndex" or index.name is not None:
+        return "The index of the table is published as it is and is not covered."
+    return "The index shows which records are withheld; number it anew before it is published." if withheld else None
+
+
+class SeriesColumn(Column):
+    """A column of a frame library; the methods that are not of `Column` are what each library does its own way."""
+
+    def __init__(self, series: Any) -> None:
+        self.series, self.native, self.name = series, series.to_native(), series.name
+
+    @property
+    @abstractmethod
+    def dtype(self) -> Any:
+        """The library's own."""
+
+    @abstractmethod
+    def decimal_scale(self) -> int:
+        """How many digits decimals have behind the point."""
+
+    @abstractmethod
+    def count_time(self, present: Any) -> np.ndarray:
+        """Dates and times as integers."""
+
+    @abstractmethod
+    def publish_cells(self, short: Any, labels: np.ndarray, missing: np.ndarray | None) -> Any:
+        """Every record's of these few cells; an array, or a list where they are no plain numbers."""
+
+    @abstractmethod
+    def exact_cells(self) -> list[Any]:
+        """Python objects without a loss: dates and times as integers, since Python knows no nanoseconds."""
+
+    @abstractmethod
+    def own_codes(self) -> np.ndarray | None:
+        """Numbers of equal cells, where the library can tell them."""
+
+    def own_kind(self) -> str | None:
+        """Of types that narwhals does not name."""
+        return None
+
+    def count_decimals(self, present: Any, scale: int) -> np.ndarray:
+        """Decimals as integers."""
+        return narrowed([unscaled(cell, scale) for cell in present.to_list()])
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    @property
+    def kind(self) -> str:
+        """What it holds, as far as masking cares."""
+        dtype = self.series.dtype
+        kinds = {nw.Date: "date", nw.Datetime: "datetime", nw.Decimal: "decimal", nw.Duration: "duration"}
+        kinds |= {nw.Object: "object", nw.Boolean: "booleans", nw.String: "strings", nw.Binary: "bytes"}
+        kinds |= {nw.Categorical: "categories", nw.Enum: "categories"}
+        known = next((name for kind, name in kinds.items() if dtype == kind), None)
+        common = "integer" if dtype.is_integer() else "float" if dtype.is_float() else known
+        return common or self.own_kind() or str(self.dtype)
+
+    def units(self) -> Units:
+        kind = self.kind
+        if kind == "object":
+            return self._objects.units()
+        if kind not in ("integer", "float", "decimal", "date", "datetime", "duration"):
+            raise Refused(refusal(kind))
+        absent = self.series.is_null()
+        if kind == "float":
+            absent = absent | self.series.is_nan().fill_null(True)
+        missing = some(np.asarray(absent.to_numpy(), bool))
+        present = self.series if missing is None else self.series.filter(~absent)
+        if kind == "decimal":
+            scale = self.decimal_scale()
+            return Units(placed(self.count_decimals(present, scale), missing), missing, "number", 10.0**-scale)
+        if kind in ("date", "datetime", "duration"):
+            unit = "D" if kind == "date" else self.series.dtype.time_unit
+            counts = self.count_time(present.to_native())
+            return Units(placed(counts, missing), missing, "datetime" if kind == "date" else kind, SECONDS[unit])
+        wide = self.series.dtype in (nw.Int128, nw.UInt128)
+        numbers = np.array([*present.to_list(), None], object)[:-1] if wide else present.to_numpy()
+        exact = narrowed(numbers.tolist()) if numbers.dtype == object else widened(numbers)
+        return Units(placed(exact, missing), missing, "number")
+
+    @property
+    def _objects(self) -> Objects:
+        return Objects(self.series.to_list())
+
+    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
+        kind = self.kind
+        if kind == "object":
+            return self._objects.publish(representatives, labels, missing)
+        short: Any = representatives
+        if kind == "decimal":
+            scale = self.decimal_scale()
+            short = [scaled(number, scale) for number in representatives.tolist()]
+        elif representatives.dtype == object:
+            short = representatives.tolist()
+        return self.publish_cells(short, labels, missing)
+
+    def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
+        return fresh_column(self.native, rows, blank)
+
+    def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
+        return cells
+
+    def cells(self) -> list[Any]:
+        return self.series.to_list()
+
+    def codes(self) -> np.ndarray:
+        kind = self.kind
+        if kind == "float":
+            null = np.asarray(self.series.is_null().to_numpy(), bool)
+            numbers = np.asarray(self.series.fill_null(0.0).to_numpy())
+            return np.where(null, 0, 1 + bit_codes(numbers))
+        if kind in ("integer", "date", "datetime", "duration"):
+            units = self.units()
+            codes = 1 + np.unique(units.values, return_inverse=True)[1].astype(np.int64)
+            return codes if units.missing is None else np.where(units.missing, 0, codes)
+        own = self.own_codes()
+        return object_codes(self.exact_cells()) if own is None else own
+
+
+class SeriesFrame(Frame):
+    """A frame of any eager library that narwhals knows."""
+
+    column_type: type[SeriesColumn]
+
+    def __init__(self, native: Any, frame: Any, names: list[Hashable]) -> None:
+        super().__init__(native, names, len(frame))
+        self.frame = frame
+
+    def column(self, name: Hashable) -> Column:
+        return self.column_type(self.frame.get_column(name))
+
+
+def with_nan(labels: np.ndarray, missing: np.ndarray, count: int) -> np.ndarray:
+    """Labels that take the last of `count` cells, NaN, where a cell is missing."""
+    return np.where(missing, count - 1, labels)

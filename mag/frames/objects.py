@@ -1,0 +1,120 @@
+"""Python's own objects in a column: decimals, dates and integers as exact numbers, and any objects as codes."""
+
+import datetime
+import decimal
+import struct
+from typing import Any
+
+import numpy as np
+
+from mag._lib.errors import ValueMistake
+from mag.frames.units import ALLOWED, SECONDS, Refused, Units, narrowed, placed, some
+
+EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN of any kind, NaT, pandas.NA."""
+    if value is None:
+        return True
+    if isinstance(value, decimal.Decimal):
+        return value.is_nan()
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA does not say
+        return type(value).__name__ == "NAType"
+
+
+def _marker(value: Any) -> Any:
+    """The same kind of missing, without the bits that a NaN may carry."""
+    if isinstance(value, (float, decimal.Decimal)):
+        return type(value)("nan")
+    return value
+
+
+class Objects:
+    """Decimals, dates or integers of Python."""
+
+    def __init__(self, cells: list[Any]) -> None:
+        missing = np.fromiter(map(is_missing, cells), bool, len(cells))
+        self.missing = some(missing)
+        self.blank = _marker(cells[int(np.argmax(missing))]) if missing.any() else None  # one for all that is missing
+        self.present = [cell for cell, absent in zip(cells, missing.tolist(), strict=True) if not absent]
+        kinds = {type(cell) for cell in self.present}
+        if len(kinds) != 1 or not kinds <= {decimal.Decimal, datetime.date, int}:
+            listed = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
+            raise Refused(f"Python objects ({listed}), where {ALLOWED} are allowed; convert them first")
+        (self.kind,) = kinds
+        self.scale = 0
+        if self.kind is decimal.Decimal:
+            if not all(cell.is_finite() for cell in self.present):
+                count = sum(not cell.is_finite() for cell in self.present)
+                raise ValueMistake(f"{count} infinite decimals; drop or replace them first.")
+            self.scale = max(-int(cell.as_tuple().exponent) for cell in self.present)
+
+    def units(self) -> Units:
+        if self.kind is datetime.date:
+            days = narrowed([cell.toordinal() - EPOCH for cell in self.present])
+            return Units(placed(days, self.missing), self.missing, "datetime", SECONDS["D"])
+        if self.kind is int:
+            return Units(placed(narrowed(self.present), self.missing), self.missing, "number")
+        numbers = narrowed([unscaled(cell, self.scale) for cell in self.present])
+        return Units(placed(numbers, self.missing), self.missing, "number", 10.0**-self.scale)
+
+    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
+        """Objects of these units, one for each record."""
+        numbers = representatives.tolist()
+        if self.kind is datetime.date:
+            numbers = [datetime.date.fromordinal(number + EPOCH) for number in numbers]
+        elif self.kind is decimal.Decimal:
+            numbers = [scaled(number, self.scale) for number in numbers]
+        cells = np.array([*numbers, None], object)[labels]
+        if missing is not None:
+            cells[missing] = self.blank
+        return cells
+
+
+def unscaled(value: decimal.Decimal, scale: int) -> int:
+    """The integer `value` · 10**scale."""
+    sign, digits, exponent = value.as_tuple()
+    number = int("".join(map(str, digits)) or "0") * 10 ** (int(exponent) + scale)
+    return -number if sign else number
+
+
+def scaled(number: int, scale: int) -> decimal.Decimal:
+    """`number` / 10**scale, exactly; with as many digits behind the point as scale says."""
+    return decimal.Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale))
+
+
+def object_codes(cells: list[Any]) -> np.ndarray:
+    """Python objects of one type and value share a number."""
+    if set(map(type, cells)) <= {str}:
+        numbers = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
+        return np.array([numbers[cell] for cell in cells], np.int64)
+    codes, count = np.empty(len(cells), np.int64), 0
+    printed: dict[Any, list[tuple[Any, int]]] = {}  # what prints alike may differ in what is not printed
+    for row, cell in enumerate(cells):
+        alike = printed.setdefault((type(cell), repr(cell)), [])
+        code = next((code for other, code in alike if _same(cell, other)), count)
+        if code == count:
+            alike.append((cell, count))
+            count += 1
+        codes[row] = code
+    return codes
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two objects that print alike are equal, to the last bit."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict):
+        return _same(list(one.items()), list(other.items()))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    if isinstance(one, float):
+        return struct.pack("d", one) == struct.pack("d", other)
+    return bool(one == other) or (is_missing(one) and is_missing(other))

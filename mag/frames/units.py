@@ -1,0 +1,94 @@
+"""The numbers of a column: integers that count its own unit, or float64.
+
+Integers, dates, times and decimals become integers that count the column's own unit (a day, a microsecond, a cent), so
+nothing is rounded on the way in, and what goes out is the column's own dtype again.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mag._lib.errors import TypeMistake
+
+SECONDS = {"D": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+ALLOWED = "integers, floats, decimals, dates, datetimes or durations"
+
+
+@dataclass(frozen=True)
+class Units:
+    """The numbers of a column: float64, 64-bit integers or Python's own; `step` is what 1 is worth to a reader."""
+
+    values: np.ndarray  # 0 where missing
+    missing: np.ndarray | None
+    kind: str  # "number", "datetime" or "duration"
+    step: float = 1.0
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether only integers can be published."""
+        return self.values.dtype.kind != "f"
+
+    def floats(self) -> np.ndarray:
+        """What a reader sees, as float64; NaN where missing."""
+        seen = self.values.astype(np.float64)
+        if self.step != 1.0:
+            seen *= self.step
+        if self.missing is not None:
+            seen[self.missing] = np.nan
+        return seen
+
+    def select(self, rows: np.ndarray) -> "Units":
+        """The same of some records."""
+        missing = None if self.missing is None else some(self.missing[rows])
+        return Units(self.values[rows], missing, self.kind, self.step)
+
+
+class Refused(TypeMistake):
+    """A column of a kind that cannot be averaged."""
+
+
+def narrowed(numbers: list[int]) -> np.ndarray:
+    """Python's integers in 64 bits if they fit."""
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    if low >= -(2**63) and high < 2**63:
+        return np.array(numbers, np.int64)
+    if low >= 0 and high < 2**64:
+        return np.array(numbers, np.uint64)
+    return np.array([*numbers, None], object)[:-1]  # never looked at by NumPy
+
+
+def widened(values: np.ndarray) -> np.ndarray:
+    """Numbers in the few dtypes that the arithmetic knows."""
+    if values.dtype.kind == "f":
+        return values.astype(np.float64, copy=False)
+    return values.astype(np.uint64 if values.dtype.kind == "u" else np.int64, copy=False)
+
+
+def placed(present: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
+    """Present values where they belong, 0 elsewhere."""
+    if missing is None:
+        return present
+    values = np.zeros(missing.size, present.dtype)
+    values[~missing] = present
+    return values
+
+
+def some(missing: np.ndarray) -> np.ndarray | None:
+    return missing if missing.any() else None
+
+
+def refusal(what: str) -> str:
+    """Why a column of this kind cannot be masked."""
+    if what == "booleans":
+        return "booleans, whose mean is no boolean; cast the column to integers or floats, or put it into by="
+    return f"{what}, where {ALLOWED} are allowed; put it into by=, keep= or drop="
+
+
+def bit_codes(array: np.ndarray) -> np.ndarray:
+    """Numbers of equal bits share a number: −0.0 is not 0.0, and one NaN may not be another."""
+    size = array.dtype.itemsize
+    if array.dtype.kind == "c":  # no integer is as wide
+        parts = np.ascontiguousarray(array).view(f"u{size // 2}").reshape(array.size, 2)
+        return np.unique(parts, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+    bits = np.ascontiguousarray(array).view(f"u{size}")
+    return np.unique(bits, return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,360 @@
+"""A table in memory: check, then read → stratify → group → mask → build → recount → publish."""
+
+import time
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mag import verify
+from mag._lib import checks
+from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.progress import Progress
+from mag._lib.roles import is_name
+from mag.frames import Frame, frame_of
+from mag.frames.units import Refused, Units
+from mag.table._aggregate import representatives
+from mag.table._grouping import Groups, group_each, group_jointly
+from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
+from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
+from mag.table._strata import SmallStrata, Strata, combined, form_strata, sizes_of
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns to mask as exact numbers, the decimals that floats are rounded to, and the records' weights."""
+
+    units: dict[Hashable, Units]
+    decimals: dict[Hashable, int]
+    weights: np.ndarray | None
+
+    def select(self, rows: np.ndarray) -> "Columns":
+        """The same of some records."""
+        units = {name: unit.select(rows) for name, unit in self.units.items()}
+        return Columns(units, self.decimals, None if self.weights is None else self.weights[rows])
+
+
+@dataclass(frozen=True)
+class Published:
+    """The table to publish.
+
+    `rows` are its records' places in the original, None if they are the same; `permutation` is what shuffled the
+    published records, None if nothing did.
+    """
+
+    data: Any
+    rows: np.ndarray | None
+    permutation: np.ndarray | None
+
+
+@dataclass
+class Clock:
+    """Seconds that each stage took."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    last: float = field(default_factory=time.perf_counter)
+
+    def lap(self, stage: str) -> None:
+        """A stage ends now, and the next begins."""
+        now = time.perf_counter()
+        self.seconds[stage], self.last = now - self.last, now
+
+
+def release_table(table: Any, options: Options, progress: Any = None) -> Release:
+    """Mask a table, prove k on what is published, and return both."""
+    clock = Clock()
+    frame = frame_of(table)
+    request = check_request(frame.names, options, progress)
+    columns = read(frame, request)
+    strata = stratify(frame, columns, request)
+    if strata.withheld:
+        columns = columns.select(strata.rows)
+    clock.lap("read")
+    groups = group(columns, strata, request)
+    clock.lap("group")
+    permutation = permute(strata.rows.size, request)
+    masked = mask(frame, columns, groups, request, permutation)
+    published = build(frame, masked, strata, request, permutation)
+    clock.lap("mask")
+    guarantee = recount(published, strata, groups, request)
+    clock.lap("recount")
+    return publish(frame, published, strata, groups, guarantee, request, clock.seconds)
+
+
+# ---- read
+
+
+def read(frame: Frame, request: Request) -> Columns:
+    """All numbers that are computed with, of all records."""
+    verify.require_comparable(frame, request.roles.by)
+    units = {name: _units(frame, name) for name in request.roles.columns}
+    decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.is_integer])
+    return Columns(units, decimals, _weights(frame, request.options.weights))
+
+
+def _units(frame: Frame, name: Hashable) -> Units:
+    try:
+        units = frame.column(name).units()
+    except Refused as refused:
+        raise TypeMistake(f"columns must hold numbers or moments; {name!r} holds {refused}.") from None
+    except ValueError as error:
+        raise ValueMistake(f"column {name!r} has {error}") from None
+    if not units.is_integer and not np.isfinite(units.values).all():
+        count = int((~np.isfinite(units.values)).sum())
+        raise ValueMistake(f"column {name!r} has {count} infinite values; drop or replace them first.")
+    return units
+
+
+def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
+    if weights is None:
+        return None
+    if is_name(weights, frame.names):
+        units = _units(frame, weights)
+        if units.missing is not None:
+            raise ValueMistake(f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}.")
+        values = units.values
+    elif isinstance(weights, (str, bytes)):
+        raise ValueMistake(f"weights must name a column of the table or be an array; got {weights!r}.")
+    else:
+        from mag._lib.arrays import read
+
+        values = read("weights", weights)[0]
+    return checks.weights_for(values, frame.n).astype(np.float64)
+
+
+# ---- stratify
+
+
+def stratify(frame: Frame, columns: Columns, request: Request) -> Strata:
+    """Which records are published, and which of them may share a group."""
+    strata = _strata(frame, columns, request)
+    n = strata.rows.size
+    if n == 0:
+        raise ValueMistake("table must hold at least one record that can be published; got none.")
+    for name, k in request.plan.ks.items():
+        checks.integer("k" if request.plan.k_is_one else f"k[{name!r}]", k, 1, n, "n")
+    return strata
+
+
+def _strata(frame: Frame, columns: Columns, request: Request) -> Strata:
+    plan, policy, small_policy = request.plan, request.options.missing, request.options.small_strata
+    missing = {name: unit.missing for name, unit in columns.units.items() if unit.missing is not None}
+    rows, pattern = np.arange(frame.n), None
+    if missing and policy == "error":
+        listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
+        raise ValueMistake(
+            f"columns have missing values: {listed}; pass missing='group' to group records that miss the same cells, "
+            "or missing='drop' to withhold them."
+        )
+    if missing and policy == "drop":
+        rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
+        missing = {}
+    if missing and not plan.per_column:
+        pattern = combined([mask.astype(np.int64) for mask in missing.values()])
+    least = max(plan.ks.values()) if _are_integers(plan) else 1
+    by = [frame.column(name).codes() for name in request.roles.by]
+
+    def too_small(rows: np.ndarray, stratum: np.ndarray) -> np.ndarray:
+        sizes = sizes_of(stratum)
+        small = sizes < least
+        if plan.per_column:
+            for name, mask in missing.items():
+                absent = np.bincount(stratum, mask[rows], sizes.size)
+                for count in (absent, sizes - absent):
+                    small |= (count > 0) & (count < plan.ks[name])
+        return small
+
+    if not by and pattern is None and not (plan.per_column and missing):
+        return Strata(frame.n, rows, np.zeros(rows.size, np.int64), [])
+    try:
+        return form_strata(frame.n, by, pattern, rows, too_small, small_policy)
+    except SmallStrata as error:
+        least_k = f"k={plan.k}" if plan.k_is_one else "the k of each column"
+        also = " (records that miss the same cells are one)" if missing else ""
+        ways = "'suppress'" if small_policy == "merge" else "'merge' or 'suppress'"
+        raise ValueMistake(
+            f"every stratum{also} must have at least {least_k} records: {error}; pass small_strata={ways}, or a "
+            "smaller k."
+        ) from None
+
+
+def _are_integers(plan: Plan) -> bool:
+    """Whether k is a number; what else it may be is checked later."""
+    return all(isinstance(k, (int, np.integer)) for k in plan.ks.values())
+
+
+# ---- group
+
+
+def group(columns: Columns, strata: Strata, request: Request) -> Groups:
+    """Groups of at least k records within the strata."""
+    how = group_each if request.plan.per_column else group_jointly
+    groups = how(columns.units, strata, columns.weights, request)
+    if request.plan.single:
+        Progress(request.progress).finish()  # compiled in one go: nothing to tell on the way
+    return groups
+
+
+# ---- mask
+
+
+def permute(n: int, request: Request) -> np.ndarray | None:
+    """The order to publish n records in; what a known seed has mixed, anyone can put back."""
+    if not request.options.shuffle:
+        return None
+    return (np.random.default_rng() if request.options.random_state is None else request.generator).permutation(n)
+
+
+def mask(
+    frame: Frame, columns: Columns, groups: Groups, request: Request, permutation: np.ndarray | None
+) -> dict[Hashable, Any]:
+    """The masked columns, in the dtypes and in the order that they are published in."""
+    masked: dict[Hashable, Any] = {}
+    for j, (name, unit) in enumerate(columns.units.items()):
+        labels, n_groups = groups.of_column(j)
+        aggregate, decimals = request.plan.aggregates[name], columns.decimals.get(name)
+        values, missing = _representatives(unit, labels, n_groups, aggregate, columns.weights, decimals), unit.missing
+        if permutation is not None:
+            labels, missing = labels[permutation], None if missing is None else missing[permutation]
+        masked[name] = frame.column(name).publish(values, labels, missing)
+    return masked
+
+
+def _representatives(
+    unit: Units, labels: np.ndarray, n_groups: int, aggregate: str, weights: np.ndarray | None, decimals: int | None
+) -> np.ndarray:
+    values = unit.values
+    if unit.missing is not None:
+        there = ~unit.missing
+        values, labels, weights = values[there], labels[there], None if weights is None else weights[there]
+    if values.size == 0:
+        return np.zeros(n_groups, values.dtype)
+    short = representatives(aggregate, values, labels, n_groups, weights)
+    return short if decimals is None else np.round(short, decimals) + 0.0
+
+
+# ---- build
+
+
+def build(
+    frame: Frame, masked: dict[Hashable, Any], strata: Strata, request: Request, permutation: np.ndarray | None
+) -> Published:
+    """The table to publish, in fresh memory."""
+    roles = request.roles
+    order = strata.rows if permutation is None else strata.rows[permutation]
+    rows = order if strata.withheld or permutation is not None else None
+    for name, blank in zip(roles.by, strata.blank, strict=True):
+        if blank is not None:
+            masked[name] = _blanked(frame, name, rows, blank if permutation is None else blank[permutation])
+    names = [name for name in frame.names if name not in roles.drop]
+    return Published(frame.build(rows, names, masked, request.options.shuffle), rows, permutation)
+
+
+def _blanked(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.ndarray) -> Any:
+    try:
+        return frame.column(name).take(rows, blank)
+    except Refused as refused:
+        raise ValueMistake(
+            f"small_strata='merge' would leave cells of {name!r} missing, but its dtype is {refused}; convert it or "
+            "pass small_strata='suppress'."
+        ) from None
+
+
+# ---- recount
+
+
+def recount(published: Published, strata: Strata, groups: Groups, request: Request) -> Guarantee:
+    """What holds for the published table, counted on it; an error where it is not what was requested."""
+    roles, plan, n = request.roles, request.plan, strata.rows.size
+    smallest, by_column = verify.recounts(published.data, roles.by, roles.columns, each=plan.per_column)
+    if not plan.per_column:
+        verify.require(smallest, plan.ks[roles.columns[0]], [*roles.by, *roles.columns], n)
+    for name, least in by_column.items():
+        verify.require(least, plan.ks[name], [*roles.by, name], n)
+    return Guarantee(
+        scope=plan.scope,
+        k=plan.k,
+        columns=tuple(roles.columns),
+        by=tuple(roles.by),
+        kept=tuple(roles.keep),
+        n_records=n,
+        withheld=strata.withheld,
+        n_groups=dict(zip(roles.columns, groups.n_groups, strict=True)) if plan.per_column else groups.n_groups[0],
+        smallest=smallest,
+        smallest_by_column=by_column,
+    )
+
+
+# ---- publish
+
+
+def publish(
+    frame: Frame,
+    published: Published,
+    strata: Strata,
+    groups: Groups,
+    guarantee: Guarantee,
+    request: Request,
+    seconds: dict[str, float],
+) -> Release:
+    """The published table, with its groups, what holds for it, and what its publisher should know."""
+    labels = groups.labels
+    if published.rows is not None:  # groups are numbered as they came in the original, which is another order now
+        labels = _numbered(labels if published.permutation is None else labels[published.permutation])
+    sizes: np.ndarray | dict[Hashable, np.ndarray]
+    if request.plan.per_column:
+        sizes = {name: np.bincount(labels[:, j]) for j, name in enumerate(guarantee.columns)}
+    else:
+        sizes = np.bincount(labels)
+    grouping = TableGrouping(
+        labels=labels,
+        sizes=sizes,
+        n_groups=guarantee.n_groups,
+        k=guarantee.k,
+        scope=guarantee.scope,
+        columns=guarantee.columns,
+        by=guarantee.by,
+        method=groups.method,
+        complete=groups.complete,
+    )
+    warnings = _warnings(frame, strata, groups, request)
+    provenance = Provenance.of(_recorded_options(request), frame, installed_versions(), seconds)
+    return Release(published.data, guarantee, grouping, warnings, provenance, frame, published.rows)
+
+
+def _recorded_options(request: Request) -> dict[str, Any]:
+    """The options for the manifest: names instead of objects, and no seed that would undo a shuffle."""
+    options = vars(request.options) | vars(request.roles) | {"threads": request.threads}
+    options["cost"] = name_of(options["cost"])
+    options["weights"] = name_of(options["weights"])
+    if options["shuffle"]:
+        options["random_state"] = WITHHELD
+    of_method = options.pop("of_method")
+    return options | of_method
+
+
+def _warnings(frame: Frame, strata: Strata, groups: Groups, request: Request) -> tuple[str, ...]:
+    roles, warnings = request.roles, []
+    published = [*roles.by, *roles.columns, *roles.keep]
+    if not request.options.shuffle and (note := frame.index_note(published, strata.withheld > 0)):
+        warnings.append(note)
+    if roles.keep:
+        warnings.append(f"Published as they are: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")
+    merged = [str(name) for name, blank in zip(roles.by, strata.blank, strict=True) if blank is not None]
+    if merged:
+        warnings.append(f"Small strata were pooled: cells of {', '.join(merged)} are missing there.")
+    if not groups.complete:
+        warnings.append("The search was ended by time_limit: the groups are those found until then.")
+    return tuple(warnings)
+
+
+def _numbered(labels: np.ndarray) -> np.ndarray:
+    """The same groups, numbered in the order of their first records; of every column where each has its own."""
+    if labels.ndim == 2:
+        return np.stack([_numbered(own) for own in labels.T], axis=1)
+    first = np.empty(int(labels.max()) + 1, np.int64)
+    first[labels[::-1]] = np.arange(labels.size)[::-1]
+    number = np.empty(first.size, labels.dtype)
+    number[np.argsort(first)] = np.arange(first.size)
+    return number[labels]
