@@ -79,8 +79,9 @@ def test_calls_from_many_threads_do_not_disturb_each_other():
 
 FORKS = """
 import os, numpy as np, mag
-from mag.backends import _sort, cpu
-cpu.LONG = _sort.LONG = 100
+from mag._compiled import sort
+from mag.backends import cpu
+cpu.LONG = sort.LONG = 100
 x = np.random.default_rng(0).random((600, 9))
 def labels():
     return [mag.univariate(x[:, 0], 5, threads=2).labels, mag.columns(x[:80], 5, threads=2).labels]

@@ -7,10 +7,9 @@ from typing import Any
 from mag._lib.arrays import resident
 from mag._lib.checks import one_of
 from mag._lib.interrupt import interruptible
-from mag.backends import BACKENDS, cpu
+from mag.backends import BACKENDS, automatic, cpu
 from mag.backends.problem import Problem
 from mag.costs import Cost
-from mag.methods import automatic
 
 LONG, SLOW = 2**18, 2**12  # values that take solvers with lanes, and others, some ten milliseconds
 

@@ -5,7 +5,7 @@ from unittest import mock
 
 import numpy as np
 
-from mag import api
+from mag.api import backend
 from mag.backends import cuda
 from mag.backends.cuda.launch import Device, solve
 from mag.costs import COSTS
@@ -34,7 +34,7 @@ def device():
     with (
         mock.patch.object(cuda, "status", return_value=None),
         mock.patch.object(cuda, "current", return_value=HOST),
-        mock.patch.object(api, "resident", _resident),
+        mock.patch.object(backend, "resident", _resident),
     ):
         yield
 

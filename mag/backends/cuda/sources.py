@@ -11,7 +11,7 @@ OPTIONS = ("--std=c++17", "--fmad=false")  # no fused operations: every backend 
 @cache
 def folder() -> pathlib.Path:
     """mag/kernels in an installed package, kernels/ beside mag/ in a checkout."""
-    package = pathlib.Path(__file__).parents[1]
+    package = pathlib.Path(__file__).parents[2]
     for place in (package / "kernels", package.parent / "kernels"):
         if (place / "common.cuh").exists():
             return place
