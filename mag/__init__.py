@@ -27,6 +27,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from mag._compiled.cache import CacheWarning
+    from mag.api.backends import backends
     from mag.api.columns import columns
     from mag.api.multivariate import multivariate
     from mag.api.univariate import univariate
@@ -44,7 +45,7 @@ _HOMES = {
     "Guarantee": "mag.table",
     "RecordGrouping": "mag.results",
     "Release": "mag.table",
-    "backends": "mag.backends",
+    "backends": "mag.api.backends",
     "columns": "mag.api.columns",
     "metrics": "mag.metrics",
     "microaggregate": "mag.table",

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mag
-from mag.backends.cuda import sources
-from mag.backends.cuda.columns import TOO_SMALL, Columns
-from mag.backends.cuda.launch import Device, verify
+from mag._backends.cuda import sources
+from mag._backends.cuda.columns import TOO_SMALL, Columns
+from mag._backends.cuda.launch import Device, verify
 from tests.cuda.host import DoesNotCompile
 from tests.cuda.runs import differences, problem, table
 from tests.hostile import real_columns

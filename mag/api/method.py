@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends import cpu
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Watch
-from mag.backends import cpu
 from mag.methods import METHODS, Method
 
 

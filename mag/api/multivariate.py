@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.cpu.labels import at_least
 from mag._compiled.groups import distance
 from mag._lib.arrays import read
 from mag._lib.checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Watch
-from mag.api.backend import backend_of
+from mag.api.backends import backend_of
 from mag.api.method import check_options, number_groups, run_method, try_options
 from mag.api.options import generator_of, progress_of
 from mag.api.ready import watch_for
 from mag.api.univariate import univariate
-from mag.backends.cpu.labels import at_least
 from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound

@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 
+from mag._backends import cpu
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Watch
-from mag.backends import cpu
 
 SHARED = 12  # from this k on, all share the code of the solvers; those below have their own
 SHORT = {"exchanges": 1.0, "gamma": 1.0, "iterations": 1.0, "n_projections": 2, "restarts": 1}  # the same code

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.problem import EXACT, TINY
 from mag._compiled.groups import Groups
-from mag.backends.problem import EXACT, TINY
 from mag.costs import COSTS
 from mag.results import published
 from mag.scale import _chain, _ranges

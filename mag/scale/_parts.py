@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.problem import MODERATE
 from mag._compiled.groups import distance
 from mag._lib.checks import not_finite, refuse
-from mag.backends.problem import MODERATE
 from mag.scale._hash import mixed
 
 Records = list[np.ndarray]

@@ -5,8 +5,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
+from mag._backends.cpu import LONG
 from mag._lib.checks import integer, one_of, shown
-from mag.backends.cpu import LONG
 from mag.costs import COSTS
 from mag.results import published
 from mag.scale import _chain, _column, _ranges

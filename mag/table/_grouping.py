@@ -9,7 +9,7 @@ from mag._lib import workspace
 from mag._lib.checks import seconds
 from mag._lib.interrupt import interruptible
 from mag._lib.threads import each
-from mag.api.backend import backend_of
+from mag.api.backends import backend_of
 from mag.api.columns import columns
 from mag.api.method import check_options, number_groups, run_method, try_options
 from mag.api.options import generator_of, progress_of

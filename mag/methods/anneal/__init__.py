@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mag._backends import cpu
 from mag._lib.checks import integer, members_of, not_negative, one_of
 from mag._lib.progress import Watch
-from mag.backends import cpu
 from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal.recombine import numbered
 from mag.methods.anneal.regions import TINY, Chains, Parts

@@ -5,13 +5,13 @@ Stamm & Schaub 2024, section 5.2.  Hundreds of directions are one batch of colum
 
 import numpy as np
 
+from mag._backends import cpu
+from mag._backends.problem import Problem
 from mag._compiled.jit import jit
 from mag._compiled.lanes import at, lanes_at, put
 from mag._lib.checks import flag, integer, one_of
 from mag._lib.threads import each
 from mag._lib.workspace import borrow
-from mag.backends import cpu
-from mag.backends.problem import Problem
 from mag.costs import COSTS
 from mag.methods.orders.consecutive import LANES, best_in_orders
 from mag.solvers import SOLVERS

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.launch import Device
 from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
-from mag.backends.cuda.columns import Columns
-from mag.backends.cuda.launch import Device
 from mag.results import ColumnGroupings, Grouping
 
 

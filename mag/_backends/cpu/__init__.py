@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 
+from mag._backends.cpu import batch
+from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts_of
+from mag._backends.problem import NEGLIGIBLE, even, prepared, scaled, unspannable
 from mag._compiled.jit import called
 from mag._compiled.sort import sort
 from mag._lib.threads import both, each
 from mag._lib.workspace import borrow
-from mag.backends.cpu import batch
-from mag.backends.cpu.labels import label, label_sorted, smallest_count, starts_of
-from mag.backends.problem import NEGLIGIBLE, even, prepared, scaled, unspannable
 from mag.costs import COSTS
 from mag.solvers import block
 from mag.solvers.block import PAD
@@ -21,8 +21,9 @@ WORTH = 2**14  # values that are worth a thread
 LONG = 2**21  # values from which on a column is solved, and labelled, in two halves
 
 
-def status():
+def why_not() -> str | None:
     """Why this cannot be used: it always can."""
+    return None
 
 
 def group(x, weights, problem, assume_sorted, threads):
@@ -62,7 +63,7 @@ def group_columns(X, jobs, threads):
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     tasks = []
     for problem, columns in jobs:
-        batched = n < LONG and batch.takes(n, problem)
+        batched = n < LONG and batch.supports(n, problem)
         parts = batch.chunks(n, columns, threads) if batched else columns.reshape(-1, 1)
         tasks += [(problem, part, batched) for part in parts]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends import cpu
+from mag._backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
+from mag._backends.problem import EXACT, MODERATE, TINY, Problem
 from mag._compiled.groups import Groups, halves
 from mag._lib.lazy import cached_property
-from mag.backends import cpu
-from mag.backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
-from mag.backends.problem import EXACT, MODERATE, TINY, Problem
 from mag.results import published
 
 FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST = 1, 2, 4, 8  # flags of a column

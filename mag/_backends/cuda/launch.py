@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mag.backends.cuda.sources import compiled, macros
+from mag._backends.cuda.sources import compiled, macros
 from mag.costs import COSTS
 from mag.solvers.block import LARGEST_K, PANEL
 
