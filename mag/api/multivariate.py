@@ -1,6 +1,7 @@
 """`mag.multivariate`: check, standardize, run the method, count, wrap."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -247,7 +248,8 @@ def multivariate(
     labels, n_groups = number_groups(labels, n)
     if not at_least(k, labels, n_groups, False):
         raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
-    grouping = RecordGrouping(
+    result = partial(
+        RecordGrouping,
         labels,
         k,
         n_groups,
@@ -260,14 +262,14 @@ def multivariate(
         details={what: home(told) if home and isinstance(told, np.ndarray) else told for what, told in details.items()},
         home=home,
     )
-    if lower is not None:
-        least = grouping._squares  # which is optimal without a choice, and with one column
-        if names:
-            if bound_time is not None:
-                interruptible(ready_bound, lower)
-            least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Watch(None, bound_time))
-        grouping._bounded(least)
-    return grouping
+    if lower is None:
+        return result()
+    least = result()._squares  # which is optimal without a choice, and with one column
+    if names:
+        if bound_time is not None:
+            interruptible(ready_bound, lower)
+        least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Watch(None, bound_time))
+    return result(bound=least)
 
 
 def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
