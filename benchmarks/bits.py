@@ -4,7 +4,8 @@ Before a change that must not change results `--save FILE`, after it `--compare 
 and exits with 1 if there is one.  Cases go through the public interface and the tables of costs, solvers, methods,
 measures and formats, so they outlive moves of modules, and a new entry of a table is a new case; kernels run on the
 host (tests/cuda).  A digest covers values, dtypes and shapes bit by bit, the words of results, and for a call that
-raises the error's type and sentence.  It leaves out times, versions, the number of threads, and class names of results.
+raises the sentence and the builtin class of the error.  It leaves out times, versions, the number of threads, and class
+names of results.
 
 Files are digests of their bytes, with these exceptions, whose formats hold the time of writing: .dta, .sav and .xpt are
 read back by pyreadstat, .xlsx is unzipped.  What a time limit ends early, and what a call prints of the machine, cannot
@@ -99,7 +100,8 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         return plain({name: entry for name, entry in sorted(vars(value).items()) if not name.startswith("_")})
     if isinstance(value, Exception):
-        return [type(value).__name__, str(value)]
+        builtin = next(kind for kind in type(value).__mro__ if kind.__module__ == "builtins" and kind is not Exception)
+        return [builtin.__name__, str(value)]
     if hasattr(value, "__dlpack__"):
         return [type(value).__module__.partition(".")[0], plain(np.from_dlpack(value))]
     raise TypeError(f"a case must return values that have a digest; got {type(value).__name__}.")

@@ -12,8 +12,13 @@ __all__ = [
     "Cost",
     "Grouping",
     "Guarantee",
+    "Mistake",
+    "NotAnonymous",
     "RecordGrouping",
     "Release",
+    "RuntimeMistake",
+    "TypeMistake",
+    "ValueMistake",
     "backends",
     "columns",
     "metrics",
@@ -27,6 +32,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from mag._compiled.cache import CacheWarning
+    from mag._lib.errors import Mistake, NotAnonymous, RuntimeMistake, TypeMistake, ValueMistake
     from mag.api.backends import backends
     from mag.api.columns import columns
     from mag.api.multivariate import multivariate
@@ -46,6 +52,11 @@ _HOMES = {
     "RecordGrouping": "mag.results",
     "Release": "mag.table",
     "backends": "mag.api.backends",
+    "Mistake": "mag._lib.errors",
+    "NotAnonymous": "mag._lib.errors",
+    "RuntimeMistake": "mag._lib.errors",
+    "TypeMistake": "mag._lib.errors",
+    "ValueMistake": "mag._lib.errors",
     "columns": "mag.api.columns",
     "metrics": "mag.metrics",
     "microaggregate": "mag.table",

@@ -1,22 +1,33 @@
-"""The `mag` command: what is common to all its commands, above all how it fails."""
+"""The `mag` command: what is common to all its commands, above all how it fails.
+
+Its exit codes rest on classes of errors (`_lib/errors`): only what is marked as a mistake, or comes from the system, is
+told as one; anything else is a defect of ours and shows where it happened.
+"""
 
 import contextlib
+import inspect
+import os
 import re
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mag import __version__
+from mag._lib.errors import REPORT, Mistake, NotAnonymous
 from mag._lib.terminal import printable
 
-EXTRAS = {"fastexcel": "xlsx", "xlsxwriter": "xlsx"}  # all other libraries come with the extra "cli"
+VIOLATED, MISTAKE, DEFECT = 1, 2, 70  # exit codes; 70 is EX_SOFTWARE of sysexits.h
+EXTRAS = {"fastexcel": "xlsx", "rustworkx": "matching", "scipy": "matching", "xlsxwriter": "xlsx"}  # all others: "cli"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0, 1 where k is violated, 2 for a mistake.
+    """Run the command line and return its exit code: 0, 1 where k is violated, 2 for a mistake, 70 for a defect of mag.
+
+    With ``MAG_DEBUG=1`` in the environment every failure shows its traceback.
 
     Examples
     --------
@@ -37,21 +48,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed("interrupted; nothing was written.", 130)
     except _Terminated:
         return _failed("terminated; nothing was written.", 143)
-    except ModuleNotFoundError as error:
-        if not error.name or error.name.startswith("mag"):
-            raise
-        return _failed(f"{error.name} is missing; pip install 'mag-sdc[{EXTRAS.get(error.name, 'cli')}]'.", 2)
     except BrokenPipeError:  # the reader of the output has gone
         sys.stderr.close()
         return 141
+    except NotAnonymous as error:
+        return _failed(str(error), VIOLATED)
+    except Mistake as error:
+        return _failed(_with_options(str(error), arguments[0]), MISTAKE)
     except OSError as error:
-        return _failed(f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror or error}.", 2)
+        sentence = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror or error}."
+        return _failed(sentence, MISTAKE)
     except MemoryError:
-        return _failed("there is not enough memory.", 2)
-    except RuntimeError as error:  # a count that fails, see mag.verify
-        return _failed(str(error), 1)
-    except (TypeError, ValueError) as error:
-        return _failed(re.sub(r"\b([a-z_]+)='([\w-]+)'", _as_option, str(error)), 2)
+        return _failed("there is not enough memory.", MISTAKE)
+    except BaseException as error:  # what Rust calls a panic is no Exception
+        if isinstance(error, ModuleNotFoundError) and error.name and error.name.partition(".")[0] != "mag":
+            sentence = f"{error.name} is missing; pip install 'mag-sdc[{EXTRAS.get(error.name, 'cli')}]'."
+            return _failed(sentence, MISTAKE)
+        return _failed(f"this is a defect of mag; {REPORT} Look for data in these lines before you send them.", DEFECT)
 
 
 def _run(arguments: list[str]) -> int:
@@ -65,16 +78,19 @@ def _run(arguments: list[str]) -> int:
         sentence = error.format_message()
         if type(error).__name__ == "NoArgsIsHelpError":
             print(sentence)
-            return 2
+            return MISTAKE
         if sentence.startswith("No such command"):
             sentence = f"{sentence.partition('.')[0]}; the commands are {', '.join(COMMANDS)}."
-        return _failed(sentence, 2)
+        return _failed(sentence, MISTAKE)
     if code == 130:  # what typer makes of an interruption
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 
 def _failed(sentence: str, code: int) -> int:
+    if code == DEFECT or os.environ.get("MAG_DEBUG") == "1":
+        for line in traceback.format_exc().splitlines():
+            print(printable(line), file=sys.stderr)
     sentence = printable(sentence)
     try:
         from rich.console import Console
@@ -87,9 +103,12 @@ def _failed(sentence: str, code: int) -> int:
     return code
 
 
-def _as_option(keyword: re.Match[str]) -> str:
-    """small_strata='merge' is --small-strata merge here."""
-    return f"--{keyword[1].replace('_', '-')} {keyword[2]}"
+def _with_options(sentence: str, command: str) -> str:
+    """A sentence about keywords, small_strata='merge', in the options of a command, --small-strata merge."""
+    from mag.commands import COMMANDS
+
+    options = "|".join(inspect.signature(COMMANDS[command]).parameters)
+    return re.sub(rf"\b({options})='([\w-]+)'", lambda said: f"--{said[1].replace('_', '-')} {said[2]}", sentence)
 
 
 class _Terminated(BaseException):

@@ -12,6 +12,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.atomic import writing
+from mag._lib.errors import ValueMistake
 
 SEED = 1
 COLUMNS = ["age", "income", "rent", "children", "commute_minutes", "born"]
@@ -168,6 +169,8 @@ def _files(folder: pathlib.Path, tables: bool, overwrite: bool) -> dict[str, pat
     files = {name: folder / name for name in names}
     there = [name for name, path in files.items() if path.exists()]
     if there and not overwrite:
-        raise ValueError(f"folder {str(folder)!r} already holds {', '.join(there)}; choose another or overwrite them.")
+        raise ValueMistake(
+            f"folder {str(folder)!r} already holds {', '.join(there)}; choose another or overwrite them."
+        )
     folder.mkdir(parents=True, exist_ok=True)
     return files

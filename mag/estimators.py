@@ -6,6 +6,7 @@ import numpy as np
 
 from mag._lib.arrays import read
 from mag._lib.checks import integer, one_of, shown, thread_count
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.records import deviations, exponents, scaled
 from mag.api.multivariate import multivariate
 from mag.api.options import generator_of
@@ -216,17 +217,17 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             if "could not convert" not in str(error):
                 raise
         # NumPy's sentence quotes the value, and so would the error's context
-        raise ValueError("X must hold real numbers; got strings, encode or leave out their columns first.")
+        raise ValueMistake("X must hold real numbers; got strings, encode or leave out their columns first.")
 
     def _options(self) -> dict[str, Any]:
         """Options of the method; what is a parameter is not set twice."""
         if self.options is None:
             return {}
         if not isinstance(self.options, dict):
-            raise TypeError(f"options must be a dict or None; got {shown(self.options)}.")
+            raise TypeMistake(f"options must be a dict or None; got {shown(self.options)}.")
         for name in self.options:
             if name in (*self._get_param_names(), "X", "progress"):
-                raise TypeError(f"options must hold options of the method only; got {name!r}.")
+                raise TypeMistake(f"options must hold options of the method only; got {name!r}.")
         return self.options
 
     def _measured(self, values: np.ndarray) -> np.ndarray:

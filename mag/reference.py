@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 
+from mag._lib.errors import ValueMistake
+
 Numbers = Sequence[Fraction]
 
 
@@ -88,7 +90,7 @@ def exhaustive(
     """
     n = len(x)
     if n > 12:
-        raise ValueError(f"x must hold at most 12 values; got {n}.")
+        raise ValueMistake(f"x must hold at most 12 values; got {n}.")
     values, weight = _ascending(x, weights)
     fixed, least = Fraction(group_penalty), k if soft is None else 1
 
@@ -120,7 +122,7 @@ def exhaustive(
 
     least_cost = best(2**n - 1, n if max_groups is None else max_groups)
     if least_cost is None:
-        raise ValueError(f"k must be an integer in [1, n={n}]; got {k}.")
+        raise ValueMistake(f"k must be an integer in [1, n={n}]; got {k}.")
     return least_cost
 
 
@@ -200,5 +202,5 @@ def optimum(
             layers.append(layer(layers[-1], False))
         result = min((found for last in layers if (found := last[n]) is not None), default=None)
     if result is None:
-        raise ValueError(f"k must be an integer in [1, n={n}]; got {k}.")
+        raise ValueMistake(f"k must be an integer in [1, n={n}]; got {k}.")
     return result

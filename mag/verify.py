@@ -20,16 +20,13 @@ from typing import Any
 import numpy as np
 
 from mag._lib import arrays
+from mag._lib.errors import REPORT, NotAnonymous, TypeMistake, ValueMistake
 from mag.frames import Frame, frame_of
 
 MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)  # odd, of random bits
 
 
-class NotAnonymous(RuntimeError):  # noqa: N818 - what is wrong, not that something is
-    """A table has a record that fewer than k records are like; it was not published."""
-
-
-class Incomparable(TypeError):  # noqa: N818 - what they are
+class Incomparable(TypeMistake):
     """Cells that cannot be compared exactly."""
 
 
@@ -63,7 +60,7 @@ def recounts(
     asked = [*by, *columns]
     absent = [repr(name) for name in asked if name not in frame.names]
     if absent or not asked:
-        raise ValueError(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
+        raise ValueMistake(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
     if frame.n == 0:
         return 0, dict.fromkeys(columns if each else (), 0)
     tokens = {name: _tokens(frame, name) for name in asked}
@@ -88,7 +85,7 @@ def _tokens(frame: Frame, name: Hashable, rows: slice = slice(None)) -> list[np.
     try:
         return _READERS[frame.library](column if rows == slice(None) else column[rows])
     except Incomparable as error:
-        raise TypeError(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.") from None
+        raise TypeMistake(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.") from None
 
 
 def _column(frame: Frame, name: Hashable) -> Any:
@@ -105,7 +102,7 @@ def require(smallest: int, k: int, columns: Sequence[Hashable], n: int) -> None:
     if smallest < k:
         raise NotAnonymous(
             f"The published table would have a class of {smallest} equal records in {', '.join(map(str, columns))} "
-            f"where k={k} are promised, of {n} records: nothing is published; please report this."
+            f"where k={k} are promised, of {n} records: nothing is published; {REPORT}"
         )
 
 

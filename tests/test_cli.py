@@ -546,6 +546,80 @@ def test_a_missing_library_is_one_sentence_how_to_install_it(tmp_path, library, 
     assert pathlib.Path(done.args[0]).exists()
 
 
+# whose fault a failure is
+
+
+@pytest.mark.parametrize("kind", [TypeError, ValueError, RuntimeError, KeyError, AssertionError])
+@pytest.mark.parametrize("where", ["mag.table.microaggregate", "mag.files.csv.Csv.read", "mag.files.csv.Csv.write"])
+def test_an_error_inside_is_a_defect_with_its_traceback(people, mag_, monkeypatch, kind, where):
+    def broken(*arguments, **options):
+        raise kind("k='5' went\x1b[31m wrong")
+
+    monkeypatch.setattr(where, broken)
+    code, said, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK)
+    assert (code, said) == (70, "")
+    *traceback, last = complained.splitlines()
+    assert traceback[0] == "Traceback (most recent call last):"
+    assert any(line.endswith(", in broken") for line in traceback)
+    assert last.startswith("mag: this is a defect of mag; please report this at https://github.com/mag-sdc/mag/issues.")
+    assert "\x1b" not in complained
+    assert list(people.parent.iterdir()) == [people]
+
+
+def test_a_panic_inside_a_library_is_a_defect(people, mag_, monkeypatch):
+    class PanicException(BaseException):
+        pass
+
+    def panic(*arguments, **options):
+        raise PanicException
+
+    monkeypatch.setattr("mag.table.microaggregate", panic)
+    assert mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK)[0] == 70
+
+
+def test_a_missing_module_of_ours_is_a_defect(people, mag_, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mag.table", None)
+    assert mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK)[0] == 70
+
+
+def test_a_regression_that_does_not_converge_is_a_mistake(people, mag_, monkeypatch):
+    monkeypatch.setattr(sys.modules[mag.metrics.propensity_mse.__module__], "STEPS", 0)
+    code, said, complained = mag_("utility", people, people)
+    assert (code, said) == (2, "")
+    assert complained == "mag: the logistic regression has not converged in 0 steps; raise ridge.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["mask", "none.csv", "-k", "5"], 2),
+        (["mask", "{people}", "-k", "5", "-c", "income"], 2),
+        (["mask", "{people}", "-k", "99", "--dry-run", *MASK], 2),
+        (["masks"], 2),
+    ],
+)
+def test_tracebacks_are_shown_where_asked_for(people, mag_, monkeypatch, arguments, expected):
+    call = [argument.format(people=people) for argument in arguments]
+    code, _, complained = mag_(*call)
+    assert (code, complained.count("\n")) == (expected, 1)
+    monkeypatch.setenv("MAG_DEBUG", "1")
+    code, _, debugged = mag_(*call)
+    assert code == expected
+    assert debugged.startswith("Traceback (most recent call last):\n")
+    assert debugged.endswith(complained)
+
+
+def test_only_options_of_the_command_are_called_options(tmp_path, mag_):
+    """A column may be called like a keyword's setting."""
+    path = tmp_path / "in.csv"
+    path.write_text("kind='a',x\n1,1\n2,\n3,3\n")
+    code, _, complained = mag_("mask", path, "-o", tmp_path / "o.csv", "-k", 1, "-c", "kind='a'", "-c", "x")
+    assert code == 2
+    assert "--missing group" in complained
+    code, _, complained = mag_("mask", path, "-o", tmp_path / "o.csv", "-k", 1, "-c", "x")
+    assert """"kind='a'" """.strip() in complained
+
+
 # nothing of the original in what is written
 
 

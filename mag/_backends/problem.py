@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mag._compiled.groups import Groups, distance
+from mag._lib.errors import ValueMistake
 from mag._lib.workspace import borrow
 from mag.costs import Cost
 from mag.solvers import SOLVERS, Solver
@@ -54,7 +55,7 @@ class Problem:
         (name,) = self.solvers
         valid = ", ".join(repr(other) for other, solver in SOLVERS.items() if not solver.lanes)
         why = "integers whose sums float64 cannot hold exactly"
-        raise ValueError(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
+        raise ValueMistake(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
 
     @property
     def squares(self) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib.errors import TypeMistake
+
 
 class Home:
     """Where an array came from: its library, its device, and its dtype where NumPy has none like it (bfloat16)."""
@@ -36,11 +38,11 @@ def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
     if type(x) is np.ndarray or isinstance(x, (list, tuple)):
         return _numpy(option, x), None
     if isinstance(x, np.ma.MaskedArray):
-        raise TypeError(
+        raise TypeMistake(
             f"{option} must not be a masked array; use {option}.compressed() or {option}.filled(...) first."
         )
     if type(x).__module__.startswith("scipy.sparse"):
-        raise TypeError(
+        raise TypeMistake(
             f"{option} must be a dense array; got a sparse {type(x).__name__}, use {option}.toarray() first."
         )
     for library, coming in _COMING.items():
@@ -56,7 +58,7 @@ def _numpy(option: str, x: Any) -> np.ndarray:
         raise
     except Exception as error:  # of its library, such as polars'
         dtype = f" of dtype {x.dtype}" if hasattr(x, "dtype") else ""
-        raise TypeError(
+        raise TypeMistake(
             f"{option} must be an array of numbers; NumPy cannot read the {type(x).__name__}{dtype} given."
         ) from error
 
@@ -110,13 +112,13 @@ def _from_torch(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
     if not isinstance(x, torch.Tensor):
         return None
     if x.layout is not torch.strided or x.is_quantized:
-        raise TypeError(f"{option} must be a dense tensor; got {x.layout}, use {option}.to_dense() first.")
+        raise TypeMistake(f"{option} must be a dense tensor; got {x.layout}, use {option}.to_dense() first.")
     if x.device.type == "meta":
-        raise TypeError(f"{option} must hold values; got a tensor on the device 'meta'.")
+        raise TypeMistake(f"{option} must hold values; got a tensor on the device 'meta'.")
     # groups are no differentiable function of the data
     values, home = x.detach(), Home("torch", x.device)
     if torch._C._functorch.is_functorch_wrapped_tensor(x):
-        raise TypeError(
+        raise TypeMistake(
             f"{option} must hold values; got a tensor inside of torch.vmap, grad or another transform of torch.func, "
             "call mag outside of it."
         )
@@ -125,7 +127,7 @@ def _from_torch(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
             home.narrow, values = x.dtype, values.to(torch.float32)
         return values.resolve_neg().resolve_conj().cpu().numpy(), home
     except (NotImplementedError, RuntimeError, TypeError):  # fewer than 8 bits, or several numbers in one
-        raise TypeError(f"{option} must have a dtype that NumPy can read; got {x.dtype}, convert it first.") from None
+        raise TypeMistake(f"{option} must have a dtype that NumPy can read; got {x.dtype}, convert it first.") from None
 
 
 def _from_jax(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
@@ -133,7 +135,7 @@ def _from_jax(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
     if not isinstance(x, jax.Array):
         return None
     if isinstance(x, jax.core.Tracer):
-        raise TypeError(
+        raise TypeMistake(
             f"{option} must hold values; got an array that JAX is tracing, call mag outside of jit, vmap and grad, or "
             "through jax.pure_callback."
         )
@@ -145,7 +147,7 @@ def _from_jax(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
         elif jax.numpy.issubdtype(x.dtype, jax.numpy.floating):
             home.narrow, x = x.dtype, x.astype(np.float32)
         else:
-            raise TypeError(f"{option} must hold numbers; got a JAX array of dtype {x.dtype}.")
+            raise TypeMistake(f"{option} must hold numbers; got a JAX array of dtype {x.dtype}.")
     return np.asarray(x), home
 
 
@@ -163,7 +165,7 @@ def _from_standard(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
     try:
         values = np.from_dlpack(x)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise TypeError(
+        raise TypeMistake(
             f"{option} must be readable by NumPy; got a {type(x).__name__} on {device(x)}, move it to the CPU first."
         ) from error
     return values, Home(x.__array_namespace__().__name__, device(x))

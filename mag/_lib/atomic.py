@@ -10,6 +10,8 @@ import secrets
 import stat
 from collections.abc import Collection, Iterator, Sequence
 
+from mag._lib.errors import ValueMistake
+
 MANIFEST = ".manifest.json"  # behind the name of a published file
 SECRET = ".manifest.secret"  # the salt of the input's digest, which stays with the holder of the data
 PRIVATE = 0o600
@@ -38,7 +40,7 @@ def writing(
     """
     places = [check_target(target, sources, overwrite) for target in targets]
     if len(set(places)) < len(places):
-        raise ValueError(f"the files to write must have different names; got {_listed(places)}.")
+        raise ValueMistake(f"the files to write must have different names; got {_listed(places)}.")
     drafts = [place.with_name(f".{place.stem}.{secrets.token_hex(4)}.part{place.suffix}") for place in places]
     published: list[pathlib.Path] = []
     try:
@@ -83,11 +85,11 @@ def check_target(
     place = pathlib.Path(os.path.realpath(target))
     for source in sources:
         if place == pathlib.Path(os.path.realpath(source)) or (place.exists() and os.path.samefile(place, source)):
-            raise ValueError(f"{str(target)!r} is a file that is read, {str(source)!r}; choose another name.")
+            raise ValueMistake(f"{str(target)!r} is a file that is read, {str(source)!r}; choose another name.")
     if not place.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(place.parent))
     if place.exists() and not place.is_file():
-        raise ValueError(f"{str(target)!r} is not a file; choose another name.")
+        raise ValueMistake(f"{str(target)!r} is not a file; choose another name.")
     if place.exists() and not overwrite:
         raise FileExistsError(errno.EEXIST, "the file exists; choose another name or overwrite it", str(target))
     return place

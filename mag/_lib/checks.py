@@ -9,23 +9,25 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mag._lib.errors import TypeMistake, ValueMistake
+
 
 def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
     """A string among the allowed ones."""
     if isinstance(choice, str) and choice in allowed:
         return choice
     names = ", ".join(map(repr, sorted(allowed)))
-    raise ValueError(f"{option} must be one of {names}; got {shown(choice)}.")
+    raise ValueMistake(f"{option} must be one of {names}; got {shown(choice)}.")
 
 
 def integer(option: str, number: Any, low: int, high: int, high_name: str) -> int:
     """An integer in [low, high]; neither a bool nor a float."""
     allowed = f"an integer in [{low}, {high_name}={high}]"
     if not _whole(number):
-        raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
+        raise TypeMistake(f"{option} must be {allowed}; got {shown(number)}.")
     number = operator.index(number)
     if not low <= number <= high:
-        raise ValueError(f"{option} must be {allowed}; got {number}.")
+        raise ValueMistake(f"{option} must be {allowed}; got {number}.")
     return number
 
 
@@ -43,9 +45,9 @@ def thread_count(option: str, number: Any) -> int:
     if number is None:
         return _processors()
     if not _whole(number):
-        raise TypeError(f"{option} must be None or a positive integer; got {shown(number)}.")
+        raise TypeMistake(f"{option} must be None or a positive integer; got {shown(number)}.")
     if operator.index(number) < 1:
-        raise ValueError(f"{option} must be None or a positive integer; got {number}.")
+        raise ValueMistake(f"{option} must be None or a positive integer; got {number}.")
     return operator.index(number)
 
 
@@ -53,16 +55,16 @@ def penalty(option: str, number: Any, integers: bool) -> float:
     """A finite number that is not negative; an integer where costs are integers."""
     allowed = "an integer in [0, 2**53]" if integers else "a finite number that is not negative"
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Integral if integers else numbers.Real):
-        raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
+        raise TypeMistake(f"{option} must be {allowed}; got {shown(number)}.")
     if not 0 <= float(number) < np.inf or (integers and float(number) > 2**53):
-        raise ValueError(f"{option} must be {allowed}; got {number}.")
+        raise ValueMistake(f"{option} must be {allowed}; got {number}.")
     return float(number)
 
 
 def flag(option: str, choice: Any) -> bool:
     """True or False."""
     if not isinstance(choice, (bool, np.bool_)):
-        raise TypeError(f"{option} must be True or False; got {shown(choice)}.")
+        raise TypeMistake(f"{option} must be True or False; got {shown(choice)}.")
     return bool(choice)
 
 
@@ -70,9 +72,9 @@ def real_vector(option: str, x: np.ndarray, look: bool = True) -> np.ndarray:
     """One dimension of finite real numbers, at least one of them; `look` says whether to check that they are finite."""
     _real(option, x)
     if x.ndim != 1:
-        raise ValueError(f"{option} must have one dimension; got an array of shape {x.shape}.")
+        raise ValueMistake(f"{option} must have one dimension; got an array of shape {x.shape}.")
     if x.size == 0:
-        raise ValueError(f"{option} must hold at least one value; got none.")
+        raise ValueMistake(f"{option} must hold at least one value; got none.")
     if look:
         finite(option, x)
     return x
@@ -82,18 +84,18 @@ def real_table(option: str, X: np.ndarray) -> np.ndarray:
     """Two dimensions of real numbers, at least one row and one column; `finite` is for the caller to check."""
     _real(option, X)
     if X.ndim != 2:
-        raise ValueError(f"{option} must have two dimensions, rows and columns; got an array of shape {X.shape}.")
+        raise ValueMistake(f"{option} must have two dimensions, rows and columns; got an array of shape {X.shape}.")
     if X.size == 0:
-        raise ValueError(f"{option} must hold at least one row and one column; got an array of shape {X.shape}.")
+        raise ValueMistake(f"{option} must hold at least one row and one column; got an array of shape {X.shape}.")
     return X
 
 
 def _real(option: str, x: np.ndarray) -> None:
     if x.dtype.kind not in "biuf":
         kind = {"c": "complex", "O": "object", "U": "string", "S": "bytes"}.get(x.dtype.kind, x.dtype.name)
-        raise TypeError(f"{option} must hold real numbers; got dtype {kind}.")
+        raise TypeMistake(f"{option} must hold real numbers; got dtype {kind}.")
     if x.dtype.kind == "f" and x.dtype.itemsize > 8:
-        raise TypeError(f"{option} must be float64 or narrower; got {x.dtype.name}, convert it to float64 first.")
+        raise TypeMistake(f"{option} must be float64 or narrower; got {x.dtype.name}, convert it to float64 first.")
 
 
 def finite(option: str, x: np.ndarray) -> None:
@@ -120,14 +122,14 @@ def refuse(option: str, nans: int, infinities: int, where: str = "") -> NoReturn
     """Values were counted that are not finite."""
     found = [f"{count} {name}" for count, name in ((nans, "NaN"), (infinities, "infinite")) if count]
     values = "value" if nans + infinities == 1 else "values"
-    raise ValueError(f"{option} contains {' and '.join(found)} {values}{where}; drop or impute them first.")
+    raise ValueMistake(f"{option} contains {' and '.join(found)} {values}{where}; drop or impute them first.")
 
 
 def per_column(option: str, given: Any, m: int) -> list[Any]:
     """One entry per column, from one for all or from one each."""
     if isinstance(given, (list, tuple)):
         if len(given) != m:
-            raise ValueError(f"{option} must be one, or one per column of X, m={m}; got {len(given)}.")
+            raise ValueMistake(f"{option} must be one, or one per column of X, m={m}; got {len(given)}.")
         return list(given)
     return [given] * m
 
@@ -161,9 +163,9 @@ def fraction(option: str, number: Any) -> float:
 
 def _number(option: str, number: Any, allowed: str, low: float, high: float = np.finfo(float).max) -> float:
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
-        raise TypeError(f"{option} must be {allowed}; got {shown(number)}.")
+        raise TypeMistake(f"{option} must be {allowed}; got {shown(number)}.")
     if not low <= float(number) <= high:
-        raise ValueError(f"{option} must be {allowed}; got {number}.")
+        raise ValueMistake(f"{option} must be {allowed}; got {number}.")
     return float(number)
 
 
@@ -171,11 +173,11 @@ def weights_for(weights: np.ndarray, n: int, per: str = "record, n") -> np.ndarr
     """One weight per record, or per column, not negative, not all zero."""
     weights = real_vector("weights", weights)
     if weights.size != n:
-        raise ValueError(f"weights must hold one weight per {per}={n}; got {weights.size}.")
+        raise ValueMistake(f"weights must hold one weight per {per}={n}; got {weights.size}.")
     if weights.min() < 0:
-        raise ValueError(f"weights must not be negative; got {int((weights < 0).sum())} negative.")
+        raise ValueMistake(f"weights must not be negative; got {int((weights < 0).sum())} negative.")
     if weights.max() == 0:
-        raise ValueError("weights must not all be zero; got only zeros.")
+        raise ValueMistake("weights must not all be zero; got only zeros.")
     return weights
 
 
@@ -183,42 +185,42 @@ def members_of(option: str, labels: Any, n: int, k: int) -> np.ndarray:
     """A label per record, 0, 1, …, of groups of at least k."""
     labels = np.asarray(labels)
     if labels.dtype.kind not in "iu":
-        raise TypeError(f"{option} must hold integers, a label per record; got dtype {labels.dtype.name}.")
+        raise TypeMistake(f"{option} must hold integers, a label per record; got dtype {labels.dtype.name}.")
     if labels.shape != (n,):
-        raise ValueError(f"{option} must hold one label per record, n={n}; got an array of shape {labels.shape}.")
+        raise ValueMistake(f"{option} must hold one label per record, n={n}; got an array of shape {labels.shape}.")
     _, members, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     if sizes.min() < k:
-        raise ValueError(f"{option} must have groups of at least k={k} records; got one of {sizes.min()}.")
+        raise ValueMistake(f"{option} must have groups of at least k={k} records; got one of {sizes.min()}.")
     return members
 
 
 def comparable(option: str, X: np.ndarray) -> np.ndarray:
     """Rows of values that are equal or not, at least one; one dimension is one column."""
     if X.dtype.kind not in "biufUSTMmO":
-        raise TypeError(f"{option} must hold numbers, strings, dates or objects; got dtype {X.dtype.name}.")
+        raise TypeMistake(f"{option} must hold numbers, strings, dates or objects; got dtype {X.dtype.name}.")
     if X.ndim not in (1, 2):
-        raise ValueError(f"{option} must have one or two dimensions; got an array of shape {X.shape}.")
+        raise ValueMistake(f"{option} must have one or two dimensions; got an array of shape {X.shape}.")
     if X.size == 0:
-        raise ValueError(f"{option} must hold at least one row and one column; got an array of shape {X.shape}.")
+        raise ValueMistake(f"{option} must hold at least one row and one column; got an array of shape {X.shape}.")
     return X[:, None] if X.ndim == 1 else X
 
 
 def same_rows(option: str, rows: int, other: str, n: int) -> None:
     """As many records as another argument has."""
     if rows != n:
-        raise ValueError(f"{option} must have as many records as {other}, n={n}; got {rows}.")
+        raise ValueMistake(f"{option} must have as many records as {other}, n={n}; got {rows}.")
 
 
 def same_columns(option: str, columns: int, other: str, d: int) -> None:
     """As many columns as another argument has."""
     if columns != d:
-        raise ValueError(f"{option} must have as many columns as {other}, d={d}; got {columns}.")
+        raise ValueMistake(f"{option} must have as many columns as {other}, d={d}; got {columns}.")
 
 
 def unused(option: str, given: Any, by: str) -> None:
     """An option that would have no effect is a mistake."""
     if given is not None:
-        raise ValueError(f"{option} is not used by {by}; leave it out.")
+        raise ValueMistake(f"{option} is not used by {by}; leave it out.")
 
 
 def shown(choice: Any) -> str:

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib.errors import TypeMistake
+
 TEXTS = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
 
 
@@ -40,7 +42,7 @@ def _feed(hashed: Any, array: Any) -> None:
     if types.is_null(kind):
         return None
     if types.is_union(kind):
-        raise TypeError(f"columns of the data set must not hold unions; got {kind}, which Parquet cannot store.")
+        raise TypeMistake(f"columns of the data set must not hold unions; got {kind}, which Parquet cannot store.")
     if types.is_map(kind):
         array = array.cast(pa.list_(kind.field(0)))
     elif str(kind) in TEXTS:

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib.errors import TypeMistake
+
 IMMUTABLE = {
     bool, bytes, complex, float, int, str, type(None), datetime.date, datetime.datetime, datetime.time,
     datetime.timedelta, decimal.Decimal, fractions.Fraction, uuid.UUID,
@@ -290,7 +292,7 @@ def _arrow_cells(array: Any, index: Any) -> Any:
     if isinstance(array, pyarrow.ExtensionArray):
         return kind.wrap_array(_arrow_cells(array.storage, index))
     if types.is_union(kind):
-        raise TypeError(f"{kind} cannot be published; split it into columns of one type first")
+        raise TypeMistake(f"{kind} cannot be published; split it into columns of one type first")
     if types.is_dictionary(kind):
         return _arrow_dictionary([array], index)
     if types.is_struct(kind):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
+from mag._lib.errors import TypeMistake, ValueMistake
 
 
 class Hierarchy:
@@ -13,13 +14,13 @@ class Hierarchy:
 
     def __init__(self, option: str, parents: Mapping[Hashable, Hashable]) -> None:
         if not isinstance(parents, Mapping) or not parents:
-            raise TypeError(f"{option} must map every category to its parent; got {checks.shown(parents)}.")
+            raise TypeMistake(f"{option} must map every category to its parent; got {checks.shown(parents)}.")
         self._option = option
         up = {child: parent for child, parent in parents.items() if child != parent}
         nodes = list(dict.fromkeys([*parents, *parents.values()]))
         roots = [node for node in nodes if node not in up]
         if len(roots) != 1:
-            raise ValueError(f"{option} must have exactly one root; got {len(roots)}.")
+            raise ValueMistake(f"{option} must have exactly one root; got {len(roots)}.")
         self.number = {node: i for i, node in enumerate(nodes)}
         self.children: dict[int, list[int]] = {}
         for child, parent in up.items():
@@ -39,7 +40,7 @@ class Hierarchy:
         if max(map(len, self.paths.values()), default=0) > len(nodes) or (self.size + self.height == 0).sum() > len(
             self.leaves
         ):
-            raise ValueError(f"{option} must be a tree; got a cycle.")
+            raise ValueMistake(f"{option} must be a tree; got a cycle.")
         self.root = self.number[roots[0]]
 
     def leaf_of(self, values: np.ndarray) -> np.ndarray:
@@ -47,7 +48,7 @@ class Hierarchy:
         known = {node: i for node, i in self.number.items() if i not in self.children}
         found = [known.get(value, -1) for value in values.tolist()]
         if missing := len({value for value, i in zip(values.tolist(), found, strict=True) if i < 0}):
-            raise ValueError(f"{self._option} must have every value as a leaf; {missing} distinct values are none.")
+            raise ValueMistake(f"{self._option} must have every value as a leaf; {missing} distinct values are none.")
         return np.array(found)
 
     def common_ancestors(self, leaves: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -71,7 +72,7 @@ def read_hierarchies(hierarchies: Any, d: int) -> dict[int, Hierarchy]:
     if hierarchies is None:
         return {}
     if not isinstance(hierarchies, Mapping):
-        raise TypeError(f"hierarchies must map columns to trees; got {checks.shown(hierarchies)}.")
+        raise TypeMistake(f"hierarchies must map columns to trees; got {checks.shown(hierarchies)}.")
     return {
         checks.integer("a key of hierarchies", column, 0, d - 1, "d-1"): Hierarchy(f"hierarchies[{column}]", tree)
         for column, tree in hierarchies.items()

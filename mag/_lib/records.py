@@ -7,6 +7,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.arrays import read
+from mag._lib.errors import TypeMistake, ValueMistake
 
 _NAN = object()
 
@@ -39,7 +40,7 @@ def columns(option: str, x: Any) -> list[np.ndarray]:
         return list(checks.comparable(option, read(option, x)[0]).T)
     found = [checks.comparable(option, read(option, part)[0])[:, 0] for part in parts]
     if not found:
-        raise ValueError(f"{option} must hold at least one row and one column; got no column.")
+        raise ValueMistake(f"{option} must hold at least one row and one column; got no column.")
     for column in found:
         checks.same_rows(f"every column of {option}", column.size, "the first", found[0].size)
     return found
@@ -72,7 +73,7 @@ def codes(option: str, column: np.ndarray) -> np.ndarray:
     try:
         return np.array([seen.setdefault(_key(value), len(seen)) for value in column.tolist()])
     except TypeError as error:
-        raise TypeError(f"{option} must hold values that can be hashed; got lists or the like.") from error
+        raise TypeMistake(f"{option} must hold values that can be hashed; got lists or the like.") from error
 
 
 def _key(value: Any) -> Any:

@@ -7,10 +7,10 @@ from mag._backends import BACKENDS, DEVICES, cpu
 from mag._backends.problem import Problem
 from mag._backends.protocol import Backend, DeviceBackend, Home
 from mag._lib.checks import one_of
+from mag._lib.errors import ValueMistake
 from mag._lib.interrupt import interruptible
 
 LONG, SLOW = 2**18, 2**12  # values that take solvers with lanes, and others, some ten milliseconds
-WITHHELD = "A group of fewer than k={k} records was found and withheld; please report this."
 
 
 def backends() -> dict[str, str]:
@@ -35,7 +35,7 @@ def backend_of(backend: str) -> Backend:
     name = one_of("backend", backend, ["auto", *BACKENDS])
     engine = BACKENDS["cpu" if name == "auto" else name]
     if (reason := engine.why_not()) is not None:
-        raise ValueError(f"backend must be one that mag.backends() finds usable; got {backend!r}. {reason}")
+        raise ValueMistake(f"backend must be one that mag.backends() finds usable; got {backend!r}. {reason}")
     return engine
 
 

@@ -10,7 +10,8 @@ from mag._backends.problem import Problem
 from mag._backends.protocol import Jobs
 from mag._lib.arrays import read
 from mag._lib.checks import finite, integer, per_column, real_table, thread_count
-from mag.api.backends import WITHHELD, backend_of, on_device, runner_for
+from mag._lib.errors import group_below
+from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
 from mag.costs import Cost
 from mag.results import ColumnGroupings
@@ -90,7 +91,7 @@ def columns(
         finite("X", plan.values)
     labels, n_groups, least = solved
     if (least < plan.ks).any():
-        raise RuntimeError(WITHHELD.format(k=plan.ks[int(np.argmin(least - plan.ks))]))
+        raise group_below(plan.ks[int(np.argmin(least - plan.ks))])
     return ColumnGroupings(labels, plan.k, n_groups, x=plan.values, dtype=plan.dtype, costs=plan.costs, home=way_home)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._backends import cpu
+from mag._lib.errors import REPORT, TypeMistake, ValueMistake
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Watch
 from mag.methods import METHODS, Method
@@ -16,14 +17,14 @@ def check_options(
     """What the method does not use is a mistake, and so is a k that it cannot do."""
     chosen = METHODS[name]
     if chosen.k not in (None, k):
-        raise ValueError(f"method {name!r} needs k={chosen.k}; got k={k}.")
+        raise ValueMistake(f"method {name!r} needs k={chosen.k}; got k={k}.")
     asked = options | {"random_state": random_state, "time_limit": time_limit}
     for option, wanted in asked.items():
         if option not in chosen.options and (option in options or wanted is not None):
             listed = ", ".join(chosen.options) or "none"
-            raise TypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
+            raise TypeMistake(f"{option} is not used by method {name!r}; its options are: {listed}.")
     if engine is not cpu and not chosen.takes("engine"):
-        raise TypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
+        raise TypeMistake(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
 
 
 def run_method(method: Method, X: np.ndarray, k: int, given: dict[str, Any], options: dict[str, Any]) -> Any:
@@ -46,7 +47,7 @@ def number_groups(labels: Any, n: int) -> tuple[np.ndarray, int]:
     """Labels 0, 1, … in the order of the groups' first records."""
     labels = np.asarray(labels)
     if labels.shape != (n,):
-        raise RuntimeError(f"A method gave labels of shape {labels.shape} to n={n} records; please report this.")
+        raise RuntimeError(f"A method gave labels of shape {labels.shape} to n={n} records; {REPORT}")
     _, first, group = np.unique(labels, return_index=True, return_inverse=True)
     number = np.empty(first.size, np.int32)
     number[np.argsort(first)] = np.arange(first.size, dtype=np.int32)

@@ -10,6 +10,7 @@ from mag._backends.cpu.labels import at_least
 from mag._compiled.groups import distance
 from mag._lib.arrays import read
 from mag._lib.checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
+from mag._lib.errors import TypeMistake, ValueMistake, group_below
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Watch
 from mag.api.backends import backend_of
@@ -247,7 +248,7 @@ def multivariate(
     watch.done()
     labels, n_groups = number_groups(labels, n)
     if not at_least(k, labels, n_groups, False):
-        raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+        raise group_below(k)
     result = partial(
         RecordGrouping,
         labels,
@@ -280,9 +281,9 @@ def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
     elif flag("bound", bound):
         chosen = automatic_bound(n)
     if chosen == "lp" and n > DENSE:
-        raise ValueError(f"bound='lp' is for at most {DENSE} records; got n={n}, use 'neighbor'.")
+        raise ValueMistake(f"bound='lp' is for at most {DENSE} records; got n={n}, use 'neighbor'.")
     if chosen != "lp" and bound_time is not None:
-        raise TypeError(f"bound_time is only used by bound 'lp'; got bound={shown(bound)} of n={n} records.")
+        raise TypeMistake(f"bound_time is only used by bound 'lp'; got bound={shown(bound)} of n={n} records.")
     seconds("bound_time", bound_time)
     return chosen
 
@@ -292,10 +293,10 @@ def _integer(asked: Any, values: np.ndarray, dtype: np.dtype) -> bool:
     if not flag("integer", asked):
         return False
     if dtype.kind == "f":
-        raise TypeError(f"integer=True needs integers; got {dtype.name}, round X to integers first.")
+        raise TypeMistake(f"integer=True needs integers; got {dtype.name}, round X to integers first.")
     widest = max(int(column.max()) - int(column.min()) for column in values.T)
     if widest * len(values) >= 2**52:
-        raise ValueError("integer=True needs columns whose range times n is below 2**52; use integer=False instead.")
+        raise ValueMistake("integer=True needs columns whose range times n is below 2**52; use integer=False instead.")
     return True
 
 

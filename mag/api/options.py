@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import integer, one_of, shown
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag.costs import COSTS, Cost
 from mag.solvers import SOLVERS, Solver
 from mag.solvers import automatic as automatic_solvers
@@ -18,7 +19,7 @@ def cost_of(option: str, cost: str | Cost) -> Cost:
 def numbers_of(option: str, values: np.ndarray, cost: Cost) -> np.ndarray:
     """Numbers as backends take them, for this cost: reals up to float64, or integers."""
     if cost.integer and values.dtype.kind == "f":
-        raise TypeError(
+        raise TypeMistake(
             f"cost {cost.name!r} needs integers; got {values.dtype.name}, round {option} to integers first."
         )
     if values.dtype.kind == "b":
@@ -40,7 +41,7 @@ def solvers_of(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -
         else:
             why = f"cost {cost.name!r} and weights" if weighted else f"cost {cost.name!r}"
         listed = ", ".join(repr(name) for name in ["auto", *valid])
-        raise ValueError(f"solver must be one of {listed} with {why}; got {shown(solver)}.")
+        raise ValueMistake(f"solver must be one of {listed} with {why}; got {shown(solver)}.")
     return {solver: SOLVERS[solver]}
 
 
@@ -57,4 +58,4 @@ def progress_of(progress: Any) -> Any:
     """How progress is reported: True, False or a function."""
     if progress is None or isinstance(progress, bool) or callable(progress):
         return progress
-    raise TypeError(f"progress must be True, False or a function; got {shown(progress)}.")
+    raise TypeMistake(f"progress must be True, False or a function; got {shown(progress)}.")

@@ -9,7 +9,8 @@ from mag._backends.cpu.labels import at_least
 from mag._backends.problem import Problem
 from mag._lib.arrays import read
 from mag._lib.checks import flag, integer, penalty, real_vector, thread_count, weights_for
-from mag.api.backends import WITHHELD, backend_of, on_device, runner_for
+from mag._lib.errors import ValueMistake, group_below
+from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
 from mag.costs import Cost
 from mag.results import Grouping
@@ -109,7 +110,7 @@ def univariate(
     run = runner_for(engine, plan.values.size, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
     if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None):
-        raise RuntimeError(WITHHELD.format(k=plan.problem.k))
+        raise group_below(plan.problem.k)
     return Grouping(
         labels,
         plan.problem.k,
@@ -159,7 +160,7 @@ def _checked(
     if max_groups is not None:
         max_groups = integer("max_groups", max_groups, 1, n, "n")
         if not cost.concave:
-            raise ValueError(f"max_groups needs a concave cost; got cost {cost.name!r}, which is not concave.")
+            raise ValueMistake(f"max_groups needs a concave cost; got cost {cost.name!r}, which is not concave.")
     bounded = cost.splitting and group_penalty is None and max_groups is None and soft is None
     solvers = solvers_of(solver, cost, k, bounded, weights is not None)
     problem = Problem(cost, solvers, k, 1 if soft is not None else k, fixed, short, max_groups)
@@ -167,7 +168,7 @@ def _checked(
     threads = thread_count("threads", threads)
     assume_sorted = flag("assume_sorted", assume_sorted)
     if assume_sorted and not (values[:-1] <= values[1:]).all():
-        raise ValueError("assume_sorted must be False; got True, but x is not in ascending order.")
+        raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
     return _Plan(values, dtype, weights, problem, assume_sorted, threads)
 
 
@@ -175,5 +176,5 @@ def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:
     if weights is None:
         return None
     if cost.weighted is None:
-        raise ValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
+        raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
     return weights_for(read("weights", weights)[0], n).astype(np.float64)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mag._lib.errors import ValueMistake
 from mag.files import File, Layout
 
 TEXT = "Text files"  # a panel of the help
@@ -43,7 +44,7 @@ def opened(paths: Sequence[pathlib.Path], asked: Layout) -> list[File]:
         given = [
             f"--{name.replace('_', '-')}" for name, value in vars(asked).items() if value != getattr(Layout(), name)
         ]
-        raise ValueError(f"{', '.join(given)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
+        raise ValueMistake(f"{', '.join(given)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
     return files
 
 
@@ -57,7 +58,7 @@ def whole(option: str, words: Sequence[str]) -> Any:
             return {name: int(number) for name, _, number in pairs}
     except ValueError:
         pass
-    raise ValueError(
+    raise ValueMistake(
         f"{option} must be one integer, or NAME=INTEGER for each column; got {', '.join(map(repr, words))}."
     )
 
@@ -68,7 +69,7 @@ def settings(words: Sequence[str]) -> dict[str, Any]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name.isidentifier():
-            raise ValueError(f"--option must be NAME=VALUE; got {word!r}.")
+            raise ValueMistake(f"--option must be NAME=VALUE; got {word!r}.")
         found[name] = _value(value)
     return found
 

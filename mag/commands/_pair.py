@@ -4,6 +4,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mag._lib.errors import ValueMistake
 from mag.commands._options import opened
 from mag.files import Layout
 
@@ -20,16 +21,16 @@ def pair(
         common = set(after.numeric())
         columns = [name for name in before.numeric() if name in common]
     if not columns:
-        raise ValueError(f"{original.name!r} and {masked.name!r} have no column of numbers in common.")
+        raise ValueMistake(f"{original.name!r} and {masked.name!r} have no column of numbers in common.")
     tables = []
     for file in (before, after):
         frame, _ = file.read(columns)
         wrong = [name for name in columns if not frame[name].dtype.is_numeric()]
         if wrong:
-            raise ValueError(f"{file.path.name!r}: {', '.join(map(repr, wrong))} must hold numbers.")
+            raise ValueMistake(f"{file.path.name!r}: {', '.join(map(repr, wrong))} must hold numbers.")
         tables.append(frame.select(columns).cast(dict.fromkeys(columns, _float64())).to_numpy())
     if len(tables[0]) != len(tables[1]):
-        raise ValueError(
+        raise ValueMistake(
             f"{masked.name!r} must have as many records as {original.name!r}, in the same order; got {len(tables[1])} "
             f"and {len(tables[0])}."
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mag._lib.atomic import check_target, writing
+from mag._lib.errors import ValueMistake
 from mag.commands._options import (
     Aggregate,
     By,
@@ -60,7 +61,7 @@ def compare(
     """
     if plot is not None:
         if plot.suffix.lower() not in PLOTS:
-            raise ValueError(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
+            raise ValueMistake(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
         check_target(plot, [source], overwrite)
     [file] = opened([source], layout(delimiter, decimal_comma, encoding, null))
     frame, _ = file.read(column, by or [])
@@ -70,7 +71,7 @@ def compare(
     methods = list(dict.fromkeys(method or ["auto"]))
     draws = {name for name in methods if name in METHODS and METHODS[name].takes("random_state")}
     if seed is not None and not draws:
-        raise ValueError("--seed is not used: none of the methods draws random numbers.")
+        raise ValueMistake("--seed is not used: none of the methods draws random numbers.")
     rows = []
     sizes = sorted(set(k))
     with bar("comparing", quiet) as progress:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
+from mag._lib.errors import ValueMistake
 from mag.commands._options import (
     Aggregate,
     By,
@@ -85,7 +86,7 @@ def mask(
     of IN must be named by -c, --by, --keep or --drop.
     """
     if out is None and not dry_run:
-        raise ValueError("--out names the file to write; leave it out with --dry-run only.")
+        raise ValueMistake("--out names the file to write; leave it out with --dry-run only.")
     asked = layout(delimiter, decimal_comma, encoding, null)
     read, *written = opened([source, *([] if out is None else [out])], asked)
     targets = _targets(out, report, prove_input, source, overwrite)
@@ -119,7 +120,7 @@ def mask(
         with bar(f"grouping {frame.height} records", quiet) as progress:
             release = microaggregate(frame, group_size, column, progress=progress, **given)
         if _stamp(source) != before:
-            raise ValueError(f"{source.name!r} has changed while it was read; nothing was written.")
+            raise ValueMistake(f"{source.name!r} has changed while it was read; nothing was written.")
         told, guarantee, warnings = _manifest(release, weights, roles), release.guarantee, release.warnings
         if not dry_run:
             with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
@@ -207,7 +208,7 @@ def _of_method(words: Sequence[str]) -> dict[str, Any]:
 
     shared = [name for name in found if name in inspect.signature(microaggregate).parameters]
     if shared:
-        raise ValueError(f"--option is for options of the method; got {', '.join(shared)}, see mag mask --help.")
+        raise ValueMistake(f"--option is for options of the method; got {', '.join(shared)}, see mag mask --help.")
     return found
 
 
@@ -216,12 +217,12 @@ def _check_roles(file: File, roles: dict[str, list[str]]) -> None:
     for role, names in roles.items():
         for name in names:
             if name in where:
-                raise ValueError(f"a column must be named once; {name!r} is named by {where[name]} and {role}.")
+                raise ValueMistake(f"a column must be named once; {name!r} is named by {where[name]} and {role}.")
             where[name] = role
     file.check_names(list(where))
     rest = [name for name in file.names() if name not in where]
     if rest:
-        raise ValueError(
+        raise ValueMistake(
             f"{file.path.name!r} has columns that are not named: {', '.join(map(repr, rest))}; name them by --keep "
             "(published as they are, not covered by the guarantee) or by --drop (not published)."
         )
@@ -230,10 +231,10 @@ def _check_roles(file: File, roles: dict[str, list[str]]) -> None:
 def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
     """Read by themselves: where the column is kept, its cells stay as they are."""
     if name not in [*roles["--keep"], *roles["--drop"]]:
-        raise ValueError(f"--weights must name a column of --keep or --drop; got {name!r}.")
+        raise ValueMistake(f"--weights must name a column of --keep or --drop; got {name!r}.")
     column = file.read([name])[0][name]
     if not column.dtype.is_numeric() or column.null_count():
-        raise ValueError(f"--weights: {name!r} must hold numbers, none missing; {column.null_count()} are missing.")
+        raise ValueMistake(f"--weights: {name!r} must hold numbers, none missing; {column.null_count()} are missing.")
     return column.to_numpy()
 
 

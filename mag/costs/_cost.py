@@ -8,6 +8,7 @@ import numpy as np
 from mag._compiled.cost import Kernel, kernel_of
 from mag._compiled.groups import Groups
 from mag._lib.checks import one_of
+from mag._lib.errors import TypeMistake
 
 # What the values of a group are replaced by, as a distance from the group's base: losses are computed from this.
 CENTRES: dict[str, Callable[[Groups], np.ndarray]] = {
@@ -90,14 +91,14 @@ class Cost:
         representative: str = "mean",
     ) -> None:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"name must be a string that is not empty; got {name!r}.")
+            raise TypeMistake(f"name must be a string that is not empty; got {name!r}.")
         if not callable(group):
-            raise TypeError(f"group must be a function of (x, i, j); got {type(group).__name__}.")
+            raise TypeMistake(f"group must be a function of (x, i, j); got {type(group).__name__}.")
         if not (prepare is None or callable(prepare)):
-            raise TypeError(f"prepare must be a function of x; got {type(prepare).__name__}.")
+            raise TypeMistake(f"prepare must be a function of x; got {type(prepare).__name__}.")
         for option, promise in (("concave", concave), ("splitting", splitting)):
             if not isinstance(promise, bool):
-                raise TypeError(f"{option} must be True or False; got {promise!r}.")
+                raise TypeMistake(f"{option} must be True or False; got {promise!r}.")
         self.name, self.concave, self.splitting = name, concave, splitting
         self.representative = one_of("representative", representative, sorted(set(REPRESENTATIVES) - {"rounded mean"}))
         self.kernel = kernel_of(name, group)

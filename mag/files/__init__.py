@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mag._lib.errors import ValueMistake
 from mag.files import csv, dta, feather, parquet, sas7bdat, sav, tsv, xlsx, xpt
 from mag.files._counts import Histogram, below, smallest
 from mag.files._format import Format, Meta
@@ -95,7 +96,7 @@ class File:
                 why = f"could not be written, {os.strerror(int(system[1]))}; nothing was left"
                 raise OSError(int(system[1]), why, str(self.path)) from None
             if _foreign(error):
-                raise ValueError(f"{self.path.name!r} cannot be written: {self.format.refused(error)}") from None
+                raise ValueMistake(f"{self.path.name!r} cannot be written: {self.format.refused(error)}") from None
             raise
         return frame
 
@@ -118,9 +119,11 @@ class File:
         except BaseException as error:  # what Rust calls a panic is no Exception
             foreign = _foreign(error)
             if isinstance(error, UnicodeError) or (foreign and self.format.text and "utf-8" in str(error)):
-                raise ValueError(f"{self.path.name!r} is in another encoding than was told; use --encoding.") from None
+                raise ValueMistake(
+                    f"{self.path.name!r} is in another encoding than was told; use --encoding."
+                ) from None
             if foreign:
-                raise ValueError(f"{self.path.name!r} {self.format.broken}") from None
+                raise ValueMistake(f"{self.path.name!r} {self.format.broken}") from None
             raise
 
     def _there(self) -> pathlib.Path:
@@ -135,7 +138,7 @@ class File:
         if unknown:
             listed = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
             hint = "; is the delimiter right?" if len(names) == 1 and self.format.text else "."
-            raise ValueError(
+            raise ValueMistake(
                 f"{self.path.name!r} has no column {', '.join(map(repr, unknown))}; its columns are {listed}{hint}"
             )
 
@@ -147,5 +150,5 @@ def _foreign(error: BaseException) -> bool:
 def _by_ending(path: pathlib.Path) -> Format:
     known = {ending: form for form in FORMATS.values() for ending in form.endings}
     if path.suffix.lower() not in known:
-        raise ValueError(f"the ending of {path.name!r} must be one of {', '.join(sorted(known))}.")
+        raise ValueMistake(f"the ending of {path.name!r} must be one of {', '.join(sorted(known))}.")
     return known[path.suffix.lower()]

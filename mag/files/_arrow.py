@@ -4,6 +4,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mag._lib.errors import ValueMistake
 from mag.files._format import Format
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Arrow(Format):
         dates = frame.with_columns(pl.col(days).cast(pl.Date))
         broken = [name for name in days if not frame[name].equals(dates[name].cast(frame[name].dtype))]
         if broken:
-            raise ValueError(f"{path.name!r}: {', '.join(map(repr, broken))} must hold whole days, as dates do.")
+            raise ValueMistake(f"{path.name!r}: {', '.join(map(repr, broken))} must hold whole days, as dates do.")
         return dates
 
     def stored(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
@@ -45,7 +46,7 @@ class Arrow(Format):
         types = self.arrow_schema(path)
         unknown = [f"{field.name!r} is {field.type}" for field in types if str(field.type).startswith(UNKNOWN)]
         if unknown:
-            raise ValueError(
+            raise ValueMistake(
                 f"{path.name!r} has columns of types that cannot be read: {', '.join(unknown)}; write the file without "
                 "them, or with another type (decimal128 for decimals)."
             )

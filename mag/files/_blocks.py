@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from mag._lib.errors import ValueMistake
 from mag.files._layout import Layout
 
 SIZE = 2**21  # bytes of a block; larger ones are not faster
@@ -20,10 +21,10 @@ def header(path: pathlib.Path, layout: Layout, delimiter: str) -> list[str]:
     first = next(pieces(path, layout), b"")
     names = next(csv.reader(io.StringIO(first.decode(), newline=""), delimiter=delimiter), [])
     if not names:
-        raise ValueError(f"{path.name!r} is empty; its first line must name the columns.")
+        raise ValueMistake(f"{path.name!r} is empty; its first line must name the columns.")
     twice = sorted(name for name, count in collections.Counter(names).items() if count > 1)
     if twice:
-        raise ValueError(f"{path.name!r} has more than one column called {', '.join(map(repr, twice))}; rename them.")
+        raise ValueMistake(f"{path.name!r} has more than one column called {', '.join(map(repr, twice))}; rename them.")
     return names
 
 

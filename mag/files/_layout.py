@@ -3,6 +3,8 @@
 import codecs
 from dataclasses import dataclass
 
+from mag._lib.errors import ValueMistake
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -15,16 +17,16 @@ class Layout:
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
-            raise ValueError(f"delimiter must be one character, no quote and no line end; got {self.delimiter!r}.")
+            raise ValueMistake(f"delimiter must be one character, no quote and no line end; got {self.delimiter!r}.")
         if self.decimal_comma and self.delimiter == ",":
-            raise ValueError("decimal_comma needs another delimiter than the comma; got delimiter ','.")
+            raise ValueMistake("decimal_comma needs another delimiter than the comma; got delimiter ','.")
         try:
             codecs.getincrementaldecoder(self.encoding)
             text = 'a,"\n'.encode(self.encoding).decode(self.encoding) == 'a,"\n'  # zlib and others are for bytes
         except (LookupError, ValueError):
             text = False
         if not text:
-            raise ValueError(f"encoding must be one of text that Python knows; got {self.encoding!r}.")
+            raise ValueMistake(f"encoding must be one of text that Python knows; got {self.encoding!r}.")
 
     @property
     def utf8(self) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from mag._lib.errors import ValueMistake
 from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, NUL, WIDE, Holds, kind
 from mag.files._format import Format
 
@@ -85,12 +86,14 @@ class Statistics(Format):
         pattern, rule = self.names_rule
         wrong = [name for name in frame.columns if not re.fullmatch(pattern, name) or self._reserved(name)]
         if wrong:
-            raise ValueError(
+            raise ValueMistake(
                 f"{path.name!r} cannot hold the names {', '.join(map(repr, wrong))}: names must be {rule}; rename "
                 "them, or write .parquet or .csv."
             )
         if self.same_case and len({name.lower() for name in frame.columns}) < frame.width:
-            raise ValueError(f"{path.name!r} cannot hold names that differ in upper and lower case only; rename them.")
+            raise ValueMistake(
+                f"{path.name!r} cannot hold names that differ in upper and lower case only; rename them."
+            )
         super().check(frame, path, layout)
 
     def _reserved(self, name) -> bool:
@@ -155,7 +158,7 @@ def _check_letters(path, letters) -> None:
     """A column of numbers of another program has no place for them."""
     if letters:
         listed = ", ".join(f"{count} cells of column {name!r}" for name, count in letters.items())
-        raise ValueError(
+        raise ValueMistake(
             f"{path.name!r}: {listed} are missing values with letters, like .a, which would become plain missing "
             "values; recode or drop them."
         )

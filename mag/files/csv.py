@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any
 
+from mag._lib.errors import ValueMistake
 from mag.files._blocks import BOM, blocks, has_bom, header, line_end, mapped
 from mag.files._cells import NUMBERS, STAMPS, bare, failures, guess, parsed, straight
 from mag.files._counts import hashes, together
@@ -65,7 +66,7 @@ class Csv(Format):
         what = f"with characters that {layout.encoding} lacks"
         lacking = [name for name in frame.columns if _lacks(layout.encoding, name)]
         if lacking:
-            raise ValueError(f"{path.name!r} cannot hold names {what}: {', '.join(map(repr, lacking))}.")
+            raise ValueMistake(f"{path.name!r} cannot hold names {what}: {', '.join(map(repr, lacking))}.")
         limit = Limit(what, lambda cell: cell.map_elements(lambda text: _lacks(layout.encoding, text), pl.Boolean))
         return check_cells(frame, {**self.holds, "text": (limit,)}, path.name)
 
@@ -158,7 +159,7 @@ class Csv(Format):
             comma = "beside a decimal comma a point is no part of a number" if layout.decimal_comma else (
                 "a decimal comma by --decimal-comma"
             )  # fmt: skip
-            raise ValueError(
+            raise ValueMistake(
                 f"{path.name!r}: {', '.join(broken)} cannot be read as numbers, nor the column as dates like "
                 f"2026-01-31; words for missing are told by --null, {comma}."
             )

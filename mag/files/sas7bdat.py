@@ -2,6 +2,7 @@
 
 from types import MappingProxyType
 
+from mag._lib.errors import ValueMistake
 from mag.files._statistics import Statistics
 
 
@@ -11,7 +12,7 @@ class Sas(Statistics):
     as_stored = MappingProxyType({"user_missing": True})
 
     def check(self, frame, path, layout):
-        raise ValueError("files of the format .sas7bdat can only be read; write .xpt, which SAS reads.")
+        raise ValueMistake("files of the format .sas7bdat can only be read; write .xpt, which SAS reads.")
 
 
 FORMAT = Sas(".sas7bdat", reader="read_sas7bdat", writer="")

@@ -7,6 +7,7 @@ import re
 import zipfile
 from types import MappingProxyType
 
+from mag._lib.errors import ValueMistake
 from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, WIDE, Limit, as_text, kind
 from mag.files._format import Format
 
@@ -47,18 +48,18 @@ class Xlsx(Format):
         if others and _flaw(path, others):
             flaws = {name: _flaw(path, [name]) for name in others}
             listed = ", ".join(f"column {name!r} {flaw}" for name, flaw in flaws.items() if flaw)
-            raise ValueError(f"{path.name!r}: {listed}, which would be altered; mend or drop the column.")
+            raise ValueMistake(f"{path.name!r}: {listed}, which would be altered; mend or drop the column.")
         return super().read(path, numbers, others, layout)
 
     def check(self, frame, path, layout):
         if frame.height > RECORDS or frame.width > COLUMNS:
-            raise ValueError(
+            raise ValueMistake(
                 f"{path.name!r} cannot hold {frame.height} records of {frame.width} columns: a sheet has room for "
                 f"{RECORDS} of {COLUMNS}; write .parquet or .csv."
             )
         wrong = [name for name in frame.columns if not name or len(name) > 255]
         if wrong:
-            raise ValueError(f"{path.name!r}: names of columns must have 1 to 255 characters; rename {len(wrong)}.")
+            raise ValueMistake(f"{path.name!r}: names of columns must have 1 to 255 characters; rename {len(wrong)}.")
         super().check(frame, path, layout)
 
     def write(self, frame, path, masked, meta, layout):
@@ -132,14 +133,14 @@ def _check_size(path) -> None:
     except (zipfile.BadZipFile, OSError):
         return  # which the reader tells
     if unpacked > 2**26 and unpacked > PACKED * path.stat().st_size:
-        raise ValueError(f"{path.name!r} would unpack to {unpacked / 1e6:.0f} MB; save it as .csv.")
+        raise ValueMistake(f"{path.name!r} would unpack to {unpacked / 1e6:.0f} MB; save it as .csv.")
     for sheet, start in zip(sheets, starts, strict=True):
         end = re.search(r'<dimension ref="\w+:([A-Z]+)(\d+)"', start)
         width = 0
         for letter in end[1] if end else "":
             width = 26 * width + ord(letter) - ord("A") + 1
         if end and width * int(end[2]) > max(CELLS, sheet.file_size):  # a cell takes ten bytes
-            raise ValueError(
+            raise ValueMistake(
                 f"{path.name!r} has a sheet of {end[2]} rows and {width} columns, nearly all of them empty; delete the "
                 "cells that are far away, or save it as .csv."
             )

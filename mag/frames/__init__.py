@@ -7,6 +7,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.fresh import arrow_table, fresh_column, pandas_frame
 from mag.frames._series import SeriesColumn, column_of
 from mag.frames.cells import ArrayColumn
@@ -43,7 +44,7 @@ class Dictionary(Frame):
         lengths = {len(column) for column in self.columns.values()}
         if len(lengths) > 1:
             listed = ", ".join(f"{name!r} {len(column)}" for name, column in self.columns.items())
-            raise ValueError(f"table must have columns of one length; got {listed}.")
+            raise ValueMistake(f"table must have columns of one length; got {listed}.")
         super().__init__(native, list(native), lengths.pop() if lengths else 0)
 
     def column(self, name: Hashable) -> ArrayColumn | SeriesColumn:
@@ -121,9 +122,9 @@ def frame_of(table: Any) -> Frame:
     try:
         frame = nw.from_native(table, pass_through=False)
     except TypeError as error:
-        raise TypeError(f"table must be {KINDS}; got a {type(table).__name__}.") from error
+        raise TypeMistake(f"table must be {KINDS}; got a {type(table).__name__}.") from error
     if not isinstance(frame, nw.DataFrame):
-        raise TypeError(
+        raise TypeMistake(
             f"table must be {KINDS}; got a lazy {type(table).__name__}, collect it first (polars: table.collect())."
         )
     library = frame.implementation
@@ -135,4 +136,4 @@ def frame_of(table: Any) -> Frame:
 def _no_duplicates(names: list[Any]) -> None:
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"table must have columns of different names; got more than one called {', '.join(twice)}.")
+        raise ValueMistake(f"table must have columns of different names; got more than one called {', '.join(twice)}.")

@@ -7,6 +7,7 @@ import narwhals
 import numpy as np
 
 from mag._lib import arrays
+from mag._lib.errors import ValueMistake
 from mag._lib.fresh import fresh_column
 from mag.frames.cells import (
     SECONDS,
@@ -359,5 +360,5 @@ def column_of(option: str, cells: Any) -> ArrayColumn | SeriesColumn:
         return SeriesColumn(narwhals.from_native(cells, series_only=True))
     array, home = arrays.read(option, cells)
     if array.ndim != 1:
-        raise ValueError(f"{option} must have one dimension; got an array of shape {array.shape}.")
+        raise ValueMistake(f"{option} must have one dimension; got an array of shape {array.shape}.")
     return ArrayColumn(array, home)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.fresh import blanked, fresh_column
 
 EPOCH = datetime.date(1970, 1, 1).toordinal()
@@ -44,7 +45,7 @@ class Units:
         return seen
 
 
-class Refused(TypeError):  # noqa: N818 - says what happened
+class Refused(TypeMistake):
     """A column of a kind that cannot be averaged."""
 
 
@@ -117,7 +118,7 @@ class Objects:
         if self.kind is decimal.Decimal:
             if not all(cell.is_finite() for cell in self.present):
                 count = sum(not cell.is_finite() for cell in self.present)
-                raise ValueError(f"{count} infinite decimals; drop or replace them first.")
+                raise ValueMistake(f"{count} infinite decimals; drop or replace them first.")
             self.scale = max(-int(cell.as_tuple().exponent) for cell in self.present)
 
     def units(self) -> Units:

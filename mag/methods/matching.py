@@ -12,6 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from mag._lib.errors import ValueMistake
 from mag.methods.distances.neighbors import neighbours
 
 MOST = 2**11  # records: some minutes
@@ -25,11 +26,13 @@ Dual = namedtuple("Dual", "y odd toll")  # y[i]; odd[set, i] says whether i is i
 
 def group(X, k, *, threads):
     """Labels of pairs; of an odd number of records, one with close neighbours joins the pair where it costs least."""
-    if any(importlib.util.find_spec(name) is None for name in ("rustworkx", "scipy")):
-        raise ImportError("method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'.")
+    for library in ("rustworkx", "scipy"):
+        if importlib.util.find_spec(library) is None:
+            sentence = "method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'."
+            raise ModuleNotFoundError(sentence, name=library)
     n, matched = len(X), np.arange(len(X))
     if n > MOST:
-        raise ValueError(f"method 'matching' is for at most {MOST} records; got n={n}.")
+        raise ValueMistake(f"method 'matching' is for at most {MOST} records; got n={n}.")
     near = neighbours(X, 2, threads)
     if n % 2:
         third = _costs(X, matched, near[:, 0]) + _costs(X, matched, near[:, 1]) + _costs(X, near[:, 0], near[:, 1])

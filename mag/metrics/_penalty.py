@@ -8,6 +8,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.arrays import read
+from mag._lib.errors import TypeMistake
 from mag._lib.hierarchy import Hierarchy, read_hierarchies
 from mag._lib.records import classes_of, columns, numeric, scaled
 
@@ -45,7 +46,7 @@ def _numbers(j: int, column: np.ndarray) -> np.ndarray:
     if column.dtype.kind != "O":
         return column
     if not all(isinstance(value, Real) for value in column.tolist()):
-        raise TypeError(
+        raise TypeMistake(
             f"column {j} of original must hold real numbers or have a tree in hierarchies; got other values."
         )
     return column.astype(np.float64)

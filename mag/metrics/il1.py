@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
+from mag._lib.errors import ValueMistake
 from mag._lib.records import pair
 
 
@@ -43,7 +44,7 @@ def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:
     X, Y = pair(original, masked)
     defined = (X != 0) | (Y == 0)
     if not defined.any():
-        raise ValueError("original must hold a value other than zero where masked differs; got only zeros.")
+        raise ValueMistake("original must hold a value other than zero where masked differs; got only zeros.")
     with np.errstate(over="ignore"):
         changes = np.abs(X - Y)[defined] / np.where(X == 0, 1.0, np.abs(X))[defined]
     return float(changes.mean() if flag("normalized", normalized) else 100 * changes.sum())

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib.errors import ValueMistake
 from mag._lib.records import pair
 from mag.metrics._correlations import correlations
 
@@ -46,6 +47,8 @@ def il_correl(original: Any, masked: Any) -> float:
 def _direction(option: str, X: np.ndarray) -> np.ndarray:
     R = correlations(X)
     if np.linalg.matrix_rank(R, hermitian=True) < R.shape[0]:
-        raise ValueError(f"{option} must have columns that are neither constant nor linear combinations of each other.")
+        raise ValueMistake(
+            f"{option} must have columns that are neither constant nor linear combinations of each other."
+        )
     inverse = np.diag(np.linalg.inv(R))
     return inverse / np.linalg.norm(inverse)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
+from mag._lib.errors import RuntimeMistake
 from mag._lib.records import centred, deviations, pair, standardized
 
 STEPS = 200
@@ -90,4 +91,4 @@ def _probabilities(Z: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
         while (there := loss(beta - size * step)) > here - size * promised / 4 and size > 1e-10:
             size /= 2
         beta, here = beta - size * step, there
-    raise RuntimeError(f"the logistic regression has not converged in {STEPS} steps; raise ridge.")
+    raise RuntimeMistake(f"the logistic regression has not converged in {STEPS} steps; raise ridge.")

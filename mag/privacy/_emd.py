@@ -7,6 +7,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.arrays import read
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.hierarchy import Hierarchy
 from mag._lib.records import codes
 
@@ -122,12 +123,12 @@ def read_sensitive(sensitive: Any, n: int, ground: str, hierarchy: Any) -> tuple
     checks.unused("hierarchy", hierarchy, f"ground {ground!r}")
     if ground == "ordered":
         if values.dtype.kind not in "biufMm":
-            raise TypeError(
+            raise TypeMistake(
                 "sensitive must hold numbers or dates that follow the order with ground 'ordered'; got other values."
             )
         checks.finite("sensitive", values)
         if values.dtype.kind in "Mm" and (missing := int(np.isnat(values).sum())):
-            raise ValueError(f"sensitive contains {missing} missing dates; drop them, or choose ground 'equal'.")
+            raise ValueMistake(f"sensitive contains {missing} missing dates; drop them, or choose ground 'equal'.")
     labels = codes("sensitive", values)
     found = Ground(ordered, ordered_from_all) if ground == "ordered" else Ground(equal, equal_from_all)
     return labels, int(labels.max()) + 1, found

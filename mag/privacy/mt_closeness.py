@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import integer
+from mag._lib.errors import ValueMistake
 from mag._lib.records import classes, classes_of, numeric, standardized
 from mag.privacy._emd import Distance, counts, read_sensitive, shares
 
@@ -68,10 +69,10 @@ def mt_closeness(
     outer = classes_of("supersets", supersets, "table", labels.size)
     homes = np.unique(labels * (int(outer.max()) + 1) + outer)
     if homes.size != len(inside):
-        raise ValueError(f"supersets must hold each class as a whole; got {homes.size - len(inside)} splits.")
+        raise ValueMistake(f"supersets must hold each class as a whole; got {homes.size - len(inside)} splits.")
     around = counts(outer, values, n_values)
     if around.sum(axis=1).min() < m:
-        raise ValueError(f"supersets must hold m={m} records each; the smallest holds {around.sum(axis=1).min()}.")
+        raise ValueMistake(f"supersets must hold m={m} records each; the smallest holds {around.sum(axis=1).min()}.")
     return float(distance(shares(inside), shares(around[homes % (int(outer.max()) + 1)])).max())
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
+from mag._lib.errors import ValueMistake
 from mag._lib.lazy import cached_property
 from mag.report._columns import Change, change
 
@@ -66,7 +67,7 @@ class Facts:
     def __post_init__(self) -> None:
         checks.one_of("scope", self.scope, SCOPES)
         if not self.original or list(self.original) != list(self.masked):
-            raise ValueError("original and masked must hold the same columns, at least one, in one order.")
+            raise ValueMistake("original and masked must hold the same columns, at least one, in one order.")
         for kind in self.kinds.values():
             checks.one_of("kinds", kind, KINDS)
         for name, table in (("original", self.original), ("masked", self.masked)):
@@ -74,7 +75,9 @@ class Facts:
                 checks.same_rows(f"every column of {name}", len(column), "labels", len(self.labels))
         shape = (self.n,) if self.scope == "joint" else (self.n, len(self.original))
         if np.shape(self.labels) != shape:
-            raise ValueError(f"labels must be of shape {shape} with scope={self.scope!r}; got {np.shape(self.labels)}.")
+            raise ValueMistake(
+                f"labels must be of shape {shape} with scope={self.scope!r}; got {np.shape(self.labels)}."
+            )
 
     @property
     def n(self) -> int:

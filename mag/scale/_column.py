@@ -7,6 +7,7 @@ import numpy as np
 
 from mag._backends.problem import EXACT, TINY
 from mag._compiled.groups import Groups
+from mag._lib.errors import REPORT, ValueMistake, group_below
 from mag.costs import COSTS
 from mag.results import published
 from mag.scale import _chain, _ranges
@@ -155,7 +156,7 @@ def found(
     values = merged.values if head is None else np.concatenate([merged.values, head])
     values = values[starts[0] - edges[p] : stop - edges[p]]
     if values.size != stop - starts[0]:
-        raise RuntimeError(f"A group of more than 2k-1 records, k={k}, was found and withheld; please report this.")
+        raise RuntimeError(f"A group of more than 2k-1 records, k={k}, was found and withheld; {REPORT}")
     groups = Groups(values, starts - starts[0])
     representatives = published(chosen.representatives(groups), dtype)
     with np.errstate(over="ignore"):
@@ -190,14 +191,14 @@ def check(
     """The representatives of the groups that reach into the ranges, and the cost; or what speaks against these."""
     chosen = COSTS[cost]
     if windows and 8 * reach * int(max(windows)) ** 2 >= EXACT:
-        raise ValueError(
+        raise ValueMistake(
             "cost 'sse_int' needs x whose sums of squares float64 holds; use mag.univariate for wider ones."
         )
     if min(fact.least for fact in facts) < k:
-        raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+        raise group_below(k)
     widest = max(fact.widest for fact in facts)
     if not chosen.integer and widest and chosen.pair(np.ldexp(widest, -dealt.scale)) < TINY:
-        raise ValueError("x must not hold values so much closer than they are large; use mag.univariate for these.")
+        raise ValueMistake("x must not hold values so much closer than they are large; use mag.univariate for these.")
     reaching, last = [], next(fact.last for fact in facts if fact.last.size)  # nothing reaches into the first
     for fact in facts:
         reaching.append(last)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from mag._lib.checks import not_finite, refuse
+from mag._lib.errors import TypeMistake, ValueMistake
 
 
 @dataclass(frozen=True)
@@ -26,21 +27,21 @@ def roles(frame: Any, columns: Sequence[Hashable] | Hashable | None, keep: Seque
     present = list(frame.columns)
     if len(set(present)) < len(present):
         twice = ", ".join(sorted({repr(name) for name in present if present.count(name) > 1}))
-        raise ValueError(f"X must not hold two columns of one name; got {twice} more than once.")
+        raise ValueMistake(f"X must not hold two columns of one name; got {twice} more than once.")
     if columns is None:
         grouped = [name for name in present if name not in kept]
     else:
         grouped = list(columns) if isinstance(columns, (list, tuple)) else [columns]
     for option, names in (("columns", grouped), ("keep", kept)):
         if absent := [name for name in names if name not in present]:
-            raise ValueError(f"{option} must name columns of X; got {', '.join(map(repr, absent))}.")
+            raise ValueMistake(f"{option} must name columns of X; got {', '.join(map(repr, absent))}.")
     if both := [name for name in grouped if name in kept]:
-        raise ValueError(f"columns and keep must not overlap; got {', '.join(map(repr, both))} in both.")
+        raise ValueMistake(f"columns and keep must not overlap; got {', '.join(map(repr, both))} in both.")
     if not grouped:
-        raise ValueError("columns must name at least one column of X; got none.")
+        raise ValueMistake("columns must name at least one column of X; got none.")
     if rest := [name for name in present if name not in grouped and name not in kept]:
         beside = ", ".join(map(repr, rest))
-        raise ValueError(f"X must hold columns to group or to keep= only; got {beside} beside, keep or drop them.")
+        raise ValueMistake(f"X must hold columns to group or to keep= only; got {beside} beside, keep or drop them.")
     return grouped
 
 
@@ -48,9 +49,11 @@ def number_type(name: Hashable, dtype: Any, representative: str) -> np.dtype:
     """The NumPy dtype of a column of numbers."""
     plain = np.dtype(getattr(dtype, "numpy_dtype", dtype)) if not isinstance(dtype, pd.CategoricalDtype) else None
     if plain is None or plain.kind not in "biuf" or plain.itemsize > 8:
-        raise TypeError(f"columns must hold real numbers; got dtype {dtype} in column {name!r}.")
+        raise TypeMistake(f"columns must hold real numbers; got dtype {dtype} in column {name!r}.")
     if plain.kind == "b" and representative not in ("max", "min", "rounded mean"):
-        raise TypeError(f"columns must not hold booleans, whose {representative} is none; cast column {name!r} first.")
+        raise TypeMistake(
+            f"columns must not hold booleans, whose {representative} is none; cast column {name!r} first."
+        )
     return plain
 
 
@@ -82,7 +85,7 @@ def check(parts: list[list[Piece]], names: list, dtypes: list) -> bool:
         if others := [piece.found for piece in column if piece.found is not None]:
             found = ", ".join(sorted(set(others)))
             where = f"{len(others)} of {len(column)} partitions"
-            raise TypeError(f"column {name!r} must have dtype {dtype} in all partitions; got {found} in {where}.")
+            raise TypeMistake(f"column {name!r} must have dtype {dtype} in all partitions; got {found} in {where}.")
         missing, infinite = sum(piece.missing for piece in column), sum(piece.infinite for piece in column)
         if missing or infinite:
             refuse(f"column {name!r}", missing, infinite)

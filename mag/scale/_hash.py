@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mag._lib.errors import TypeMistake
+
 EXACT = {
     bool, bytes, complex, float, int, str, datetime.date, datetime.datetime, datetime.time, datetime.timedelta,
     decimal.Decimal, uuid.UUID, np.bool_, np.datetime64, np.timedelta64,
@@ -53,7 +55,7 @@ def cells(column: Any, name: Any = None) -> Cells:
     """The words of a NumPy array or a pandas series, which messages call `name`."""
     if isinstance(column, np.ndarray):
         if column.dtype.kind not in "biufmM" or column.dtype.itemsize > 8:
-            raise TypeError(f"X must hold numbers or dates up to 64 bits; got dtype {column.dtype.name}.")
+            raise TypeMistake(f"X must hold numbers or dates up to 64 bits; got dtype {column.dtype.name}.")
         return _numbers(column)
     dtype, missing = column.dtype, np.asarray(column.isna(), bool)
     if hasattr(dtype, "pyarrow_dtype"):
@@ -123,8 +125,8 @@ def _texts(column: Any, missing: np.ndarray, name: Any) -> Cells:
     return Cells(first, second, np.where(missing, np.uint64(0), lane))
 
 
-def _inexact(name: Any, kind: Any) -> TypeError:
-    return TypeError(
+def _inexact(name: Any, kind: Any) -> TypeMistake:
+    return TypeMistake(
         f"columns that are compared must hold numbers, moments or texts; {name!r} holds {kind}, which cannot be "
         "compared exactly: convert it to text, or name other columns."
     )

@@ -6,21 +6,24 @@ import dask.array as da
 import numpy as np
 
 from mag._lib.checks import shown
+from mag._lib.errors import TypeMistake, ValueMistake
 
 
-def no_frame(X: Any) -> TypeError:
+def no_frame(X: Any) -> TypeMistake:
     """What to say where neither an array nor a frame of dask came in."""
-    return TypeError(f"X must be a dask array or a dask dataframe; got {shown(X)}, use mag itself for data in memory.")
+    return TypeMistake(
+        f"X must be a dask array or a dask dataframe; got {shown(X)}, use mag itself for data in memory."
+    )
 
 
 def real_chunks(option: str, x: da.Array, dimensions: int) -> None:
     """Real numbers in chunks of known sizes, at least one."""
     if x.ndim != dimensions:
         wanted = "one dimension" if dimensions == 1 else "two dimensions, rows and columns"
-        raise ValueError(f"{option} must have {wanted}; got an array of shape {x.shape}.")
+        raise ValueMistake(f"{option} must have {wanted}; got an array of shape {x.shape}.")
     if x.dtype.kind not in "biuf" or x.dtype.itemsize > 8:
-        raise TypeError(f"{option} must hold real numbers up to float64; got dtype {x.dtype.name}.")
+        raise TypeMistake(f"{option} must hold real numbers up to float64; got dtype {x.dtype.name}.")
     if np.isnan(x.size):
-        raise ValueError(f"{option} must have chunks of known sizes; call {option}.compute_chunk_sizes() first.")
+        raise ValueMistake(f"{option} must have chunks of known sizes; call {option}.compute_chunk_sizes() first.")
     if x.size == 0:
-        raise ValueError(f"{option} must hold at least one value; got an array of shape {x.shape}.")
+        raise ValueMistake(f"{option} must hold at least one value; got an array of shape {x.shape}.")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mag._lib.checks import flag, fraction, integer, one_of, unused
+from mag._lib.errors import ValueMistake
 from mag.scale import _frames, _parts
 from mag.scale._graph import Tasks
 from mag.scale._inputs import no_frame, real_chunks
@@ -160,7 +161,7 @@ def _frame(
 
 def _two(d: int) -> None:
     if d < 2:
-        raise ValueError("X must have two columns or more; got one, use mag.scale.univariate or mag.scale.columns.")
+        raise ValueMistake("X must have two columns or more; got one, use mag.scale.univariate or mag.scale.columns.")
 
 
 def _power(option: str, number: Any, default: bool) -> int:
@@ -169,7 +170,7 @@ def _power(option: str, number: Any, default: bool) -> int:
     if default:
         return 1 << (number - 1).bit_length()
     if number & (number - 1):
-        raise ValueError(f"{option} must be a power of two; got {number}.")
+        raise ValueMistake(f"{option} must be a power of two; got {number}.")
     return number
 
 
@@ -237,7 +238,7 @@ def _number(
     """How many groups there are before each part, how many in all, and SSE / SST."""
     before = np.concatenate([[0], np.cumsum([groups for groups, _ in found])])
     if before[-1] >= 2**31:
-        raise ValueError(f"X must make fewer than 2**31 groups; got {before[-1]}, use a larger k.")
+        raise ValueMistake(f"X must make fewer than 2**31 groups; got {before[-1]}, use a larger k.")
     around = [squares + n * np.square(mean - read.mean) for n, mean, squares in moments]
     total = float((np.sum(around, axis=0) * np.square(read.unit)).sum())
     lost = sum(squares for _, squares in found)

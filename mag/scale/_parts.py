@@ -13,6 +13,7 @@ import numpy as np
 from mag._backends.problem import MODERATE
 from mag._compiled.groups import distance
 from mag._lib.checks import not_finite, refuse
+from mag._lib.errors import ValueMistake
 from mag.scale._hash import mixed
 
 Records = list[np.ndarray]
@@ -67,7 +68,7 @@ def frame(chunks: list[Facts], names: list[Any], k: int) -> Frame:
         if nans or infinities:
             refuse(f"column {name!r}", nans, infinities)
     if n < k:
-        raise ValueError(f"k must be an integer in [1, n={n}]; got {k}.")
+        raise ValueMistake(f"k must be an integer in [1, n={n}]; got {k}.")
     low = [min(chunk.low[j] for chunk in chunks if chunk.n) for j in range(len(names))]
     high = [max(chunk.high[j] for chunk in chunks if chunk.n) for j in range(len(names))]
     exponent = []

@@ -7,6 +7,7 @@ import numpy as np
 
 from mag._backends.cpu import LONG
 from mag._lib.checks import integer, one_of, shown
+from mag._lib.errors import TypeMistake
 from mag.costs import COSTS
 from mag.results import published
 from mag.scale import _chain, _column, _ranges
@@ -60,13 +61,13 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
     array([ 2. , 10.5,  2. , 10.5,  2. ])
     """
     if not isinstance(x, da.Array):
-        raise TypeError(f"x must be a dask array; got {shown(x)}, use mag.univariate for data in memory.")
+        raise TypeMistake(f"x must be a dask array; got {shown(x)}, use mag.univariate for data in memory.")
     real_chunks("x", x, 1)
     sizes, n = x.chunks[0], x.size
     k = integer("k", k, 1, n, "n")
     cost = one_of("cost", cost, COSTS)
     if COSTS[cost].integer and x.dtype.kind == "f":
-        raise TypeError(f"cost {cost!r} needs integers; got {x.dtype.name}, round x to integers first.")
+        raise TypeMistake(f"cost {cost!r} needs integers; got {x.dtype.name}, round x to integers first.")
     ranges = len(sizes) if ranges is None else integer("ranges", ranges, 1, n, "n")
     t = Tasks("univariate", [x], x.name, k, cost, ranges)
     arranged = t.each("arranged", _ranges.arrange, [(x.name, c) for c in range(len(sizes))])

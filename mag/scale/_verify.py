@@ -8,6 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 
 from mag._lib.checks import integer
+from mag._lib.errors import NotAnonymous, ValueMistake
 from mag.scale import _hash
 from mag.scale._graph import Tasks
 from mag.scale._inputs import no_frame
@@ -38,7 +39,7 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
 
     Raises
     ------
-    RuntimeError
+    mag.NotAnonymous
         Where the smallest class has fewer than k records.
 
     Examples
@@ -51,14 +52,14 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     >>> mag.scale.verify(X, 3)
     Traceback (most recent call last):
         ...
-    RuntimeError: The smallest class of equal records must have k=3 records or more; got 2, in 2 of 2 classes.
+    mag.NotAnonymous: The smallest class of equal records must have k=3 records or more; got 2, in 2 of 2 classes.
     """
     k = integer("k", k, 1, 2**63 - 1, "most")
     chosen = None if columns is None else list(columns) if isinstance(columns, (list, tuple)) else [columns]
     if isinstance(X, da.Array):
         table = X[:, None] if X.ndim == 1 else X
         if table.ndim != 2:
-            raise ValueError(f"X must have one or two dimensions; got an array of shape {X.shape}.")
+            raise ValueMistake(f"X must have one or two dimensions; got an array of shape {X.shape}.")
         table = (table if chosen is None else table[:, chosen]).rechunk({1: -1})
         inputs, keys = [table], [(table.name, c, 0) for c in range(table.numblocks[0])]
     elif isinstance(X, (dd.DataFrame, dd.Series)):
@@ -73,10 +74,10 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     totals = t.each("total", _sizes, together, k)
     smallest, below, classes = t.value("smallest", t.add("all", [], _all, totals)).compute()
     if not classes:
-        raise ValueError("X must hold at least one record; got none.")
+        raise ValueMistake("X must hold at least one record; got none.")
     if smallest < k:
         where = f"in {below} of {classes} classes"
-        raise RuntimeError(
+        raise NotAnonymous(
             f"The smallest class of equal records must have k={k} records or more; got {smallest}, {where}."
         )
     return smallest

@@ -13,6 +13,7 @@ import numpy as np
 from mag._backends.cpu.labels import at_least
 from mag._compiled.groups import Groups, between
 from mag._lib.checks import not_finite, one_of, per_column, refuse
+from mag._lib.errors import group_below
 from mag._lib.progress import Watch
 from mag.api.columns import columns as group_columns
 from mag.api.method import number_groups
@@ -130,7 +131,7 @@ def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -
         labels = METHODS[method].group(z, k, **options)
     labels, n_groups = number_groups(labels, n)
     if n_groups and not at_least(k, labels, n_groups, False):
-        raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+        raise group_below(k)
     return labels
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from mag import verify
 from mag._lib import checks
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.progress import Watch
 from mag.api.options import generator_of, progress_of
 from mag.costs import Cost
@@ -118,7 +119,7 @@ def microaggregate(
 
     Raises
     ------
-    mag.verify.NotAnonymous
+    mag.NotAnonymous
         Where the recount finds fewer than k equal records: nothing is returned.
 
     Notes
@@ -152,7 +153,7 @@ smallest class 3 of 7 records.
         return _streamed(table, k, parts, weights, how, no, scope, output, overwrite, progress)
     for option, given in {"output": output is not None, "overwrite": overwrite}.items():
         if given:
-            raise TypeError(f"{option} is used for Parquet files only; write the data of the result yourself.")
+            raise TypeMistake(f"{option} is used for Parquet files only; write the data of the result yourself.")
     began = time.perf_counter()
     frame = frame_of(table)
     roles = roles_of(frame, {"columns": columns, "by": by, "keep": keep, "drop": drop})
@@ -161,14 +162,16 @@ smallest class 3 of 7 records.
     plan = plan_of(roles.columns, k, scope, cost, aggregate, method, standardize, weights is not None, options)
     checks.flag("shuffle", shuffle)
     if random_state is not None and not shuffle and (plan.single or not draws(method, time_limit)):
-        raise ValueError(f"random_state is not used by method {plan.method_name!r} without shuffle=True; leave it out.")
+        raise ValueMistake(
+            f"random_state is not used by method {plan.method_name!r} without shuffle=True; leave it out."
+        )
     generator = generator_of(random_state)
     threads = checks.thread_count("threads", threads)
     if plan.single:
         checks.unused("time_limit", time_limit, "columns that are grouped by themselves")
     progress = progress_of(progress)
     if small_strata != "error" and not roles.by and missing != "group":
-        raise ValueError(f"small_strata is not used without by= or missing='group'; got {small_strata!r}.")
+        raise ValueMistake(f"small_strata is not used without by= or missing='group'; got {small_strata!r}.")
     verify.require_comparable(frame, roles.by)
     units = {name: _units(frame, name) for name in roles.columns}
     digits = _digits(round, [name for name, unit in units.items() if not unit.whole])
@@ -176,7 +179,7 @@ smallest class 3 of 7 records.
     strata, withheld = _stratified(frame, roles, plan, units, missing, small_strata)
     rows = strata.rows
     if rows.size == 0:
-        raise ValueError("table must hold at least one record that can be published; got none.")
+        raise ValueMistake("table must hold at least one record that can be published; got none.")
     for name, size in plan.ks.items():
         checks.integer("k" if plan.k_is_one else f"k[{name!r}]", size, 1, rows.size, "n")
 
@@ -280,18 +283,18 @@ def _streamed(
 ) -> FileRelease:
     """One column after the other, each as a table of its own with its strata and weights."""
     if checks.one_of("scope", scope, SCOPES) != "per-column":
-        raise ValueError("scope must be 'per-column' for a file; read it into a frame for 'joint', or see mag.scale.")
+        raise ValueMistake("scope must be 'per-column' for a file; read it into a frame for 'joint', or see mag.scale.")
     if refused:
-        raise TypeError(f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame.")
+        raise TypeMistake(f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame.")
     if output is None:
-        raise TypeError("output must be the path of the file to write; got None.")
+        raise TypeMistake("output must be the path of the file to write; got None.")
     from pyarrow.types import is_floating
 
     source = Source(table)
     roles = roles_of(source, asked)
     ks = sizes_by_column(k, roles.columns, scope)
     if weights is not None and not is_name(weights, source.names):
-        raise ValueError("weights must name a column of the file.")
+        raise ValueMistake("weights must name a column of the file.")
     reads = [*roles.by, *([weights] if weights is not None and weights not in roles.by else [])]
     floats = [name for name in roles.columns if is_floating(source.schema.field(name).type)]
     asked_digits, how = how["round"], {name: one for name, one in how.items() if name != "round"}
@@ -321,12 +324,12 @@ def _units(frame: Frame, name: Hashable) -> Units:
     try:
         units = frame.column(name).units()
     except Refused as refused:
-        raise TypeError(f"columns must hold numbers or moments; {name!r} holds {refused}.") from None
-    except ValueError as error:
-        raise ValueError(f"column {name!r} has {error}") from None
+        raise TypeMistake(f"columns must hold numbers or moments; {name!r} holds {refused}.") from None
+    except ValueMistake as error:
+        raise ValueMistake(f"column {name!r} has {error}") from None
     if not units.whole and not np.isfinite(units.values).all():
         count = int((~np.isfinite(units.values)).sum())
-        raise ValueError(f"column {name!r} has {count} infinite values; drop or replace them first.")
+        raise ValueMistake(f"column {name!r} has {count} infinite values; drop or replace them first.")
     return units
 
 
@@ -338,7 +341,7 @@ def _digits(asked: Any, floats: list[Hashable]) -> dict[Hashable, int]:
     wrong = [repr(name) for name in each if name not in floats]
     if wrong or not each:
         listed = ", ".join(wrong) or "none"
-        raise ValueError(f"round is for columns of floats among columns; got {listed}.")
+        raise ValueMistake(f"round is for columns of floats among columns; got {listed}.")
     return {name: checks.integer("round", digits, -300, 300, "most") for name, digits in each.items()}
 
 
@@ -348,10 +351,10 @@ def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
     if is_name(weights, frame.names):
         units = _units(frame, weights)
         if units.missing is not None:
-            raise ValueError(f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}.")
+            raise ValueMistake(f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}.")
         values = units.values
     elif isinstance(weights, (str, bytes)):
-        raise ValueError(f"weights must name a column of the table or be an array; got {weights!r}.")
+        raise ValueMistake(f"weights must name a column of the table or be an array; got {weights!r}.")
     else:
         from mag._lib.arrays import read
 
@@ -370,7 +373,7 @@ def _stratified(
     rows, pattern = np.arange(frame.n), None
     if gone and missing == "error":
         listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in gone.items())
-        raise ValueError(
+        raise ValueMistake(
             f"columns have missing values: {listed}; pass missing='group' to group records that miss the same cells, "
             "or missing='drop' to withhold them."
         )
@@ -400,7 +403,7 @@ def _stratified(
         least_k = f"k={plan.ks[roles.columns[0]]}" if plan.k_is_one else "the k of each column"
         also = " (records that miss the same cells are one)" if gone else ""
         ways = "'suppress'" if small == "merge" else "'merge' or 'suppress'"
-        raise ValueError(
+        raise ValueMistake(
             f"every stratum{also} must have at least {least_k} records: {error}; pass small_strata={ways}, or a "
             "smaller k."
         ) from None
@@ -440,7 +443,7 @@ def _blanked(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.nd
     try:
         return frame.column(name).take(rows, blank)
     except Refused as refused:
-        raise ValueError(
+        raise ValueMistake(
             f"small_strata='merge' would leave cells of {name!r} missing, but its dtype is {refused}; convert it or "
             "pass small_strata='suppress'."
         ) from None

@@ -22,6 +22,7 @@ from mag import __version__, verify
 from mag._lib import workspace
 from mag._lib.atomic import MANIFEST, check_target, digest, writing
 from mag._lib.content import feed
+from mag._lib.errors import RuntimeMistake, ValueMistake
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.lock import alone
 from mag._lib.progress import Watch
@@ -63,7 +64,7 @@ class Source:
         self.names: list[Any] = list(self.schema.names)
         twice = sorted({str(name) for name in self.names if self.names.count(name) > 1})
         if twice:
-            raise ValueError(f"table must have columns of different names; got {', '.join(twice)} more than once.")
+            raise ValueMistake(f"table must have columns of different names; got {', '.join(twice)} more than once.")
 
     def table(self, names: Sequence[str]) -> tuple[Any, dict[str, str]]:
         """All rows of some columns, and the hashes of these columns' cells."""
@@ -178,9 +179,9 @@ def _rows(fragment: Any) -> int:
     return sum(batch.num_rows for batch in fragment.scanner(columns=[]).to_batches())
 
 
-def changed() -> ValueError:
+def changed() -> ValueMistake:
     """What to raise where two reads of the input differ."""
-    return ValueError("the input has changed while it was read; nothing was written.")
+    return ValueMistake("the input has changed while it was read; nothing was written.")
 
 
 @contextlib.contextmanager
@@ -201,7 +202,7 @@ def naming_the_file(path: Any, names: Sequence[str] = ()) -> Iterator[None]:
             if isinstance(error, (pa.ArrowTypeError, pa.ArrowNotImplementedError))
             else "a damaged or incomplete Parquet file, or a column whose type differs between files"
         )
-        raise ValueError(f"{pathlib.Path(str(path)).name!r} could not be read:{which} {kind}.") from error
+        raise ValueMistake(f"{pathlib.Path(str(path)).name!r} could not be read:{which} {kind}.") from error
 
 
 @dataclass(frozen=True)
@@ -448,7 +449,7 @@ class Parts:
     def groups(self, name: str) -> Iterator[Any]:
         """A column's row groups, of the bytes that were written."""
         if not self.intact(name):
-            raise RuntimeError(f"The part of column {name!r} has changed since it was written: nothing is published.")
+            raise RuntimeMistake(f"The part of column {name!r} has changed since it was written: nothing is published.")
         return Source(self._file(name)).groups(["column"])
 
     def remove(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mag import __version__, assess
+from mag._lib.errors import RuntimeMistake
 from mag._lib.lazy import cached_property
 from mag.frames import Frame, frame_of
 
@@ -196,7 +197,7 @@ class Release:
     @cached_property
     def _numbers(self) -> tuple[dict[Hashable, np.ndarray], dict[Hashable, np.ndarray]]:
         if self._source is None:
-            raise RuntimeError(
+            raise RuntimeMistake(
                 "numbers, risk, utility and report compare with the original table, which pickles and copies of a "
                 "release do not hold; ask the release that mag.microaggregate returned."
             )

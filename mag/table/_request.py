@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mag._lib import checks
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag.api.options import cost_of
 from mag.costs import Cost
 from mag.methods import METHODS, automatic
@@ -33,10 +34,10 @@ def _names(option: str, given: Any, known: list[Hashable]) -> list[Hashable]:
     absent = [name for name in names if not is_name(name, known)]
     if absent:
         listed = ", ".join(map(repr, absent[:5]))
-        raise ValueError(f"{option} must name columns of the table; got {listed}, which it does not have.")
+        raise ValueMistake(f"{option} must name columns of the table; got {listed}, which it does not have.")
     twice = {repr(name) for name in names if names.count(name) > 1}
     if twice:
-        raise ValueError(f"{option} must name every column once; got {', '.join(sorted(twice))} more than once.")
+        raise ValueMistake(f"{option} must name every column once; got {', '.join(sorted(twice))} more than once.")
     return names
 
 
@@ -50,19 +51,19 @@ def is_name(given: Any, known: list[Hashable]) -> bool:
 def roles_of(frame: Any, asked: dict[str, Any]) -> Roles:
     found = {option: _names(option, given, frame.names) for option, given in asked.items()}
     if not found["columns"]:
-        raise ValueError("columns must name at least one column of the table; got none.")
+        raise ValueMistake("columns must name at least one column of the table; got none.")
     where: dict[Hashable, str] = {}
     for option, names in found.items():
         for name in names:
             if name in where:
-                raise ValueError(
+                raise ValueMistake(
                     f"a column must be in one of columns, by, keep and drop; {name!r} is in {where[name]} and {option}."
                 )
             where[name] = option
     rest = [name for name in frame.names if name not in where]
     if rest:
         listed = ", ".join(map(repr, rest))
-        raise ValueError(
+        raise ValueMistake(
             f"every column must be in columns, by, keep or drop; {listed} in none: list them in keep= (published as "
             "they are, not covered by the guarantee) or in drop= (not published)."
         )
@@ -109,26 +110,26 @@ def plan_of(
         why = "scope='per-column'" if scope == "per-column" else "a single column"
         why += ", whose optimum is known"
         if method != "auto":
-            raise ValueError(f"method is not used with {why}; leave it out.")
+            raise ValueMistake(f"method is not used with {why}; leave it out.")
         if standardize is not None:
-            raise ValueError(f"standardize is not used with {why}; leave it out.")
+            raise ValueMistake(f"standardize is not used with {why}; leave it out.")
         if options:
-            raise TypeError(f"{', '.join(options)} is not used with {why}; leave it out.")
+            raise TypeMistake(f"{', '.join(options)} is not used with {why}; leave it out.")
         chosen = cost_of("cost", "sse" if cost is None else cost)
         how = OF_COST.get(chosen.representative, chosen.representative)
         if aggregate not in (None, how):
-            raise ValueError(f"aggregate must be {how!r} with cost {chosen.name!r}; got {aggregate!r}.")
+            raise ValueMistake(f"aggregate must be {how!r} with cost {chosen.name!r}; got {aggregate!r}.")
         if weighted and chosen.weighted is None:
-            raise ValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {chosen.name!r}.")
+            raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {chosen.name!r}.")
     else:
         checks.unused("cost", cost, "records of several columns that are grouped jointly")
         chosen, how = cost_of("cost", "sse"), aggregate or "mean"
         if weighted and how not in WEIGHTED:
-            raise ValueError(f"weights are used by the aggregates 'mean' and 'median' only; got {how!r}.")
+            raise ValueMistake(f"weights are used by the aggregates 'mean' and 'median' only; got {how!r}.")
         standardize = True if standardize is None else checks.flag("standardize", standardize)
         for option in ("integer", "return_scores"):
             if option in options:
-                raise TypeError(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
+                raise TypeMistake(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
     return Plan(
         scope, single, ks, not isinstance(k, dict), chosen, dict.fromkeys(columns, how), bool(standardize), method
     )
@@ -138,9 +139,11 @@ def sizes_by_column(k: Any, columns: list[Hashable], scope: str) -> dict[Hashabl
     if not isinstance(k, dict):
         return dict.fromkeys(columns, k)
     if scope != "per-column":
-        raise TypeError("k must be an integer with scope='joint'; got a dictionary, which is for scope='per-column'.")
+        raise TypeMistake("k must be an integer with scope='joint'; got a dictionary, which is for scope='per-column'.")
     if set(k) != set(columns):
-        raise ValueError(f"k must have an entry for every one of columns and no other; got {', '.join(map(repr, k))}.")
+        raise ValueMistake(
+            f"k must have an entry for every one of columns and no other; got {', '.join(map(repr, k))}."
+        )
     return {name: k[name] for name in columns}
 
 

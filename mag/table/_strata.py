@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mag._lib.errors import ValueMistake
+
 
 @dataclass(frozen=True)
 class Strata:
@@ -41,7 +43,7 @@ def sizes_of(cell: np.ndarray) -> np.ndarray:
     return np.bincount(cell) if cell.size else np.zeros(0, np.int64)
 
 
-class SmallStrata(ValueError):  # noqa: N818 - says what is wrong
+class SmallStrata(ValueMistake):
     """Strata of fewer than k records, or cells that only few records miss."""
 
 

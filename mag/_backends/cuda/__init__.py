@@ -10,6 +10,7 @@ from mag._backends.cuda.launch import LARGEST, Device
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.problem import Problem
 from mag._lib.arrays import resident as resident
+from mag._lib.errors import ValueMistake
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
 THREADS = 256  # per multiprocessor, which keep it busy
@@ -132,9 +133,9 @@ def supports(n: int, problem: Problem, weighted: bool = False) -> bool:
 def refuse(problem, weights):
     """Raise one sentence where the problem is for the CPU alone."""
     if weights is not None or not problem.plain:
-        raise ValueError("backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'.")
+        raise ValueMistake("backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'.")
     if not problem.cost.built_in:
-        raise ValueError(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
+        raise ValueMistake(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
     if "block" not in problem.solvers:
         (name,) = problem.solvers
-        raise ValueError(f"solver must be 'auto' or 'block' with backend 'cuda'; got {name!r}.")
+        raise ValueMistake(f"solver must be 'auto' or 'block' with backend 'cuda'; got {name!r}.")

@@ -14,6 +14,7 @@ from mag._backends import cpu
 from mag._backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
 from mag._backends.problem import EXACT, MODERATE, TINY, Problem
 from mag._compiled.groups import Groups, halves
+from mag._lib.errors import group_below
 from mag._lib.lazy import cached_property
 from mag.results import published
 
@@ -53,8 +54,7 @@ class Columns:
         for col in by_host:
             self._solve_on_the_host(slice(col, col + 1))
         if ((self.device.host(self.flags) if by_host else flags) & TOO_SMALL).any():
-            k = self.problem.k
-            raise RuntimeError(f"A group of fewer than k={k} records was found and withheld; please report this.")
+            raise group_below(self.problem.k)
         self._final = True
         return True
 

@@ -10,6 +10,7 @@ from mag._backends.problem import Problem
 from mag._compiled.jit import jit
 from mag._compiled.lanes import at, lanes_at, put
 from mag._lib.checks import flag, integer, one_of
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.threads import each
 from mag._lib.workspace import borrow
 from mag.costs import COSTS
@@ -46,7 +47,7 @@ def group(
     that the first of many are those of a run with fewer; or the columns of a given (d, m) array and nothing else.
     """
     if whole is not None and not flag("ordered", ordered):
-        raise ValueError("ordered must be True with integer=True; got False.")
+        raise ValueMistake("ordered must be True with integer=True; got False.")
     search = Search(X, k, engine, threads, watch.part(0.0, 0.5 if refine else 1.0))
     search.look(_directions(X, directions, n_projections, random_state))
     _refine(search, integer("refine", refine, 0, 10**9, "most"), random_state, watch.part(0.5, 1.0))
@@ -74,16 +75,16 @@ def _directions(X, directions, n_projections, random_state):
     if not isinstance(directions, str):
         given = np.asarray(directions)
         if given.dtype.kind not in "iuf" or given.ndim != 2 or given.shape[0] != d or given.shape[1] == 0:
-            raise ValueError(f"directions must be an array of numbers of shape (d={d}, m); got shape {given.shape}.")
+            raise ValueMistake(f"directions must be an array of numbers of shape (d={d}, m); got shape {given.shape}.")
         if not np.isfinite(given).all():
-            raise ValueError("directions must be finite; got NaN or infinity.")
+            raise ValueMistake("directions must be finite; got NaN or infinity.")
         found = given.T.astype(np.float64)
         return np.ascontiguousarray(found / np.maximum(np.abs(found).max(axis=1, keepdims=True), 1e-300))
     kind = one_of("directions", directions, DIRECTIONS)
     first = principal(X)[None, :]
     if kind == "pca":
         if n_projections is not None:
-            raise TypeError("n_projections is not used by directions 'pca'.")
+            raise TypeMistake("n_projections is not used by directions 'pca'.")
         return first
     count = integer("n_projections", MOST if n_projections is None else n_projections, 1, 10**9, "most")
     draw = random_state.random if kind == "uniform" else random_state.standard_normal

@@ -6,6 +6,8 @@ and one with too few; where the optimum jumps over q, tails of the two are swapp
 
 import numpy as np
 
+from mag._lib.errors import REPORT
+
 DEAR = 2.0**30  # prices are rounded: q of them may cost at most this many times as much as the groups
 ROUNDED = 1 + 2.0**-43
 
@@ -52,4 +54,4 @@ def _swap(many, few, q):
         v = u + skipped
         if few[u] <= many[v] and many[v + 1] <= few[u + 1]:
             return np.concatenate([few[: u + 1], many[v + 1 : -1]])
-    raise RuntimeError("No grouping with the requested number of groups was found; please report this.")
+    raise RuntimeError(f"No grouping with the requested number of groups was found; {REPORT}")
