@@ -14,14 +14,14 @@ from mag._lib.errors import TypeMistake, ValueMistake, group_below
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Watch
 from mag.api.backends import backend_of
-from mag.api.method import check_options, number_groups, run_method, try_options
+from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
 from mag.api.ready import watch_for
 from mag.api.univariate import univariate
 from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound
-from mag.methods import METHODS, automatic
+from mag.methods import METHODS, Resources, automatic
 from mag.methods.distances.standard import Standard, standardised
 from mag.methods.orders.consecutive import Whole
 from mag.results import RecordGrouping
@@ -220,7 +220,6 @@ def multivariate(
     k = integer("k", k, 1, n, "n")
     name = one_of("method", method, ["auto", *METHODS])
     name = automatic(n, d, k, time_limit is not None) if name == "auto" else name
-    chosen = METHODS[name]
     lower = _bound(bound, bound_time, n)
     if dtype.kind == "f":
         values = values.astype(np.float64, copy=False)
@@ -229,22 +228,21 @@ def multivariate(
     check_options(name, k, options, random_state, time_limit, engine, backend)
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
-    given = {"engine": engine, "threads": threads, "random_state": generator_of(random_state)}
+    generator = generator_of(random_state)
     standard = standardised(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
     names = [name] if n >= 2 * k and k > 1 and d > 1 else []
     watch = watch_for(names, k, options, whole, progress_of(progress), seconds("time_limit", time_limit))
-    if not names:
-        try_options(chosen, options, given)
     if n < 2 * k or k == 1:
         labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
     elif d == 1:
         cost = "sse_int" if whole else "sse"
         labels, name = univariate(values[:, 0], k, cost=cost, threads=threads).labels, "univariate"
     else:
-        given |= {"watch": watch, "whole": _whole(values, standard) if whole else None}
-        found = run_method(chosen, standard.z, k, given, options)
-        labels, details = found if isinstance(found, tuple) else (found, details)
+        integers = _whole(values, standard) if whole else None
+        labels, details = run_method(
+            METHODS[name], standard.z, k, Resources(generator, watch, threads, engine, integers), options
+        )
     watch.done()
     labels, n_groups = number_groups(labels, n)
     if not at_least(k, labels, n_groups, False):

@@ -11,13 +11,13 @@ from mag._lib.interrupt import interruptible
 from mag._lib.threads import each
 from mag.api.backends import backend_of
 from mag.api.columns import columns
-from mag.api.method import check_options, number_groups, run_method, try_options
+from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
 from mag.api.ready import watch_for
 from mag.api.univariate import univariate
 from mag.costs import Cost
 from mag.frames.cells import Units
-from mag.methods import METHODS, automatic
+from mag.methods import METHODS, Resources, automatic
 from mag.methods.distances.standard import standardised
 from mag.methods.mona.parts import LARGE, group_parts
 from mag.table._request import Plan
@@ -118,7 +118,6 @@ def records(
     for name in dict.fromkeys(names):
         seed = random_state if method != "auto" or METHODS[name].takes("random_state") else None
         check_options(name, k, options, seed, time_limit, engine, backend)
-        try_options(METHODS[name], options, {"engine": engine, "threads": threads})
     sizes, generator = cells.sizes, generator_of(random_state)
     used = {name for name, size in zip(names, sizes.tolist(), strict=True) if size >= 2 * k > 2}
     if "ona_star" in used:
@@ -137,12 +136,15 @@ def records(
     for c in np.flatnonzero(~many & (sizes >= 2 * k)).tolist():
         members, share = cells.members(c), float(sizes[c]) / n
         part = watch.share(done, min(done + share, 1.0))
-        given = {"engine": engine, "threads": threads, "random_state": seeds[c], "watch": part, "whole": None}
         own = z[members]
         if not cells.whole:
             own -= own.mean(axis=0)
-        found = np.arange(len(own)) if k == 1 else run_method(METHODS[names[c]], own, k, given, options)
-        labels[members], details = found if isinstance(found, tuple) else (found, {})
+        details: dict[str, Any] = {}
+        if k == 1:
+            labels[members] = np.arange(len(own))
+        else:
+            resources = Resources(seeds[c], part, threads, engine)
+            labels[members], details = run_method(METHODS[names[c]], own, k, resources, options)
         if "init" not in options and details.get("init", "ona_star") != "ona_star":
             names[c] += f" from {details['init']}"
         watch.stopped |= part.stopped

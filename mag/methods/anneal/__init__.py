@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from mag._backends import cpu
 from mag._lib.checks import integer, members_of, not_negative, one_of
 from mag._lib.progress import Watch
 from mag.methods._best_of import sum_of_squares
@@ -22,14 +21,23 @@ MOSTLY = 0.8  # of the time is for ONA*, which gains more than annealing does in
 START = 0.1  # of the progress
 
 
+def check(k, *, init="auto", iterations=None, restarts=None):
+    """Refuse what the options cannot be; labels to begin with are for records, which are not here."""
+    from mag.methods import METHODS  # which name this file
+
+    if isinstance(init, str):
+        fit = [name for name, method in METHODS.items() if name != "anneal" and method.k in (None, k)]
+        one_of("init", init, ["auto", *fit])
+    steps = not_negative("iterations", ITERATIONS if iterations is None else iterations)
+    return steps, None if restarts is None else integer("restarts", restarts, 1, MOST, "most")
+
+
 def group(X, k, *, init="auto", iterations=None, restarts=None, random_state, threads, watch):
     """The groups of `init`, annealed as a whole if that is small, then in parts; always the best that was found."""
     limited = watch.left() < np.inf
-    steps = not_negative("iterations", ITERATIONS if iterations is None else iterations)
+    steps, restarts = check(k, init=init, iterations=iterations, restarts=restarts)
     if iterations is None and limited:
         steps = float(LONGEST * len(X))
-    if restarts is not None:
-        restarts = integer("restarts", restarts, 1, MOST, "most")
     labels, start = _start(X, k, init, random_state, threads, watch.part(0.0, START))
     details = {"init": start}
     if sum_of_squares(X, labels) < TINY * len(X) or labels.max() == 0 or watch.step(1.0):
@@ -65,21 +73,18 @@ def _in_parts(parts, steps, watch):
 
 def _start(X, k, init, random_state, threads, watch):
     """The groups to begin with, of k to 2k-1 records, and their origin: a method that there is time for, or labels."""
-    from mag.methods import METHODS, automatic  # which name this file
+    from mag.methods import METHODS, Resources, automatic  # which name this file
 
     n, d = X.shape
 
     def run(name, watch):
-        given = {"engine": cpu, "random_state": random_state, "threads": threads, "watch": watch, "whole": None}
-        found = METHODS[name].group(X, k, **{what: one for what, one in given.items() if METHODS[name].takes(what)})
-        return split_large(X, k, numbered(found[0] if isinstance(found, tuple) else found), threads, watch)
+        labels, _ = METHODS[name].run(X, k, Resources(random_state, watch, threads))
+        return split_large(X, k, numbered(labels), threads, watch)
 
     if not isinstance(init, str):
         return split_large(X, k, members_of("init", init, n, k), threads, watch), "labels"
-    fit = [name for name, method in METHODS.items() if name != "anneal" and method.k in (None, k)]
-    name = one_of("init", init, ["auto", *fit])
-    if name != "auto" or watch.left() == np.inf:
-        name = automatic(n, d, k, False) if name == "auto" else name
+    if init != "auto" or watch.left() == np.inf:
+        name = automatic(n, d, k, False) if init == "auto" else init
         labels = run(name, watch)
         return labels, f"{name}, cut short" if watch.stopped else name
     found = []
