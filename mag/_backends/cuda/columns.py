@@ -129,8 +129,8 @@ class Columns:
     @property
     def published(self) -> np.dtype:
         """The dtype of masked values: that of the data, except that means and the like of integers are float64."""
-        whole = self.problem.cost.representative in ("max", "min", "rounded mean")
-        return self.dtype if whole or self.dtype.kind == "f" else np.dtype(np.float64)
+        kept = self.problem.cost.keeps_integers or self.dtype.kind == "f"
+        return self.dtype if kept else np.dtype(np.float64)
 
     def _on_the_cpu(self, col):
         """Representatives of a column's groups, and its cost, by the CPU."""
