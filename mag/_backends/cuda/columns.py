@@ -12,13 +12,13 @@ import numpy as np
 
 from mag._backends import cpu
 from mag._backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
+from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL
 from mag._backends.problem import EXACT, MODERATE, TINY, Problem
 from mag._compiled.groups import Groups, halves
 from mag._lib.errors import group_below
 from mag._lib.lazy import cached_property
 from mag.results import published
 
-FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST = 1, 2, 4, 8  # flags of a column
 SPARE = 0.8  # of the free memory that a batch may take
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mag._backends.cuda.sources import compiled, macros
 from mag.costs import COSTS
-from mag.solvers.block import LARGEST_K, PANEL
+from mag.solvers.block import LARGEST_K, PANEL, WIDTH
 
 LARGEST = 2**15 - 1  # k up to which sizes fit 16 bits
 SEGMENT = 1024  # values whose groups are followed back by one thread, at least
@@ -134,7 +134,7 @@ def _narrow(device, x, scale, cost, k, chunks):
 
 def _block(device, x, scale, cost, k, chunks):
     cols, n = x.shape
-    whole, real = k - k % 4, REALS[device.real]
+    whole, real = k - k % WIDTH, REALS[device.real]
     blocks = -(-(n + 1 - k) // whole)
     length, warm = chunks or (None, warm_start(k))
     count, length = (-(-blocks // length), length) if length else chunks_of(blocks, cols, device.lanes // 32, warm)
@@ -201,7 +201,7 @@ def cut(device, traced, starts, mirrored=0, others=None):
 
 
 def label(device, starts, groups, order, x, total, tiny, labels, flags):
-    """Write the label of every record; flag 1 marks columns whose cost is tiny beside groups that are not constant."""
+    """Write the label of every record; FOR_THE_CPU marks columns of a tiny cost whose groups are not constant."""
     cols, n = labels.shape
     most, lanes = starts.shape[1], 32 if n // starts.shape[1] >= 32 else 1
     given = starts, np.int64(most), groups, order, x, total, np.float64(tiny)
@@ -210,7 +210,7 @@ def label(device, starts, groups, order, x, total, tiny, labels, flags):
 
 
 def verify(device, labels, groups, k, counts, flags):
-    """Count the records of every group from the labels alone; flag 2 marks columns with a group of fewer than k."""
+    """Count the records of every group from the labels alone; TOO_SMALL marks columns with a group of fewer than k."""
     cols, n = labels.shape
     most = counts.shape[1]
     given = labels, np.int32(n), np.int32(cols), np.int64(most), counts, flags
