@@ -1,6 +1,7 @@
 """Group columns on an NVIDIA GPU, by CuPy and the kernels in kernels/: the same labels as on the CPU, bit by bit."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -9,8 +10,10 @@ from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import LARGEST, Device
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.problem import Problem
+from mag._backends.protocol import Home, Jobs
 from mag._lib.arrays import resident as resident
 from mag._lib.errors import ValueMistake
+from mag.costs import Cost
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
 THREADS = 256  # per multiprocessor, which keep it busy
@@ -70,7 +73,9 @@ def free_bytes(device: Device) -> int | None:
     return device.xp.cuda.runtime.memGetInfo()[0] + device.xp.get_default_memory_pool().free_bytes()
 
 
-def group(x, weights, problem, assume_sorted, threads):
+def group(
+    x: np.ndarray, weights: np.ndarray | None, problem: Problem, assume_sorted: bool, threads: int
+) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     """As `cpu.group`; the values are moved to the device and the result is brought back."""
     refuse(problem, weights)
     if not supports(x.size, problem):
@@ -83,7 +88,7 @@ def group(x, weights, problem, assume_sorted, threads):
     return order, starts, device.host(columns.labels[0])
 
 
-def group_columns(X, jobs, threads):
+def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """As `cpu.group_columns`; the table is moved to the device and the labels are brought back."""
     n, m = X.shape
     device = current()
@@ -107,7 +112,7 @@ def group_columns(X, jobs, threads):
     return labels, n_groups, least
 
 
-def group_resident(x, problem, *, dtype, home):
+def group_resident(x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> DeviceGrouping:
     """The Grouping of values that are resident on the device; it stays there as well."""
     device = current()
     row = device.xp.ascontiguousarray(x)[None, :]
@@ -115,7 +120,9 @@ def group_resident(x, problem, *, dtype, home):
     return DeviceGrouping(columns, x=x, dtype=dtype, home=home)
 
 
-def group_resident_columns(X, jobs, k, *, dtype, costs, home):
+def group_resident_columns(
+    X: Any, jobs: Jobs, k: int | tuple[int, ...], *, dtype: np.dtype, costs: list[Cost], home: Home
+) -> DeviceColumnGroupings:
     """The ColumnGroupings of a table that is resident on the device; they stay there as well."""
     device, parts = current(), []
     for problem, which in jobs:
@@ -130,7 +137,7 @@ def supports(n: int, problem: Problem, weighted: bool = False) -> bool:
     return plain and problem.k <= LARGEST and n < 2**31 - 2**20
 
 
-def refuse(problem, weights):
+def refuse(problem: Problem, weights: np.ndarray | None) -> None:
     """Raise one sentence where the problem is for the CPU alone."""
     if weights is not None or not problem.plain:
         raise ValueMistake("backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'.")
