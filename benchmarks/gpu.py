@@ -10,9 +10,9 @@ import numpy as np
 
 import mag
 from benchmarks._measure import best, machine, save, show
-from mag.backends import cuda
-from mag.backends.cuda import THREADS
-from mag.backends.cuda.launch import (
+from mag._backends import cuda
+from mag._backends.cuda import THREADS
+from mag._backends.cuda.launch import (
     ON_HOST,
     SEGMENT,
     Device,
@@ -149,7 +149,7 @@ def main() -> None:
     show("Model: one column on an A100, per value", one_column())
     if options.model:
         return
-    if (reason := cuda.status()) is not None:
+    if (reason := cuda.why_not()) is not None:
         raise SystemExit(reason)
     print(machine())
     rows = [row for k in (3, 10, 20, 100, 1000) for row in measured(options.m, options.n, k)]

@@ -12,9 +12,9 @@ import pathlib
 import numpy as np
 
 from benchmarks._measure import save, show
-from mag.backends.cuda import launch as _launch
-from mag.backends.cuda.columns import Columns
-from mag.backends.problem import Problem
+from mag._backends.cuda import launch as _launch
+from mag._backends.cuda.columns import Columns
+from mag._backends.problem import Problem
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
 from tests.cuda import host

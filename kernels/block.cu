@@ -11,7 +11,7 @@
 #include "costs.cuh"
 
 typedef MAG_SIZE size_type;  // u8 or u16
-enum { WIDTH = 4, SIZES = 8, LONG = 48, DEPTH = 32, LANES = 32 };
+enum { LANES = 32, WIDTH = MAG_WIDTH, SIZES = LANES / WIDTH, LONG = MAG_LONG, DEPTH = 32 };
 
 // Lines of one column of data, in shared memory (MAG_SHARED) or in scratch memory where k is too large for that.
 // Positions count from b: rows are negative, columns of the block are 0 .. k-1.

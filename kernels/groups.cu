@@ -20,7 +20,7 @@ represent(const double* __restrict__ x, const int* __restrict__ starts, i64 most
     }
     const int begin = starts[id], end = g + 1 < groups[col] ? starts[id + 1] : n;
     const double *values = x + col * n + begin, first = values[0], last = values[end - begin - 1];
-    const double huge = ldexp(1.0, 960), unit = last / 2 - first / 2 > huge ? ldexp(1.0, 64) : 1.0;
+    const double unit = last / 2 - first / 2 > MAG_HUGE ? ldexp(1.0, MAG_LARGE) : 1.0;
     const Group group = {values, end - begin, first, unit, origins[col]};
     const double center = Cost::center(group), loss = Cost::loss(group, center);
     centers[id] = relative ? center : Cost::representative(group, center) + 0.0;  // −0.0 + 0.0 is 0.0

@@ -115,7 +115,7 @@ label(const int* __restrict__ starts, i64 most, const int* __restrict__ groups, 
     const int* mine = starts + col * most;
     const int begin = mine[g], end = g + 1 < count ? mine[g + 1] : n;
     for (int i = begin + lane; i < end; i += lanes) labels[col * n + order[col * n + i]] = (int)g;
-    if (lane == 0 && total[col] < tiny && x[col * n + begin] != x[col * n + end - 1]) atomicOr(flags + col, 1);
+    if (lane == 0 && total[col] < tiny && x[col * n + begin] != x[col * n + end - 1]) atomicOr(flags + col, MAG_FOR_THE_CPU);
 }
 
 // tally: how many records each group has, from the labels alone.
@@ -131,7 +131,7 @@ tally(const int* __restrict__ labels, int n, int cols, i64 most, int* __restrict
     if (g >= 0 && g < most)
         atomicAdd(counts + col * most + g, 1);
     else
-        atomicOr(flags + col, 2);
+        atomicOr(flags + col, MAG_TOO_SMALL);
 }
 
 // check: marks columns with a group of fewer than k records, or with records or groups that cannot be.
@@ -144,5 +144,5 @@ check(const int* __restrict__ counts, const int* __restrict__ groups, int k, int
     if (id >= (i64)cols * most) return;
     const i64 col = id / most;
     const int least = id % most < groups[col] ? k : 0, here = counts[id];
-    if (here < least || (!least && here) || groups[col] > most) atomicOr(flags + col, 2);
+    if (here < least || (!least && here) || groups[col] > most) atomicOr(flags + col, MAG_TOO_SMALL);
 }

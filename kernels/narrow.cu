@@ -11,7 +11,7 @@
 #include "common.cuh"
 #include "costs.cuh"
 
-enum { K = MAG_K, WINDOW = 2 * MAG_K - 1, PANEL = 128, QUAD = 4 };
+enum { K = MAG_K, WINDOW = 2 * MAG_K - 1, PANEL = MAG_PANEL, QUAD = 4 };
 
 // The frame of one column j: position 0 is j, position -L the start of a group of L values.  All in registers.
 struct Column {

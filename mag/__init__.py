@@ -33,6 +33,7 @@ __all__ = [
 if TYPE_CHECKING:
     from mag._compiled.cache import CacheWarning
     from mag._lib.errors import Mistake, NotAnonymous, RuntimeMistake, TypeMistake, ValueMistake
+    from mag.api.backends import backends
     from mag.api.columns import columns
     from mag.api.multivariate import multivariate
     from mag.api.univariate import univariate
@@ -50,12 +51,12 @@ _HOMES = {
     "Guarantee": "mag.table",
     "RecordGrouping": "mag.results",
     "Release": "mag.table",
+    "backends": "mag.api.backends",
     "Mistake": "mag._lib.errors",
     "NotAnonymous": "mag._lib.errors",
     "RuntimeMistake": "mag._lib.errors",
     "TypeMistake": "mag._lib.errors",
     "ValueMistake": "mag._lib.errors",
-    "backends": "mag.backends",
     "columns": "mag.api.columns",
     "metrics": "mag.metrics",
     "microaggregate": "mag.table",

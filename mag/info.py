@@ -17,8 +17,8 @@ def facts() -> dict[str, str]:
     >>> facts()["cpu"]
     'ok'
     """
+    from mag._backends import BACKENDS
     from mag._lib.checks import thread_count
-    from mag.backends import BACKENDS
 
     found = {"mag": __version__, "python": f"{platform.python_version()} on {platform.platform()}"}
     for library in LIBRARIES:
@@ -29,7 +29,7 @@ def facts() -> dict[str, str]:
     processor, simd = _processor()
     found |= {"processor": processor, "simd": simd, "threads": str(thread_count("threads", None))}
     found["compiled code"] = _cache_folder()
-    return found | {name: backend.status() or "ok" for name, backend in BACKENDS.items()}
+    return found | {name: backend.why_not() or "ok" for name, backend in BACKENDS.items()}
 
 
 def _processor() -> tuple[str, str]:

@@ -1,31 +1,43 @@
 """What is returned: labels, and whatever follows from them and the data, computed when asked for."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from inspect import get_annotations
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mag._compiled.groups import Groups, distance, record_means
 from mag._compiled.sort import sort
 from mag._lib.lazy import cached_property
+from mag.costs import Cost
 
 BLOCK = 2**17  # values that a table's results are computed from at a time
 
 
 class _Result:
-    """Read-only; `_home` makes an array of the caller's library from one of NumPy's, None leaves it as it is.
+    """Read-only: every field that is declared can be set once, when the result is built.
 
-    A pickle or copy holds what `_held` names, computed by then, and nothing of the data.
+    `_home` makes an array of the caller's library from one of NumPy's, None leaves it as it is.  A pickle or copy holds
+    what `_held` names, computed by then, and nothing of the data.
     """
 
-    _home: Any
-    _held: tuple[str, ...]
+    _home: Callable[[Any], Any] | None
+    _held: ClassVar[tuple[str, ...]]
+    _fields: ClassVar[frozenset[str]]
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = frozenset().union(*(get_annotations(base) for base in cls.__mro__))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a {type(self).__name__} cannot be changed: {name} is read-only.")
+        if name in self.__dict__ or name not in self._fields:
+            raise AttributeError(f"a {type(self).__name__} cannot be changed: {name} is read-only.")
+        self.__dict__[name] = value
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._held}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     def _out(self, array: np.ndarray) -> Any:
         return array if self._home is None else self._home(array)
@@ -70,9 +82,9 @@ class Grouping(_Result):
     _order: np.ndarray | None
     _starts: np.ndarray
     _weights: np.ndarray | None
-    _cost: Any
+    _cost: Cost
     _name: str
-    _held: tuple[str, ...] = (
+    _held: ClassVar[tuple[str, ...]] = (
         "k", "n_groups", "k_guaranteed", "_labels", "_sizes", "_representatives", "cost", "information_loss", "_name",
         "_home",
     )  # fmt: skip
@@ -88,12 +100,13 @@ class Grouping(_Result):
         order: np.ndarray | None,
         starts: np.ndarray,
         weights: np.ndarray | None,
-        cost: Any,
-        home: Any = None,
+        cost: Cost,
+        home: Callable[[Any], Any] | None = None,
     ) -> None:
-        public = {"k": k, "n_groups": starts.size, "k_guaranteed": k_guaranteed}
-        data = {"_labels": labels, "_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_weights": weights}
-        vars(self).update(public | data, _cost=cost, _name=cost.name, _home=home)
+        self.k, self.n_groups, self.k_guaranteed = k, starts.size, k_guaranteed
+        self._labels, self._x, self._dtype, self._weights = labels, x, dtype, weights
+        self._order, self._starts = order, starts
+        self._cost, self._name, self._home = cost, cost.name, home
 
     def __repr__(self) -> str:
         least, most = int(self._sizes.min()), int(self._sizes.max())
@@ -196,9 +209,9 @@ class ColumnGroupings(_Result):
     _n_groups: np.ndarray
     _x: np.ndarray
     _dtype: np.dtype
-    _costs: list[Any]
+    _costs: list[Cost]
     _names: list[str]
-    _held: tuple[str, ...] = (
+    _held: ClassVar[tuple[str, ...]] = (
         "k",
         "_labels",
         "_n_groups",
@@ -218,12 +231,12 @@ class ColumnGroupings(_Result):
         *,
         x: np.ndarray,
         dtype: np.dtype,
-        costs: list[Any],
-        home: Any = None,
+        costs: list[Cost],
+        home: Callable[[Any], Any] | None = None,
     ) -> None:
-        data = {"k": k, "_labels": labels, "_n_groups": n_groups, "_x": x, "_dtype": dtype, "_costs": costs}
-        names = [cost.name for cost in costs]
-        vars(self).update(data, _names=names, _home=home)
+        self.k, self._labels, self._n_groups = k, labels, n_groups
+        self._x, self._dtype = x, dtype
+        self._costs, self._names, self._home = costs, [cost.name for cost in costs], home
 
     def __len__(self) -> int:
         return len(self._labels)
@@ -244,20 +257,25 @@ class ColumnGroupings(_Result):
             starts=np.cumsum(sizes) - sizes,
             weights=None,
             cost=self._costs[j],
-            home=self._home,
+            home=self._home_of_columns,
         )
+
+    @property
+    def _home_of_columns(self) -> Callable[[Any], Any] | None:
+        """The way home of what is computed from one column by NumPy."""
+        return self._home
 
     def _without_data(self, j: int) -> Grouping:
         """Column j of a pickle or copy: what its `Grouping` would hold."""
-        n_groups, found = int(self._n_groups[j]), Grouping.__new__(Grouping)
+        n_groups, single = int(self._n_groups[j]), Grouping.__new__(Grouping)
         held = {
             "k": self.k if isinstance(self.k, int) else self.k[j], "n_groups": n_groups, "k_guaranteed": True,
             "_labels": self._labels[j], "_sizes": self._sizes[j, :n_groups], "cost": self._losses[j].item(),
             "_representatives": self._representatives[j, :n_groups], "information_loss": float(self._shares[j]),
             "_name": self._names[j], "_home": self._home,
         }  # fmt: skip
-        vars(found).update(held)
-        return found
+        single.__setstate__(held)
+        return single
 
     def __repr__(self) -> str:
         m, n = self._labels.shape
@@ -277,7 +295,7 @@ class ColumnGroupings(_Result):
             sizes[rows] = np.bincount(names.ravel(), minlength=rows.size * most).reshape(rows.size, most)
         return sizes
 
-    def _evaluated(self) -> Iterator[tuple[np.ndarray, Any, Any]]:
+    def _evaluated(self) -> Iterator[tuple[np.ndarray, Groups, Cost]]:
         """Some columns of one cost, their groups one after the other, and that cost."""
         m, n = self._labels.shape
         for cost in dict.fromkeys(self._costs):
@@ -393,9 +411,9 @@ class RecordGrouping(Grouping):
     _unit: np.ndarray
     _scale: int
     _integer: bool
-    _shape: tuple[int, int]
-    _bound: float | None = None
-    _held = (
+    _shape: tuple[int, ...]
+    _bound: float | None
+    _held: ClassVar[tuple[str, ...]] = (
         "k", "n_groups", "k_guaranteed", "_labels", "_sizes", "_representatives", "cost", "information_loss", "method",
         "complete", "details", "_shape", "_bound", "_total", "_home",
     )  # fmt: skip
@@ -413,15 +431,17 @@ class RecordGrouping(Grouping):
         method: str,
         complete: bool,
         details: dict[str, Any],
-        home: Any = None,
+        bound: float | None = None,
+        home: Callable[[Any], Any] | None = None,
     ) -> None:
+        """`bound` is what any grouping costs at least, in units of `standard.z`."""
         order = np.argsort(labels, kind="stable")
-        starts = np.searchsorted(labels[order], np.arange(n_groups))
-        public: dict[str, Any] = {"k": k, "n_groups": n_groups, "k_guaranteed": True}
-        public |= {"method": method, "complete": complete, "details": details}
-        data = {"_labels": labels, "_x": x, "_dtype": dtype, "_order": order, "_starts": starts, "_integer": integer}
-        units = {"_z": standard.z, "_unit": standard.unit, "_scale": standard.scale}
-        vars(self).update(public | data | units, _shape=x.shape, _home=home)
+        self.k, self.n_groups, self.k_guaranteed = k, n_groups, True
+        self.method, self.complete, self.details = method, complete, details
+        self._labels, self._x, self._shape, self._dtype = labels, x, x.shape, dtype
+        self._order, self._starts = order, np.searchsorted(labels[order], np.arange(n_groups))
+        self._z, self._unit, self._scale, self._integer = standard.z, standard.unit, standard.scale, integer
+        self._bound, self._home = bound, home
 
     def __repr__(self) -> str:
         n, d = self._shape
@@ -500,10 +520,6 @@ class RecordGrouping(Grouping):
         if self.bound is None:
             return None
         return (self.information_loss - self.bound) / self.information_loss if self.information_loss else 0.0
-
-    def _bounded(self, squares: float) -> None:
-        """Note what any grouping costs at least, in units of `_z`."""
-        vars(self)["_bound"] = squares
 
 
 def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:

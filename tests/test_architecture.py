@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import mag
-from mag.backends import BACKENDS
+from mag._backends import BACKENDS
 from mag.bounds import BOUNDS
 from mag.commands import COMMANDS
 from mag.costs import COSTS
@@ -35,7 +35,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.bounds"],
     ["mag.methods"],
     ["mag.metrics", "mag.privacy"],
-    ["mag.backends"],
+    ["mag._backends"],
     ["mag.results"],
     ["mag.solvers"],
     ["mag.costs"],
@@ -139,7 +139,7 @@ def test_type_checkers_see_every_measure():
 
 
 def test_every_backend_has_a_folder():
-    folders = sorted(path.parent.name for path in (ROOT / "backends").glob("*/__init__.py"))
+    folders = sorted(path.parent.name for path in (ROOT / "_backends").glob("*/__init__.py"))
     assert list(BACKENDS) == folders
 
 
@@ -173,6 +173,11 @@ def test_the_documentation_of_multivariate_lists_the_methods():
 
 def run(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_backends_is_a_plain_function_whatever_is_imported():
+    code = "import mag, mag._backends.cuda; from mag._backends import cpu; print(type(mag.backends).__name__)"
+    assert run(code).strip() == "function"
 
 
 def test_import_loads_nothing_heavy():

@@ -10,8 +10,8 @@ import tempfile
 import pytest
 
 import mag
+from mag._backends import cpu
 from mag._compiled import cache
-from mag.backends import cpu
 
 CODE = """
 import mag
@@ -69,7 +69,7 @@ def test_processes_that_compile_at_once_do_not_mix_up_their_code(tmp_path, monke
 
 STAMPS = """
 import importlib
-for name in ("solvers.staggered.solve", "solvers.block._solve", "backends._batch._group", "bounds.neighbor.add_up",
+for name in ("solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "bounds.neighbor.add_up",
              "methods._star.star"):
     module, _, function = name.rpartition(".")
     compiled = getattr(importlib.import_module(f"mag.{module}"), function)
@@ -97,7 +97,7 @@ EDITS = {
     "a cost": ("costs/sae.py", "size >> 1", "size // 2", {"solvers.staggered.solve", "solvers.block._solve"}),
     "a constant": ("methods/_field.py", "LANES = 64", "LANES = 32", {"bounds.neighbor.add_up", "methods._star.star"}),
     "raw memory": ("_compiled/lanes.py", "min(8, _bytes", "min(4, _bytes", {
-        "solvers.staggered.solve", "solvers.block._solve", "backends._batch._group", "bounds.neighbor.add_up",
+        "solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "bounds.neighbor.add_up",
         "methods._star.star",
     }),
 }  # fmt: skip

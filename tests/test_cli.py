@@ -14,6 +14,7 @@ import pytest
 
 import mag
 from mag import cli
+from mag._backends import BACKENDS
 from mag.files import File
 
 
@@ -510,7 +511,7 @@ def test_info_says_what_can_run_here(mag_):
 
 def test_backends_are_ok_or_say_why_not():
     assert mag.backends()["cpu"] == "ok"
-    assert mag.backends().keys() == mag.backends.BACKENDS.keys()
+    assert mag.backends().keys() == BACKENDS.keys()
 
 
 def test_warmup_compiles_what_was_asked_for(mag_):

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import mag
+from mag._backends import cpu
+from mag._backends.cpu import batch
 from mag._lib import threads as _threads
 from mag._lib import workspace
-from mag.backends import cpu
-from mag.backends.cpu import batch
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
 from tests.hostile import integer_columns, real_columns

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import mag
+from mag._backends import cuda
 from mag._lib import arrays
-from mag.backends import cuda
 from mag.costs import COSTS
 from tests.cuda import runs
 from tests.cuda.runs import HOST, Resident, live
@@ -25,12 +25,12 @@ def device():
 
 
 def test_the_reason_is_one_sentence():
-    reason = cuda.status()
+    reason = cuda.why_not()
     assert mag.backends()["cuda"] == (reason or "ok")
     assert reason is None or (reason.endswith(".") and reason.count(". ") == 0)
 
 
-@pytest.mark.skipif(cuda.status() is None, reason="there is a usable GPU")
+@pytest.mark.skipif(cuda.why_not() is None, reason="there is a usable GPU")
 @pytest.mark.parametrize(
     "call", [lambda **o: mag.univariate([1.0, 2.0], 1, **o), lambda **o: mag.columns([[1.0]], 1, **o)]
 )
@@ -50,7 +50,7 @@ def test_without_a_gpu_it_says_why(call):
     ],
 )
 def test_detection_never_raises(code, reason):
-    code = f"import sys; {code}; import mag.backends.cuda as cuda; print(cuda.status())"
+    code = f"import sys; {code}; import mag._backends.cuda as cuda; print(cuda.why_not())"
     assert reason in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
@@ -171,7 +171,7 @@ def test_arrays_elsewhere_are_not_resident():
 
 @pytest.fixture
 def cupy():
-    if (reason := cuda.status()) is not None:
+    if (reason := cuda.why_not()) is not None:
         pytest.skip(reason)
     import cupy
 

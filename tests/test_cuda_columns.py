@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import mag
-from mag.backends import cpu
-from mag.backends.cuda import columns as _device
-from mag.backends.cuda.columns import Columns
-from mag.backends.cuda.launch import host_is_sooner
+from mag._backends import cpu
+from mag._backends.cuda import columns as _device
+from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.launch import host_is_sooner
 from mag.costs import COSTS
 from tests.cuda.host import HostModule
 from tests.cuda.runs import HOST, on, problem

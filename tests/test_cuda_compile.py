@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mag.backends.cuda import sources
+from mag._backends.cuda import sources
 from mag.costs import COSTS
 from tests.cuda import nvrtc
 

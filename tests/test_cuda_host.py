@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import hybrid
-from mag.backends.cuda import launch
+from mag._backends.cuda import launch
 from tests.cuda.host import ORDERS, HostModule
 
 SUM = """

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mag.backends.cuda.launch import solve
+from mag._backends.cuda.launch import solve
 from mag.costs import COSTS
 from tests.cuda.host import ORDERS
 from tests.cuda.runs import HOST, differences, on, solved_by_the_cpu, table

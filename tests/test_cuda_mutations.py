@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import mag
-from mag.backends.cuda import sources
-from mag.backends.cuda.columns import TOO_SMALL, Columns
-from mag.backends.cuda.launch import Device, verify
+from mag._backends.cuda import sources
+from mag._backends.cuda.columns import TOO_SMALL, Columns
+from mag._backends.cuda.launch import Device, verify
 from tests.cuda.host import DoesNotCompile
 from tests.cuda.runs import differences, problem, table
 from tests.hostile import real_columns
@@ -27,7 +27,7 @@ EDITS = [
     ("narrow.cu", "for (int L = 1; L <= WINDOW; ++L)", "for (int L = 1; L < WINDOW; ++L)"),
     ("narrow.cu", "if (L >= K) {", "if (L > K) {"),
     ("narrow.cu", "for (int m = 1; m < WINDOW; ++m) base", "for (int m = 1; m < WINDOW - 1; ++m) base"),
-    ("narrow.cu", "PANEL = 128", "PANEL = 124"),
+    ("narrow.cu", "PANEL = MAG_PANEL", "PANEL = 124"),
     ("block.cu", "min(2 * k - 1, c + WIDTH - 1 - low)", "min(2 * k - 2, c + WIDTH - 1 - low)"),
     ("block.cu", "max(k, c - high)", "max(k + 1, c - high)"),
     ("block.cu", "last = max(largest, smallest + 4 * rounds - 1)", "last = largest - 1"),

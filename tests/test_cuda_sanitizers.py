@@ -23,8 +23,8 @@ import sys
 import numpy as np
 from tests.cuda.host import HostModule
 HostModule.sanitize, HostModule.order = sys.argv[1:3]
-from mag.backends.cuda.columns import Columns
-from mag.backends.cuda.launch import Device, solve
+from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.launch import Device, solve
 from tests.cuda.runs import problem
 device = Device(np, HostModule, shared=100 << 10)
 rng = np.random.default_rng(0)

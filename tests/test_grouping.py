@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mag
-from mag.backends import cpu
-from mag.backends.cpu.labels import at_least
+from mag._backends import cpu
+from mag._backends.cpu.labels import at_least
 from mag.costs import COSTS
 
 X = np.array([5.0, 1.0, 2.0, 9.0, 8.0, 1.5, 30.0])

@@ -1,5 +1,6 @@
 """Every method of the table, on shapes that break implementations; a new method is tested by existing."""
 
+import dataclasses
 import itertools
 import pickle
 
@@ -379,6 +380,16 @@ def test_wrong_data_get_one_sentence():
     whole = wide[:, 1:].repeat(2, axis=1)
     with pytest.raises(ValueError, match="ordered must be True with integer=True; got False"):
         mag.multivariate(whole, 2, method="projection", integer=True, ordered=False)
+
+
+def test_options_are_checked_without_a_run(monkeypatch):
+    def runs(X, k, *, rho=0.5, threads, progress):
+        raise AssertionError("the method ran")
+
+    monkeypatch.setitem(METHODS, "mona", dataclasses.replace(METHODS["mona"], group=runs))
+    assert mag.multivariate(np.eye(3), 2, method="mona", rho=0.4).n_groups == 1
+    with pytest.raises(ValueError, match="rho must be a number from 0 to 1; got 2"):
+        mag.multivariate(np.eye(9), 2, method="mona", rho=2, time_limit=1)
 
 
 @pytest.mark.parametrize(("n", "d", "k"), [(5, 3, 3), (6, 3, 1), (9, 1, 2)])

@@ -10,8 +10,8 @@ import pytest
 import mag
 from benchmarks import mortazavi
 from benchmarks._data import DATA
+from mag._backends import cpu
 from mag._lib.progress import Progress
-from mag.backends import cpu
 from mag.methods import METHODS
 from mag.methods.distances.neighbors import neighbors
 from mag.methods.orders import mdav_order, npn, tsp
@@ -270,7 +270,7 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernels on the host are ELF libraries")
 def test_a_device_finds_the_groups_of_the_cpu(monkeypatch):
     """The kernels of the device, compiled for the host."""
-    cuda = pytest.importorskip("mag.backends.cuda", reason="the backend is not there")
+    cuda = pytest.importorskip("mag._backends.cuda", reason="the backend is not there")
     monkeypatch.setattr(cuda, "status", lambda: None)
     monkeypatch.setattr(cuda, "current", lambda: importlib.import_module("tests.cuda.runs").HOST)
     X = np.random.default_rng(16).normal(size=(200, 3))

@@ -40,7 +40,7 @@ def test_a_new_environment_finds_everything(wheel, tmp_path):
     # the loader of the kernels by itself: the environment has no numba
     code = (
         "import mag, pathlib, runpy; package = pathlib.Path(mag.__file__).parent;"
-        "loader = runpy.run_path(str(package / 'backends' / 'cuda' / 'sources.py'));"
+        "loader = runpy.run_path(str(package / '_backends' / 'cuda' / 'sources.py'));"
         "same = loader['folder']() == package / 'kernels';"
         "print(same and 'struct Sse {' in loader['source']('block'), mag.__version__)"
     )

@@ -5,7 +5,7 @@ import pytest
 
 import mag
 from benchmarks.fuzz import TOLERANCE, draw, excess
-from mag.backends import cpu
+from mag._backends import cpu
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
 from mag.solvers.extensions import exact

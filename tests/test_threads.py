@@ -11,8 +11,8 @@ import pytest
 
 import mag
 from mag import reference
+from mag._backends import cpu
 from mag._compiled import sort
-from mag.backends import cpu
 from mag.costs import COSTS
 from tests.hostile import real_columns
 
@@ -80,7 +80,7 @@ def test_calls_from_many_threads_do_not_disturb_each_other():
 FORKS = """
 import os, numpy as np, mag
 from mag._compiled import sort
-from mag.backends import cpu
+from mag._backends import cpu
 cpu.LONG = sort.LONG = 100
 x = np.random.default_rng(0).random((600, 9))
 def labels():

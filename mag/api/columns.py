@@ -1,17 +1,18 @@
 """`mag.columns`: check, plan, run, wrap."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from mag._backends.problem import Problem
+from mag._backends.protocol import Jobs
 from mag._lib.arrays import read
 from mag._lib.checks import finite, integer, per_column, real_table, thread_count
 from mag._lib.errors import group_below
-from mag.api.backend import backend_of, resident_input, runner_for
+from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
-from mag.backends import cuda
-from mag.backends.problem import Problem
 from mag.costs import Cost
 from mag.results import ColumnGroupings
 
@@ -73,15 +74,47 @@ def columns(
     >>> groupings[0]
     <Grouping: 4 records in 2 groups of 2 to 2, k=2, sse 1>
     """
-    engine = backend_of(backend)
-    given, staying = X, resident_input(X, backend, solver, *(cost if isinstance(cost, (list, tuple)) else [cost]))
-    X, home = read("X", X) if staying is None else staying
+    engine, asked = backend_of(backend), (k, cost, solver, threads)
+    device = on_device(X, backend)
+    if device is not None:  # values are looked at when the result is
+        where, resident, home = device
+        plan = _checked(resident, *asked)
+        if all(where.supports(len(plan.values), problem) for problem, _ in plan.jobs):
+            return where.group_resident_columns(
+                plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home
+            )
+    read_values, way_home = read("X", X)
+    plan = _checked(read_values, *asked)
+    run = runner_for(engine, plan.values.size, [problem for problem, _ in plan.jobs])
+    solved = run(engine.group_columns, plan.values, plan.jobs, plan.threads)
+    if solved is None:
+        finite("X", plan.values)
+    labels, n_groups, least = solved
+    if (least < plan.ks).any():
+        raise group_below(plan.ks[int(np.argmin(least - plan.ks))])
+    return ColumnGroupings(labels, plan.k, n_groups, x=plan.values, dtype=plan.dtype, costs=plan.costs, home=way_home)
+
+
+@dataclass
+class _Plan:
+    """The arguments, checked; `values` are what backends take, `dtype` is that of the data, `k` as it was written."""
+
+    values: Any
+    dtype: np.dtype
+    k: int | tuple[int, ...]
+    ks: list[int]
+    costs: list[Cost]
+    jobs: Jobs
+    threads: int
+
+
+def _checked(X: Any, k: Any, cost: Any, solver: str, threads: int | None) -> _Plan:
+    """What is to be solved: columns of the same cost and k together."""
     values = real_table("X", X)
     (n, m), dtype = values.shape, values.dtype
     costs = [cost_of(name, one) for name, one in _named("cost", per_column("cost", cost, m), cost)]
     sizes = k if isinstance(k, (list, tuple, int)) or np.ndim(k) == 0 else read("k", k)[0].tolist()
     ks = [integer(name, one, 1, n, "n") for name, one in _named("k", per_column("k", sizes, m), sizes)]
-    asked = tuple(ks) if isinstance(sizes, (list, tuple)) else ks[0]
     pairs: dict[tuple[Cost, int], list[int]] = {}
     for j, pair in enumerate(zip(costs, ks, strict=True)):
         pairs.setdefault(pair, []).append(j)
@@ -91,20 +124,8 @@ def columns(
         (Problem(chosen, solvers_of(solver, chosen, size, chosen.splitting, False), size, size), np.array(group))
         for (chosen, size), group in pairs.items()
     ]
-    threads = thread_count("threads", threads)
-    described: dict[str, Any] = {"costs": costs, "home": home}
-    if staying is not None:
-        if not all(cuda.takes(n, problem) for problem, _ in jobs):
-            return columns(given, k, cost=cost, solver=solver, backend="cpu", threads=threads)
-        return cuda.stay_columns(values, jobs, asked, dtype=dtype, **described)
-    run = runner_for(engine, values.size, [problem for problem, _ in jobs])
-    solved = run(engine.group_columns, values, jobs, threads)
-    if solved is None:
-        finite("X", values)
-    labels, n_groups, least = solved
-    if (least < ks).any():
-        raise group_below(ks[int(np.argmin(least - ks))])
-    return ColumnGroupings(labels, asked, n_groups, x=values, dtype=dtype, **described)
+    one_each = tuple(ks) if isinstance(sizes, (list, tuple)) else ks[0]
+    return _Plan(values, dtype, one_each, ks, costs, jobs, thread_count("threads", threads))
 
 
 def _named(option: str, entries: list[Any], given: Any) -> list[tuple[str, Any]]:

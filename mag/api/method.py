@@ -4,17 +4,16 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends import cpu
 from mag._lib.errors import REPORT, TypeMistake, ValueMistake
 from mag._lib.interrupt import interruptible
-from mag._lib.progress import Progress
-from mag.backends import cpu
-from mag.methods import METHODS, Method
+from mag.methods import METHODS, Method, Resources
 
 
 def check_options(
     name: str, k: int, options: dict[str, Any], random_state: Any, time_limit: Any, engine: Any, backend: str
 ) -> None:
-    """What the method does not use is a mistake, and so is a k that it cannot do."""
+    """What the method does not use is a mistake, and so are a k that it cannot do and what options cannot be."""
     chosen = METHODS[name]
     if chosen.k not in (None, k):
         raise ValueMistake(f"method {name!r} needs k={chosen.k}; got k={k}.")
@@ -25,22 +24,14 @@ def check_options(
             raise TypeMistake(f"{option} is not used by method {name!r}; its options are: {listed}.")
     if engine is not cpu and not chosen.takes("engine"):
         raise TypeMistake(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
+    chosen.check(k, **{option: wanted for option, wanted in options.items() if option != "integer"})
 
 
-def run_method(method: Method, X: np.ndarray, k: int, given: dict[str, Any], options: dict[str, Any]) -> Any:
+def run_method(
+    method: Method, X: np.ndarray, k: int, resources: Resources, options: dict[str, Any]
+) -> tuple[np.ndarray, dict[str, Any]]:
     """Let a method group records; Ctrl-C ends it."""
-    handed = {name: one for name, one in given.items() if method.takes(name)}
-    return interruptible(method.group, X, k, **handed, **options)
-
-
-def try_options(method: Method, options: dict[str, Any], given: dict[str, Any]) -> None:
-    """Where the method has nothing to do, its options are still checked: on eight other records."""
-    fitting = {"directions", "init"}  # fit the columns or records of X only, unless they are names
-    options = {name: wanted for name, wanted in options.items() if name not in fitting or isinstance(wanted, str)}
-    if options:
-        given = given | {"random_state": np.random.default_rng(0), "progress": Progress(None, None), "whole": None}
-        records = np.column_stack([np.arange(8.0) - 3.5, np.arange(8) % 2 - 0.5])
-        run_method(method, records, 2, given, options)
+    return interruptible(method.run, X, k, resources, options)
 
 
 def number_groups(labels: Any, n: int) -> tuple[np.ndarray, int]:

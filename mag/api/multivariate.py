@@ -1,26 +1,27 @@
 """`mag.multivariate`: check, standardize, run the method, count, wrap."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from mag._backends.cpu.labels import at_least
 from mag._compiled.groups import distance
 from mag._lib.arrays import read
 from mag._lib.checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
 from mag._lib.errors import TypeMistake, ValueMistake, group_below
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Progress
-from mag.api.backend import backend_of
-from mag.api.method import check_options, number_groups, run_method, try_options
+from mag.api.backends import backend_of
+from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
 from mag.api.ready import progress_for
 from mag.api.univariate import univariate
-from mag.backends.cpu.labels import at_least
 from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound
-from mag.methods import METHODS, automatic
+from mag.methods import METHODS, Resources, automatic
 from mag.methods.distances.standard import Standard, center_columns
 from mag.methods.orders.consecutive import Whole
 from mag.results import RecordGrouping
@@ -219,7 +220,6 @@ def multivariate(
     k = integer("k", k, 1, n, "n")
     name = one_of("method", method, ["auto", *METHODS])
     name = automatic(n, d, k, time_limit is not None) if name == "auto" else name
-    chosen = METHODS[name]
     lower = _bound(bound, bound_time, n)
     if dtype.kind == "f":
         values = values.astype(np.float64, copy=False)
@@ -228,27 +228,27 @@ def multivariate(
     check_options(name, k, options, random_state, time_limit, engine, backend)
     whole = _integer(options.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
-    given = {"engine": engine, "threads": threads, "random_state": generator_of(random_state)}
+    generator = generator_of(random_state)
     standard = center_columns(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
     names = [name] if n >= 2 * k and k > 1 and d > 1 else []
     tracker = progress_for(names, k, options, whole, progress_of(progress), seconds("time_limit", time_limit))
-    if not names:
-        try_options(chosen, options, given)
     if n < 2 * k or k == 1:
         labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
     elif d == 1:
         cost = "sse_int" if whole else "sse"
         labels, name = univariate(values[:, 0], k, cost=cost, threads=threads).labels, "univariate"
     else:
-        given |= {"progress": tracker, "whole": _whole(values, standard) if whole else None}
-        found = run_method(chosen, standard.z, k, given, options)
-        labels, details = found if isinstance(found, tuple) else (found, details)
+        integers = _whole(values, standard) if whole else None
+        labels, details = run_method(
+            METHODS[name], standard.z, k, Resources(generator, tracker, threads, engine, integers), options
+        )
     tracker.finish()
     labels, n_groups = number_groups(labels, n)
     if not at_least(k, labels, n_groups, False):
         raise group_below(k)
-    grouping = RecordGrouping(
+    result = partial(
+        RecordGrouping,
         labels,
         k,
         n_groups,
@@ -261,14 +261,14 @@ def multivariate(
         details={what: home(told) if home and isinstance(told, np.ndarray) else told for what, told in details.items()},
         home=home,
     )
-    if lower is not None:
-        least = grouping._squares  # which is optimal without a choice, and with one column
-        if names:
-            if bound_time is not None:
-                interruptible(ready_bound, lower)
-            least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
-        grouping._bounded(least)
-    return grouping
+    if lower is None:
+        return result()
+    least = result()._squares  # which is optimal without a choice, and with one column
+    if names:
+        if bound_time is not None:
+            interruptible(ready_bound, lower)
+        least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
+    return result(bound=least)
 
 
 def _bound(bound: Any, bound_time: Any, n: int) -> str | None:

@@ -1,18 +1,28 @@
 """What methods compile, or load from the disk, before their time counts."""
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Progress
-from mag.backends import cpu
+from mag.methods import METHODS, Resources
+from mag.methods.orders.consecutive import Whole
 
 SHARED = 12  # from this k on, all share the code of the solvers; those below have their own
 SHORT = {"exchanges": 1.0, "gamma": 1.0, "iterations": 1.0, "n_projections": 2, "restarts": 1}  # the same code
 
 
-def progress_for(names, k, options, integer, report, time_limit):
+def progress_for(
+    names: list[str],
+    k: int,
+    options: dict[str, Any],
+    integer: bool,
+    report: bool | Callable[[float], Any] | None,
+    time_limit: float | None,
+) -> Progress:
     """The progress of methods with these options; its clock starts when nothing is left to be compiled."""
     if time_limit is not None:
         chosen = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT}
@@ -22,22 +32,13 @@ def progress_for(names, k, options, integer, report, time_limit):
 
 
 @cache
-def ready(name, k, integer, chosen):
+def ready(name: str, k: int, integer: bool, chosen: tuple[tuple[str, bool | str], ...]) -> None:
     """Run a method on made-up records: to its end, and without any time."""
-    from mag.methods import METHODS  # which are methods of files that name this one
-    from mag.methods.orders.consecutive import Whole
-
     method = METHODS[name]
     for other in method.starts:
         ready(other, k, False, ())
     X = np.random.default_rng(0).integers(-99, 99, (16 * k, 3)).astype(np.float64)
     options = {name: one for name, one in SHORT.items() if name in method.options} | dict(chosen)
+    whole = Whole(X, np.ones(3)) if integer else None
     for seconds in (None, 0.0):
-        given = {
-            "engine": cpu,
-            "random_state": np.random.default_rng(0),
-            "threads": 1,
-            "progress": Progress(None, seconds),
-            "whole": Whole(X, np.ones(3)) if integer else None,
-        }
-        method.group(X, k, **{what: one for what, one in given.items() if method.takes(what)}, **options)
+        method.run(X, k, Resources(np.random.default_rng(0), Progress(None, seconds), whole=whole), options)

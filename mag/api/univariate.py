@@ -1,17 +1,17 @@
 """`mag.univariate`: check, plan, run, wrap."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from mag._backends.cpu.labels import at_least
+from mag._backends.problem import Problem
 from mag._lib.arrays import read
 from mag._lib.checks import flag, integer, penalty, real_vector, thread_count, weights_for
 from mag._lib.errors import ValueMistake, group_below
-from mag.api.backend import backend_of, resident_input, runner_for
+from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
-from mag.backends import cuda
-from mag.backends.cpu.labels import at_least
-from mag.backends.problem import Problem
 from mag.costs import Cost
 from mag.results import Grouping
 
@@ -98,62 +98,78 @@ def univariate(
     <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
     """
     chosen, engine = cost_of("cost", cost), backend_of(backend)
-    if weights is None and group_penalty is None and max_groups is None and soft is None:
-        staying = resident_input(x, backend, solver, chosen)
-        if staying is not None:
-            found = _on_device(*staying, k, chosen, solver, flag("assume_sorted", assume_sorted), threads)
-            if found is not None:
-                return found
-    x, home = read("x", x)
-    values = real_vector("x", x)
-    n, dtype = values.size, values.dtype
-    k = integer("k", k, 1, n, "n")
-    weights = _weights(weights, chosen, n)
-    fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, chosen.integer)
-    short = 0.0 if soft is None else penalty("soft", soft, chosen.integer)
-    if max_groups is not None:
-        max_groups = integer("max_groups", max_groups, 1, n, "n")
-        if not chosen.concave:
-            raise ValueMistake(f"max_groups needs a concave cost; got cost {chosen.name!r}, which is not concave.")
-    bounded = chosen.splitting and group_penalty is None and max_groups is None and soft is None
-    solvers = solvers_of(solver, chosen, k, bounded, weights is not None)
-    problem = Problem(chosen, solvers, k, 1 if soft is not None else k, fixed, short, max_groups)
-    values = numbers_of("x", values, chosen)
-    threads = thread_count("threads", threads)
-    if flag("assume_sorted", assume_sorted) and not (values[:-1] <= values[1:]).all():
-        raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
-    run = runner_for(engine, n, [problem])
-    order, starts, labels = run(engine.group, values, weights, problem, assume_sorted, threads)
-    if soft is None and not at_least(k, labels, starts.size, order is None):
-        raise group_below(k)
+    asked = (k, chosen, solver, weights, assume_sorted, group_penalty, max_groups, soft, threads)
+    device = on_device(x, backend)
+    if device is not None:  # values are looked at when the result is
+        where, resident, home = device
+        plan = _checked(resident, False, *asked)
+        if where.supports(plan.values.size, plan.problem, plan.weights is not None):
+            return where.group_resident(plan.values, plan.problem, dtype=plan.dtype, home=home)
+    read_values, way_home = read("x", x)
+    plan = _checked(read_values, True, *asked)
+    run = runner_for(engine, plan.values.size, [plan.problem])
+    order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
+    if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None):
+        raise group_below(plan.problem.k)
     return Grouping(
         labels,
-        k,
+        plan.problem.k,
         soft is None,
-        x=values,
-        dtype=dtype,
+        x=plan.values,
+        dtype=plan.dtype,
         order=order,
         starts=starts,
-        weights=weights,
+        weights=plan.weights,
         cost=chosen,
-        home=home,
+        home=way_home,
     )
 
 
-def _on_device(
-    x: Any, home: Any, k: int, cost: Cost, solver: str, assume_sorted: bool, threads: int | None
-) -> Grouping | None:
-    """As `univariate`, for data on a device; they are looked at when the result is.  None where k is too large."""
-    values = real_vector("x", x, look=False)
-    k = integer("k", k, 1, values.size, "n")
-    dtype, values = values.dtype, numbers_of("x", values, cost)
-    thread_count("threads", threads)
+@dataclass
+class _Plan:
+    """The arguments, checked; `values` are what backends take, `dtype` is that of the data."""
+
+    values: Any
+    dtype: np.dtype
+    weights: np.ndarray | None
+    problem: Problem
+    assume_sorted: bool
+    threads: int
+
+
+def _checked(
+    x: Any,
+    look: bool,
+    k: int,
+    cost: Cost,
+    solver: str,
+    weights: Any,
+    assume_sorted: bool,
+    group_penalty: float | None,
+    max_groups: int | None,
+    soft: float | None,
+    threads: int | None,
+) -> _Plan:
+    """What is to be solved; `look` says whether to check that the values are finite."""
+    values = real_vector("x", x, look)
+    n, dtype = values.size, values.dtype
+    k = integer("k", k, 1, n, "n")
+    weights = _weights(weights, cost, n)
+    fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, cost.integer)
+    short = 0.0 if soft is None else penalty("soft", soft, cost.integer)
+    if max_groups is not None:
+        max_groups = integer("max_groups", max_groups, 1, n, "n")
+        if not cost.concave:
+            raise ValueMistake(f"max_groups needs a concave cost; got cost {cost.name!r}, which is not concave.")
+    bounded = cost.splitting and group_penalty is None and max_groups is None and soft is None
+    solvers = solvers_of(solver, cost, k, bounded, weights is not None)
+    problem = Problem(cost, solvers, k, 1 if soft is not None else k, fixed, short, max_groups)
+    values = numbers_of("x", values, cost)
+    threads = thread_count("threads", threads)
+    assume_sorted = flag("assume_sorted", assume_sorted)
     if assume_sorted and not (values[:-1] <= values[1:]).all():
         raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
-    problem = Problem(cost, solvers_of(solver, cost, k, cost.splitting, False), k, k)
-    if not cuda.takes(values.size, problem):
-        return None
-    return cuda.stay(values, problem, dtype=dtype, home=home)
+    return _Plan(values, dtype, weights, problem, assume_sorted, threads)
 
 
 def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:

@@ -111,6 +111,11 @@ class Cost:
     def built_in(self) -> bool:
         return isinstance(self, BuiltIn)
 
+    @property
+    def keeps_integers(self) -> bool:
+        """Whether the representative of integers is an integer; means and the like are float64."""
+        return self.representative in ("max", "min", "rounded mean")
+
     def prepare(self, x: np.ndarray) -> np.ndarray:
         """What the kernel sees in place of the sorted values."""
         return x if self._prepare is None else np.ascontiguousarray(self._prepare(x))

@@ -25,10 +25,14 @@ def best_of(run, choices, X, threads, progress):
     return found[best], choices[best]
 
 
+def gammas_of(gamma):
+    """The gain factors that are asked for."""
+    return GAMMAS if isinstance(gamma, str) and gamma == "search" else (gain("gamma", gamma),)
+
+
 def best_gamma(run, gamma, X, threads, progress):
     """`best_of` the gain factors that are asked for; which one it was is told in the details of the result."""
-    choices = GAMMAS if isinstance(gamma, str) and gamma == "search" else (gain("gamma", gamma),)
-    labels, chosen = best_of(run, choices, X, threads, progress)
+    labels, chosen = best_of(run, gammas_of(gamma), X, threads, progress)
     return labels, {"gamma": chosen}
 
 

@@ -11,10 +11,15 @@ PART = 256  # records that one task assigns
 WORK = 2**24  # distances of seeds in one call
 
 
+def check(k, *, factor=1.0):
+    """Refuse what the options cannot be."""
+    return positive("factor", factor)
+
+
 def group(X, k, *, factor=1.0, random_state, threads, progress):
     """Labels of clusters of k records or more."""
     n = len(X)
-    count = min(max(round(positive("factor", factor) * n / k), 1), n)
+    count = min(max(round(check(k, factor=factor) * n / k), 1), n)
     centers = _seeds(X, random_state.random(count), progress)
     count = len(centers)
     labels, changed = np.full(n, -1), np.arange(count)

@@ -140,7 +140,7 @@ def _frame(X: Any, k: Any, cost: Any, solver: str, names: list, width: int | Non
         integer("k", one, 1, 2**63 - 1, "n")
     dtypes = [X.dtypes[name] for name in names]
     for name, dtype, one in zip(names, dtypes, costs, strict=True):
-        plain = _frames.number_type(name, dtype, COSTS[one].representative)
+        plain = _frames.number_type(name, dtype, COSTS[one])
         if COSTS[one].integer and plain.kind == "f":
             raise TypeMistake(f"cost {one!r} needs integers; got {dtype} in column {name!r}, round it first.")
     width = integer("columns_per_task", 1 if width is None else width, 1, m, "m")

@@ -10,6 +10,7 @@ import pandas as pd
 from mag._lib.checks import not_finite, refuse
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.roles import Sentences, assign_roles, names_of
+from mag.costs import Cost
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,14 @@ def columns_to_group(
     return assign_roles({"columns": columns, "keep": keep}, known, "X", SENTENCES)["columns"]
 
 
-def number_type(name: Hashable, dtype: Any, representative: str) -> np.dtype:
+def number_type(name: Hashable, dtype: Any, cost: Cost) -> np.dtype:
     """The NumPy dtype of a column of numbers."""
     plain = np.dtype(getattr(dtype, "numpy_dtype", dtype)) if not isinstance(dtype, pd.CategoricalDtype) else None
     if plain is None or plain.kind not in "biuf" or plain.itemsize > 8:
         raise TypeMistake(f"columns must hold real numbers; got dtype {dtype} in column {name!r}.")
-    if plain.kind == "b" and representative not in ("max", "min", "rounded mean"):
+    if plain.kind == "b" and not cost.keeps_integers:
         raise TypeMistake(
-            f"columns must not hold booleans, whose {representative} is none; cast column {name!r} first."
+            f"columns must not hold booleans, whose {cost.representative} is none; cast column {name!r} first."
         )
     return plain
 

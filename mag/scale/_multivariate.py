@@ -11,6 +11,7 @@ import pandas as pd
 
 from mag._lib.checks import flag, fraction, integer, one_of, unused
 from mag._lib.errors import ValueMistake
+from mag.costs import COSTS
 from mag.scale import _frames
 from mag.scale import _multivariate_tasks as tasks
 from mag.scale._graph import Tasks
@@ -137,7 +138,7 @@ def _frame(
     _two(len(names))
     dtypes = [X.dtypes[name] for name in names]
     for name, dtype in zip(names, dtypes, strict=True):
-        _frames.number_type(name, dtype, "mean")
+        _frames.number_type(name, dtype, COSTS["sse"])
     partitions = X.to_delayed()
     parts = _power("parts", len(partitions) if parts is None else parts, parts is None)
     t = Tasks("multivariate", partitions, X, names, k, method, rho, parts, standardize, seed)

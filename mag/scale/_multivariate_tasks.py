@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.problem import MODERATE
 from mag._lib.checks import not_finite, refuse
 from mag._lib.errors import ValueMistake
-from mag.backends.problem import MODERATE
 from mag.methods.distances.standard import divide_column, magnitude
 from mag.scale._hash import mixed
 

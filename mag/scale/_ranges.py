@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.problem import EXACT, MODERATE
 from mag._compiled.groups import distance
 from mag._compiled.sort import sort
 from mag._lib.checks import not_finite, refuse
 from mag._lib.errors import ValueMistake
-from mag.backends.problem import EXACT, MODERATE
 
 SAMPLES = 32  # of each chunk, per range
 

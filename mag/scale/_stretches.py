@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mag.backends.cpu.labels import starts_of
+from mag._backends.cpu.labels import starts_of
 from mag.costs import COSTS
 from mag.solvers import block
 from mag.solvers.block import PAD

@@ -6,9 +6,9 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
+from mag._backends.cpu import LONG
 from mag._lib.checks import integer, one_of, shown
 from mag._lib.errors import TypeMistake
-from mag.backends.cpu import LONG
 from mag.costs import COSTS
 from mag.scale import _ranges, _stretches
 from mag.scale import _univariate_tasks as tasks

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.problem import EXACT, TINY
 from mag._compiled.groups import Groups
 from mag._lib.errors import REPORT, ValueMistake, group_below
-from mag.backends.problem import EXACT, TINY
 from mag.costs import COSTS
 from mag.results import published
 from mag.scale import _ranges, _stretches

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.cpu.labels import at_least
 from mag._compiled.groups import Groups, between
 from mag._lib.checks import not_finite, one_of, per_column, refuse
 from mag._lib.errors import group_below
 from mag._lib.progress import Progress
 from mag.api.columns import columns as group_columns
 from mag.api.method import number_groups
-from mag.backends.cpu.labels import at_least
 from mag.costs import COSTS
 from mag.methods import METHODS
 from mag.results import published

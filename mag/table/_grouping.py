@@ -10,15 +10,15 @@ from mag._lib import workspace
 from mag._lib.checks import seconds
 from mag._lib.interrupt import interruptible
 from mag._lib.threads import each
-from mag.api.backend import backend_of
+from mag.api.backends import backend_of
 from mag.api.columns import columns
-from mag.api.method import check_options, number_groups, run_method, try_options
+from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
 from mag.api.ready import progress_for
 from mag.api.univariate import univariate
 from mag.costs import Cost
 from mag.frames.units import Units
-from mag.methods import METHODS, automatic
+from mag.methods import METHODS, Resources, automatic
 from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import LARGE, group_parts
 from mag.table._request import Request
@@ -144,7 +144,6 @@ def group_records(
     for name in dict.fromkeys(names):
         seed = random_state if method != "auto" or METHODS[name].takes("random_state") else None
         check_options(name, k, options, seed, time_limit, engine, backend)
-        try_options(METHODS[name], options, {"engine": engine, "threads": threads})
     sizes, generator = index.sizes, generator_of(random_state)
     used = {name for name, size in zip(names, sizes.tolist(), strict=True) if size >= 2 * k > 2}
     if "ona_star" in used:
@@ -163,12 +162,15 @@ def group_records(
     for s in np.flatnonzero(~many & (sizes >= 2 * k)).tolist():
         members, share = index.members(s), float(sizes[s]) / n
         part = bar.share(done, min(done + share, 1.0))
-        given = {"engine": engine, "threads": threads, "random_state": seeds[s], "progress": part, "whole": None}
         own = z[members]
         if not index.is_one:
             own -= own.mean(axis=0)
-        found = np.arange(len(own)) if k == 1 else run_method(METHODS[names[s]], own, k, given, options)
-        labels[members], details = found if isinstance(found, tuple) else (found, {})
+        details: dict[str, Any] = {}
+        if k == 1:
+            labels[members] = np.arange(len(own))
+        else:
+            resources = Resources(seeds[s], part, threads, engine)
+            labels[members], details = run_method(METHODS[names[s]], own, k, resources, options)
         if "init" not in options and details.get("init", "ona_star") != "ona_star":
             names[s] += f" from {details['init']}"
         if part.stopped:

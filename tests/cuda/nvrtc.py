@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
-from mag.backends.cuda.sources import OPTIONS, macros, source
+from mag._backends.cuda.sources import OPTIONS, macros, source
 from mag.costs import COSTS
 from mag.solvers._narrow import LARGEST_K
 

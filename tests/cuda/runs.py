@@ -5,9 +5,8 @@ from unittest import mock
 
 import numpy as np
 
-from mag.api import backend
-from mag.backends import cuda
-from mag.backends.cuda.launch import Device, solve
+from mag._backends import cuda
+from mag._backends.cuda.launch import Device, solve
 from mag.costs import COSTS
 from mag.solvers import SOLVERS, automatic, block
 from tests.cuda.host import HostModule
@@ -32,9 +31,9 @@ def _resident(x):
 def device():
     """The host stands for a device: Resident arrays live there."""
     with (
-        mock.patch.object(cuda, "status", return_value=None),
+        mock.patch.object(cuda, "why_not", return_value=None),
         mock.patch.object(cuda, "current", return_value=HOST),
-        mock.patch.object(backend, "resident", _resident),
+        mock.patch.object(cuda, "resident", _resident),
     ):
         yield
 
@@ -72,7 +71,7 @@ def differences(device, X, cost, k, chunks=None):
 
 def problem(cost, k):
     """What `mag.univariate` makes of its arguments."""
-    from mag.backends.problem import Problem
+    from mag._backends.problem import Problem
 
     chosen = COSTS[cost]
     names = automatic(chosen, k, bounded=True, weighted=False)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from mag._lib.checks import integer, members_of, not_negative, one_of
-from mag.backends import cpu
 from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal.recombine import numbered
 from mag.methods.anneal.regions import TINY, Chains, Parts
@@ -21,14 +20,23 @@ MOSTLY = 0.8  # of the time is for ONA*, which gains more than annealing does in
 START = 0.1  # of the progress
 
 
+def check(k, *, init="auto", iterations=None, restarts=None):
+    """Refuse what the options cannot be; labels to begin with are for records, which are not here."""
+    from mag.methods import METHODS  # which name this file
+
+    if isinstance(init, str):
+        fit = [name for name, method in METHODS.items() if name != "anneal" and method.k in (None, k)]
+        one_of("init", init, ["auto", *fit])
+    steps = not_negative("iterations", ITERATIONS if iterations is None else iterations)
+    return steps, None if restarts is None else integer("restarts", restarts, 1, MOST, "most")
+
+
 def group(X, k, *, init="auto", iterations=None, restarts=None, random_state, threads, progress):
     """The groups of `init`, annealed as a whole if that is small, then in parts; always the best that was found."""
     limited = progress.left() < np.inf
-    steps = not_negative("iterations", ITERATIONS if iterations is None else iterations)
+    steps, restarts = check(k, init=init, iterations=iterations, restarts=restarts)
     if iterations is None and limited:
         steps = float(LONGEST * len(X))
-    if restarts is not None:
-        restarts = integer("restarts", restarts, 1, MOST, "most")
     beginning = progress.span(0.0, START)
     labels, start = _start(X, k, init, random_state, threads, beginning)
     details = {"init": start}
@@ -66,21 +74,18 @@ def _in_parts(parts, steps, progress):
 
 def _start(X, k, init, random_state, threads, progress):
     """The groups to begin with, of k to 2k-1 records, and their origin: a method that there is time for, or labels."""
-    from mag.methods import METHODS, automatic  # which name this file
+    from mag.methods import METHODS, Resources, automatic  # which name this file
 
     n, d = X.shape
 
     def run(name, progress):
-        given = {"engine": cpu, "random_state": random_state, "threads": threads, "progress": progress, "whole": None}
-        found = METHODS[name].group(X, k, **{what: one for what, one in given.items() if METHODS[name].takes(what)})
-        return split_large(X, k, numbered(found[0] if isinstance(found, tuple) else found), threads, progress)
+        labels, _ = METHODS[name].run(X, k, Resources(random_state, progress, threads))
+        return split_large(X, k, numbered(labels), threads, progress)
 
     if not isinstance(init, str):
         return split_large(X, k, members_of("init", init, n, k), threads, progress), "labels"
-    fit = [name for name, method in METHODS.items() if name != "anneal" and method.k in (None, k)]
-    name = one_of("init", init, ["auto", *fit])
-    if name != "auto" or progress.left() == np.inf:
-        name = automatic(n, d, k, False) if name == "auto" else name
+    if init != "auto" or progress.left() == np.inf:
+        name = automatic(n, d, k, False) if init == "auto" else init
         labels = run(name, progress)
         return labels, f"{name}, cut short" if progress.stopped else name
     found = []

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mag._backends.problem import MODERATE
 from mag._compiled.groups import distance
-from mag.backends.problem import MODERATE
 
 
 @dataclass(frozen=True)

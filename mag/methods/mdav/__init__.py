@@ -5,12 +5,18 @@ and groups that are equally close, are taken in the order of their numbers.
 """
 
 from mag._lib.checks import one_of
-from mag.methods._best_of import best_gamma
+from mag.methods._best_of import best_gamma, gammas_of
 from mag.methods.mdav.centroids import CENTROID, CLOSEST
 from mag.methods.mdav.pairs import pairs
 from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
 from mag.methods.mdav.variable import grow
+
+
+def check(k, *, closest="centroid", gamma="search"):
+    """Refuse what the options cannot be."""
+    gammas_of(gamma)
+    return _rule(closest)
 
 
 def md(X, k, *, closest="centroid", threads, progress):

@@ -19,8 +19,13 @@ def mona_2d(X, k, *, rho=0.5, threads, progress):
     return _mona(X, k, PAIRS, rho, threads, progress)
 
 
+def check(k, *, rho=0.5):
+    """Refuse what the options cannot be."""
+    return fraction("rho", rho)
+
+
 def _mona(X, k, rule, rho, threads, progress):
-    limit = int(len(X) ** fraction("rho", rho))
+    limit = int(len(X) ** check(k, rho=rho))
     order, starts = parts_of(X, k, max(limit, 2 * k), rule, threads, progress.span(0.0, HALVING))
     sizes = np.diff(np.append(starts, len(X)))
     labels = group_parts(X, k, order, starts, np.flatnonzero(sizes >= 2 * k), threads, progress.span(HALVING, 1.0))

@@ -4,13 +4,19 @@ import numpy as np
 
 from mag._lib.checks import integer
 from mag.methods import kmeans_cleanup
-from mag.methods._best_of import best_gamma, best_of
+from mag.methods._best_of import best_gamma, best_of, gammas_of
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
 from mag.methods.ona.rounds import polish, shuffle, split_large
 
 MOST = 10**6  # restarts
+
+
+def check(k, *, restarts=10, gamma="search"):
+    """Refuse what the options cannot be."""
+    gammas_of(gamma)
+    return integer("restarts", restarts, 1, MOST, "most")
 
 
 def lmas(X, k, *, restarts=10, random_state, threads, progress):
@@ -21,7 +27,7 @@ def lmas(X, k, *, restarts=10, random_state, threads, progress):
         labels = kmeans_cleanup.group(X, k, factor=factor, random_state=random, threads=threads, progress=progress)
         return split_large(X, k, labels, threads, progress)
 
-    return _restarted(run, restarts, X, random_state, threads, progress)
+    return _restarted(run, check(k, restarts=restarts), X, random_state, threads, progress)
 
 
 def ona(X, k, *, restarts=10, random_state, threads, progress):
@@ -33,11 +39,11 @@ def ona(X, k, *, restarts=10, random_state, threads, progress):
         random.shuffle(labels)
         return shuffle(X, k, labels, random.integers(1, 2**62), threads, progress)
 
-    return _restarted(run, restarts, X, random_state, threads, progress)
+    return _restarted(run, check(k, restarts=restarts), X, random_state, threads, progress)
 
 
 def _restarted(run, restarts, X, random_state, threads, progress):
-    starts = random_state.spawn(integer("restarts", restarts, 1, MOST, "most"))
+    starts = random_state.spawn(restarts)
     return best_of(run, starts, X, threads, progress)[0]
 
 

@@ -5,14 +5,14 @@ Stamm & Schaub 2024, section 5.2.  Hundreds of directions are one batch of colum
 
 import numpy as np
 
+from mag._backends import cpu
+from mag._backends.problem import Problem
 from mag._compiled.jit import jit
 from mag._compiled.lanes import at, lanes_at, put
 from mag._lib.checks import flag, integer, one_of
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.threads import each
 from mag._lib.workspace import borrow
-from mag.backends import cpu
-from mag.backends.problem import Problem
 from mag.costs import COSTS
 from mag.methods.orders.consecutive import LANES, best_in_orders
 from mag.solvers import SOLVERS
@@ -24,6 +24,22 @@ BLOCK = 2**16  # numbers that are projected at once, by one thread
 LARGE = 2**22  # … on a device
 AROUND = 64  # directions that a round of refinement tries
 WIDE, NARROW = 1.5, 0.6  # how its radius grows when it finds something better, and shrinks when it does not
+
+
+def check(k, *, directions="uniform", n_projections=None, ordered=True, refine=0, return_scores=False):
+    """Refuse what the options cannot be; an array of directions is for records, which are not here.
+
+    The number of random directions, and of rounds around the best.
+    """
+    count = 0
+    if isinstance(directions, str) and one_of("directions", directions, DIRECTIONS) != "pca":
+        count = integer("n_projections", MOST if n_projections is None else n_projections, 1, 10**9, "most")
+    elif isinstance(directions, str) and n_projections is not None:
+        raise TypeMistake("n_projections is not used by directions 'pca'.")
+    rounds = integer("refine", refine, 0, 10**9, "most")
+    flag("ordered", ordered)
+    flag("return_scores", return_scores)
+    return count, rounds
 
 
 def group(
@@ -46,17 +62,25 @@ def group(
     Candidates are the first principal component and then random directions, entries uniform in [0, 1] or Gaussian, so
     that the first of many are those of a run with fewer; or the columns of a given (d, m) array and nothing else.
     """
-    if whole is not None and not flag("ordered", ordered):
+    count, rounds = check(
+        k,
+        directions=directions,
+        n_projections=n_projections,
+        ordered=ordered,
+        refine=refine,
+        return_scores=return_scores,
+    )
+    if whole is not None and not ordered:
         raise ValueMistake("ordered must be True with integer=True; got False.")
-    search = Search(X, k, engine, threads, progress.span(0.0, 0.5 if refine else 1.0))
-    search.look(_directions(X, directions, n_projections, random_state))
-    _refine(search, integer("refine", refine, 0, 10**9, "most"), random_state, progress.span(0.5, 1.0))
-    if flag("ordered", ordered):
+    search = Search(X, k, engine, threads, progress.span(0.0, 0.5 if rounds else 1.0))
+    search.look(_directions(X, directions, count, random_state))
+    _refine(search, rounds, random_state, progress.span(0.5, 1.0))
+    if ordered:
         orders = (np.argsort(project(search.XT, u), kind="stable") for u in search.holders)
         labels = best_in_orders(X, orders, k, whole)
     else:
         labels = search.labels()
-    if not flag("return_scores", return_scores):
+    if not return_scores:
         return labels
     scores = np.concatenate(search.scores) / (search.total or 1.0)
     return labels, {"scores": scores, "directions": np.concatenate(search.directions)[: scores.size].T}
@@ -69,7 +93,7 @@ def principal(X):
     return direction * np.sign(direction[np.argmax(np.abs(direction))])
 
 
-def _directions(X, directions, n_projections, random_state):
+def _directions(X, directions, count, random_state):
     """One direction per row."""
     d = X.shape[1]
     if not isinstance(directions, str):
@@ -80,14 +104,10 @@ def _directions(X, directions, n_projections, random_state):
             raise ValueMistake("directions must be finite; got NaN or infinity.")
         found = given.T.astype(np.float64)
         return np.ascontiguousarray(found / np.maximum(np.abs(found).max(axis=1, keepdims=True), 1e-300))
-    kind = one_of("directions", directions, DIRECTIONS)
     first = principal(X)[None, :]
-    if kind == "pca":
-        if n_projections is not None:
-            raise TypeMistake("n_projections is not used by directions 'pca'.")
+    if directions == "pca":
         return first
-    count = integer("n_projections", MOST if n_projections is None else n_projections, 1, 10**9, "most")
-    draw = random_state.random if kind == "uniform" else random_state.standard_normal
+    draw = random_state.random if directions == "uniform" else random_state.standard_normal
     return np.concatenate([first, draw((count, d))])
 
 

@@ -31,9 +31,15 @@ SHORTER = 1 - 1e-12  # of what was there: less may be rounding
 Tour = namedtuple("Tour", "X near tour position waiting waits done count")
 
 
+def check(k, *, exchanges=None):
+    """Refuse what the options cannot be."""
+    return None if exchanges is None else not_negative("exchanges", exchanges)
+
+
 def group(X, k, *, exchanges=None, whole, random_state, threads, progress):
     """The best groups of consecutive records in any of the tours on the way; `exchanges` are tried per record."""
-    tried = min(EXCHANGES, MOST / len(X)) if exchanges is None else not_negative("exchanges", exchanges)
+    exchanges = check(k, exchanges=exchanges)
+    tried = min(EXCHANGES, MOST / len(X)) if exchanges is None else exchanges
     return best_in_orders(X, orders(X, tried, random_state, threads, progress), k, whole)
 
 

@@ -8,24 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.launch import Device
+from mag._backends.protocol import Home
 from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
-from mag.backends.cuda.columns import Columns
-from mag.backends.cuda.launch import Device
+from mag.costs import Cost
 from mag.results import ColumnGroupings, Grouping
 
 
 class DeviceGrouping(Grouping):
     """A `Grouping` of values on a device."""
 
+    _home: Home
     _columns: Columns
     _device_x: Any
 
-    def __init__(self, columns: Columns, *, x: Any, dtype: np.dtype, home: Any) -> None:
-        problem = columns.problem
-        public = {"k": problem.k, "k_guaranteed": True}
-        data = {"_columns": columns, "_device_x": x, "_dtype": dtype, "_weights": None}
-        vars(self).update(public | data, _cost=problem.cost, _name=problem.cost.name, _home=home)
+    def __init__(self, columns: Columns, *, x: Any, dtype: np.dtype, home: Home) -> None:
+        self.k, self.k_guaranteed = columns.problem.k, True
+        self._columns, self._device_x, self._dtype, self._weights = columns, x, dtype, None
+        self._cost, self._name, self._home = columns.problem.cost, columns.problem.cost.name, home
 
     @cached_property
     def _final(self) -> Columns:
@@ -96,13 +98,22 @@ class DeviceGrouping(Grouping):
 class DeviceColumnGroupings(ColumnGroupings):
     """The `ColumnGroupings` of a table on a device; `parts` are pairs of Columns and which of the table's they are."""
 
+    _home: Home
     _parts: list[tuple[Columns, np.ndarray]]
     _device_x: Any
 
-    def __init__(self, parts: list[tuple[Columns, np.ndarray]], k: Any, *, x: Any, **others: Any) -> None:
-        data = {"k": k, "_parts": parts, "_device_x": x}
-        names = [cost.name for cost in others["costs"]]
-        vars(self).update(data, _names=names, **{f"_{name}": value for name, value in others.items()})
+    def __init__(
+        self,
+        parts: list[tuple[Columns, np.ndarray]],
+        k: int | tuple[int, ...],
+        *,
+        x: Any,
+        dtype: np.dtype,
+        costs: list[Cost],
+        home: Home,
+    ) -> None:
+        self.k, self._parts, self._device_x, self._dtype = k, parts, x, dtype
+        self._costs, self._names, self._home = costs, [cost.name for cost in costs], home
 
     @cached_property
     def _final(self) -> list[tuple[Columns, np.ndarray]]:
@@ -153,10 +164,9 @@ class DeviceColumnGroupings(ColumnGroupings):
     def _most(self) -> int:
         return int(self._n_groups.max())
 
-    def __getitem__(self, j: int) -> Grouping:
-        single = super().__getitem__(j)
-        vars(single)["_home"] = self._out
-        return single
+    @property
+    def _home_of_columns(self) -> Home:
+        return self._out  # by way of the device
 
     @cached_property
     def labels(self) -> Any:

@@ -1,21 +1,26 @@
 """Group columns on an NVIDIA GPU, by CuPy and the kernels in kernels/: the same labels as on the CPU, bit by bit."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
+from mag._backends import cpu
+from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.launch import LARGEST, Device
+from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
+from mag._backends.problem import Problem
+from mag._backends.protocol import Home, Jobs
+from mag._lib.arrays import resident as resident
 from mag._lib.errors import ValueMistake
-from mag.backends import cpu
-from mag.backends.cuda.columns import Columns
-from mag.backends.cuda.launch import LARGEST, Device
-from mag.backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
+from mag.costs import Cost
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
 THREADS = 256  # per multiprocessor, which keep it busy
 
 
 @cache
-def status() -> str | None:
+def why_not() -> str | None:
     """Why this cannot be used, in one sentence, or None if it can: a kernel was compiled and run."""
     try:
         import cupy
@@ -61,27 +66,29 @@ def current() -> Device:
     return _on(cupy.cuda.runtime.getDevice())
 
 
-def free(device: Device) -> int | None:
+def free_bytes(device: Device) -> int | None:
     """Bytes that may be taken: what the device has and what CuPy's pool holds in reserve."""
     if not hasattr(device.xp, "get_default_memory_pool"):
         return None
     return device.xp.cuda.runtime.memGetInfo()[0] + device.xp.get_default_memory_pool().free_bytes()
 
 
-def group(x, weights, problem, assume_sorted, threads):
+def group(
+    x: np.ndarray, weights: np.ndarray | None, problem: Problem, assume_sorted: bool, threads: int
+) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     """As `cpu.group`; the values are moved to the device and the result is brought back."""
     refuse(problem, weights)
-    if not takes(x.size, problem):
+    if not supports(x.size, problem):
         return cpu.group(x, weights, problem, assume_sorted, threads)
     device = current()
-    columns = Columns(device, device.xp.asarray(x)[None, :], problem, free=free(device))
+    columns = Columns(device, device.xp.asarray(x)[None, :], problem, free=free_bytes(device))
     columns.finish()
     starts = device.host(columns.starts[0])[: int(columns.n_groups[0])].astype(np.int64)
     order = None if assume_sorted else device.host(columns.order[0])
     return order, starts, device.host(columns.labels[0])
 
 
-def group_columns(X, jobs, threads):
+def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """As `cpu.group_columns`; the table is moved to the device and the labels are brought back."""
     n, m = X.shape
     device = current()
@@ -89,13 +96,15 @@ def group_columns(X, jobs, threads):
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     for problem, which in jobs:
         refuse(problem, None)
-        if not takes(n, problem):
+        if not supports(n, problem):
             found = cpu.group_columns(X[:, which], [(problem, np.arange(which.size))], threads)
             if found is None:
                 return None
             labels[which], n_groups[which], least[which] = found
             continue
-        columns = Columns(device, device.xp.asarray(np.ascontiguousarray(X[:, which].T)), problem, free=free(device))
+        columns = Columns(
+            device, device.xp.asarray(np.ascontiguousarray(X[:, which].T)), problem, free=free_bytes(device)
+        )
         if not columns.finish():
             return None
         labels[which], n_groups[which] = device.host(columns.labels), device.host(columns.n_groups)
@@ -103,30 +112,32 @@ def group_columns(X, jobs, threads):
     return labels, n_groups, least
 
 
-def stay(x, problem, dtype, **others):
-    """The Grouping of values that live on the device, and stay there."""
+def group_resident(x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> DeviceGrouping:
+    """The Grouping of values that are resident on the device; it stays there as well."""
     device = current()
     row = device.xp.ascontiguousarray(x)[None, :]
-    columns = Columns(device, row, problem, dtype=dtype, free=free(device))
-    return DeviceGrouping(columns, x=x, dtype=dtype, **others)
+    columns = Columns(device, row, problem, dtype=dtype, free=free_bytes(device))
+    return DeviceGrouping(columns, x=x, dtype=dtype, home=home)
 
 
-def stay_columns(X, jobs, k, dtype, **others):
-    """The ColumnGroupings of a table that lives on the device, and stays there."""
+def group_resident_columns(
+    X: Any, jobs: Jobs, k: int | tuple[int, ...], *, dtype: np.dtype, costs: list[Cost], home: Home
+) -> DeviceColumnGroupings:
+    """The ColumnGroupings of a table that is resident on the device; they stay there as well."""
     device, parts = current(), []
     for problem, which in jobs:
         rows = device.xp.ascontiguousarray(X.T if which.size == X.shape[1] else X.T[device.xp.asarray(which)])
-        parts.append((Columns(device, rows, problem, dtype=dtype, free=free(device)), which))
-    return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, **others)
+        parts.append((Columns(device, rows, problem, dtype=dtype, free=free_bytes(device)), which))
+    return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home)
 
 
-def takes(n: int, problem) -> bool:
+def supports(n: int, problem: Problem, weighted: bool = False) -> bool:
     """Whether the kernels can do it; else the CPU does."""
-    plain = problem.plain and problem.cost.built_in and "block" in problem.solvers
+    plain = problem.plain and not weighted and problem.cost.built_in and "block" in problem.solvers
     return plain and problem.k <= LARGEST and n < 2**31 - 2**20
 
 
-def refuse(problem, weights):
+def refuse(problem: Problem, weights: np.ndarray | None) -> None:
     """Raise one sentence where the problem is for the CPU alone."""
     if weights is not None or not problem.plain:
         raise ValueMistake("backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'.")

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mag.backends.cuda.sources import compiled, macros
+from mag._backends.cuda.sources import compiled, macros
 from mag.costs import COSTS
-from mag.solvers.block import LARGEST_K, PANEL, burn_in
+from mag.solvers.block import LARGEST_K, PANEL, WIDTH, burn_in
 
 LARGEST = 2**15 - 1  # k up to which sizes fit 16 bits
 SEGMENT = 1024  # values whose groups are followed back by one thread, at least
@@ -38,7 +38,9 @@ class Device:
     real: str = "double"
     hybrid: bool = False
 
-    def launch(self, source, kernel, threads, block, args, dynamic=0, **chosen):
+    def launch(
+        self, source: str, kernel: str, threads: int, block: int, args: tuple[Any, ...], dynamic: int = 0, **chosen: Any
+    ) -> None:
         """Start one kernel with at least so many threads."""
         function = compiled(self.module, self.number, source, macros(source, real=self.real, **chosen))
         function = function.get_function(kernel)
@@ -47,11 +49,11 @@ class Device:
         function((-(-threads // block),), (block,), args, shared_mem=dynamic)
 
     @staticmethod
-    def host(array):
+    def host(array: Any) -> np.ndarray:
         """A copy for NumPy, which waits for the device."""
         return array.get() if hasattr(array, "get") else np.asarray(array)
 
-    def empty(self, *shape, dtype=np.int32):
+    def empty(self, *shape: int, dtype: Any = np.int32) -> Any:
         """Memory on the device."""
         return self.xp.empty(shape, dtype)
 
@@ -71,24 +73,24 @@ class Solved:
         return {1: "u8", 2: "u16"}[self.sizes.dtype.itemsize]
 
 
-def size_type(k):
+def size_type(k: int) -> type[np.unsignedinteger]:
     """The type that holds sizes below 2k."""
     return np.uint8 if k <= 128 else np.uint16
 
 
-def chunks_of(units, cols, lanes, warm):
+def chunks_of(units: int, cols: int, lanes: int, warm: int) -> tuple[int, int]:
     """How many chunks of how many units: enough for all lanes, each four times as long as its warm start."""
     most = max(1, min(-(-lanes // cols), units // (4 * warm)))
     length = -(-units // most)
     return -(-units // length), length
 
 
-def warm_start(k):
+def warm_start(k: int) -> int:
     """Panels, or blocks, of a warm start; panels need four more to forget how F was rounded before."""
     return -(-burn_in(k) // PANEL) + 4 if k <= LARGEST_K else burn_in(k) // k
 
 
-def device_time(device, cols, n, k):
+def device_time(device: Device, cols: int, n: int, k: int) -> float:
     """Nanoseconds per value of a thread or warp that waits for itself, over how many chunks there are."""
     units, lanes = (-(-n // PANEL), device.lanes) if k <= LARGEST_K else (-(-n // k), device.lanes // 32)
     chunks = chunks_of(units, cols, max(1, lanes), warm_start(k))[0]
@@ -96,12 +98,12 @@ def device_time(device, cols, n, k):
     return cycles / CLOCK / chunks
 
 
-def host_is_sooner(device, cols, n, k):
+def host_is_sooner(device: Device, cols: int, n: int, k: int) -> bool:
     """Whether the host solves these columns one by one sooner than the device does all: see docs/gpu.md."""
     return device.hybrid and device_time(device, cols, n, k) > cols * ON_HOST
 
 
-def solve(device, x, scale, cost, k, chunks=None):
+def solve(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[int, int] | None = None) -> Solved:
     """Sizes of the last groups of sorted columns x, float64 [cols][n], n >= 2k >= 4; `scale` int32 [cols].
 
     `chunks` is (units per chunk, units of the warm start), chosen here if None: panels of small k, else blocks.
@@ -109,7 +111,7 @@ def solve(device, x, scale, cost, k, chunks=None):
     return (_narrow if k <= LARGEST_K else _block)(device, x, scale, cost, k, chunks)
 
 
-def _narrow(device, x, scale, cost, k, chunks):
+def _narrow(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[int, int] | None) -> Solved:
     cols, n = x.shape
     panels, window, real = -(-n // PANEL), 2 * k - 1, REALS[device.real]
     length, warm = chunks or (None, warm_start(k))
@@ -118,7 +120,7 @@ def _narrow(device, x, scale, cost, k, chunks):
     sizes, bases = device.empty(cols, stride, dtype=np.uint8), device.empty(cols, panels, dtype=real)
     entry, leave = (device.empty(count, window, cols, dtype=real) for _ in range(2))
     redone, ending, total = _results(device, cols, k)
-    kind = {"cost": cost, "k": k}
+    kind: dict[str, Any] = {"cost": cost, "k": k}
     shape = np.int32(n), np.int32(cols), np.int32(count)
     written = sizes, np.int64(stride), bases, entry, leave
     run = (x, scale, *shape, np.int32(length), np.int32(warm), *written)
@@ -129,9 +131,9 @@ def _narrow(device, x, scale, cost, k, chunks):
     return Solved(sizes, ending, total, redone)
 
 
-def _block(device, x, scale, cost, k, chunks):
+def _block(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[int, int] | None) -> Solved:
     cols, n = x.shape
-    whole, real = k - k % 4, REALS[device.real]
+    whole, real = k - k % WIDTH, REALS[device.real]
     blocks = -(-(n + 1 - k) // whole)
     length, warm = chunks or (None, warm_start(k))
     count, length = (-(-blocks // length), length) if length else chunks_of(blocks, cols, device.lanes // 32, warm)
@@ -154,7 +156,7 @@ def _block(device, x, scale, cost, k, chunks):
     return Solved(sizes, ending, total, redone)
 
 
-def _results(device, cols, k):
+def _results(device: Device, cols: int, k: int) -> tuple[Any, Any, Any]:
     ending, total = device.empty(cols, 2 * k - 1, dtype=np.float64), device.empty(cols, dtype=np.float64)
     return device.empty(cols), ending, total
 
@@ -171,7 +173,7 @@ class Traced:
     length: int
 
 
-def trace(device, solved, ends, k):
+def trace(device: Device, solved: Solved, ends: Any, k: int) -> Traced:
     """Follow the groups back from `ends`, int32 [cols], in every segment at once."""
     cols, stride = solved.sizes.shape
     length = max(SEGMENT, 8 * k)
@@ -186,7 +188,7 @@ def trace(device, solved, ends, k):
     return Traced(solved, ends, enter, before, groups, length)
 
 
-def cut(device, traced, starts, mirrored=0, others=None):
+def cut(device: Device, traced: Traced, starts: Any, mirrored: int = 0, others: Any = None) -> None:
     """Write where groups start, int32 [cols][most]; values that were `mirrored` (how many in all) follow `others`."""
     cols, segments = traced.enter.shape
     sizes = traced.solved.sizes
@@ -197,8 +199,10 @@ def cut(device, traced, starts, mirrored=0, others=None):
     device.launch("labels", "cut", cols * segments, 128, written, size=traced.solved.size)
 
 
-def label(device, starts, groups, order, x, total, tiny, labels, flags):
-    """Write the label of every record; flag 1 marks columns whose cost is tiny beside groups that are not constant."""
+def label(
+    device: Device, starts: Any, groups: Any, order: Any, x: Any, total: Any, tiny: float, labels: Any, flags: Any
+) -> None:
+    """Write the label of every record; FOR_THE_CPU marks columns of a tiny cost whose groups are not constant."""
     cols, n = labels.shape
     most, lanes = starts.shape[1], 32 if n // starts.shape[1] >= 32 else 1
     given = starts, np.int64(most), groups, order, x, total, np.float64(tiny)
@@ -206,8 +210,8 @@ def label(device, starts, groups, order, x, total, tiny, labels, flags):
     device.launch("labels", "label", cols * most * lanes, 128, (*given, *shape, labels, flags))
 
 
-def verify(device, labels, groups, k, counts, flags):
-    """Count the records of every group from the labels alone; flag 2 marks columns with a group of fewer than k."""
+def verify(device: Device, labels: Any, groups: Any, k: int, counts: Any, flags: Any) -> None:
+    """Count the records of every group from the labels alone; TOO_SMALL marks columns with a group of fewer than k."""
     cols, n = labels.shape
     most = counts.shape[1]
     given = labels, np.int32(n), np.int32(cols), np.int64(most), counts, flags

@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends import cpu
+from mag._backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
+from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL
+from mag._backends.problem import EXACT, MODERATE, TINY, Problem
 from mag._compiled.groups import Groups, halves
 from mag._lib.errors import group_below
 from mag._lib.lazy import cached_property
-from mag.backends import cpu
-from mag.backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
-from mag.backends.problem import EXACT, MODERATE, TINY, Problem
+from mag.costs import Cost
 from mag.results import published
 
-FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST = 1, 2, 4, 8  # flags of a column
 SPARE = 0.8  # of the free memory that a batch may take
 
 
@@ -58,7 +59,7 @@ class Columns:
         self._final = True
         return True
 
-    def _solve_on_the_host(self, row):
+    def _solve_on_the_host(self, row: slice) -> None:
         """The hybrid way of one column: it is sorted, labeled and counted by the device, and solved by the CPU."""
         device, xp = self.device, self.device.xp
         x = device.host(xp.take_along_axis(self.X[row], self.order[row], axis=1))[0]
@@ -118,7 +119,7 @@ class Columns:
             costs[col] = loss
         return centers, costs
 
-    def _placed(self, first, centers):
+    def _placed(self, first: Any, centers: Any) -> Any:
         """Representatives of integers, from the smallest value of each group and what lies between."""
         name = self.problem.cost.representative
         if name == "mean":
@@ -129,10 +130,10 @@ class Columns:
     @property
     def published(self) -> np.dtype:
         """The dtype of masked values: that of the data, except that means and the like of integers are float64."""
-        whole = self.problem.cost.representative in ("max", "min", "rounded mean")
-        return self.dtype if whole or self.dtype.kind == "f" else np.dtype(np.float64)
+        kept = self.problem.cost.keeps_integers or self.dtype.kind == "f"
+        return self.dtype if kept else np.dtype(np.float64)
 
-    def _on_the_cpu(self, col):
+    def _on_the_cpu(self, col: int) -> tuple[np.ndarray, float | int]:
         """Representatives of a column's groups, and its cost, by the CPU."""
         host, cost = self.device.host, self.problem.cost
         x = host(self.X[col])[host(self.order[col])]
@@ -165,7 +166,7 @@ class Columns:
         return self._described[1]
 
 
-def bytes_per_column(n, k):
+def bytes_per_column(n: int, k: int) -> int:
     """Device memory that one column takes while it is grouped, beside its input and what is returned.
 
     Keys, sorted values and the sort's own two buffers; sizes; what is known of segments and chunks.
@@ -173,20 +174,20 @@ def bytes_per_column(n, k):
     return 48 * n + np.dtype(size_type(k)).itemsize * n + 16 * (2 * k) * (n // max(1024, 8 * k) + 64)
 
 
-def distances(xp, ordered):
+def distances(xp: Any, ordered: Any) -> Any:
     """Sorted integers as distances from the smallest, uint64: wraps around to the right answer."""
     same = np.int64 if ordered.dtype.kind == "i" else np.uint64
     wide = ordered.astype(same, copy=False).view(np.uint64)
     return wide - wide[:, :1]
 
 
-def shifted(integers, offset):
+def shifted(integers: Any, offset: Any) -> Any:
     """Integers plus uint64 offsets; both wrap around to the right answer."""
     same = np.dtype(np.int64 if integers.dtype.kind == "i" else np.uint64)
     return (integers.astype(same, copy=False).view(np.uint64) + offset).view(same)
 
 
-def _group(columns, rows):
+def _group(columns: Columns, rows: slice) -> None:
     """Everything from order to count for some rows of X."""
     device, problem, xp = columns.device, columns.problem, columns.device.xp
     x, cost, k = columns.X[rows], problem.cost, problem.k
@@ -215,7 +216,7 @@ def _group(columns, rows):
     verify(device, columns.labels[rows], groups, k, columns.counts[rows], flags)
 
 
-def prepared(xp, ordered, cost, k):
+def prepared(xp: Any, ordered: Any, cost: Cost, k: int) -> tuple[Any, Any, Any]:
     """The sorted values as float64, the power of two to divide them by, and flags: see `_problem.prepared`."""
     first, last = ordered[:, 0], ordered[:, -1]
     if ordered.dtype.kind == "f":
@@ -235,14 +236,14 @@ def prepared(xp, ordered, cost, k):
     return real, scale, xp.where(inexact, FOR_THE_CPU, 0).astype(np.int32)
 
 
-def _cut_whole(device, solved, n, k, starts, groups):
+def _cut_whole(device: Device, solved: Solved, n: int, k: int, starts: Any, groups: Any) -> None:
     ends = device.xp.full(starts.shape[0], n, np.int32)
     traced = trace(device, solved, ends, k)
     cut(device, traced, starts)
     groups[:] = traced.groups
 
 
-def _from_both_ends(device, values, scale, cost, k, starts, groups):
+def _from_both_ends(device: Device, values: Any, scale: Any, cost: Cost, k: int, starts: Any, groups: Any) -> Solved:
     """Long columns as the CPU solves them: the left half forwards, the right half backwards, joined at the best cut."""
     xp, n = device.xp, values.shape[1]
     middle = n // 2

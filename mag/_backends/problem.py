@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Problem:
         """Whether nothing speaks against splitting groups of 2k values or more."""
         return self.cost.splitting and self.least == self.k and not self.fixed and self.max_groups is None
 
-    def solver_for(self, kernel, values) -> Solver:
+    def solver_for(self, kernel: Any, values: np.ndarray) -> Solver:
         """The first of the solvers that can read the values: lanes are float64."""
         real = kernel.lanes and values.dtype == np.float64
         for solver in self.solvers.values():
@@ -63,14 +64,14 @@ class Problem:
         assert self.cost.pair is not None
         return bool(self.cost.pair(2.0) == 4 * self.cost.pair(1.0))
 
-    def cost_of(self, x, weights, starts):
+    def cost_of(self, x: np.ndarray, weights: np.ndarray | None, starts: np.ndarray) -> float:
         """What a grouping of sorted values costs, with what is added per group."""
         groups = Groups(x, starts, weights)
         below = float(np.maximum(self.k - groups.sizes, 0).sum())
         return float(self.cost.losses(groups, x).sum()) + self.short * below + self.fixed * starts.size
 
 
-def prepared(x, weights, problem):
+def prepared(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> tuple[Any, np.ndarray, np.ndarray, int]:
     """The kernel, the values and weights that it reads, and the power of two that the values were divided by.
 
     Values are float64 of moderate size, or unsigned integers where float64 would round them.
@@ -91,7 +92,7 @@ def prepared(x, weights, problem):
     return kernel, values.astype(np.float64), weights, scale
 
 
-def scaled(column, weights, problem):
+def scaled(column: np.ndarray, weights: Any, problem: Problem) -> tuple[np.ndarray, Any, Problem] | None:
     """Values, weights and problem, divided by powers of two; None if float64 cannot hold all that solvers look at.
 
     Distances, weights and penalties that it returns are 0 or so moderate that no product of them leaves float64.
@@ -121,7 +122,7 @@ def scaled(column, weights, problem):
     return column, np.ldexp(weights, -heft) if heft else weights, replace(problem, fixed=fixed, short=short)
 
 
-def even(x, weights, problem, starts, total):
+def even(x: np.ndarray, weights: np.ndarray, problem: Problem, starts: np.ndarray, total: float) -> bool:
     """Whether weights are so even, or the total so large, that sums from anchors cannot have cost precision.
 
     A group's cost is the difference of sums from an anchor inside it.  Where the anchor is lighter than other values,
@@ -135,29 +136,29 @@ def even(x, weights, problem, starts, total):
     return lost <= NEGLIGIBLE * total
 
 
-def _fits(values, problem):
+def _fits(values: np.ndarray, problem: Problem) -> bool:
     """Whether float64 holds every sum of squares of integers that a solver looks at."""
     reach = min(4 * problem.k if problem.bounded else values.size, values.size)
     widest = int((values[reach:] - values[:-reach]).max(initial=0)) if reach < values.size else int(values[-1])
     return 8 * reach * widest**2 < EXACT
 
 
-def unspannable(x, problem, starts, total, scale):
+def unspannable(x: np.ndarray, problem: Problem, starts: np.ndarray, total: float, scale: int) -> list[int]:
     """Where to cut: gaps that would cost any group across them more than all of the grouping found.
 
     Solvers without a bound on the size see all scales of the data at once, and float64 squares underflow: where the
     cost is tiny beside the widest gap, what lies between such gaps is better solved by itself.
     """
     cost = problem.cost
-    if not cost.built_in or cost.integer or (problem.bounded and total >= TINY):
-        return ()
+    if cost.pair is None or cost.integer or (problem.bounded and total >= TINY):
+        return []
     with np.errstate(over="ignore"):
         gaps = np.diff(x) if x.dtype.kind == "f" else distance(x[1:], x[:-1])
     if total >= TINY and cost.pair(np.ldexp(float(gaps.max()), -scale)) < 2.0**20 * total:
-        return ()
+        return []
     first, last = x[starts], x[np.append(starts[1:], x.size) - 1]
     if (first == last).all():  # no group costs anything
-        return ()
+        return []
     least_cost = cost.pair(np.ldexp(gaps.astype(np.float64), -scale))
     cuts = np.flatnonzero(least_cost > max(2 * total, 2**10 * TINY)) + 1
-    return cuts.tolist() if np.isin(cuts, starts).all() else ()
+    return cuts.tolist() if np.isin(cuts, starts).all() else []

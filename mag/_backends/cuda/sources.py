@@ -3,8 +3,10 @@
 import pathlib
 import re
 from functools import cache
+from typing import Any
 
 _INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.M)
+FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST = 1, 2, 4, 8  # flags of a column
 OPTIONS = ("--std=c++17", "--fmad=false")  # no fused operations: every backend rounds alike
 
 
@@ -37,18 +39,23 @@ def struct_of(cost: str) -> str:
     return "".join(part.title() for part in cost.split("_"))
 
 
-def macros(name: str, *, cost: str = "sse", k: int = 0, size: str = "u8", shared: bool = True, real: str = "double"):
-    """The macros that a source reads, as compiler options."""
+def macros(
+    name: str, *, cost: str = "sse", k: int = 0, size: str = "u8", shared: bool = True, real: str = "double"
+) -> tuple[str, ...]:
+    """The macros that a source reads, as compiler options: what it is compiled for, and constants of the CPU's code."""
+    from mag._compiled.groups import HUGE, LARGE  # by numba, which the sources do not need
+    from mag.solvers.block import LONG, PANEL, WIDTH
+
     known: dict[str, dict[str, object]] = {
-        "narrow": {"COST": struct_of(cost), "K": k},
-        "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared)},
-        "groups": {"COST": struct_of(cost)},
-        "labels": {"SIZE": size},
+        "narrow": {"COST": struct_of(cost), "K": k, "PANEL": PANEL},
+        "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared), "WIDTH": WIDTH, "LONG": LONG},
+        "groups": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
+        "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL},
     }
     return tuple(f"-DMAG_{macro}={value}" for macro, value in {**known[name], "REAL": real}.items())
 
 
 @cache
-def compiled(module, device: int, name: str, chosen: tuple[str, ...]):
+def compiled(module: Any, device: int, name: str, chosen: tuple[str, ...]) -> Any:
     """A module like cupy.RawModule of one source; `device` only tells what is kept apart."""
     return module(code=source(name), options=(*OPTIONS, *chosen))

@@ -9,13 +9,13 @@ from functools import cache
 import numpy as np
 from numba.core import types
 
+from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts_of
+from mag._backends.problem import EXACT, MODERATE, TINY
 from mag._compiled.calls import address_of, call_at
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import at, part, part_of, put
 from mag._compiled.sort import arrange, memory_for, parts, resolve
 from mag._lib.workspace import borrow
-from mag.backends.cpu.labels import label, label_sorted, smallest_count, starts_of
-from mag.backends.problem import EXACT, MODERATE, TINY
 from mag.solvers import block
 from mag.solvers.block import PAD
 
@@ -28,7 +28,7 @@ UNFIT = -2  # instead of the number of pending buckets
 as_words = part_of(types.int64)
 
 
-def takes(n, problem):
+def supports(n, problem):
     """Whether columns of n values can be grouped here."""
     solver = next(iter(problem.solvers.values()))
     return solver.lanes and problem.plain and problem.k > 1 and n >= 2 * problem.k

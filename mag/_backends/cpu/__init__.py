@@ -1,16 +1,18 @@
 """Group columns on the CPU: order, solve, label."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 
+from mag._backends.cpu import batch
+from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts_of
+from mag._backends.problem import NEGLIGIBLE, Problem, even, prepared, scaled, unspannable
+from mag._backends.protocol import Jobs
 from mag._compiled.jit import called
 from mag._compiled.sort import sort
 from mag._lib.threads import both, each
 from mag._lib.workspace import borrow
-from mag.backends.cpu import batch
-from mag.backends.cpu.labels import label, label_sorted, smallest_count, starts_of
-from mag.backends.problem import NEGLIGIBLE, even, prepared, scaled, unspannable
 from mag.costs import COSTS
 from mag.solvers import block
 from mag.solvers.block import PAD
@@ -21,11 +23,14 @@ WORTH = 2**14  # values that are worth a thread
 LONG = 2**21  # values from which on a column is solved, and labeled, in two halves
 
 
-def status():
+def why_not() -> str | None:
     """Why this cannot be used: it always can."""
+    return None
 
 
-def group(x, weights, problem, assume_sorted, threads):
+def group(
+    x: np.ndarray, weights: np.ndarray | None, problem: Problem, assume_sorted: bool, threads: int
+) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     """Order of the values (None if they are sorted), where groups start in it, and the label of every record."""
     solver, *others = problem.solvers.values()
     if not others and not solver.lanes:  # memory for the sort and for the solver at once
@@ -37,7 +42,7 @@ def group(x, weights, problem, assume_sorted, threads):
     starts = solve(column, weights, problem, threads)
     labels = np.empty(x.size, np.int32 if starts.size < 2**31 else np.int64)
 
-    def write(first, last):
+    def write(first: int, last: int) -> None:
         if order is None:
             label_sorted(starts, first, last, labels)
         else:
@@ -51,7 +56,7 @@ def group(x, weights, problem, assume_sorted, threads):
     return order, starts, labels
 
 
-def group_columns(X, jobs, threads):
+def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Labels of every column, in rows, how many groups each has, and the size of the smallest, counted from the labels.
 
     `jobs` are pairs of a problem and the columns that it is for.  None if values are not finite.
@@ -62,11 +67,11 @@ def group_columns(X, jobs, threads):
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     tasks = []
     for problem, columns in jobs:
-        batched = n < LONG and batch.takes(n, problem)
+        batched = n < LONG and batch.supports(n, problem)
         parts = batch.chunks(n, columns, threads) if batched else columns.reshape(-1, 1)
         tasks += [(problem, part, batched) for part in parts]
 
-    def run(task):
+    def run(task: tuple[Problem, np.ndarray, bool]) -> bool:
         problem, columns, batched = task
         if batched:
             columns = batch.group(X, columns, problem, labels, n_groups, least)
@@ -85,7 +90,7 @@ def group_columns(X, jobs, threads):
     return (labels, n_groups, least) if all(finite) else None
 
 
-def padded(values):
+def padded(values: np.ndarray) -> np.ndarray:
     """The values between PAD copies of the first and of the last, in memory that is borrowed."""
     column = borrow("column", values.size + 2 * PAD, values.dtype)
     column[PAD:-PAD] = values
@@ -93,7 +98,7 @@ def padded(values):
     return column
 
 
-def solve(column, weights, problem, threads):
+def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, threads: int) -> np.ndarray:
     """Where the groups of sorted values start, in an optimal grouping; the column has PAD copies at both ends."""
     x = column[PAD:-PAD]
     n, least = x.size, problem.least
@@ -116,7 +121,7 @@ def solve(column, weights, problem, threads):
     return np.concatenate([found + part.start for found, part in zip(solved, parts, strict=True)])
 
 
-def _weighed(column, weights, problem, threads):
+def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, threads: int) -> np.ndarray:
     """As `solve`, with weights or penalties: in float64 where that decides, else by costs without any cancellation."""
     fitting = scaled(column, weights, problem)
     if fitting is not None:
@@ -136,24 +141,26 @@ def _weighed(column, weights, problem, threads):
     return exact.solve(column[PAD:-PAD], weights, problem)
 
 
-def _at_most(column, weights, problem, threads):
+def _at_most(column: np.ndarray, weights: np.ndarray | None, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
     """Starts of at most `max_groups` groups, and whether they are surely the best."""
     values = prepared(column, weights, problem)[1][PAD:-PAD]
     doubts = []
 
-    def optimum(price):
+    def optimum(price: float) -> np.ndarray:
         starts, _, doubt, _ = _optimum(column, weights, problem, problem.fixed + price, threads)
         doubts.append(doubt)
         return starts
 
-    def cost_of(starts):
+    def cost_of(starts: np.ndarray) -> float:
         return problem.cost_of(values, weights, starts)
 
     starts, sure = at_most(problem.max_groups, values.size, optimum, cost_of)
     return starts, sure and doubts[-1] <= NEGLIGIBLE * cost_of(starts)
 
 
-def _optimum(column, weights, problem, fixed, threads):
+def _optimum(
+    column: np.ndarray, weights: np.ndarray | None, problem: Problem, fixed: float, threads: int
+) -> tuple[np.ndarray, float, float, int]:
     """Starts, their cost as the solver summed it, its doubt, and the power of two that the values were divided by."""
     kernel, values, weights, scale = prepared(column, weights, problem)
     solver = problem.solver_for(kernel, values)
@@ -181,14 +188,16 @@ def _optimum(column, weights, problem, fixed, threads):
     return _starts(sizes, problem), total, doubt, scale
 
 
-def _columnwise_starts(x, weights, problem):
+def _columnwise_starts(x: np.ndarray, weights: np.ndarray, problem: Problem) -> np.ndarray:
     """Starts, by the solver that no weight can mislead."""
     sizes = borrow("sizes", x.size + 1, np.int32 if x.size < 2**31 else np.int64)
     columnwise.solve(x, weights, problem.k, problem.squares, borrow("work", x.size + 1, np.float64), sizes)
     return _starts(sizes, problem)
 
 
-def _run_lanes(kernel, values, weights, k, which):
+def _run_lanes(
+    kernel: Any, values: np.ndarray, weights: np.ndarray, k: int, which: str
+) -> tuple[np.ndarray, float, np.ndarray]:
     """Sizes, their cost, and F of the last 2k-1 columns."""
     n = values.size - 2 * PAD
     sizes = borrow("sizes" + which, n + 1 + PAD, block.size_type(k))
@@ -197,7 +206,9 @@ def _run_lanes(kernel, values, weights, k, which):
     return sizes, total, block.ending(work, k)
 
 
-def _from_both_ends(kernel, values, weights, problem, threads):
+def _from_both_ends(
+    kernel: Any, values: np.ndarray, weights: np.ndarray, problem: Problem, threads: int
+) -> tuple[np.ndarray, float]:
     """The left half forwards, the right half backwards on mirrored values; every grouping has a cut where they overlap.
 
     The halves depend on n and k alone, so that the result is the same for any number of threads.
@@ -206,13 +217,13 @@ def _from_both_ends(kernel, values, weights, problem, threads):
     middle = n // 2
     ahead = slice(0, middle + 2 * k - 2 + 2 * PAD)
     back = slice(n + 2 * PAD - 1, middle - 1 if middle else None, -1)
-    mirror = COSTS[problem.cost.mirror]
+    mirror = COSTS[COSTS[problem.cost.name].mirror]
     mirrored = mirror.kernel if weights is values else mirror.weighted
 
-    def forwards():
+    def forwards() -> tuple[np.ndarray, float, np.ndarray]:
         return _run_lanes(kernel, values[ahead], weights[ahead], k, " forwards")
 
-    def backwards():
+    def backwards() -> tuple[np.ndarray, float, np.ndarray]:
         negated = np.negative(values[back], out=borrow("mirror", n - middle + 2 * PAD, np.float64))
         turned = negated if weights is values else np.ascontiguousarray(weights[back])
         return _run_lanes(mirrored, negated, turned, k, " backwards")
@@ -225,7 +236,7 @@ def _from_both_ends(kernel, values, weights, problem, threads):
     return np.concatenate([left, n - ends[::-1]]), left_cost + right_cost
 
 
-def _starts(sizes, problem):
+def _starts(sizes: np.ndarray, problem: Problem) -> np.ndarray:
     """Follow the last groups back from the end."""
     room = (sizes.size - 1) // problem.k + 1 if problem.plain else sizes.size - 1
     starts = borrow("starts", room, np.int64)
@@ -235,7 +246,7 @@ def _starts(sizes, problem):
 _compiled_for_users: dict = {}
 
 
-def _uncached(function):
+def _uncached(function: Any) -> Any:
     """The same function, compiled without the disk cache, which could not know a user's cost again."""
     if function not in _compiled_for_users:
         _compiled_for_users[function] = called(function.py_func)

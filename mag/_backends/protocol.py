@@ -1,0 +1,51 @@
+"""What a backend is: a package of this folder, and a line in the table, that offers these functions."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from mag._backends.problem import Problem
+from mag.costs import Cost
+from mag.results import ColumnGroupings, Grouping
+
+Jobs = list[tuple[Problem, np.ndarray]]  # problems, and the columns that each is for
+Home = Callable[[Any], Any]  # makes an array of the caller's library, on its device
+
+
+class Backend(Protocol):
+    """Groups arrays of NumPy.  All backends find the same labels, bit by bit."""
+
+    def why_not(self) -> str | None:
+        """Why this cannot be used here, in one sentence; None if it can."""
+
+    def group(
+        self, x: np.ndarray, weights: np.ndarray | None, problem: Problem, assume_sorted: bool, threads: int
+    ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+        """Order of the values (None if they are sorted), where groups start in it, and the label of every record."""
+
+    def group_columns(
+        self, X: np.ndarray, jobs: Jobs, threads: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Labels of every column, in rows, how many groups each has, and the size of the smallest, counted from labels.
+
+        None if values are not finite.
+        """
+
+
+class DeviceBackend(Backend, Protocol):
+    """Also groups arrays that are resident on its device, and leaves data and results there."""
+
+    def resident(self, x: Any) -> tuple[Any, Home] | None:
+        """Data on the device as arrays of the backend, and their way home; None if they are elsewhere."""
+
+    def supports(self, n: int, problem: Problem, weighted: bool = False) -> bool:
+        """Whether columns of n resident values can be grouped without the host."""
+
+    def group_resident(self, x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> Grouping:
+        """The result for resident values, which is waited for and checked when it is looked at."""
+
+    def group_resident_columns(
+        self, X: Any, jobs: Jobs, k: int | tuple[int, ...], *, dtype: np.dtype, costs: list[Cost], home: Home
+    ) -> ColumnGroupings:
+        """The same for the columns of a resident table."""

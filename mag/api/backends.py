@@ -1,0 +1,57 @@
+"""`mag.backends`, and the choice of the one that does the work."""
+
+from collections.abc import Callable
+from typing import Any
+
+from mag._backends import BACKENDS, DEVICES, cpu
+from mag._backends.problem import Problem
+from mag._backends.protocol import Backend, DeviceBackend, Home
+from mag._lib.checks import one_of
+from mag._lib.errors import ValueMistake
+from mag._lib.interrupt import interruptible
+
+LONG, SLOW = 2**18, 2**12  # values that take solvers with lanes, and others, some ten milliseconds
+
+
+def backends() -> dict[str, str]:
+    """What can run here, and why not.
+
+    Returns
+    -------
+    dict
+        "ok" for every backend that can be used, else the reason in one sentence.
+
+    Examples
+    --------
+    >>> import mag
+    >>> mag.backends()["cpu"]
+    'ok'
+    """
+    return {name: backend.why_not() or "ok" for name, backend in BACKENDS.items()}
+
+
+def backend_of(backend: str) -> Backend:
+    """The backend that was named, if it can be used here; "auto" is the CPU, except for what `on_device` finds."""
+    name = one_of("backend", backend, ["auto", *BACKENDS])
+    engine = BACKENDS["cpu" if name == "auto" else name]
+    if (reason := engine.why_not()) is not None:
+        raise ValueMistake(f"backend must be one that mag.backends() finds usable; got {backend!r}. {reason}")
+    return engine
+
+
+def on_device(x: Any, backend: str) -> tuple[DeviceBackend, Any, Home] | None:
+    """The backend of the device that the data are resident on, the data there, and their way home; None for the host.
+
+    `backend` is "auto" or names the only one that may be used.
+    """
+    for name, engine in DEVICES.items():
+        if backend in ("auto", name) and (found := engine.resident(x)) is not None and engine.why_not() is None:
+            return engine, *found
+    return None
+
+
+def runner_for(engine: Backend, n: int, problems: list[Problem]) -> Callable[..., Any]:
+    """How to call what groups n values: so that Ctrl-C can end it, unless it is over before anybody could wait."""
+    lanes = all(solver.lanes for problem in problems for solver in problem.solvers.values())
+    long = engine is cpu and n >= (LONG if lanes else SLOW)  # a device belongs to the thread that chose it
+    return interruptible if long else lambda function, *args: function(*args)
