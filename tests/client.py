@@ -1,0 +1,39 @@
+"""A program of a user of mag, with types; `test_types.py` lets mypy and pyright read it.  It is never run."""
+
+import pathlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import mag
+import mag.metrics
+import mag.privacy
+import mag.verify
+
+
+def arrays(x: npt.NDArray[np.float64], X: npt.NDArray[np.float64]) -> float:
+    grouping = mag.univariate(x, 3, cost="sae", threads=2)
+    columns = mag.columns(X, [3, 5], cost="sse")
+    records = mag.multivariate(X, 5, method="mdav", time_limit=None)
+    loss: float = records.information_loss
+    groups: int = grouping.n_groups
+    risk: float = mag.privacy.distance_linkage(X, X).expected
+    return loss + groups + float(columns.labels.max()) + mag.metrics.sse(X, X) + risk
+
+
+def tables(people: dict[str, list[Any]], folder: pathlib.Path) -> int:
+    release = mag.microaggregate(people, 5, ["income", "age"], by="region", keep=["zip"], small_strata="merge")
+    counted: int = mag.verify.recount(release.data, ["region", "income", "age"])
+    k: int | dict[Any, int] = release.guarantee.k
+    return counted + (k if isinstance(k, int) else min(k.values()))
+
+
+def careful(x: list[float]) -> mag.Grouping | None:
+    try:
+        return mag.univariate(x, 2)
+    except mag.NotAnonymous:
+        raise
+    except mag.Mistake as mistake:
+        print(mistake)
+        return None
