@@ -33,8 +33,8 @@ class DictionaryFrame(Frame):
         return {name: self.columns[name].wrap(own, rows, reset) for name, own in cells}
 
     def indexes(self, published: list[Hashable]) -> list[Any]:
-        natives = [getattr(self.columns[name], "native", None) for name in published]
-        return [native.index for native in natives if hasattr(native, "index") and hasattr(native, "iloc")]
+        columns = [self.columns[name] for name in published]
+        return [index for column in columns if (index := column.index) is not None]
 
 
 class ArrayColumn(Column):

@@ -20,6 +20,10 @@ class PandasColumn(SeriesColumn):
         return self.native.dtype
 
     @property
+    def index(self) -> Any:
+        return self.native.index
+
+    @property
     def _is_numpy(self) -> bool:
         return isinstance(self.dtype, np.dtype)
 

@@ -8,7 +8,8 @@ of what a matching costs.  Pairs that would raise it above the cost of a known m
 """
 
 import importlib.util
-from collections import namedtuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +22,18 @@ ROUNDS = 20  # in which pairs are added that cost less than is paid, and odd set
 DIGITS = 2.0**60  # costs are matched as integers up to this
 CAREFUL = 1e-8  # of all payments: more than their rounding errors
 
-Dual = namedtuple("Dual", "y odd toll")  # y[i]; odd[set, i] says whether i is in it; toll[set]
+Pairs = tuple[np.ndarray, np.ndarray]
 
 
-def group(X, k, *, threads):
+class Dual(NamedTuple):
+    """What is paid: y[i] by records, toll[set] by odd sets; odd[set, i] says whether i is in it."""
+
+    y: np.ndarray
+    odd: np.ndarray
+    toll: np.ndarray
+
+
+def group(X: np.ndarray, k: int, *, threads: int) -> np.ndarray:
     """Labels of pairs; of an odd number of records, one with close neighbors joins the pair where it costs least."""
     if any(importlib.util.find_spec(name) is None for name in ("rustworkx", "scipy")):
         raise ImportError("method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'.")
@@ -45,32 +54,34 @@ def group(X, k, *, threads):
     return labels
 
 
-def _best_pairs(X, threads):
+def _best_pairs(X: np.ndarray, threads: int) -> Pairs:
     n = len(X)
     near = neighbors(X, min(NEAR, n - 1), threads)
     everyone = np.arange(n)
     ring = np.append(everyone[1:], 0)  # holds a perfect matching
     pairs = _joined(n, np.repeat(everyone, near.shape[1]) * n + near.ravel(), everyone * n + ring)
-    odd, dual = np.zeros((0, n), np.bool_), None
+    odd = np.zeros((0, n), np.bool_)
+    dual: Dual
     for _ in range(ROUNDS):
         dual, broken = _dual(X, odd, *pairs)
-        unfair, known = _pairs_below(X, dual, -CAREFUL * np.abs(dual.y).mean()), len(pairs[0])
+        unfair, count = _pairs_below(X, dual, -CAREFUL * np.abs(dual.y).mean()), len(pairs[0])
         pairs = _joined(n, pairs[0] * n + pairs[1], unfair[0] * n + unfair[1])
-        if len(pairs[0]) == known and not len(broken):
+        if len(pairs[0]) == count and not len(broken):
             break
         odd = np.vstack([odd, broken])
     dual.y[:] += [min(0.0, excess.min()) / 2 for excess in _excesses(X, dual)]
     careful = CAREFUL * np.abs(dual.y).sum()
     known = _matched(X, *_pairs_below(X, dual, careful)) or _matched(X, *pairs)
+    assert known is not None  # the ring is among the pairs
     spare = _costs(X, *known).sum() - dual.y.sum() - dual.toll.sum()
-    return known if spare <= careful else _matched(X, *_pairs_below(X, dual, spare + careful))
+    return known if spare <= careful else _matched(X, *_pairs_below(X, dual, spare + careful)) or known
 
 
-def _costs(X, i, j):
+def _costs(X: np.ndarray, i: Any, j: Any) -> np.ndarray:
     return np.square(X[i] - X[j]).sum(axis=1) / 2
 
 
-def _excesses(X, dual):
+def _excesses(X: np.ndarray, dual: Dual) -> Iterator[np.ndarray]:
     """For each record in turn, what its pairs cost beyond what is paid for them."""
     paying = dual.toll > 0
     odd = dual.odd[paying].astype(np.float64)
@@ -83,19 +94,19 @@ def _excesses(X, dual):
         yield excess
 
 
-def _joined(n, *codes):
+def _joined(n: int, *codes: np.ndarray) -> Pairs:
     """Pairs i < j, each once, from numbers i·n + j."""
     i, j = divmod(np.concatenate(codes), n)
     return divmod(np.unique(np.minimum(i, j) * n + np.maximum(i, j)), n)
 
 
-def _pairs_below(X, dual, most):
+def _pairs_below(X: np.ndarray, dual: Dual, most: float) -> Pairs:
     """All pairs that cost at most this much more than is paid for them."""
     partners = [np.flatnonzero(excess[i + 1 :] <= most) + i + 1 for i, excess in enumerate(_excesses(X, dual))]
     return np.repeat(np.arange(len(X)), [len(some) for some in partners]), np.concatenate(partners)
 
 
-def _dual(X, odd, first, second):
+def _dual(X: np.ndarray, odd: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[Dual, np.ndarray]:
     """Payments of fractional matching with these pairs, and more odd sets that all its pairs stay inside of."""
     from scipy.optimize import linprog
     from scipy.sparse import csc_array
@@ -117,7 +128,7 @@ def _dual(X, odd, first, second):
     )
 
 
-def _matched(X, first, second):
+def _matched(X: np.ndarray, first: np.ndarray, second: np.ndarray) -> Pairs | None:
     """The perfect matching of least cost with some of these pairs; None if there is none."""
     import rustworkx
 

@@ -3,11 +3,12 @@
 import numpy as np
 
 from mag._compiled.work import work_for
+from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal.moves import WIDE, cool, enter, leave, room_for_chain
 from mag.methods.anneal.recombine import best_parts, numbered
-from mag.methods.anneal.schedule import LUKEWARM, short_plan
+from mag.methods.anneal.schedule import LUKEWARM, Plan, short_plan
 from mag.methods.distances.neighbors import neighbors
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 
@@ -20,7 +21,9 @@ TINY = 1e-290  # a mean cost that is due to rounding
 class Region:
     """Records whose groups are annealed by themselves, those of the largest scale first."""
 
-    def __init__(self, X, k, near, scale, labels, seed):
+    def __init__(
+        self, X: np.ndarray, k: int, near: np.ndarray, scale: np.ndarray, labels: np.ndarray, seed: int
+    ) -> None:
         self._order = np.argsort(-scale, kind="stable")
         place = np.empty(len(X), np.int32)
         place[self._order] = np.arange(len(X))
@@ -29,13 +32,13 @@ class Region:
         self._state = work_for(room_for_chain, rows, near, k), rows, near, k
         enter(*self._state, labels[self._order], seed)
 
-    def run(self, plan, progress):
+    def run(self, plan: Plan, progress: Progress) -> None:
         """One round, or less if the time is up."""
         for heat, active, steps in plan.of(self.scale):
             if active > 0 and progress.left() > 0:
                 cool(*self._state, heat, active, steps)
 
-    def labels(self):
+    def labels(self) -> np.ndarray:
         """Of the records as they were given."""
         ordered, labels = np.empty((2, self._order.size), np.int64)
         leave(*self._state, ordered)
@@ -46,18 +49,20 @@ class Region:
 class Chains:
     """The whole data, annealed several times side by side."""
 
-    def __init__(self, X, k, labels, restarts, random_state, threads):
+    def __init__(
+        self, X: np.ndarray, k: int, labels: np.ndarray, restarts: int, random_state: np.random.Generator, threads: int
+    ) -> None:
         self._X, self._threads, self._labels = _padded(X), threads, labels
         near = nearest(self._X, k, threads)
         self.scale, self.mean = scale_of(self._X, k, near), sum_of_squares(X, labels) / len(X)
         seeds = random_state.integers(1, 2**62, size=restarts)
         self._regions = [Region(self._X, k, near, self.scale, labels, seed) for seed in seeds]
 
-    def run(self, plan, progress):
+    def run(self, plan: Plan, progress: Progress) -> None:
         """One round of every chain."""
         each(lambda region: region.run(plan, progress), self._regions, self._threads)
 
-    def labels(self):
+    def labels(self) -> np.ndarray:
         """The best parts of the start and of all chains."""
         return best_parts(self._X, [self._labels, *(region.labels() for region in self._regions)])
 
@@ -68,17 +73,20 @@ class Parts:
     Every part is annealed by itself, for a short time, and what became cheaper is kept.
     """
 
-    def __init__(self, X, k, labels, random_state, threads):
+    def __init__(
+        self, X: np.ndarray, k: int, labels: np.ndarray, random_state: np.random.Generator, threads: int
+    ) -> None:
         self._X, self._k, self._random, self._threads = _padded(X), k, random_state, threads
-        self.labels, self._gains = labels, None
+        self.labels = labels
+        self._gains: np.ndarray | None = None
 
-    def run(self, steps, progress):
+    def run(self, steps: float, progress: Progress) -> None:
         """One round, of so many steps per record, from the heat that gained most when it was tried last."""
         k, found = self._k, np.empty_like(self.labels)
         parts, choice = self._divided(progress.silent()), 0 if self._gains is None else int(np.argmax(self._gains))
         seeds = self._random.integers(1, 2**62, size=len(parts))
 
-        def anneal(job):
+        def anneal(job: tuple[np.ndarray, int]) -> float:
             members, seed = job
             old = numbered(self.labels[members])
             found[members] = old
@@ -101,7 +109,7 @@ class Parts:
             part[members] = number
         self.labels = numbered(part * (found.max() + 1) + found)
 
-    def _divided(self, progress):
+    def _divided(self, progress: Progress) -> list[np.ndarray]:
         """The members of each part: groups are halved by their means, seen from random directions."""
         n, d = self._X.shape
         sizes = np.bincount(self.labels)
@@ -112,17 +120,17 @@ class Parts:
         return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
 
 
-def _padded(X):
+def _padded(X: np.ndarray) -> np.ndarray:
     n, d = X.shape
     return np.concatenate([X, np.zeros((n, -d % WIDE))], axis=1)
 
 
-def nearest(X, k, threads):
+def nearest(X: np.ndarray, k: int, threads: int) -> np.ndarray:
     """The neighbors of every record that are tried."""
     return neighbors(X, min(max(NEAR, min(2 * k, MOST)), len(X) - 1), threads)
 
 
-def scale_of(X, k, near):
+def scale_of(X: np.ndarray, k: int, near: np.ndarray) -> np.ndarray:
     """What each record costs at least: its share if its group were its k - 1 nearest neighbors."""
     total = np.zeros(len(X))
     for rank in range(min(k - 1, near.shape[1])):

@@ -1,6 +1,7 @@
 """How heat falls while records are annealed, who takes part at which heat, and for how many steps."""
 
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,16 +16,16 @@ PACE = 10**6  # steps a second, until they have been counted
 class Plan:
     """Falling heats; for each, from which scale on records take part, and the steps of each that does."""
 
-    def __init__(self, heats, least, steps):
+    def __init__(self, heats: np.ndarray, least: np.ndarray, steps: np.ndarray) -> None:
         self.heats, self.least, self.steps = heats, least, steps
 
-    def of(self, scale):
+    def of(self, scale: np.ndarray) -> Iterator[tuple[float, int, int]]:
         """Heat, records, steps for records of these falling scales."""
         active = np.searchsorted(-scale, -self.least, side="right")
         return zip(self.heats, active, np.rint(self.steps * active).astype(np.int64), strict=True)
 
 
-def short_plan(mean, heat, steps):
+def short_plan(mean: float, heat: float, steps: float) -> Plan:
     """For a part: from a heat at which most of its groups stay together; `steps` per record."""
     heats = np.geomspace(heat * mean, COOL * heat * mean, LEVELS)
     return Plan(heats, np.append(heats[:-1] / REACH, 0.0), np.full(LEVELS, steps / LEVELS))
@@ -38,7 +39,7 @@ class Schedule:
     the more steps: a heat has a share that grows by the root of the records that take part.  In the last round all do.
     """
 
-    def __init__(self, scale, mean, rounds, steps):
+    def __init__(self, scale: np.ndarray, mean: float, rounds: int, steps: float) -> None:
         scale = np.sort(scale)[::-1]
         self._heats = np.geomspace(max(HOT * mean, scale[0]), COLD * mean, rounds * LEVELS)
         self._least = np.minimum(self._heats / REACH, scale[min(FEW, scale.size) - 1])
@@ -47,10 +48,10 @@ class Schedule:
         share = np.sqrt(self._active)
         self._share = share / share.sum()
         self._total = steps * scale.size
-        self._pace, self._asked, self._began = PACE, 0.0, 0.0
+        self._pace, self._asked, self._began = float(PACE), 0.0, 0.0
         self.hurried = False
 
-    def plan(self, turn, left):
+    def plan(self, turn: int, left: float) -> Plan:
         """The plan of a round, if so many seconds are left for it and all later ones."""
         levels, now = slice(turn * LEVELS, (turn + 1) * LEVELS), time.monotonic()
         if self._asked > 0:

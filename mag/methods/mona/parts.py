@@ -3,6 +3,7 @@
 import numpy as np
 
 from mag._compiled.work import work_for
+from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 from mag.methods.ona import ona_star
@@ -13,7 +14,9 @@ LARGE = 4096  # records of a part that is worth all threads
 SHARE = 1 << 13  # records of the small parts that one job groups
 
 
-def group_parts(X, k, order, starts, turn, threads, progress):
+def group_parts(
+    X: np.ndarray, k: int, order: np.ndarray, starts: np.ndarray, turn: np.ndarray, threads: int, progress: Progress
+) -> np.ndarray:
     """Labels within each part: those in `turn`, of 2k records or more, are grouped, the others are one group.
 
     Part p is order[starts[p]:starts[p + 1]].  When the time is up, what is left is halved.
@@ -21,10 +24,10 @@ def group_parts(X, k, order, starts, turn, threads, progress):
     sizes = np.diff(np.append(starts, len(order)))
     labels = np.zeros(len(X), np.int64)
 
-    def members(p):
+    def members(p: int) -> np.ndarray:
         return np.sort(order[starts[p] : starts[p] + sizes[p]])
 
-    def group(some):
+    def group(some: np.ndarray) -> None:
         work = work_for(room_for_part, int(sizes[some].max()), X.shape[1], k)
         for p in some:
             own = members(p)
@@ -32,7 +35,7 @@ def group_parts(X, k, order, starts, turn, threads, progress):
             if not group_part(work, rows, k, ROUNDS, labels, own):
                 labels[own] = ona_star(rows, k, threads=1, progress=progress.silent())
 
-    def halve(p):
+    def halve(p: int) -> None:
         labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, VARIANCE, threads, progress))
 
     for p in turn[sizes[turn] > LARGE]:  # few

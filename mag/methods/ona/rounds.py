@@ -1,8 +1,11 @@
 """Rounds of ONA on any grouping: short compiled steps, and memories brought up to date on several threads between."""
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
-from mag._compiled.work import work_for
+from mag._compiled.work import Work, work_for
+from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.run import run_steps
@@ -15,7 +18,7 @@ SHARE = 512  # groups, or records, a step
 SLOWER = 0.7  # of what is left to do, this much is left after a round: a guess for the progress bar
 
 
-def split_large(X, k, labels, threads, progress):
+def split_large(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
     """Split groups of 2k records or more by MDAV+, which never makes such groups (algorithm 13)."""
     for g in np.flatnonzero(np.bincount(labels) >= 2 * k):
         members = np.flatnonzero(labels == g)
@@ -24,10 +27,10 @@ def split_large(X, k, labels, threads, progress):
     return labels
 
 
-def polish(X, k, labels, threads, progress):
+def polish(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
     """ONA* on a grouping: dissolve and reassign (algorithm 15) until nothing changes or the time is up."""
 
-    def turn(work):
+    def turn(work: Work) -> Iterator[None]:
         for phase in range(2):
             _refresh(work, X, k, threads)
             cursor = 0
@@ -38,11 +41,11 @@ def polish(X, k, labels, threads, progress):
     return _rounds(X, k, split_large(X, k, labels, threads, progress), turn, progress)
 
 
-def shuffle(X, k, labels, seed, threads, progress):
+def shuffle(X: np.ndarray, k: int, labels: np.ndarray, seed: int, threads: int, progress: Progress) -> np.ndarray:
     """ONA on a grouping (algorithm 14): records one by one, until nothing changes or the time is up."""
     seeds = np.array([seed])
 
-    def turn(work):
+    def turn(work: Work) -> Iterator[None]:
         _refresh(work, X, k, threads)
         for a in range(0, len(X), SHARE):
             visit_records(work, X, k, a, min(a + SHARE, len(X)), seeds)
@@ -51,12 +54,14 @@ def shuffle(X, k, labels, seed, threads, progress):
     return _rounds(X, k, labels, turn, progress)
 
 
-def _refresh(work, X, k, threads):
+def _refresh(work: Work, X: np.ndarray, k: int, threads: int) -> None:
     parts = [(a, min(a + SHARE, len(X))) for a in range(0, len(X), SHARE)]
     each(lambda part: refresh(work, X, k, *part), parts, threads)
 
 
-def _rounds(X, k, labels, turn, progress):
+def _rounds(
+    X: np.ndarray, k: int, labels: np.ndarray, turn: Callable[[Work], Iterator[None]], progress: Progress
+) -> np.ndarray:
     work = work_for(room_for_groups, *X.shape, k)
     form_groups(work, X, k, labels)
     for number in range(ROUNDS):

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from mag.methods.orders.consecutive import labels_in_order
+from mag.methods.orders.consecutive import Whole, labels_in_order
 
 
-def group(X, k, *, whole):
+def group(X: np.ndarray, k: int, *, whole: Whole | None) -> np.ndarray:
     """The best groups of consecutive records."""
     return labels_in_order(X, order(X), k, whole)
 
 
-def order(X):
+def order(X: np.ndarray) -> np.ndarray:
     """Ascending sums; equal ones in the order of the data."""
     return np.argsort(X.sum(axis=1), kind="stable")
