@@ -13,7 +13,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "_compiled": "test_checks",
     "_lib": "test_errors",
     "api": "test_grouping",
-    "backends": "test_grouping",
+    "_backends": "test_grouping",
     "bounds": "test_bounds",
     "commands": "test_cli",
     "costs": "test_grouping",

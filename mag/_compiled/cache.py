@@ -26,7 +26,7 @@ class _ReadOnly(InTreeCacheLocator):
 
 
 class _Places(CompileResultCacheImpl):
-    _locator_classes = (*CompileResultCacheImpl._locator_classes, _ReadOnly)
+    _locator_classes = [*CompileResultCacheImpl._locator_classes, _ReadOnly]  # noqa: RUF012 - numba's is a list
 
 
 class _CacheFiles(IndexDataCacheFile):

@@ -19,6 +19,11 @@ from mag.frames.units import SECONDS, Refused, Units, bit_codes, narrowed, place
 class Column(ABC):
     """One column of a table: in as exact numbers, out in its own dtype."""
 
+    @property
+    def index(self) -> Any:
+        """The names of its rows, as in pandas; None if it has none."""
+        return None
+
     @abstractmethod
     def __len__(self) -> int: ...
 
