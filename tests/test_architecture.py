@@ -76,6 +76,12 @@ def test_every_module_has_a_layer():
     assert {layer(name) for name in INSIDE} == set(HEIGHT)
 
 
+def test_properties_are_computed_without_a_lock():
+    """Which functools' are computed under, in Python 3.11: a fork beside a thread that holds it never ends."""
+    text = "from functools import cached_property"
+    assert [name for name, path in MODULES.items() if text in path.read_text()] == ["mag._lib.lazy"]
+
+
 def test_few_files_stand_at_the_top():
     assert len([path for path in ROOT.glob("*.py") if path.stem != "__init__"]) <= 10
 

@@ -70,7 +70,7 @@ def test_processes_that_compile_at_once_do_not_mix_up_their_code(tmp_path, monke
 STAMPS = """
 import importlib
 for name in ("solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "bounds.neighbor.add_up",
-             "methods._star.star"):
+             "methods.mdav.star.star"):
     module, _, function = name.rpartition(".")
     compiled = getattr(importlib.import_module(f"mag.{module}"), function)
     print(name, compiled._cache._cache_file._source_stamp)
@@ -92,13 +92,15 @@ def test_the_stamp_is_the_same_in_every_process(copy):
 EDITS = {
     "a message": ("_lib/checks.py", "must", "has to", set()),
     "the version": ("__init__.py", '__version__ = "', '__version__ = "9.', set()),
-    "plain Python": ("methods/_drive.py", "jobs = []", "jobs = list()", set()),
-    "a comment": ("methods/_field.py", "\nimport numpy as np\n", "\n# why\nimport numpy as np\n", set()),
+    "plain Python": ("methods/mdav/run.py", "jobs = []", "jobs = list()", set()),
+    "a comment": ("methods/distances/blocks.py", "\nimport numpy as np\n", "\n# why\nimport numpy as np\n", set()),
     "a cost": ("costs/sae.py", "size >> 1", "size // 2", {"solvers.staggered.solve", "solvers.block._solve"}),
-    "a constant": ("methods/_field.py", "LANES = 64", "LANES = 32", {"bounds.neighbor.add_up", "methods._star.star"}),
+    "a constant": ("methods/distances/blocks.py", "LANES = 64", "LANES = 32", {
+        "bounds.neighbor.add_up", "methods.mdav.star.star",
+    }),
     "raw memory": ("_compiled/lanes.py", "min(8, _bytes", "min(4, _bytes", {
         "solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "bounds.neighbor.add_up",
-        "methods._star.star",
+        "methods.mdav.star.star",
     }),
 }  # fmt: skip
 

@@ -271,7 +271,7 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
 def test_a_device_finds_the_groups_of_the_cpu(monkeypatch):
     """The kernels of the device, compiled for the host."""
     cuda = pytest.importorskip("mag._backends.cuda", reason="the backend is not there")
-    monkeypatch.setattr(cuda, "status", lambda: None)
+    monkeypatch.setattr(cuda, "why_not", lambda: None)
     monkeypatch.setattr(cuda, "current", lambda: importlib.import_module("tests.cuda.runs").HOST)
     X = np.random.default_rng(16).normal(size=(200, 3))
     for k in (5, 20):
