@@ -125,7 +125,7 @@ def microaggregate(
         Whether records are grouped as a whole, or every column by itself.  The latter loses far less and is no joint
         k-anonymity.
     cost : str or mag.Cost, optional
-        What to minimise where columns are grouped by themselves, see `mag.univariate`; "sse" by default.
+        What to minimize where columns are grouped by themselves, see `mag.univariate`; "sse" by default.
     aggregate : {"max", "mean", "median", "mid_range", "min"}, optional
         What the values of a group are replaced by; the mean by default.  Where columns are grouped by themselves the
         cost decides.
