@@ -12,7 +12,7 @@ from mag._compiled.work import work_for
 from mag.methods import anneal
 from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal import regions
-from mag.methods.anneal.moves import cool, enter, leave, room_for_chain
+from mag.methods.anneal.moves import chain_at, cool, enter, leave
 from mag.methods.anneal.recombine import best_parts
 from mag.methods.anneal.schedule import Schedule
 from mag.methods.distances.neighbors import neighbors
@@ -110,7 +110,7 @@ def test_what_steps_change_is_what_the_cost_changes(n, k, d, seed, heat):
     labels = np.random.default_rng(seed).permutation(blocks(n, k))
     labels = np.minimum(labels, n // k - 1)
     before = sum_of_squares(X, labels)
-    state = work_for(room_for_chain, X, near, k), X, near, k
+    state = work_for(chain_at, None, None, *X.shape, k, near.shape[1]), X, near, k
     enter(*state, labels, 12345 + seed)
     change = cool(*state, heat, n, 2000)
     leave(*state, labels)
@@ -123,7 +123,7 @@ def test_every_move_is_made():
     """Groups become fewer and more, larger and smaller."""
     X = records(60, 4)
     near = neighbors(X, 24).astype(np.int32)
-    state = work_for(room_for_chain, X, near, 3), X, near, 3
+    state = work_for(chain_at, None, None, *X.shape, 3, near.shape[1]), X, near, 3
     labels, counts, sizes = blocks(60, 3), set(), set()
     enter(*state, labels, 1)
     for _ in range(200):

@@ -98,7 +98,7 @@ EDITS = {
     "a constant": ("methods/distances/blocks.py", "LANES = 64", "LANES = 32", {
         "bounds.neighbor.add_up", "methods.mdav.star.star",
     }),
-    "raw memory": ("_compiled/lanes.py", "min(8, _bytes", "min(4, _bytes", {
+    "raw memory": ("_compiled/memory.py", "min(8, element", "min(4, element", {
         "solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "bounds.neighbor.add_up",
         "methods.mdav.star.star",
     }),

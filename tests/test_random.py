@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from mag._compiled.lanes import part
+from mag._compiled.memory import part
 from mag._compiled.random import draw_below, draw_fraction, next_bits
 
 

@@ -6,7 +6,8 @@ from numba.core import types
 from numba.extending import overload
 
 from mag._compiled.jit import INLINE
-from mag._compiled.lanes import Part, at, neighbors, part, part_of
+from mag._compiled.lanes import neighbors
+from mag._compiled.memory import Part, part, part_of
 from mag._compiled.wide import WORDS, nearest_quotient, to_float, to_wide, wide
 
 _recast_wide = part_of(wide)
@@ -88,8 +89,8 @@ def _center(cost, x, i):
     if cost.kernel.group is not None:
         return lambda cost, x, i: 0.0
     if cost.kernel.number == "wide":
-        return lambda cost, x, i: to_wide(at(x, i))
-    return lambda cost, x, i: at(x, i)
+        return lambda cost, x, i: to_wide(x[i])
+    return lambda cost, x, i: x[i]
 
 
 # Sorted values and weights, the position of value 0, the anchor, a line of sums per term, a line of 1/size.
@@ -120,21 +121,21 @@ def nearest(f, total, size):
 def _value(f, i):
     x, anchor = f[f.fields.index("x")], f[f.fields.index("center")]
     if anchor == wide:
-        return lambda f, i: to_wide(at(f.x, i + f.shift)) - f.center
+        return lambda f, i: to_wide(f.x[i + f.shift]) - f.center
     if x.dtype == types.uint64:
         return _difference
-    return lambda f, i: at(f.x, neighbors(i) + f.shift) - f.center
+    return lambda f, i: f.x[neighbors(i) + f.shift] - f.center
 
 
 def _difference(f, i):
     """Rounded once, whatever the distance: unsigned integers are subtracted before they become a float."""
-    here = at(f.x, i + f.shift)
+    here = f.x[i + f.shift]
     return float(here - f.center) if here >= f.center else -float(f.center - here)
 
 
 @overload(weight, **INLINE)
 def _weight(f, i):
-    return lambda f, i: at(f.w, neighbors(i) + f.shift)
+    return lambda f, i: f.w[neighbors(i) + f.shift]
 
 
 @overload(total, prefer_literal=True, **INLINE)
@@ -143,13 +144,13 @@ def _total(f, t, i):
 
 
 def _line_total(f, t, i):
-    return lambda f, t, i: at(f.sums[t], i)
+    return lambda f, t, i: f.sums[t][i]
 
 
 @overload(reciprocal, **INLINE)
 def _reciprocal(f, size):
     if "inverse" in f.fields and isinstance(f[f.fields.index("inverse")], Part):
-        return lambda f, size: at(f.inverse, size)
+        return lambda f, size: f.inverse[size]
     return lambda f, size: 1.0 / size
 
 

@@ -1,12 +1,8 @@
-"""Raw memory and SIMD for compiled code: bare pointers into arrays, and values that are several numbers at once.
-
-Arrays inside tuples cost reference counting on every pass, so compiled code hands around `part(array, offset)`.
-The array itself must be an argument of the outermost compiled function, which keeps it alive.  Loads and stores know
-neither bounds nor wrap-around.
+"""SIMD for compiled code: values that are several numbers at once.
 
 `Lanes` are LLVM vectors: operators work lane by lane, and a scalar that meets lanes is spread over them.  What loads
-or stores lanes is the *index*: `at(a, 3)` is a scalar, `at(a, lanes_at(3, 4))` are a[3] .. a[6].  So a function written
-with operators, `at`, `put` and `select` runs on scalars and on lanes alike.  Nothing is ever fused or reordered:
+or stores lanes is the *index*: `a[3]` is a scalar, `a[lanes_at(3, 4)]` are a[3] .. a[6] (see `memory`).  So a function
+written with operators, indexes and `select` runs on scalars and on lanes alike.  Nothing is ever fused or reordered:
 whatever the processor's own vectors are like, LLVM splits lanes to fit and the bits of every result are the same.
 """
 
@@ -23,14 +19,6 @@ _ELEMENT = {"real": _DOUBLE, "integer": _I64, "boolean": _I1}
 _SCALAR = {"real": types.float64, "integer": types.int64, "boolean": types.boolean}
 
 # ---- types
-
-
-class Part(types.Type):
-    """A pointer to elements of one type."""
-
-    def __init__(self, dtype):
-        self.dtype = dtype
-        super().__init__(name=f"part<{dtype}>")
 
 
 class Lanes(types.Type):
@@ -57,12 +45,6 @@ class Falling(types.Type):
         super().__init__(name=f"falling<{width}>")
 
 
-@register_model(Part)
-class _PartModel(models.PrimitiveModel):
-    def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, dmm.lookup(fe_type.dtype).get_data_type().as_pointer())
-
-
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, dmm, fe_type):
@@ -74,52 +56,6 @@ class _LanesModel(models.PrimitiveModel):
 class _PositionModel(models.PrimitiveModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, _I64)
-
-
-# ---- pointers
-
-
-def _data(context, builder, array_type, array):
-    return array if isinstance(array_type, Part) else context.make_array(array_type)(context, builder, array).data
-
-
-@intrinsic
-def part(typing_context, array, offset):
-    """The array, or part, from element `offset` on."""
-
-    def codegen(context, builder, signature, args):
-        return builder.gep(_data(context, builder, signature.args[0], args[0]), [args[1]])
-
-    return Part(array.dtype)(array, types.int64), codegen
-
-
-def part_of(dtype):
-    """An intrinsic `f(array, offset)`: the memory of a float64 array from `offset` on, as elements of `dtype`."""
-
-    @intrinsic
-    def recast(typing_context, array, offset):
-        result = Part(dtype)
-
-        def codegen(context, builder, signature, args):
-            pointer = builder.gep(_data(context, builder, signature.args[0], args[0]), [args[1]])
-            return builder.bitcast(pointer, context.get_value_type(result))
-
-        return result(array, types.int64), codegen
-
-    return recast
-
-
-@intrinsic(prefer_literal=True)
-def scratch(typing_context, length):
-    """A few float64 on the stack; where all indexes are known to the compiler they end up in registers."""
-
-    def codegen(context, builder, sig, args):
-        with builder.goto_entry_block():
-            pointer = builder.alloca(ir.ArrayType(_DOUBLE, length.literal_value))
-            pointer.align = 64
-            return builder.bitcast(pointer, _DOUBLE.as_pointer())
-
-    return Part(types.float64)(length), codegen
 
 
 # ---- indexes
@@ -173,83 +109,10 @@ _index_operator(operator.add, "add")
 _index_operator(operator.sub, "sub")
 
 
-# ---- loads and stores
-
-
-def _pointer(context, builder, sig, args):
-    """Where array[index] is, as a pointer to lanes if the index has lanes."""
-    index = sig.args[1]
-    place = args[1]
-    if isinstance(index, Falling):
-        place = builder.sub(place, ir.Constant(_I64, index.width - 1))
-    elif isinstance(index, Index) and index.stride != 1:
-        place = builder.mul(place, ir.Constant(_I64, index.stride))
-    pointer = builder.gep(_data(context, builder, sig.args[0], args[0]), [place])
-    alignment = min(8, _bytes(pointer))
-    if isinstance(index, (Index, Falling)):
-        pointer = builder.bitcast(pointer, ir.VectorType(pointer.type.pointee, index.width).as_pointer())
-    return pointer, alignment
-
-
-def _bytes(pointer):
-    element = pointer.type.pointee
-    return element.width // 8 if isinstance(element, ir.IntType) else 8
-
-
-@intrinsic
-def at(typing_context, array, index):
-    """array[index], a raw load."""
-
-    def load(context, builder, sig, args):
-        pointer, alignment = _pointer(context, builder, sig, args)
-        return builder.load(pointer, align=alignment)
-
-    def backwards(context, builder, sig, args):
-        lanes = load(context, builder, sig, args)
-        return _shuffle(builder, lanes, range(index.width - 1, -1, -1))
-
-    def gather(context, builder, sig, args):
-        data = _data(context, builder, sig.args[0], args[0])
-        lanes = ir.Constant(ir.VectorType(_DOUBLE, index.width), ir.Undefined)
-        for lane in range(index.width):
-            number = ir.Constant(_I32, lane)
-            element = builder.load(builder.gep(data, [builder.extract_element(args[1], number)]))
-            lanes = builder.insert_element(lanes, element, number)
-        return lanes
-
-    if isinstance(index, Index):
-        return Lanes(index.width, "real")(array, index), load
-    if isinstance(index, Falling):
-        return Lanes(index.width, "real")(array, index), backwards
-    if isinstance(index, Lanes):
-        return Lanes(index.width, "real")(array, index), gather
-    return array.dtype(array, types.int64), load
-
-
-@intrinsic
-def put(typing_context, array, index, value):
-    """array[index] = value, a raw store; integers are cut to the array's size."""
-    if not isinstance(index, Index):
-        index = types.int64
-        stored = array.dtype
-    else:
-        stored = Lanes(index.width, "real" if isinstance(array.dtype, types.Float) else "integer")
-
-    def codegen(context, builder, sig, args):
-        pointer, alignment = _pointer(context, builder, sig, args)
-        lanes = args[2]
-        if lanes.type != pointer.type.pointee:
-            lanes = builder.trunc(lanes, pointer.type.pointee)
-        builder.store(lanes, pointer, align=alignment)
-        return context.get_dummy_value()
-
-    return types.void(array, index, stored), codegen
-
-
 # ---- lanes
 
 
-def _shuffle(builder, lanes, picks):
+def shuffle(builder, lanes, picks):
     picks = list(picks)
     undefined = ir.Constant(lanes.type, ir.Undefined)
     return builder.shuffle_vector(lanes, undefined, ir.Constant(ir.VectorType(_I32, len(picks)), picks))
@@ -257,7 +120,7 @@ def _shuffle(builder, lanes, picks):
 
 def _spread(builder, value, width):
     undefined = ir.Constant(ir.VectorType(value.type, width), ir.Undefined)
-    return _shuffle(builder, builder.insert_element(undefined, value, ir.Constant(_I32, 0)), [0] * width)
+    return shuffle(builder, builder.insert_element(undefined, value, ir.Constant(_I32, 0)), [0] * width)
 
 
 def _ramp(builder, start, width, step):
@@ -290,7 +153,7 @@ def _cast_index(context, builder, from_type, to_type, value):
     return _ramp(builder, value, from_type.width, 1)
 
 
-def _operator(op, real, integer=None, result=None):
+def _operator(op, real, integer=None, result=None, in_place=None):
     """Teach numba `lanes op lanes`, where one of the two may be a scalar, a falling size or an index."""
 
     @infer_global(op)
@@ -306,14 +169,17 @@ def _operator(op, real, integer=None, result=None):
                 return None
             return signature(Lanes(lanes.width, result or lanes.kind), lanes, lanes)
 
+    if in_place:  # numba lowers `a += b` of what cannot change as `a = a + b`
+        infer_global(in_place)(_Typing)
+
     @lower_builtin(op, Lanes, Lanes)
     def _lower(context, builder, sig, args):
         return (real if sig.args[0].kind == "real" else integer)(builder, *args)
 
 
-_operator(operator.add, lambda b, x, y: b.fadd(x, y), lambda b, x, y: b.add(x, y))
-_operator(operator.sub, lambda b, x, y: b.fsub(x, y), lambda b, x, y: b.sub(x, y))
-_operator(operator.mul, lambda b, x, y: b.fmul(x, y), lambda b, x, y: b.mul(x, y))
+_operator(operator.add, lambda b, x, y: b.fadd(x, y), lambda b, x, y: b.add(x, y), in_place=operator.iadd)
+_operator(operator.sub, lambda b, x, y: b.fsub(x, y), lambda b, x, y: b.sub(x, y), in_place=operator.isub)
+_operator(operator.mul, lambda b, x, y: b.fmul(x, y), lambda b, x, y: b.mul(x, y), in_place=operator.imul)
 _operator(operator.truediv, lambda b, x, y: b.fdiv(x, y))
 for _op, _name in ((operator.lt, "<"), (operator.le, "<="), (operator.eq, "=="), (operator.gt, ">")):
     _operator(
@@ -367,7 +233,7 @@ def last_lane(typing_context, lanes):
 def spread_lane(typing_context, lanes, number):
     """Lane `number` in every lane; -1 is the last."""
     picks = [number.literal_value % lanes.width] * lanes.width
-    return lanes(lanes, number), lambda context, builder, sig, args: _shuffle(builder, args[0], picks)
+    return lanes(lanes, number), lambda context, builder, sig, args: shuffle(builder, args[0], picks)
 
 
 @intrinsic
@@ -388,7 +254,7 @@ def _reduced(builder, lanes_type, lanes, comparison):
     compare = builder.fcmp_ordered if lanes_type.kind == "real" else builder.icmp_signed
     while width > 1:
         width //= 2
-        low, high = _shuffle(builder, lanes, range(width)), _shuffle(builder, lanes, range(width, 2 * width))
+        low, high = shuffle(builder, lanes, range(width)), shuffle(builder, lanes, range(width, 2 * width))
         lanes = builder.select(compare(comparison, high, low), high, low)
     return builder.extract_element(lanes, ir.Constant(_I32, 0))
 
@@ -402,7 +268,7 @@ def cumulative(typing_context, lanes, direction):
         sums, run = args[0], 1
         while run < width:  # runs of lanes are summed; the later of two runs gets the total of the earlier one
             middles = [lane // (2 * run) * 2 * run + run for lane in range(width)]
-            moved = builder.fadd(sums, _shuffle(builder, sums, [middle - up for middle in middles]))
+            moved = builder.fadd(sums, shuffle(builder, sums, [middle - up for middle in middles]))
             later = [(lane >= middle) == up for lane, middle in enumerate(middles)]
             sums = builder.select(ir.Constant(ir.VectorType(_I1, width), later), moved, sums)
             run *= 2

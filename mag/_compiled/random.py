@@ -6,7 +6,6 @@ A state must not be 0.  It comes from the caller's `numpy.random.Generator`, so 
 import numpy as np
 
 from mag._compiled.jit import inlined
-from mag._compiled.lanes import at, put
 
 HALF = np.uint64(32)
 LOW = np.uint64(2**32 - 1)
@@ -15,11 +14,11 @@ LOW = np.uint64(2**32 - 1)
 @inlined
 def next_bits(state):
     """64 random bits; `state` changes (xorshift64*, Vigna 2016)."""
-    x = np.uint64(at(state, 0))
+    x = np.uint64(state[0])
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
     x ^= x >> np.uint64(27)
-    put(state, 0, np.int64(x))
+    state[0] = np.int64(x)
     return x * np.uint64(2685821657736338717)
 
 

@@ -3,7 +3,8 @@
 Numba looks at the file of the function alone, and would go on with machine code that holds an older version of another
 file's function.  Here the code of a function tells what it is compiled with: the global names that it uses, their code
 and their values in turn.  Overloads and intrinsics are registered rather than named, so a module that has any counts as
-a whole, with what it imports, `mag._lib` aside, which is never compiled; and a solver contains every cost.
+a whole, with what it imports, `mag._lib` aside, which is never compiled; and a solver contains every cost.  `a[i]`
+names nothing, so `memory` and `lanes` count for every function.
 """
 
 import hashlib
@@ -15,6 +16,8 @@ import types
 
 import numpy as np
 
+from mag._compiled import memory
+
 PLAIN = "mag._lib"
 COSTS = "mag.costs"
 
@@ -22,6 +25,7 @@ COSTS = "mag.costs"
 def stamp(function):
     """A digest of all that is compiled into a Python function."""
     pieces: dict[object, str] = {}
+    _add_module(memory, pieces)
     _name_function(function, pieces)
     return hashlib.sha256("\n".join(sorted(pieces.values())).encode()).hexdigest()
 

@@ -38,7 +38,7 @@ def _cast(context, builder, from_type, to_type, value):
     return (builder.sext if from_type.signed else builder.zext)(value, _INT)
 
 
-def _operator(op, instruction, result=wide):
+def _operator(op, instruction, result=wide, in_place=None):
     """Teach numba `wide op wide` and `wide op integer`."""
 
     @infer_global(op)
@@ -47,14 +47,17 @@ def _operator(op, instruction, result=wide):
             fits = len(args) == 2 and all(isinstance(a, (Wide, types.Integer)) for a in args)
             return signature(result, wide, wide) if fits and wide in args else None
 
+    if in_place:  # numba lowers `a += b` of what cannot change as `a = a + b`
+        infer_global(in_place)(_Typing)
+
     @lower_builtin(op, Wide, Wide)
     def _lower(context, builder, sig, args):
         return instruction(builder, *args)
 
 
-_operator(operator.add, lambda b, x, y: b.add(x, y))
-_operator(operator.sub, lambda b, x, y: b.sub(x, y))
-_operator(operator.mul, lambda b, x, y: b.mul(x, y))
+_operator(operator.add, lambda b, x, y: b.add(x, y), in_place=operator.iadd)
+_operator(operator.sub, lambda b, x, y: b.sub(x, y), in_place=operator.isub)
+_operator(operator.mul, lambda b, x, y: b.mul(x, y), in_place=operator.imul)
 _operator(operator.lt, lambda b, x, y: b.icmp_signed("<", x, y), types.boolean)
 _operator(operator.le, lambda b, x, y: b.icmp_signed("<=", x, y), types.boolean)
 

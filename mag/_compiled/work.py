@@ -1,18 +1,32 @@
-"""The memory of compiled methods: two arrays, cut into parts.
+"""The memory of compiled methods: two arrays, and layouts that say what stands in them.
 
-A method's state is a tuple of bare pointers into `reals` and `wholes`.  That compiles several times faster than a tuple
-of arrays, and a state needs no allocation: functions called `…_at` lay it out from offsets r and w on, and return
-where it ends.  `room` finds out how much that is.
+A method's state is a tuple of bare pointers into the arrays.  That compiles several times faster than a tuple of
+arrays, and a state needs no allocation.  A *layout* is a function that cuts a state from a space, one line a field:
+
+    @layout
+    def centroids_at(space, capacity, d):
+        return Centroids(
+            sums=reals(space, capacity, d),  # of the records of a group
+            size=wholes(space, capacity),
+        )
+
+In compiled code the space is memory: `space_in(work)`, or `rest_of(space)` for what is needed until a function returns.
+In Python the same function measures how much that takes: `work_for(centroids_at, capacity, d)`.
 """
 
+import math
 from collections import namedtuple
 
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, overload, register_jitable
 
-from mag._compiled.jit import called
-from mag._compiled.lanes import at, put
+from mag._compiled.jit import INLINE, OPTIONS, called
+from mag._compiled.memory import Part, grid_value, literals, part
 
 Work = namedtuple("Work", "reals wholes")
+Space = namedtuple("Space", "reals wholes used")  # pointers; how much of each is in use, on the stack
 
 # Numba compiles a function anew for every literal that it is called with; these are no literals.
 NOBODY, ZERO, ONE = np.int64(-1), np.int64(0), np.int64(1)
@@ -20,29 +34,118 @@ NO, YES = np.bool_(False), np.bool_(True)
 NEAREST, FARTHEST = 1.0, -1.0
 
 
-def work_for(room, *shape):
-    """Memory for what `room(work, *shape)` lays out."""
-    nothing = Work(np.empty(0), np.empty(0, np.int64))
-    reals, wholes = room(nothing, *shape)
-    return Work(np.empty(reals), np.empty(wholes, np.int64))
+def layout(function):
+    """A function that cuts a state from a space: plain Python, and compiled into its callers."""
+    function.py_func = function  # its code counts in the `stamp` of callers
+    return register_jitable(**OPTIONS)(function)
+
+
+class Room:
+    """A space without memory: layouts measure in it how much they take."""
+
+    def __init__(self):
+        self.reals = self.wholes = 0
+
+
+def work_for(layout, *shape):
+    """Memory for what a layout cuts."""
+    room = Room()
+    layout(room, *shape)
+    return Work(np.empty(room.reals), np.empty(room.wholes, np.int64))
+
+
+def reals(space, *shape):
+    """Memory of this shape for float64."""
+    space.reals += math.prod(shape)
+
+
+def wholes(space, *shape):
+    """Memory of this shape for int64."""
+    space.wholes += math.prod(shape)
+
+
+@overload(reals, prefer_literal=True, **INLINE)
+def _reals(space, *shape):
+    return lambda space, *shape: _cut(space.reals, space.used, 0, shape)
+
+
+@overload(wholes, prefer_literal=True, **INLINE)
+def _wholes(space, *shape):
+    return lambda space, *shape: _cut(space.wholes, space.used, 1, shape)
+
+
+_I64 = ir.IntType(64)
+_SPACE = types.NamedTuple([Part(types.float64), Part(types.int64), Part(types.int64)], Space)
+
+
+@intrinsic(prefer_literal=True)
+def _cut(typing_context, memory, used, number, shape):
+    """Memory of this shape, from where `used[number]` says; a Part, or a Grid if it has two or more dimensions."""
+    constants = literals(shape)
+
+    def codegen(context, builder, sig, args):
+        lengths = cgutils.unpack_tuple(builder, args[3])
+        lengths = [ir.Constant(_I64, known) if known else here for known, here in zip(constants, lengths, strict=True)]
+        place = builder.gep(args[1], [ir.Constant(_I64, number.literal_value)])
+        start, count = builder.load(place), ir.Constant(_I64, 1)
+        for length in lengths:
+            count = builder.mul(count, length)
+        builder.store(builder.add(start, count), place)
+        return grid_value(context, builder, sig.return_type, builder.gep(args[0], [start]), lengths[1:])
+
+    kinds = types.Tuple([types.int64 if known is None else kind for known, kind in zip(constants, shape, strict=True)])
+    return Part.of(memory.dtype, constants[1:])(memory, used, number, kinds), codegen
+
+
+def _new_space(context, builder, reals, wholes, used):
+    """Its numbers are on the stack of the function that asks for it, hence no compiled function can do that."""
+    stack = cgutils.alloca_once(builder, ir.ArrayType(_I64, 2))
+    place = builder.bitcast(stack, _I64.as_pointer())
+    for number in range(2):
+        builder.store(used[number], builder.gep(place, [ir.Constant(_I64, number)]))
+    return context.make_tuple(builder, _SPACE, [reals, wholes, place])
+
+
+@intrinsic
+def space_in(typing_context, work):
+    """All memory of a Work."""
+
+    def codegen(context, builder, sig, args):
+        arrays = cgutils.unpack_tuple(builder, args[0])
+        pointers = [
+            context.make_array(kind)(context, builder, array).data for kind, array in zip(work, arrays, strict=True)
+        ]
+        return _new_space(context, builder, *pointers, [ir.Constant(_I64, 0)] * 2)
+
+    return _SPACE(work), codegen
+
+
+@intrinsic
+def rest_of(typing_context, space):
+    """What is left of a space; when the caller returns, others may take it."""
+
+    def codegen(context, builder, sig, args):
+        reals, wholes, used = cgutils.unpack_tuple(builder, args[0])
+        numbers = [builder.load(builder.gep(used, [ir.Constant(_I64, number)])) for number in range(2)]
+        return _new_space(context, builder, reals, wholes, numbers)
+
+    return _SPACE(_SPACE), codegen
+
+
+# ---- what methods share
 
 
 @called
 def fill(array, count, value):
     """The first `count` elements are `value`."""
+    memory = part(array, 0)
     for i in range(count):
-        put(array, i, value)
-
-
-@called
-def add(array, i, value):
-    """array[i] += value"""
-    put(array, i, at(array, i) + value)
+        memory[i] = value
 
 
 @called
 def _comes_before(keys, i, j):
-    return at(keys, i) > at(keys, j) or (at(keys, i) == at(keys, j) and i < j)
+    return keys[i] > keys[j] or (keys[i] == keys[j] and i < j)
 
 
 @called
@@ -54,36 +157,36 @@ def sort_falling(order, count, keys):
             start -= 1
         else:
             end -= 1
-            last = at(order, end)
-            put(order, end, at(order, 0))
-            put(order, 0, last)
-        root, item = start, at(order, start)
+            last = order[end]
+            order[end] = order[0]
+            order[0] = last
+        root, item = start, order[start]
         while 2 * root + 1 < end:
             child = 2 * root + 1
-            if child + 1 < end and _comes_before(keys, at(order, child), at(order, child + 1)):
+            if child + 1 < end and _comes_before(keys, order[child], order[child + 1]):
                 child += 1
-            if not _comes_before(keys, item, at(order, child)):
+            if not _comes_before(keys, item, order[child]):
                 break
-            put(order, root, at(order, child))
+            order[root] = order[child]
             root = child
-        put(order, root, item)
+        order[root] = item
 
 
 @called
-def insert(keys, ids, m, found, key, i):
+def insert(keys, ids, m, count, key, i):
     """Put (key, i) into a sorted list that keeps the m smallest; returns its length."""
-    if found == m:
-        last = at(keys, m - 1)
-        if key > last or (key == last and i > at(ids, m - 1)):
-            return found
+    if count == m:
+        last = keys[m - 1]
+        if key > last or (key == last and i > ids[m - 1]):
+            return count
         p = m - 1
     else:
-        p = found
-        found += 1
-    while p > 0 and (key < at(keys, p - 1) or (key == at(keys, p - 1) and i < at(ids, p - 1))):
-        put(keys, p, at(keys, p - 1))
-        put(ids, p, at(ids, p - 1))
+        p = count
+        count += 1
+    while p > 0 and (key < keys[p - 1] or (key == keys[p - 1] and i < ids[p - 1])):
+        keys[p] = keys[p - 1]
+        ids[p] = ids[p - 1]
         p -= 1
-    put(keys, p, key)
-    put(ids, p, i)
-    return found
+    keys[p] = key
+    ids[p] = i
+    return count

@@ -13,7 +13,7 @@ from numba.extending import overload
 from mag._compiled.cost import join, left, right, terms
 from mag._compiled.frame import Frame, center, line, lines, source, words, zero
 from mag._compiled.jit import INLINE, inlined
-from mag._compiled.lanes import at, part, put
+from mag._compiled.memory import part
 
 State = namedtuple("State", "x w n k F G sums inverse")
 
@@ -34,8 +34,8 @@ def start(cost, x, w, k, sizes, work):
     sums = lines(cost, work, n + 1 + window, window)
     inverse = part(work, len(work) - 2 * k)
     for size in range(1, 2 * k):
-        put(inverse, size, 1.0 / size)
-    put(F, 0, zero(cost))
+        inverse[size] = 1.0 / size
+    F[0] = zero(cost)
     return State(source(cost, x), source(cost, w), n, k, F, G, sums, inverse)
 
 
@@ -52,28 +52,28 @@ def anchor(cost, s, b, columns):
     shift = b - origin
     f = Frame(s.x, s.w, shift, center(cost, s.x, b - 1), s.sums, s.inverse)
     row = first_row(b, s.k)
-    base = at(s.F, row)
+    base = s.F[row]
     last = 0 if b < 2 * s.k else b - 1
     for i in range(row + 1, last + 1):
-        base = min_of(at(s.F, i), base)
+        base = min_of(s.F[i], base)
     clear(s.sums, origin, zero(cost))
     for p in range(origin - 1, row - shift - 1, -1):
         step(s.sums, terms(cost, f, p), p + 1, p, -1)
     for p in range(origin, origin + columns - 1):
         step(s.sums, terms(cost, f, p), p, p + 1, 1)
     for i in range(row, last + 1):
-        restarted = at(s.F, i) - base
-        put(s.F, i, restarted)
-        put(s.G, i - shift, restarted + left(cost, f, i - shift))
+        restarted = s.F[i] - base
+        s.F[i] = restarted
+        s.G[i - shift] = restarted + left(cost, f, i - shift)
     return f, base
 
 
 @inlined
 def scan(cost, f, G, p, low, high):
     """The best row of column p among low..high, the later of equals, and its value without the column's own part."""
-    best, row = join(cost, f, at(G, low), low, p, p - low), low
+    best, row = join(cost, f, G[low], low, p, p - low), low
     for i in range(low + 1, high + 1):
-        candidate = join(cost, f, at(G, i), i, p, p - i)
+        candidate = join(cost, f, G[i], i, p, p - i)
         if candidate <= best:
             best, row = candidate, i
     return best, row
@@ -82,7 +82,7 @@ def scan(cost, f, G, p, low, high):
 @inlined
 def settle(cost, s, f, p, row, best, sizes):
     """Store column p: its cost and the size of its last group."""
-    put(s.F, p + f.shift, best + right(cost, f, p))
+    s.F[p + f.shift] = best + right(cost, f, p)
     sizes[p + f.shift] = p - row
 
 
@@ -105,7 +105,7 @@ def _clear(sums, p, nought):
         return lambda sums, p, nought: None
 
     def each(sums, p, nought):
-        put(sums[0], p, nought)
+        sums[0][p] = nought
         clear(sums[1:], p, nought)
 
     return each
@@ -119,12 +119,12 @@ def _step(sums, values, source, target, sign):
     if sign.literal_value > 0:
 
         def each(sums, values, source, target, sign):
-            put(sums[0], target, at(sums[0], source) + values[0])
+            sums[0][target] = sums[0][source] + values[0]
             step(sums[1:], values[1:], source, target, 1)
     else:
 
         def each(sums, values, source, target, sign):
-            put(sums[0], target, at(sums[0], source) - values[0])
+            sums[0][target] = sums[0][source] - values[0]
             step(sums[1:], values[1:], source, target, -1)
 
     return each

@@ -5,12 +5,14 @@ itself, in registers; then which size it was.  Larger k in one pass: up to k col
 """
 
 import numpy as np
-from numba.extending import overload
+from numba.core import types
+from numba.extending import intrinsic, overload
 
 from mag._compiled.cost import Number, join, left, number, right, terms
 from mag._compiled.frame import Frame
 from mag._compiled.jit import INLINE, inlined, jit
-from mag._compiled.lanes import at, lanes_at, part, put, scratch, select, spread, stripe_at
+from mag._compiled.lanes import lanes_at, select, spread, stripe_at
+from mag._compiled.memory import Part, part, stack
 
 PAD = 32  # copies of the first and of the last value around the values; at least 2·LARGEST_K
 LARGEST_K = 11
@@ -42,17 +44,18 @@ def start(work):
     """F and 1/size before the first panel; column b + t of the panel at b stands at PAD + t of F."""
     F, inverse = part(work, 0), part(work, PAD + PANEL)
     for t in range(PAD):
-        put(F, t, np.inf)
-        put(inverse, t, 1.0 / t)
-    put(F, PAD - 1, 0.0)
+        F[t] = np.inf
+        inverse[t] = 1.0 / t
+    F[PAD - 1] = 0.0
     return F, inverse
 
 
 @inlined
 def resume(F, state):
     """F of the columns before the first panel, from `ending` of a run that reached it."""
+    known, last = part(state, 0), part(F, PAD - len(state))
     for t in range(len(state)):
-        put(F, PAD - len(state) + t, at(state, t))
+        last[t] = known[t]
 
 
 @inlined
@@ -60,17 +63,18 @@ def restart(F, k, m):
     """The last columns move to the front and restart near 0: the smallest that is still needed is subtracted."""
     base = np.inf
     for t in range(PAD + m - 2 * k + 1, PAD + m):
-        base = min(base, at(F, t))
+        base = min(base, F[t])
     for t in range(PAD):
-        put(F, t, at(F, t + m) - base)
+        F[t] = F[t + m] - base
     return base
 
 
 @inlined
 def end(F, work, k):
     """The ending: F of the last 2k-1 columns."""
+    last, ending = part(F, PAD - (2 * k - 1)), part(work, len(work) - (2 * k - 1))
     for t in range(2 * k - 1):
-        put(work, len(work) - (2 * k - 1) + t, at(F, PAD - (2 * k - 1) + t))
+        ending[t] = last[t]
 
 
 @jit
@@ -104,7 +108,7 @@ def in_panels(cost, tag, x, w, sizes, work, F, inverse):
     k = number(tag)
     n = len(x) - 2 * PAD
     C = part(work, 2 * PAD + PANEL)
-    values, weights = part(x, PAD), part(w, PAD)
+    values, weights, sizes = part(x, PAD), part(w, PAD), part(sizes, 0)
     sums = stripes(cost)
     past = before(tag, F)
     spent = 0.0
@@ -113,39 +117,39 @@ def in_panels(cost, tag, x, w, sizes, work, F, inverse):
         for t in range(0, m, WIDTH):
             now = lanes_at(t, WIDTH)
             j = stripe_at(2 * k, WIDTH)
-            f = Frame(values, weights, b + t - 2 * k, at(values, now + (b - 1)), sums, inverse)
+            f = Frame(values, weights, b + t - 2 * k, values[now + (b - 1)], sums, inverse)
             carry = clear(sums, j)
             for L in range(1, k):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
             for L in range(k, 2 * k):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
-                put(C, now + (L - k) * PANEL, whole(cost, f, j, L))
+                C[now + (L - k) * PANEL] = whole(cost, f, j, L)
         for t in range(m):
-            best = past[2 * k - 2] + at(C, (k - 1) * PANEL + t)
+            best = past[2 * k - 2] + C[(k - 1) * PANEL + t]
             for L in range(2 * k - 2, k - 1, -1):
-                candidate = past[L - 1] + at(C, (L - k) * PANEL + t)
+                candidate = past[L - 1] + C[(L - k) * PANEL + t]
                 best = select(candidate < best, candidate, best)
             past = (best,) + past[:-1]
-            put(F, PAD + t, best)
+            F[PAD + t] = best
         for t in range(0, m, WIDTH):
             now = lanes_at(t, WIDTH)
-            best, size = at(F, now + PAD), spread(2 * k - 1, WIDTH)
+            best, size = F[now + PAD], spread(2 * k - 1, WIDTH)
             for L in range(2 * k - 2, k - 1, -1):
-                same = at(F, now + (PAD - L)) + at(C, now + (L - k) * PANEL) == best
+                same = F[now + (PAD - L)] + C[now + (L - k) * PANEL] == best
                 size = select(same, spread(L, WIDTH), size)
-            put(sizes, now + b, size)
+            sizes[now + b] = size
         base = restart(F, k, m)
         past = minus(past, base)
         spent += base
     end(F, work, k)
-    return spent + at(F, PAD - 1)
+    return spent + F[PAD - 1]
 
 
 @inlined
 def in_one_pass(cost, tag, x, w, sizes, work, F, inverse):
     k = number(tag)
     n = len(x) - 2 * PAD
-    values, weights = part(x, PAD), part(w, PAD)
+    values, weights, sizes = part(x, PAD), part(w, PAD), part(sizes, 0)
     sums = stripes(cost)
     spent = 0.0
     for b in range(1, n + 1, PANEL):
@@ -153,20 +157,20 @@ def in_one_pass(cost, tag, x, w, sizes, work, F, inverse):
         for t in range(0, m, width(tag)):
             now = lanes_at(PAD + t, width(tag))
             j = stripe_at(2 * k, width(tag))
-            f = Frame(values, weights, b + t - 2 * k, at(values, now + (b - 1 - PAD)), sums, inverse)
+            f = Frame(values, weights, b + t - 2 * k, values[now + (b - 1 - PAD)], sums, inverse)
             carry = clear(sums, j)
             for L in range(1, k + 1):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
-            best, size = at(F, now - k) + whole(cost, f, j, k), spread(k, width(tag))
+            best, size = F[now - k] + whole(cost, f, j, k), spread(k, width(tag))
             for L in range(k + 1, 3 * k // 2):  # two short loops: LLVM unrolls each of them
                 carry, best, size = consider(cost, f, F, now, j, L, carry, best, size)
             for L in range(3 * k // 2, 2 * k):
                 carry, best, size = consider(cost, f, F, now, j, L, carry, best, size)
-            put(F, now, best)
-            put(sizes, now + (b - PAD), size)
+            F[now] = best
+            sizes[now + (b - PAD)] = size
         spent += restart(F, k, m)
     end(F, work, k)
-    return spent + at(F, PAD - 1)
+    return spent + F[PAD - 1]
 
 
 @inlined
@@ -180,7 +184,7 @@ def whole(cost, f, j, size):
 def consider(cost, f, F, now, j, size, carry, best, best_size):
     """Go on to groups of one value more."""
     carry = add(f.sums, terms(cost, f, j - size), carry, j - size)
-    candidate = at(F, now - size) + whole(cost, f, j, size)
+    candidate = F[now - size] + whole(cost, f, j, size)
     better = candidate < best
     return carry, select(better, candidate, best), select(better, size, best_size)
 
@@ -188,8 +192,15 @@ def consider(cost, f, F, now, j, size, carry, best, best_size):
 # ---- what depends on the number of terms or on k
 
 
-def stripes(cost):
-    """A line of sums per term, on the stack."""
+@intrinsic
+def stripes(typing_context, cost):
+    """A line of sums per term, on the stack of the caller: that of a compiled function would end with it."""
+    lines = types.UniTuple(Part(types.float64), cost.kernel.n_terms)
+
+    def codegen(context, builder, sig, args):
+        return context.make_tuple(builder, lines, [stack(builder, LINE) for _ in range(cost.kernel.n_terms)])
+
+    return lines(cost), codegen
 
 
 def clear(sums, j):
@@ -212,16 +223,6 @@ def minus(past, base):
     """Subtract from every value."""
 
 
-@overload(stripes, **INLINE)
-def _stripes(cost):
-    return {
-        0: lambda cost: (),
-        1: lambda cost: (scratch(LINE),),
-        2: lambda cost: (scratch(LINE), scratch(LINE)),
-        3: lambda cost: (scratch(LINE), scratch(LINE), scratch(LINE)),
-    }[cost.kernel.n_terms]
-
-
 @overload(clear, **INLINE)
 def _clear(sums, j):
     if len(sums) == 0:
@@ -230,7 +231,7 @@ def _clear(sums, j):
 
     def each(sums, j):
         nought = spread(0.0, lanes)
-        put(sums[0], j, nought)
+        sums[0][j] = nought
         return (nought,) + clear(sums[1:], j)
 
     return each
@@ -243,7 +244,7 @@ def _add(sums, values, carry, i):
 
     def each(sums, values, carry, i):
         here = carry[0] - values[0]
-        put(sums[0], i, here)
+        sums[0][i] = here
         return (here,) + add(sums[1:], values[1:], carry[1:], i)
 
     return each
@@ -258,8 +259,8 @@ def _width(tag):
 @overload(before, **INLINE)
 def _before(tag, F):
     if tag.value == 2:
-        return lambda tag, F: (at(F, PAD - 1), at(F, PAD - 2), at(F, PAD - 3))
-    return lambda tag, F: (at(F, PAD - 1), at(F, PAD - 2), at(F, PAD - 3), at(F, PAD - 4), at(F, PAD - 5))
+        return lambda tag, F: (F[PAD - 1], F[PAD - 2], F[PAD - 3])
+    return lambda tag, F: (F[PAD - 1], F[PAD - 2], F[PAD - 3], F[PAD - 4], F[PAD - 5])
 
 
 @overload(minus, **INLINE)

@@ -19,20 +19,17 @@ from mag._compiled.cost import join, left, right, terms
 from mag._compiled.frame import Frame, lines
 from mag._compiled.jit import INLINE, inlined, jit
 from mag._compiled.lanes import (
-    at,
     cumulative,
     falling,
     lanes_at,
     largest_lane,
     last_lane,
     least_lane,
-    part,
-    part_of,
-    put,
     select,
     spread,
     spread_lane,
 )
+from mag._compiled.memory import part, part_of
 from mag.solvers import _narrow
 from mag.solvers._narrow import LARGEST_K, PAD, PANEL
 
@@ -122,7 +119,7 @@ def fresh(k):
 
 @jit
 def _solve(cost, k, x, w, sizes, work):
-    put(lay_out(k, work), 2 * k + PAD, 0.0)
+    lay_out(k, work)[2 * k + PAD] = 0.0
     return in_blocks(cost, k, part(x, PAD), part(w, PAD), len(x) - 2 * PAD, sizes, work, k, 2 * k + PAD)[0]
 
 
@@ -130,15 +127,16 @@ def _solve(cost, k, x, w, sizes, work):
 def _resume(cost, k, x, w, sizes, work, state):
     columns, n, K = lay_out(k, work), len(x) - 2 * PAD - k, k - k % WIDTH
     first = 2 * k + PAD + K - (2 * k - 1)
+    last, state = part(work, len(work) - (2 * k - 1)), part(state, 0)
     for t in range(2 * k - 1):
-        put(columns, first + t, at(state, t))
+        columns[first + t] = state[t]
     for t in range(max(n + 1 - k, 0), 2 * k - 1):  # a run so short that it ends with columns of the one before
-        put(work, len(work) - (2 * k - 1) + t - (n + 1 - k), at(state, t))
+        last[t - (n + 1 - k)] = state[t]
     values, weights = part(x, k + PAD), part(w, k + PAD)
-    spent, low = in_blocks(cost, k, values, weights, n, sizes, work, K, first + np.int64(at(state, 2 * k - 1)))
+    spent, low = in_blocks(cost, k, values, weights, n, sizes, work, K, first + np.int64(state[2 * k - 1]))
     for t in range(2 * k - 1):
-        put(state, t, at(work, len(work) - (2 * k - 1) + t))
-    put(state, 2 * k - 1, low)
+        state[t] = last[t]
+    state[2 * k - 1] = low
     return spent
 
 
@@ -146,12 +144,13 @@ def _resume(cost, k, x, w, sizes, work, state):
 def lay_out(k, work):
     """The lines before the first block; that of the columns."""
     length = 3 * k + 2 * PAD
+    memory, inverse, last = part(work, 0), part(work, 3 * length), part(work, len(work) - (2 * k - 1))
     for p in range(len(work)):
-        put(work, p, np.inf if p < 3 * length else 0.0)
+        memory[p] = np.inf if p < 3 * length else 0.0
     for size in range(1, 2 * k + PAD):
-        put(work, 3 * length + size, 1.0 / size)
+        inverse[size] = 1.0 / size
     for p in range(2 * k - 1):
-        put(work, len(work) - (2 * k - 1) + p, np.inf)
+        last[p] = np.inf
     return part(work, 2 * length)
 
 
@@ -165,6 +164,7 @@ def in_blocks(cost, k, values, weights, n, sizes, work, K, low):
     length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
     # F has two lines: a block reads the rows from one and writes its columns to the other.
     G, rows, columns, inverse = part(work, 0), part(work, length), part(work, 2 * length), part(work, 3 * length)
+    sizes = part(sizes, 0)
     sums = lines(cost, work, 3 * length + 2 * k + PAD, length)
     last, first_of_last = part(work, len(work) - (2 * k - 1)), n - 2 * k + 2
     stack = as_integers(work, len(work) - (2 * k - 1) - 4 * DEPTH)
@@ -172,19 +172,19 @@ def in_blocks(cost, k, values, weights, n, sizes, work, K, low):
     b = k  # the first column of the block
     while b <= n:
         rows, columns = columns, rows
-        m = Block(cost, Frame(values, weights, b - origin, at(values, b - 1), sums, inverse), G, k, origin)
+        m = Block(cost, Frame(values, weights, b - origin, values[b - 1], sums, inverse), G, k, origin)
         low = max(low - K, origin - 2 * k + 1)
         base = restart(m, rows, columns, low, K)
         spent += base
         for j in range(first_of_last, b):
-            put(last, j - first_of_last, at(last, j - first_of_last) - base)
+            last[j - first_of_last] -= base
         K = min(k - k % WIDTH, n + 1 - b)  # no lanes without a column, except in the last block
         add_columns(m, K)
         low = search_columns(m, columns, sizes, low, K, stack)
         for j in range(max(b, first_of_last), b + K):
-            put(last, j - first_of_last, at(columns, origin + j - b))
+            last[j - first_of_last] = columns[origin + j - b]
         b += K
-    return spent + at(columns, origin + K - 1), max(low - origin - K + 2 * k - 1, 0)
+    return spent + columns[origin + K - 1], max(low - origin - K + 2 * k - 1, 0)
 
 
 # ---- the sums of a block
@@ -201,20 +201,20 @@ def restart(m, rows, columns, low, K):
         p -= STEP
         i = lanes_at(p, STEP)
         carry = add_left(m.f.sums, terms(m.cost, m.f, i), carry, i)
-        restarted = at(rows, i + K) - base
-        put(columns, i, restarted)
-        put(m.G, i, restarted + left(m.cost, m.f, i))
+        restarted = rows[i + K] - base
+        columns[i] = restarted
+        m.G[i] = restarted + left(m.cost, m.f, i)
     for p in range(low - 2 * WIDTH, low, WIDTH):  # a search reads up to WIDTH + 2 rows below
-        put(m.G, lanes_at(p, WIDTH), spread(np.inf, WIDTH))
+        m.G[lanes_at(p, WIDTH)] = spread(np.inf, WIDTH)
     return base
 
 
 @inlined
 def least(F, start, stop):
     """The smallest of F[start:stop], which are at least WIDTH."""
-    smallest = at(F, lanes_at(stop - WIDTH, WIDTH))
+    smallest = F[lanes_at(stop - WIDTH, WIDTH)]
     for p in range(start, stop - WIDTH, WIDTH):
-        here = at(F, lanes_at(p, WIDTH))
+        here = F[lanes_at(p, WIDTH)]
         smallest = select(here < smallest, here, smallest)
     return least_lane(smallest)
 
@@ -257,7 +257,7 @@ def _add_left(sums, values, carry, i):
 
     def each(sums, values, carry, i):
         run = cumulative(values[0], -1)
-        put(sums[0], i, carry[0] - run)
+        sums[0][i] = carry[0] - run
         return (carry[0] - spread_lane(run, 0),) + add_left(sums[1:], values[1:], carry[1:], i)
 
     return each
@@ -270,7 +270,7 @@ def _add_right(sums, values, carry, i):
 
     def each(sums, values, carry, i):
         run = cumulative(values[0], 1)
-        put(sums[0], i + 1, carry[0] + run)
+        sums[0][i + 1] = carry[0] + run
         return (carry[0] + spread_lane(run, -1),) + add_right(sums[1:], values[1:], carry[1:], i)
 
     return each
@@ -283,15 +283,15 @@ def _add_right(sums, values, carry, i):
 def search_columns(m, columns, sizes, low, K, stack):
     """F and sizes of K columns whose best rows are at `low` or later; returns the best row of the last column."""
     k, origin, shift = m.k, m.origin, m.f.shift
-    put(stack, 0, 0)
-    put(stack, 1, K)
-    put(stack, 2, low)
-    put(stack, 3, origin - 1)
+    stack[0] = 0
+    stack[1] = K
+    stack[2] = low
+    stack[3] = origin - 1
     depth = 1
     while depth > 0:  # columns c .. end-1 have their best rows in low .. high
         depth -= 1
-        c, end, high = at(stack, 4 * depth), at(stack, 4 * depth + 1), at(stack, 4 * depth + 3)
-        low = max(low, at(stack, 4 * depth + 2))
+        c, end, high = stack[4 * depth], stack[4 * depth + 1], stack[4 * depth + 3]
+        low = max(low, stack[4 * depth + 2])
         while c < end:
             smallest = max(k, origin + c - high)
             largest = min(2 * k - 1, origin + c + WIDTH - 1 - low)
@@ -301,21 +301,21 @@ def search_columns(m, columns, sizes, low, K, stack):
                 first, last = max(low, p - 2 * k + 1), min(high, p - k)
                 if last - first >= WIDTH:
                     row = best_row(m, p, first, last)
-                    put(stack, 4 * depth, middle)
-                    put(stack, 4 * depth + 1, end)
-                    put(stack, 4 * depth + 2, row)
-                    put(stack, 4 * depth + 3, high)
+                    stack[4 * depth] = middle
+                    stack[4 * depth + 1] = end
+                    stack[4 * depth + 2] = row
+                    stack[4 * depth + 3] = high
                     depth += 1
                     end, high = middle, row
                     continue
             j = lanes_at(origin + c, WIDTH)
             best, size = search(m, j, smallest, largest)
-            put(columns, j, best + right(m.cost, m.f, j))
-            put(sizes, j + shift, size)
+            columns[j] = best + right(m.cost, m.f, j)
+            sizes[j + shift] = size
             low = origin + c + WIDTH - 1 - last_lane(size)
             c += WIDTH
         if c > K:  # the last lanes were no columns
-            low = origin + K - 1 - np.int64(at(sizes, origin + K - 1 + shift))
+            low = origin + K - 1 - np.int64(sizes[origin + K - 1 + shift])
     return low
 
 
@@ -348,7 +348,7 @@ def search(m, j, smallest, largest):
 @inlined
 def candidate(m, j, size):
     i = j - size
-    return join(m.cost, m.f, at(m.G, i), i, j, size)
+    return join(m.cost, m.f, m.G[i], i, j, size)
 
 
 @inlined
@@ -365,7 +365,7 @@ def best_row(m, p, low, high):
     q = low
     while True:
         i = lanes_at(q, WIDTH)
-        value = join(m.cost, m.f, at(m.G, i), i, p, falling(p - q, WIDTH))
+        value = join(m.cost, m.f, m.G[i], i, p, falling(p - q, WIDTH))
         better = value <= best
         best, start = select(better, value, best), select(better, spread(q, WIDTH), start)
         if q == high - WIDTH + 1:

@@ -10,7 +10,6 @@ import numpy as np
 
 from mag._compiled.frame import real
 from mag._compiled.jit import inlined, jit
-from mag._compiled.lanes import at
 from mag.solvers._smawk import column_minima, notebook
 from mag.solvers.extensions.spans import columns, later_is_better, memory, settle, start
 
@@ -60,4 +59,4 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
             base = newest
             horizon = c
         settle(cost, s, c, np.int64(tentative[c]), sizes)
-    return real(at(s.F, s.n))
+    return real(s.F[s.n])

@@ -2,7 +2,6 @@
 
 from mag._compiled.frame import real
 from mag._compiled.jit import jit
-from mag._compiled.lanes import at
 from mag.solvers.extensions.spans import columns, later_is_better, memory, settle, start
 
 __all__ = ["memory", "solve"]
@@ -18,4 +17,4 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
             if later_is_better(cost, s, row, r, c):
                 row = r
         settle(cost, s, c, row, sizes)
-    return real(at(s.F, s.n))
+    return real(s.F[s.n])

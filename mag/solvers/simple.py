@@ -2,7 +2,6 @@
 
 from mag._compiled.frame import real
 from mag._compiled.jit import jit
-from mag._compiled.lanes import at
 from mag.solvers._anchored import anchor, first_row, memory, scan, settle, start
 
 __all__ = ["memory", "solve"]
@@ -22,4 +21,4 @@ def solve(cost, x, w, k, sizes, work):
             high = -f.shift if b < 2 * k else p - k
             best, row = scan(cost, f, s.G, p, low, high)
             settle(cost, s, f, p, row, best, sizes)
-    return spent + real(at(s.F, s.n))
+    return spent + real(s.F[s.n])

@@ -7,7 +7,6 @@ import numpy as np
 from mag._compiled.cost import join
 from mag._compiled.frame import real
 from mag._compiled.jit import inlined, jit
-from mag._compiled.lanes import at
 from mag.solvers._anchored import anchor, first_row, memory, settle, start
 from mag.solvers._smawk import column_minima, notebook
 
@@ -25,7 +24,7 @@ def later_wins(m, a, b, c):
         return False
     if a < p - 2 * m.k + 1:
         return True
-    return join(m.cost, m.f, at(m.G, b), b, p, p - b) <= join(m.cost, m.f, at(m.G, a), a, p, p - a)
+    return join(m.cost, m.f, m.G[b], b, p, p - b) <= join(m.cost, m.f, m.G[a], a, p, p - a)
 
 
 Block.later_wins = inlined(later_wins)
@@ -49,5 +48,5 @@ def solve(cost, x, w, k, sizes, work):
             column_minima(Block(cost, f, s.G, k), row, k + columns - 1, columns, best, kept)
         for c in range(columns):
             p, i = 2 * k + c, np.int64(best[c])
-            settle(cost, s, f, p, i, join(cost, f, at(s.G, i), i, p, p - i), sizes)
-    return spent + real(at(s.F, s.n))
+            settle(cost, s, f, p, i, join(cost, f, s.G[i], i, p, p - i), sizes)
+    return spent + real(s.F[s.n])

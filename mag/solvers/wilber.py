@@ -10,7 +10,6 @@ import numpy as np
 
 from mag._compiled.frame import real
 from mag._compiled.jit import inlined, jit
-from mag._compiled.lanes import at
 from mag.solvers._smawk import column_minima, notebook
 from mag.solvers.extensions.spans import columns, later_is_better, memory, settle, settled_row, start
 
@@ -56,4 +55,4 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
             r, c = c + 1, wrong - 1
         else:
             r, c = max(r, settled_row(s, p, sizes)), p
-    return real(at(s.F, s.n))
+    return real(s.F[s.n])

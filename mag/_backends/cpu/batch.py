@@ -13,7 +13,7 @@ from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts
 from mag._backends.problem import EXACT, MODERATE, TINY
 from mag._compiled.calls import address_of, call_at
 from mag._compiled.jit import called, jit
-from mag._compiled.lanes import at, part, part_of, put
+from mag._compiled.memory import grid, part, part_of
 from mag._compiled.sort import arrange, memory_for, parts, resolve
 from mag._lib.workspace import borrow
 from mag.solvers import block
@@ -88,12 +88,13 @@ def _gather(X, columns, source, fits):
 @jit
 def gather_reals(flat, row, column, columns, source):
     """source[c, i] = flat[i·row + columns[c]·column]; whether all are finite."""
-    n = source.shape[1]
+    n, count = source.shape[1], len(columns)
+    flat, columns, source = part(flat, 0), part(columns, 0), grid(source, n)
     nought = 0.0
     for i in range(n):
-        for c in range(len(columns)):
-            value = np.float64(at(flat, i * row + columns[c] * column))
-            put(source, c * n + i, value)
+        for c in range(count):
+            value = np.float64(flat[i * row + columns[c] * column])
+            source[c, i] = value
             nought += value - value
     return nought == 0.0
 
@@ -101,16 +102,17 @@ def gather_reals(flat, row, column, columns, source):
 @jit
 def gather_integers(flat, row, column, columns, source, fits):
     """As `gather_reals`, distances from the smallest; fits[c] says whether float64 holds them."""
-    n = source.shape[1]
-    for c in range(len(columns)):
+    n, count = source.shape[1], len(columns)
+    flat, columns, source = part(flat, 0), part(columns, 0), grid(source, n)
+    for c in range(count):
         first = columns[c] * column
-        low = high = at(flat, first)
+        low = high = flat[first]
         for i in range(1, n):
-            value = at(flat, first + i * row)
+            value = flat[first + i * row]
             low, high = min(low, value), max(high, value)
         fits[c] = np.uint64(high) - np.uint64(low) < np.uint64(EXACT)
         for i in range(n):
-            put(source, c * n + i, np.float64(np.uint64(at(flat, first + i * row)) - np.uint64(low)))
+            source[c, i] = np.float64(np.uint64(flat[first + i * row]) - np.uint64(low))
 
 
 @jit
@@ -131,17 +133,18 @@ def prepare(source, c, reach, widest, memory):
     """Column c, sorted and padded; -1 if it was sorted already, UNFIT if it is left to others."""
     n = source.shape[1]
     padded_words, padded, records, order = memory[0], memory[1], memory[2], memory[6]
-    x, words, numbers = part(padded, PAD), padded_words[PAD : PAD + n], part(source, c * n)
+    before, x = part(padded, 0), part(padded, PAD)
+    words, numbers = padded_words[PAD : PAD + n], part(source, c * n)
     n_pending = arrange(numbers, as_words(source, c * n), n, -1, parts(records, words, order))
     if n_pending < 0:
         for i in range(n):
-            put(x, i, at(numbers, i))
+            x[i] = numbers[i]
     elif n_pending > 0:
         resolve(n_pending, -1, records, words, order)
-    low, high = at(x, 0), at(x, n - 1)
+    low, high = x[0], x[n - 1]
     for i in range(PAD):
-        put(padded, i, low)
-        put(x, n + i, high)
+        before[i] = low
+        x[n + i] = high
     largest = max(-low, high)
     moderate = largest == 0.0 or SMALLEST <= largest < LARGEST
     return n_pending if moderate and (widest == np.inf or window(x, n, reach) ** 2 < widest) else UNFIT
@@ -170,7 +173,7 @@ def window(x, n, reach):
     """The widest range of `reach` + 1 neighbors."""
     widest = 0.0
     for i in range(max(n - reach, 1)):
-        widest = max(widest, at(x, min(i + reach, n - 1)) - at(x, i))
+        widest = max(widest, x[min(i + reach, n - 1)] - x[i])
     return widest
 
 
@@ -179,6 +182,6 @@ def costless(x, n, starts):
     """Whether all values of each group are equal."""
     for g in range(len(starts)):
         end = starts[g + 1] if g + 1 < len(starts) else n
-        if at(x, starts[g]) != at(x, end - 1):
+        if x[starts[g]] != x[end - 1]:
             return False
     return True

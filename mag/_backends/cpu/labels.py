@@ -3,7 +3,8 @@
 import numpy as np
 
 from mag._compiled.jit import jit
-from mag._compiled.lanes import at, lanes_at, put, spread
+from mag._compiled.lanes import lanes_at, spread
+from mag._compiled.memory import part
 
 LANES = 8  # labels written at once
 CHECKED = 4096  # labels looked at before a short run is noticed
@@ -40,12 +41,12 @@ def label(starts, first, last, order, labels):
 @jit
 def label_sorted(starts, first, last, labels):
     """As `label`, for values that are sorted already; whole lanes are written, the next group overwrites the rest."""
-    n = len(labels)
+    n, labels = len(labels), part(labels, 0)
     stop = starts[last] if last < len(starts) else n
     for g in range(first, last):
         i, end = starts[g], starts[g + 1] if g + 1 < len(starts) else n
         while i < end and i + LANES <= stop:
-            put(labels, lanes_at(i, LANES), spread(g, LANES))
+            labels[lanes_at(i, LANES)] = spread(g, LANES)
             i += LANES
         while i < end:
             labels[i] = g
@@ -62,17 +63,17 @@ def at_least(k, labels, n_groups, in_runs):
 @jit
 def every_run(k, labels):
     """Whether every run of equal labels is k long or longer; gives up soon after the first that is not."""
-    n = len(labels)
+    n, labels = len(labels), part(labels, 0)
     if n < k:
         return False
     for i in range(1, k):
-        if at(labels, i) != at(labels, 0) or at(labels, n - 1 - i) != at(labels, n - 1):
+        if labels[i] != labels[0] or labels[n - 1 - i] != labels[n - 1]:
             return False
     for first in range(1, n - k + 1, CHECKED):
         short = np.int32(0)
         for i in range(first, min(first + CHECKED, n - k + 1)):
-            begins = np.int32(at(labels, i) != at(labels, i - 1))
-            short |= begins & np.int32(at(labels, i + k - 1) != at(labels, i))
+            begins = np.int32(labels[i] != labels[i - 1])
+            short |= begins & np.int32(labels[i + k - 1] != labels[i])
         if short:
             return False
     return True

@@ -9,56 +9,47 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called, inlined, jit
-from mag._compiled.lanes import at, cumulative, lanes_at, last_lane, part, put, spread
+from mag._compiled.lanes import cumulative, lanes_at, last_lane, spread
+from mag._compiled.memory import grid, part
 from mag._compiled.random import draw_below, draw_fraction, next_bits
-from mag._compiled.work import NOBODY, ZERO, fill
+from mag._compiled.work import NOBODY, ZERO, fill, layout, reals, space_in, wholes
 
 WIDE = 4  # columns at once; rows are padded by zeros
 RARE, OFTEN = 2, 64  # so many of so many steps dissolve a group or make one
 SURE = 40.0  # exp(-40) of a chance is none
 SEED, FREE = 0, 1
 
-# rows[record, column], near[record, rank]; label and spot[record], member[label, spot] is the record; size, mean[group]
-# free = groups that are not in use; log = who went and from where; numbers = [random state, groups that are free]
 Chain = namedtuple("Chain", "rows near label spot member size mean free log numbers n d k length room")
 
 
-@called
-def chain_at(work, X, near, k):
+@layout
+def chain_at(space, rows, near, n, d, k, length):
     """A chain of records, those with the largest scale first, and their neighbors."""
-    n, d = X.shape
     room = n // k + 1  # groups, and one that is about to be
-    spot = n
-    member = spot + n
-    size = member + room * 2 * k
-    free = size + room
-    log = free + room
-    numbers = log + 2 * k
-    chain = Chain(
-        part(X, 0),
-        part(near, 0),
-        part(work.wholes, 0),
-        part(work.wholes, spot),
-        part(work.wholes, member),
-        part(work.wholes, size),
-        part(work.reals, 0),
-        part(work.wholes, free),
-        part(work.wholes, log),
-        part(work.wholes, numbers),
-        n,
-        d,
-        k,
-        near.shape[1],
-        room,
+    return Chain(
+        rows=rows,
+        near=near,
+        label=wholes(space, n),
+        spot=wholes(space, n),  # member[label, spot] is the record
+        member=wholes(space, room, 2 * k),
+        size=wholes(space, room),
+        mean=reals(space, room, d),
+        free=wholes(space, room),  # groups that are not in use
+        log=wholes(space, k, 2),  # who went, and from where
+        numbers=wholes(space, 2),  # SEED: random state; FREE: groups that are free
+        n=n,
+        d=d,
+        k=k,
+        length=length,
+        room=room,
     )
-    return chain, room * d, numbers + 2
 
 
-@jit
-def room_for_chain(work, X, near, k):
-    """The memory of a chain."""
-    _, r, w = chain_at(work, X, near, k)
-    return r, w
+@called
+def _chain_in(work, X, near, k):
+    """What `chain_at` cuts from this memory."""
+    d, length = X.shape[1], near.shape[1]
+    return chain_at(space_in(work), grid(X, d), grid(near, length), X.shape[0], d, k, length)
 
 
 # ---- chance
@@ -87,34 +78,24 @@ def _accepts(chain, change, heat):
 
 
 @inlined
-def _row(chain, i):
-    return part(chain.rows, i * chain.d)
-
-
-@inlined
-def _mean(chain, g):
-    return part(chain.mean, g * chain.d)
-
-
-@inlined
 def _apart(a, b, d):
     total = spread(0.0, WIDE)
     for j in range(0, d, WIDE):
-        t = at(a, lanes_at(j, WIDE)) - at(b, lanes_at(j, WIDE))
+        t = a[lanes_at(j, WIDE)] - b[lanes_at(j, WIDE)]
         total = total + t * t
     return last_lane(cumulative(total, 1))
 
 
 @inlined
 def _saved(chain, i, g):
-    m = at(chain.size, g)
-    return m / (m - 1) * _apart(_row(chain, i), _mean(chain, g), chain.d)
+    m = chain.size[g]
+    return m / (m - 1) * _apart(chain.rows[i], chain.mean[g], chain.d)
 
 
 @inlined
 def _added(chain, i, g):
-    m = at(chain.size, g)
-    return m / (m + 1) * _apart(_row(chain, i), _mean(chain, g), chain.d)
+    m = chain.size[g]
+    return m / (m + 1) * _apart(chain.rows[i], chain.mean[g], chain.d)
 
 
 # ---- changes
@@ -123,53 +104,53 @@ def _added(chain, i, g):
 @inlined
 def _shift(chain, g, x, weight):
     """The mean goes that part of the way to x, or away from it."""
-    c = _mean(chain, g)
+    c = chain.mean[g]
     for j in range(0, chain.d, WIDE):
-        v = at(c, lanes_at(j, WIDE))
-        put(c, lanes_at(j, WIDE), v + (at(x, lanes_at(j, WIDE)) - v) * weight)
+        v = c[lanes_at(j, WIDE)]
+        c[lanes_at(j, WIDE)] = v + (x[lanes_at(j, WIDE)] - v) * weight
 
 
 @called
 def _leave(chain, i):
-    g = at(chain.label, i)
-    last, p = at(chain.size, g) - 1, at(chain.spot, i)
-    other = at(chain.member, g * 2 * chain.k + last)
-    put(chain.member, g * 2 * chain.k + p, other)
-    put(chain.spot, other, p)
-    put(chain.size, g, last)
+    g = chain.label[i]
+    last, p = chain.size[g] - 1, chain.spot[i]
+    other = chain.member[g, last]
+    chain.member[g, p] = other
+    chain.spot[other] = p
+    chain.size[g] = last
     if last > 0:
-        _shift(chain, g, _row(chain, i), -1.0 / last)
+        _shift(chain, g, chain.rows[i], -1.0 / last)
 
 
 @called
 def _join(chain, i, g):
-    p = at(chain.size, g)
-    put(chain.member, g * 2 * chain.k + p, i)
-    put(chain.spot, i, p)
-    put(chain.label, i, g)
-    put(chain.size, g, p + 1)
+    p = chain.size[g]
+    chain.member[g, p] = i
+    chain.spot[i] = p
+    chain.label[i] = g
+    chain.size[g] = p + 1
     if p == 0:  # whatever the mean was
-        fill(_mean(chain, g), chain.d, 0.0)
-    _shift(chain, g, _row(chain, i), 1.0 / (p + 1))
+        fill(chain.mean[g], chain.d, 0.0)
+    _shift(chain, g, chain.rows[i], 1.0 / (p + 1))
 
 
 @called
 def _swap(chain, i, j):
-    g, h, d = at(chain.label, i), at(chain.label, j), chain.d
-    p, q = at(chain.spot, i), at(chain.spot, j)
-    put(chain.member, g * 2 * chain.k + p, j)
-    put(chain.member, h * 2 * chain.k + q, i)
-    put(chain.spot, i, q)
-    put(chain.spot, j, p)
-    put(chain.label, i, h)
-    put(chain.label, j, g)
-    x, y, c, e = _row(chain, i), _row(chain, j), _mean(chain, g), _mean(chain, h)
-    a, b = 1.0 / at(chain.size, g), 1.0 / at(chain.size, h)
+    g, h, d = chain.label[i], chain.label[j], chain.d
+    p, q = chain.spot[i], chain.spot[j]
+    chain.member[g, p] = j
+    chain.member[h, q] = i
+    chain.spot[i] = q
+    chain.spot[j] = p
+    chain.label[i] = h
+    chain.label[j] = g
+    x, y, c, e = chain.rows[i], chain.rows[j], chain.mean[g], chain.mean[h]
+    a, b = 1.0 / chain.size[g], 1.0 / chain.size[h]
     for t in range(0, d, WIDE):
         index = lanes_at(t, WIDE)
-        z = at(y, index) - at(x, index)
-        put(c, index, at(c, index) + z * a)
-        put(e, index, at(e, index) - z * b)
+        z = y[index] - x[index]
+        c[index] += z * a
+        e[index] -= z * b
 
 
 # ---- moves
@@ -178,15 +159,15 @@ def _swap(chain, i, j):
 @inlined
 def _swap_change(chain, i, j):
     """What it costs to swap two records."""
-    g, h = at(chain.label, i), at(chain.label, j)
-    x, y, c, e = _row(chain, i), _row(chain, j), _mean(chain, g), _mean(chain, h)
+    g, h = chain.label[i], chain.label[j]
+    x, y, c, e = chain.rows[i], chain.rows[j], chain.mean[g], chain.mean[h]
     across, apart = spread(0.0, WIDE), spread(0.0, WIDE)
     for t in range(0, chain.d, WIDE):
         index = lanes_at(t, WIDE)
-        z = at(y, index) - at(x, index)
-        across = across + z * (at(c, index) - at(e, index))
+        z = y[index] - x[index]
+        across = across + z * (c[index] - e[index])
         apart = apart + z * z
-    inverse = 1.0 / at(chain.size, g) + 1.0 / at(chain.size, h)
+    inverse = 1.0 / chain.size[g] + 1.0 / chain.size[h]
     return -2.0 * last_lane(cumulative(across, 1)) - inverse * last_lane(cumulative(apart, 1))
 
 
@@ -198,18 +179,18 @@ def _exchange(chain, i, heat):
     """
     bits, k = next_bits(_seed(chain)), chain.k
     rank = min(_draw_rank(chain), _draw_rank(chain), _draw_rank(chain))  # of three: near ones are tried most
-    g, h = at(chain.label, i), _group_near(chain, i, rank)
+    g, h = chain.label[i], _group_near(chain, i, rank)
     if g == h:
         return 0.0
-    loose = at(chain.size, g) > k
-    if loose and at(chain.size, h) < 2 * k - 1 and bits >> np.uint64(63):
+    loose = chain.size[g] > k
+    if loose and chain.size[h] < 2 * k - 1 and bits >> np.uint64(63):
         change = _added(chain, i, h) - _saved(chain, i, g)
         if _accepts(chain, change, heat):
             _leave(chain, i)
             _join(chain, i, h)
             return change
         return 0.0
-    z = at(chain.member, h * 2 * k + draw_below(_seed(chain), at(chain.size, h)))
+    z = chain.member[h, draw_below(_seed(chain), chain.size[h])]
     if loose and bits >> np.uint64(62) & np.uint64(1):
         return _pass_on(chain, i, z, _group_near(chain, z, _draw_rank(chain)), heat)
     change = _swap_change(chain, i, z)
@@ -222,17 +203,17 @@ def _exchange(chain, i, heat):
 @inlined
 def _group_near(chain, i, rank):
     """The group of a neighbor."""
-    return at(chain.label, np.int64(at(chain.near, i * chain.length + rank)))
+    return chain.label[np.int64(chain.near[i, rank])]
 
 
 @called
 def _pass_on(chain, i, z, w, heat):
     """Record i takes the place of z, which goes to group w."""
-    g, h = at(chain.label, i), at(chain.label, z)
-    if w in (g, h) or at(chain.size, w) == 2 * chain.k - 1:
+    g, h = chain.label[i], chain.label[z]
+    if w in (g, h) or chain.size[w] == 2 * chain.k - 1:
         return 0.0
-    x, y, c, d = _row(chain, i), _row(chain, z), _mean(chain, h), chain.d
-    change = _apart(x, c, d) - _apart(y, c, d) - _apart(x, y, d) / at(chain.size, h)
+    x, y, c, d = chain.rows[i], chain.rows[z], chain.mean[h], chain.d
+    change = _apart(x, c, d) - _apart(y, c, d) - _apart(x, y, d) / chain.size[h]
     change += _added(chain, z, w) - _saved(chain, i, g)
     if not _accepts(chain, change, heat):
         return 0.0
@@ -246,8 +227,8 @@ def _pass_on(chain, i, z, w, heat):
 @called
 def _take(chain, count, i, g):
     """Record i goes to g for now; `count` went before it."""
-    put(chain.log, 2 * count, i)
-    put(chain.log, 2 * count + 1, at(chain.label, i))
+    chain.log[count, 0] = i
+    chain.log[count, 1] = chain.label[i]
     _leave(chain, i)
     _join(chain, i, g)
     return count + 1
@@ -256,9 +237,9 @@ def _take(chain, count, i, g):
 @called
 def _undo(chain, count):
     for p in range(count - 1, -1, -1):
-        i = at(chain.log, 2 * p)
+        i = chain.log[p, 0]
         _leave(chain, i)
-        _join(chain, i, at(chain.log, 2 * p + 1))
+        _join(chain, i, chain.log[p, 1])
     return 0.0
 
 
@@ -267,11 +248,11 @@ def _dissolve(chain, g, heat):
     """The members of a group of k go to the best of the groups around them."""
     k, change, count = chain.k, 0.0, ZERO
     for m in range(k, 0, -1):
-        i = at(chain.member, g * 2 * k + m - 1)
+        i = chain.member[g, m - 1]
         best, least, before = NOBODY, np.inf, g
         for rank in range(chain.length):
             h = _group_near(chain, i, rank)
-            if h not in (g, before) and at(chain.size, h) < 2 * k - 1:
+            if h not in (g, before) and chain.size[h] < 2 * k - 1:
                 cost = _added(chain, i, h)
                 if cost < least:
                     best, least = h, cost
@@ -284,8 +265,8 @@ def _dissolve(chain, g, heat):
         count = _take(chain, count, i, best)
     if not _accepts(chain, change, heat):
         return _undo(chain, count)
-    put(chain.free, at(chain.numbers, FREE), g)
-    put(chain.numbers, FREE, at(chain.numbers, FREE) + 1)
+    chain.free[chain.numbers[FREE]] = g
+    chain.numbers[FREE] += 1
     return change
 
 
@@ -293,10 +274,10 @@ def _dissolve(chain, g, heat):
 def _create(chain, i, heat):
     """A new group of i and its nearest neighbors that others can spare."""
     k, change, count, rank, j = chain.k, 0.0, ZERO, ZERO, i
-    g = at(chain.free, at(chain.numbers, FREE) - 1)
+    g = chain.free[chain.numbers[FREE] - 1]
     while count < k:
-        h = at(chain.label, j)
-        if at(chain.size, h) > k:
+        h = chain.label[j]
+        if chain.size[h] > k:
             change -= _saved(chain, j, h)
             if count > 0:
                 change += _added(chain, j, g)
@@ -304,29 +285,29 @@ def _create(chain, i, heat):
         if count < k:
             if rank == chain.length:
                 return _undo(chain, count)
-            j = np.int64(at(chain.near, i * chain.length + rank))
+            j = np.int64(chain.near[i, rank])
             rank += 1
     if not _accepts(chain, change, heat):
         return _undo(chain, count)
-    put(chain.numbers, FREE, at(chain.numbers, FREE) - 1)
+    chain.numbers[FREE] -= 1
     return change
 
 
 @called
 def _means(chain):
     """Recompute them: rounding adds up."""
-    d, k = chain.d, chain.k
+    d = chain.d
     for g in range(chain.room):
-        m = at(chain.size, g)
+        m = chain.size[g]
         if m > 0:
-            c = _mean(chain, g)
+            c = chain.mean[g]
             fill(c, d, 0.0)
             for p in range(m):
-                x = _row(chain, at(chain.member, g * 2 * k + p))
+                x = chain.rows[chain.member[g, p]]
                 for j in range(d):
-                    put(c, j, at(c, j) + at(x, j))
+                    c[j] += x[j]
             for j in range(d):
-                put(c, j, at(c, j) / m)
+                c[j] /= m
 
 
 # ---- from Python
@@ -335,36 +316,36 @@ def _means(chain):
 @jit
 def enter(work, X, near, k, labels, seed):
     """The chain starts at these labels, below n // k + 1."""
-    chain, _, _ = chain_at(work, X, near, k)
+    chain = _chain_in(work, X, near, k)
     fill(chain.size, chain.room, 0)
     for i in range(chain.n):
         g = labels[i]
-        p = at(chain.size, g)
-        put(chain.member, g * 2 * k + p, i)
-        put(chain.spot, i, p)
-        put(chain.label, i, g)
-        put(chain.size, g, p + 1)
+        p = chain.size[g]
+        chain.member[g, p] = i
+        chain.spot[i] = p
+        chain.label[i] = g
+        chain.size[g] = p + 1
     free = ZERO
     for g in range(chain.room):
-        if at(chain.size, g) == 0:
-            put(chain.free, free, g)
+        if chain.size[g] == 0:
+            chain.free[free] = g
             free += 1
-    put(chain.numbers, FREE, free)
-    put(chain.numbers, SEED, seed)
+    chain.numbers[FREE] = free
+    chain.numbers[SEED] = seed
 
 
 @jit
 def cool(work, X, near, k, heat, active, steps):
     """So many steps at this heat, of the first `active` records; returns what they changed the cost by."""
-    chain, _, _ = chain_at(work, X, near, k)
+    chain = _chain_in(work, X, near, k)
     _means(chain)
     total = 0.0
     for _ in range(steps):
         i = draw_below(_seed(chain), active)
         if draw_below(_seed(chain), OFTEN) >= RARE or chain.length < k:  # who cannot make a group must not dissolve one
             total += _exchange(chain, i, heat)
-        elif at(chain.size, at(chain.label, i)) == k:
-            total += _dissolve(chain, at(chain.label, i), heat)
+        elif chain.size[chain.label[i]] == k:
+            total += _dissolve(chain, chain.label[i], heat)
         else:
             total += _create(chain, i, heat)
     return total
@@ -373,6 +354,6 @@ def cool(work, X, near, k, heat, active, steps):
 @jit
 def leave(work, X, near, k, labels):
     """The labels of now."""
-    chain, _, _ = chain_at(work, X, near, k)
+    chain = _chain_in(work, X, near, k)
     for i in range(chain.n):
-        labels[i] = at(chain.label, i)
+        labels[i] = chain.label[i]

@@ -6,7 +6,7 @@ from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods._best_of import sum_of_squares
-from mag.methods.anneal.moves import WIDE, cool, enter, leave, room_for_chain
+from mag.methods.anneal.moves import WIDE, chain_at, cool, enter, leave
 from mag.methods.anneal.recombine import best_parts, numbered
 from mag.methods.anneal.schedule import LUKEWARM, Plan, short_plan
 from mag.methods.distances.neighbors import neighbors
@@ -29,7 +29,7 @@ class Region:
         place[self._order] = np.arange(len(X))
         self.scale = scale[self._order]
         rows, near = X[self._order], place[near[self._order]]
-        self._state = work_for(room_for_chain, rows, near, k), rows, near, k
+        self._state = work_for(chain_at, None, None, *rows.shape, k, near.shape[1]), rows, near, k
         enter(*self._state, labels[self._order], seed)
 
     def run(self, plan: Plan, progress: Progress) -> None:

@@ -11,38 +11,33 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called
-from mag._compiled.lanes import at, part, put
-from mag._compiled.work import NO, NOBODY, YES, fill
+from mag._compiled.memory import grid, part
+from mag._compiled.work import NO, NOBODY, YES, fill, layout, reals, wholes
 from mag.methods.distances.blocks import is_free, scan
 
 BATCH = 64  # records whose lists are made at once
 MEMORY = 1 << 22  # entries of all lists
 MISSING, WANTED = np.int64(-1), np.int64(-2)
 
-# keys, ids[slot, rank]; found[slot]; slot[record], or MISSING or WANTED; wanted[q]; used = [slots, wanted records]
 Lists = namedtuple("Lists", "keys ids found slot wanted used length slots n")
 
 
-@called
-def lists_at(work, r, w, n, length):
+@layout
+def lists_at(space, n, length):
     """Lists for some of n records."""
     length = min(length, n)
     slots = min(n, max(2 * BATCH, MEMORY // length)) + BATCH
-    found = w + slots * length
-    slot = found + slots
-    wanted = slot + n
-    lists = Lists(
-        part(work.reals, r),
-        part(work.wholes, w),
-        part(work.wholes, found),
-        part(work.wholes, slot),
-        part(work.wholes, wanted),
-        part(work.wholes, wanted + BATCH),
-        length,
-        slots,
-        n,
+    return Lists(
+        keys=reals(space, slots, length),  # a list is a row: the distances, nearest first
+        ids=wholes(space, slots, length),  # and whose they are
+        found=wholes(space, slots),  # how long a list is
+        slot=wholes(space, n),  # where the list of record i is, or MISSING or WANTED
+        wanted=wholes(space, BATCH),  # records that want a list
+        used=wholes(space, 2),  # how many slots are in use, how many records are wanted
+        length=length,
+        slots=slots,
+        n=n,
     )
-    return lists, r + slots * length, wanted + BATCH + 2
 
 
 @called
@@ -55,14 +50,14 @@ def drop_lists(lists):
 @called
 def first_free(field, lists, i, skip, wanted, out):
     """The first free records in the list of i, into out; False if the list is missing or used up."""
-    slot = at(lists.slot, i)
+    slot = lists.slot[i]
     if slot < 0:
         return False
-    ids, found, count, rank = part(lists.ids, slot * lists.length), at(lists.found, slot), 0, 0
+    ids, found, count, rank = lists.ids[slot], lists.found[slot], 0, 0
     while count < wanted and rank < found:
-        other = at(ids, rank)
+        other = ids[rank]
         if other != skip and is_free(field, other):
-            put(out, count, other)
+            out[count] = other
             count += 1
         rank += 1
     return count == wanted or found < lists.length  # a list that is not full had everybody
@@ -71,11 +66,11 @@ def first_free(field, lists, i, skip, wanted, out):
 @called
 def request_list(lists, i):
     """Note that record i wants a list."""
-    count = at(lists.used, 1)
-    if at(lists.slot, i) != WANTED and count < BATCH:
-        put(lists.slot, i, WANTED)
-        put(lists.wanted, count, i)
-        put(lists.used, 1, count + 1)
+    count = lists.used[1]
+    if lists.slot[i] != WANTED and count < BATCH:
+        lists.slot[i] = WANTED
+        lists.wanted[count] = i
+        lists.used[1] = count + 1
 
 
 @called
@@ -86,13 +81,13 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
     """
     nearest, seen = part(out, max(size, depth)), 0
     for p in range(cursor, field.n):
-        i = at(order, p)
-        if seen == BATCH or at(lists.used, 1) == BATCH:
+        i = order[p]
+        if seen == BATCH or lists.used[1] == BATCH:
             break
         if not is_free(field, i):
             continue
         seen += 1
-        if at(lists.slot, i) == WANTED:
+        if lists.slot[i] == WANTED:
             continue
         if not first_free(field, lists, i, NOBODY, size, out):
             request_list(lists, i)
@@ -100,8 +95,8 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
         fill(nearest, breadth, -1)
         first_free(field, lists, i, NOBODY, breadth, nearest)
         for q in range(breadth):
-            other = at(nearest, q)
-            known = other < 0 or at(lists.slot, other) == WANTED
+            other = nearest[q]
+            known = other < 0 or lists.slot[other] == WANTED
             if not known and not first_free(field, lists, other, i, depth, out):
                 request_list(lists, other)
 
@@ -109,21 +104,22 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
 @called
 def reserve_lists(lists):
     """Slots for the wanted records; returns how many there are.  When memory is used up, older lists are forgotten."""
-    count = at(lists.used, 1)
-    if at(lists.used, 0) + count > lists.slots:
+    count = lists.used[1]
+    if lists.used[0] + count > lists.slots:
         fill(lists.slot, lists.n, MISSING)
-        put(lists.used, 0, 0)
-    first = at(lists.used, 0)
+        lists.used[0] = 0
+    first = lists.used[0]
     for q in range(count):
-        put(lists.slot, at(lists.wanted, q), first + q)
-    put(lists.used, 0, first + count)
-    put(lists.used, 1, 0)
+        lists.slot[lists.wanted[q]] = first + q
+    lists.used[0] = first + count
+    lists.used[1] = 0
     return count
 
 
 @called
 def make_lists(field, lists, rows, sign, count, start, stop):
     """Scan for the lists start .. stop of the `count` that were reserved last."""
-    first, m = at(lists.used, 0) - count + start, lists.length
-    queries, keys, ids = part(lists.wanted, start), part(lists.keys, first * m), part(lists.ids, first * m)
-    scan(field, rows, queries, stop - start, NO, sign, YES, keys, ids, m, part(lists.found, first))
+    first = lists.used[0] - count + start
+    keys, ids = grid(lists.keys[first], lists.length), grid(lists.ids[first], lists.length)
+    queries, lengths = part(lists.wanted, start), part(lists.found, first)
+    scan(field, rows, queries, stop - start, NO, sign, YES, keys, ids, lists.length, lengths)

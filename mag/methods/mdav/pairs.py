@@ -3,10 +3,10 @@
 import numpy as np
 
 from mag._compiled.jit import called, jit
-from mag._compiled.lanes import at, part, put
+from mag._compiled.memory import part
 from mag._compiled.work import NO, NOBODY, ONE, YES, ZERO, sort_falling
 from mag.methods.distances.blocks import distance, is_free
-from mag.methods.mdav.ends import ends_at
+from mag.methods.mdav.ends import ends_in
 from mag.methods.mdav.nearest_lists import BATCH, WANTED, first_free, foresee, request_list
 from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, place_rest
 
@@ -21,24 +21,24 @@ def _outermost(state, ends):
     It is at most as far from the centroid as from the reference plus the distance of these two, so that the search
     ends soon.
     """
-    rows, order, left, d = state.rows, state.order, at(state.status, LEFT), state.field.d
+    rows, order, left, d = state.rows, state.order, state.status[LEFT], state.field.d
     for j in range(d):
-        put(ends.center, j, at(ends.total, j) / left)
-    if at(ends.work, 0) > left:
+        ends.center[j] = ends.total[j] / left
+    if ends.work[0] > left:
         _sort_again(state, ends)
     shift = np.sqrt(distance(ends.center, ends.reference, d))
-    first = at(state.status, CURSOR)
-    while not is_free(state.field, at(order, first)):
+    first = state.status[CURSOR]
+    while not is_free(state.field, order[first]):
         first += 1
-    put(state.status, CURSOR, first)
+    state.status[CURSOR] = first
     best, most = NOBODY, -1.0
     for p in range(first, state.field.n):
-        i = at(order, p)
-        if best >= 0 and np.sqrt(at(state.away, i)) + shift < np.sqrt(most) * (1.0 - SLACK):
+        i = order[p]
+        if best >= 0 and np.sqrt(state.away[i]) + shift < np.sqrt(most) * (1.0 - SLACK):
             break
         if is_free(state.field, i):
-            put(ends.work, 0, at(ends.work, 0) + 1)
-            away = distance(part(rows, i * d), ends.center, d)
+            ends.work[0] += 1
+            away = distance(rows[i], ends.center, d)
             if away > most or (away == most and i < best):
                 best, most = i, away
     return best
@@ -50,18 +50,18 @@ def _sort_again(state, ends):
     d, count, last = state.field.d, ZERO, state.field.n
     for i in range(state.field.n):
         if is_free(state.field, i):
-            put(state.away, i, distance(part(state.rows, i * d), ends.center, d))
-            put(state.order, count, i)
+            state.away[i] = distance(state.rows[i], ends.center, d)
+            state.order[count] = i
             count += 1
         else:
-            put(state.away, i, -1.0)
+            state.away[i] = -1.0
             last -= 1
-            put(state.order, last, i)
+            state.order[last] = i
     sort_falling(state.order, count, state.away)
     for j in range(d):
-        put(ends.reference, j, at(ends.center, j))
-    put(ends.work, 0, 0)
-    put(state.status, CURSOR, 0)
+        ends.reference[j] = ends.center[j]
+    ends.work[0] = 0
+    state.status[CURSOR] = 0
 
 
 @called
@@ -74,36 +74,36 @@ def _most_distant(state, ends, out):
     far, bound, rows, d = ends.far, ends.bound, state.rows, state.field.d
     best, most = UNKNOWN, -1.0
     for i in range(state.field.n):
-        if at(bound, i) > most and is_free(state.field, i):
+        if bound[i] > most and is_free(state.field, i):
             if first_free(state.field, far, i, NOBODY, ONE, out):
-                other = at(out, 0)
-                put(bound, i, distance(part(rows, i * d), part(rows, other * d), d))
-                if at(bound, i) > most:
-                    best, most = other, at(bound, i)
+                other = out[0]
+                bound[i] = distance(rows[i], rows[other], d)
+                if bound[i] > most:
+                    best, most = other, bound[i]
             else:
-                slot = at(far.slot, i)
+                slot = far.slot[i]
                 if slot >= 0:
-                    put(bound, i, -at(far.keys, slot * far.length + far.length - 1))
+                    bound[i] = -far.keys[slot, far.length - 1]
                 request_list(far, i)
-    return UNKNOWN if at(far.used, 1) > 0 else best
+    return UNKNOWN if far.used[1] > 0 else best
 
 
 @called
 def _among(others, count, i):
-    found = 0
+    times = 0
     for p in range(count):
-        found += at(others, p) == i
-    return found > 0
+        times += others[p] == i
+    return times > 0
 
 
 @called
 def _opposite(state, far, r, others, count):
     """The free record farthest from r that is not among others; UNKNOWN if the list is missing or used up."""
-    slot, used_up = at(far.slot, r), True
+    slot, used_up = far.slot[r], True
     if slot < 0:
         return UNKNOWN
-    for rank in range(at(far.found, slot)):
-        other = at(far.ids, slot * far.length + rank)
+    for rank in range(far.found[slot]):
+        other = far.ids[slot, rank]
         if is_free(state.field, other):
             used_up = False
             if not _among(others, count, other):
@@ -121,10 +121,10 @@ def _group_of(state, ends, r, others, count):
     """The group of r and others leaves."""
     d = state.field.d
     for j in range(d):
-        t = at(state.rows, r * d + j)
+        t = state.rows[r, j]
         for p in range(count):
-            t += at(state.rows, at(others, p) * d + j)
-        put(ends.total, j, at(ends.total, j) - t)
+            t += state.rows[others[p], j]
+        ends.total[j] -= t
     create_group(state, r, others, count)
 
 
@@ -132,7 +132,7 @@ def _group_of(state, ends, r, others, count):
 def _round(state, ends, average, alone, k):
     """The next two groups, or the next one if `alone`; False if lists are missing."""
     field, near, others = state.field, state.near, state.scratch
-    if at(state.status, GROWN) == 0:
+    if state.status[GROWN] == 0:
         r = _outermost(state, ends) if average else _most_distant(state, ends, others)
         if r == UNKNOWN:
             return False
@@ -145,25 +145,25 @@ def _round(state, ends, average, alone, k):
         if not ready or s == UNKNOWN:
             return False
         _group_of(state, ends, r, others, k - 1)
-        put(state.status, GROWN, s + 1)
+        state.status[GROWN] = s + 1
     if not alone:
-        s = at(state.status, GROWN) - 1
+        s = state.status[GROWN] - 1
         if not first_free(field, near, s, NOBODY, k - 1, others):
             request_list(near, s)
             return False
         _group_of(state, ends, s, others, k - 1)
-        put(state.status, GROWN, 0)
+        state.status[GROWN] = 0
     return True
 
 
 @called
 def _finish(state, k):
     """Those who are left are a group if they are enough."""
-    if at(state.status, LEFT) < k:
+    if state.status[LEFT] < k:
         place_rest(state)
         return
-    g = at(state.centroids.used, 0)
-    put(state.centroids.used, 0, g + 1)
+    g = state.centroids.used[0]
+    state.centroids.used[0] = g + 1
     for i in range(state.field.n):
         if is_free(state.field, i):
             assign(state, i, g)
@@ -172,24 +172,24 @@ def _finish(state, k):
 @jit
 def pairs(work, X, k, rule, average):
     """Assign records until lists are wanted; False if none are.  `average` is MDAV, otherwise MD."""
-    state, ends, _, _ = ends_at(work, part(X, 0), X.shape[0], X.shape[1], k, rule)
+    state, ends = ends_in(work, X, k, rule)
     field, order, status, out = state.field, state.order, state.status, part(state.scratch, 2 * k)
     limit, ready = 3 * k if average else 2 * k, True
-    while ready and (at(status, LEFT) >= limit or at(status, GROWN) > 0):
+    while ready and (status[LEFT] >= limit or status[GROWN] > 0):
         ready = _round(state, ends, average, NO, k)
-    if ready and average and at(status, LEFT) >= 2 * k:
+    if ready and average and status[LEFT] >= 2 * k:
         ready = _round(state, ends, average, YES, k)
     if ready:
         _finish(state, k)
     elif average:
-        cursor = at(status, CURSOR)
+        cursor = status[CURSOR]
         foresee(field, state.near, order, cursor, k - 1, ZERO, ZERO, out)
         foresee(field, ends.far, order, cursor, ONE, ZERO, ZERO, out)
         for p in range(cursor, min(cursor + BATCH, field.n)):
-            put(out, 0, NOBODY)
-            i = at(order, p)
-            if is_free(field, i) and first_free(field, ends.far, i, NOBODY, ONE, out) and at(out, 0) >= 0:
-                s = at(out, 0)
-                if at(state.near.slot, s) != WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
+            out[0] = NOBODY
+            i = order[p]
+            if is_free(field, i) and first_free(field, ends.far, i, NOBODY, ONE, out) and out[0] >= 0:
+                s = out[0]
+                if state.near.slot[s] != WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
                     request_list(state.near, s)
     return not ready

@@ -3,55 +3,48 @@
 import numpy as np
 
 from mag._compiled.jit import jit
-from mag._compiled.lanes import at, part
 from mag._compiled.work import NEAREST, ZERO, work_for
 from mag._lib.threads import each
-from mag.methods.mdav.ends import begin_ends, make_farthest, reserve_farthest, room_for_ends
+from mag.methods.mdav.ends import begin_ends, ends_at, make_farthest, reserve_farthest
 from mag.methods.mdav.nearest_lists import make_lists, reserve_lists
-from mag.methods.mdav.state import LEFT, begin_state, state_at
+from mag.methods.mdav.state import LEFT, begin_state, state_at, state_in
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 
 FEW = 8  # lists that are worth a thread
 
 
 @jit
-def _room(work, n, d, k):
-    _, r, w = state_at(work, ZERO, ZERO, part(work.reals, 0), n, d, k, ZERO)
-    return r, w
-
-
-@jit
 def _begin(work, X, k):
-    state, _, _ = state_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k, ZERO)
+    state = state_in(work, X, k, ZERO)
     begin_state(state)
 
 
 @jit
 def _reserve_nearest(work, X, k):
     """How many lists of nearest records are wanted."""
-    state, _, _ = state_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k, ZERO)
+    state = state_in(work, X, k, ZERO)
     return reserve_lists(state.near)
 
 
 @jit
 def _make_nearest(work, X, k, count, start, stop):
     """Lists start .. stop of those that were reserved."""
-    state, _, _ = state_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k, ZERO)
+    state = state_in(work, X, k, ZERO)
     make_lists(state.field, state.near, state.rows, NEAREST, count, start, stop)
 
 
 @jit
 def _count_free(work, X, k):
-    state, _, _ = state_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k, ZERO)
-    return at(state.status, LEFT)
+    state = state_in(work, X, k, ZERO)
+    return state.status[LEFT]
 
 
 @jit
 def _copy_labels(work, X, k, labels):
     """Negative for records without a group."""
-    state, _, _ = state_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k, ZERO)
+    state = state_in(work, X, k, ZERO)
     for i in range(labels.size):
-        labels[i] = at(state.label, i)
+        labels[i] = state.label[i]
 
 
 def run_steps(step, X, k, *options, ends=False, threads, progress):
@@ -59,7 +52,7 @@ def run_steps(step, X, k, *options, ends=False, threads, progress):
 
     A step that looks for opposite records needs `ends`.
     """
-    work = work_for(room_for_ends if ends else _room, *X.shape, k)
+    work = work_for(ends_at if ends else state_at, None, *X.shape, k, ZERO)
     _begin(work, X, k)
     lists = [(_reserve_nearest, _make_nearest)]
     if ends:

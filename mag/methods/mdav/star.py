@@ -1,7 +1,7 @@
 """MDAV+, MDAV* and MDAV*γ (algorithms 3, 5 and 6): one loop, that stops wherever a list is missing."""
 
 from mag._compiled.jit import called, jit
-from mag._compiled.lanes import at, part
+from mag._compiled.memory import part
 from mag._compiled.work import NEAREST, NOBODY, ZERO
 from mag.methods.mdav.centroids import CENTROID, cost_of, distance_from_centroid
 from mag.methods.mdav.nearest_lists import first_free, foresee, make_lists, request_list, reserve_lists
@@ -15,6 +15,7 @@ from mag.methods.mdav.state import (
     next_free,
     place_rest,
     state_at,
+    state_in,
 )
 
 
@@ -26,18 +27,18 @@ def _advance(state, k, gamma, second):
     """
     rows, field, near, centroids, d = state.rows, state.field, state.near, state.centroids, state.field.d
     others, beyond = state.scratch, part(state.scratch, k)
-    while at(state.status, LEFT) >= k:
+    while state.status[LEFT] >= k:
         r = next_free(state)
         if not first_free(field, near, r, NOBODY, k - 1, others):
             return r
-        if (gamma > 0 or second) and at(state.status, LEFT) > k > 1 and at(centroids.used, 0) > 0:
-            v = at(others, 0)
+        if (gamma > 0 or second) and state.status[LEFT] > k > 1 and centroids.used[0] > 0:
+            v = others[0]
             if not first_free(field, near, v, r, k - 1, beyond):
                 return v
             g = closest_group(state, r)
-            size = at(centroids.size, g)
+            size = centroids.size[g]
             new = cost_of(rows, d, r, others, k - 1) / k
-            away = distance_from_centroid(centroids, g, part(rows, r * d))
+            away = distance_from_centroid(centroids, g, rows[r])
             more = (away * size / (size + 1) + cost_of(rows, d, v, beyond, k - 1)) / (k + 1)
             if more < gamma * new or (second and _both(state, g, r, v) < new):
                 assign(state, r, g)
@@ -50,11 +51,11 @@ def _advance(state, k, gamma, second):
 @called
 def _both(state, g, a, b):
     """What each of two records costs when both join group g, cost_E2: they join as a group of their own."""
-    size, d, apart, away = at(state.centroids.size, g), state.field.d, 0.0, 0.0
+    size, d, apart, away = state.centroids.size[g], state.field.d, 0.0, 0.0
     for j in range(d):
-        x, y = at(state.rows, a * d + j), at(state.rows, b * d + j)
+        x, y = state.rows[a, j], state.rows[b, j]
         apart += (x - y) ** 2
-        away += ((x + y) / 2 - at(state.centroids.sums, g * d + j) / size) ** 2
+        away += ((x + y) / 2 - state.centroids.sums[g, j] / size) ** 2
     return (apart / 2 + 2.0 * size / (size + 2) * away) / 2
 
 
@@ -66,7 +67,7 @@ def _step(state, k, gamma, second):
         return False
     request_list(state.near, need)
     breadth = 1 if gamma > 0 or second else 0
-    cursor = at(state.status, CURSOR)
+    cursor = state.status[CURSOR]
     foresee(state.field, state.near, state.order, cursor, k - 1, breadth, k - 1, part(state.scratch, 2 * k))
     return True
 
@@ -74,14 +75,14 @@ def _step(state, k, gamma, second):
 @jit
 def star(work, X, k, rule, gamma, second):
     """`_step` from Python."""
-    state, _, _ = state_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k, rule)
+    state = state_in(work, X, k, rule)
     return _step(state, k, gamma, second)
 
 
-@jit
-def small_star(work, r, w, rows, n, d, k, gamma, second):
+@called
+def small_star(space, rows, n, d, k, gamma, second):
     """The whole method on a few rows, in one call; returns where the labels are."""
-    state, _, _ = state_at(work, r, w, rows, n, d, k, CENTROID)
+    state = state_at(space, rows, n, d, k, CENTROID)
     begin_state(state)
     while _step(state, k, gamma, second):
         count = reserve_lists(state.near)

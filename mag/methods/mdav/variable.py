@@ -3,11 +3,11 @@
 import numpy as np
 
 from mag._compiled.jit import called, jit
-from mag._compiled.lanes import at, part, put
+from mag._compiled.memory import part
 from mag._compiled.work import NOBODY, ONE, ZERO
 from mag.methods.distances.blocks import distance
 from mag.methods.mdav.nearest_lists import first_free, foresee, request_list
-from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, next_free, place_rest, state_at
+from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, next_free, place_rest, state_in
 
 UNKNOWN = np.int64(-2)
 
@@ -15,25 +15,25 @@ UNKNOWN = np.int64(-2)
 @called
 def _nearest(state, i, out):
     """The free record nearest to i and its squared distance; UNKNOWN if the list is missing, or NOBODY."""
-    put(out, 0, NOBODY)
+    out[0] = NOBODY
     if not first_free(state.field, state.near, i, NOBODY, ONE, out):
         return UNKNOWN, np.inf
-    other, d = at(out, 0), state.field.d
+    other, d = out[0], state.field.d
     if other == NOBODY:
         return NOBODY, np.inf
-    return other, distance(part(state.rows, i * d), part(state.rows, other * d), d)
+    return other, distance(state.rows[i], state.rows[other], d)
 
 
 @called
 def _grow(state, members, k, gamma, out):
     """Extend the group of members; returns the record whose list is missing, or NOBODY."""
-    while at(state.status, GROWN) < 2 * k - 1 and at(state.status, LEFT) > 0:
-        many = at(state.status, GROWN)
+    while state.status[GROWN] < 2 * k - 1 and state.status[LEFT] > 0:
+        many = state.status[GROWN]
         inside, within = NOBODY, np.inf  # x_I and δ_I
         for p in range(many):
-            other, away = _nearest(state, at(members, p), out)
+            other, away = _nearest(state, members[p], out)
             if other == UNKNOWN:
-                return at(members, p)
+                return members[p]
             if away < within or (away == within and other < inside):
                 inside, within = other, away
         outside, between = _nearest(state, inside, out)  # x_O and δ_O
@@ -41,10 +41,10 @@ def _grow(state, members, k, gamma, out):
             return inside
         if not within < gamma * between:
             break
-        assign(state, inside, at(state.label, at(members, 0)))
-        put(members, many, inside)
-        put(state.status, GROWN, many + 1)
-    put(state.status, GROWN, 0)
+        assign(state, inside, state.label[members[0]])
+        members[many] = inside
+        state.status[GROWN] = many + 1
+    state.status[GROWN] = 0
     return NOBODY
 
 
@@ -52,16 +52,16 @@ def _grow(state, members, k, gamma, out):
 def _advance(state, k, gamma):
     """Assign records until all are, or until the list of the record that is returned is missing."""
     members, out = state.scratch, part(state.scratch, 2 * k)
-    while at(state.status, LEFT) >= k or at(state.status, GROWN) > 0:
-        if at(state.status, GROWN) == 0:
+    while state.status[LEFT] >= k or state.status[GROWN] > 0:
+        if state.status[GROWN] == 0:
             r = next_free(state)
             if not first_free(state.field, state.near, r, NOBODY, k - 1, part(members, 1)):
                 return r
-            put(members, 0, r)
+            members[0] = r
             create_group(state, r, part(members, 1), k - 1)
             if gamma > 0:
-                put(state.status, GROWN, k)
-        if at(state.status, GROWN) > 0:
+                state.status[GROWN] = k
+        if state.status[GROWN] > 0:
             need = _grow(state, members, k, gamma, out)
             if need != NOBODY:
                 return need
@@ -72,11 +72,11 @@ def _advance(state, k, gamma):
 @jit
 def grow(work, X, k, rule, gamma):
     """Assign records until lists are wanted; False if none are."""
-    state, _, _ = state_at(work, ZERO, ZERO, part(X, 0), X.shape[0], X.shape[1], k, rule)
+    state = state_in(work, X, k, rule)
     need = _advance(state, k, gamma)
     if need < 0:
         return False
     request_list(state.near, need)
-    cursor, breadth, out = at(state.status, CURSOR), k - 1 if gamma > 0 else ZERO, part(state.scratch, 2 * k)
+    cursor, breadth, out = state.status[CURSOR], k - 1 if gamma > 0 else ZERO, part(state.scratch, 2 * k)
     foresee(state.field, state.near, state.order, cursor, k - 1, breadth, ONE, out)
     return True

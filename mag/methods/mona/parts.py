@@ -7,7 +7,7 @@ from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 from mag.methods.ona import ona_star
-from mag.methods.ona.phases import group_part, room_for_part
+from mag.methods.ona.phases import group_part, part_at
 from mag.methods.ona.rounds import ROUNDS
 
 LARGE = 4096  # records of a part that is worth all threads
@@ -28,7 +28,7 @@ def group_parts(
         return np.sort(order[starts[p] : starts[p] + sizes[p]])
 
     def group(some: np.ndarray) -> None:
-        work = work_for(room_for_part, int(sizes[some].max()), X.shape[1], k)
+        work = work_for(part_at, int(sizes[some].max()), X.shape[1], k)
         for p in some:
             own = members(p)
             rows = X[own]

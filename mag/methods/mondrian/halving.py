@@ -8,7 +8,7 @@ another one cannot tell them apart.
 import numpy as np
 
 from mag._compiled.jit import called, jit
-from mag._compiled.lanes import part
+from mag._compiled.memory import grid, part
 from mag._lib.threads import each
 from mag.methods.distances.blocks import squares
 
@@ -96,7 +96,7 @@ def _halve(X, order, start, stop, rule, spare, values, statistics):
     if rule == RANGE:
         i = _widest_range(X, order, start, stop)
     else:
-        squares(part(X, 0), d, part(order, 0), start, stop, part(mean, 0), variance)
+        squares(grid(X, d), d, part(order, 0), start, stop, mean, variance)
         if rule == PAIRS:
             i, j, sign = _widest_pair(X, order, start, stop, mean, variance)
         else:

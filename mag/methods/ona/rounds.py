@@ -11,7 +11,7 @@ from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
 from mag.methods.ona.one_by_one import visit_records
-from mag.methods.ona.phases import form_groups, groups_now, refresh, room_for_groups, visit
+from mag.methods.ona.phases import form_groups, groups_now, refresh, rounds_at, visit
 
 ROUNDS = 30  # at most, as in section 6.5
 SHARE = 512  # groups, or records, a step
@@ -62,7 +62,7 @@ def _refresh(work: Work, X: np.ndarray, k: int, threads: int) -> None:
 def _rounds(
     X: np.ndarray, k: int, labels: np.ndarray, turn: Callable[[Work], Iterator[None]], progress: Progress
 ) -> np.ndarray:
-    work = work_for(room_for_groups, *X.shape, k)
+    work = work_for(rounds_at, None, *X.shape, k)
     form_groups(work, X, k, labels)
     for number in range(ROUNDS):
         for _ in turn(work):  # between two steps the groups are always valid

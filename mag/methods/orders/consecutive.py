@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mag._compiled.jit import inlined, jit
-from mag._compiled.lanes import at, cumulative, lanes_at, last_lane, put, spread
+from mag._compiled.lanes import cumulative, lanes_at, last_lane, spread
+from mag._compiled.memory import grid, part
 
 LANES = 4  # columns are padded to a multiple of this many, and summed in as many parts
 
@@ -81,14 +82,15 @@ def extend(x, j, size, total, squares):
     The sums of integers are exact, so that equal costs compare equal.
     """
     d = x.shape[1]
-    first, last = (j - size) * d, (j - 1) * d
+    rows, total, squares = grid(x, d), part(total, 0), part(squares, 0)
+    first, last = rows[j - size], rows[j - 1]
     all_squares = square_of_total = spread(0.0, LANES)
     for c in range(0, d, LANES):
         here = lanes_at(c, LANES)
-        y = at(x, lanes_at(first + c, LANES)) - at(x, lanes_at(last + c, LANES))
-        t, q = at(total, here) + y, at(squares, here) + y * y
-        put(total, here, t)
-        put(squares, here, q)
+        y = first[here] - last[here]
+        t, q = total[here] + y, squares[here] + y * y
+        total[here] = t
+        squares[here] = q
         square_of_total = square_of_total + t * t
         all_squares = all_squares + q
     return last_lane(cumulative(all_squares, 1)) - last_lane(cumulative(square_of_total, 1)) / size

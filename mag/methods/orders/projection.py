@@ -8,7 +8,8 @@ import numpy as np
 from mag._backends import cpu
 from mag._backends.problem import Problem
 from mag._compiled.jit import jit
-from mag._compiled.lanes import at, lanes_at, put
+from mag._compiled.lanes import lanes_at
+from mag._compiled.memory import grid
 from mag._lib.checks import flag, integer, one_of
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.threads import each
@@ -198,6 +199,7 @@ def add_columns(XT, direction, line):
 def score(X, total, labels, n_groups, sums, sizes, scores):
     """The sum of squares of each row of labels, Σ|x|² - Σ|sum of group|²/size: to about 1e-15 of Σ|x|², and fast."""
     n, d = X.shape
+    rows, totals = grid(X, d), grid(sums, d)
     for j in range(len(scores)):
         sizes[: n_groups[j]] = 0
         sums[: n_groups[j] * d] = 0.0
@@ -205,8 +207,8 @@ def score(X, total, labels, n_groups, sums, sizes, scores):
             g = np.int64(labels[j, i])
             sizes[g] += 1
             for c in range(0, d, LANES):
-                here = lanes_at(g * d + c, LANES)
-                put(sums, here, at(sums, here) + at(X, lanes_at(i * d + c, LANES)))
+                here = lanes_at(c, LANES)
+                totals[g, here] += rows[i, here]
         kept = 0.0
         for g in range(n_groups[j]):
             squares = 0.0

@@ -9,7 +9,7 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import inlined, jit
-from mag._compiled.lanes import part
+from mag._compiled.memory import part
 from mag._compiled.random import draw_below
 from mag._lib.checks import not_negative
 from mag.methods.distances.neighbors import neighbors

@@ -17,7 +17,6 @@ from numba.extending import overload
 from mag._compiled.cost import join, left, right, terms
 from mag._compiled.frame import center, line, source, words, zero
 from mag._compiled.jit import INLINE, called, inlined
-from mag._compiled.lanes import at, put
 from mag._compiled.wide import to_wide
 
 SHIFT = 4
@@ -99,9 +98,9 @@ def _taken(a, b):
 def _loaded(cost, table, place):
     return {
         0: lambda cost, table, place: (),
-        1: lambda cost, table, place: (at(table, place),),
-        2: lambda cost, table, place: (at(table, 2 * place), at(table, 2 * place + 1)),
-        3: lambda cost, table, place: (at(table, 3 * place), at(table, 3 * place + 1), at(table, 3 * place + 2)),
+        1: lambda cost, table, place: (table[place],),
+        2: lambda cost, table, place: (table[2 * place], table[2 * place + 1]),
+        3: lambda cost, table, place: (table[3 * place], table[3 * place + 1], table[3 * place + 2]),
     }[cost.kernel.n_terms]
 
 
@@ -112,7 +111,7 @@ def _stored(table, place, sums):
 
     def each(table, place, sums):
         for t in range(len(sums)):
-            put(table, place * len(sums) + t, sums[t])
+            table[place * len(sums) + t] = sums[t]
 
     return each
 
@@ -164,7 +163,7 @@ def start(cost, x, w, k, least, fixed, short, sizes, work):
                 sums = taken(sums, over(cost, a, q * CELL, (q + 1) * CELL))
                 stored(s.table, row + q, sums)
         level += 1
-    put(s.F, 2 * (n + 1), zero(cost))
+    s.F[2 * (n + 1)] = zero(cost)
     none = np.int64(0)  # a literal would be compiled once more
     keep(cost, s, none, none, zero(cost))
     for j in range(least, min(n + 1, 2 * least - 1)):
@@ -270,20 +269,20 @@ def _keep(cost, s, j, i, c):
     if cost.kernel.number == "wide":
 
         def exact(cost, s, j, i, c):
-            put(s.F, j, at(s.F, i) + c + penalty(cost, s.fixed) if j > 0 else zero(cost))
+            s.F[j] = s.F[i] + c + penalty(cost, s.fixed) if j > 0 else zero(cost)
 
         return exact
 
     def compensated(cost, s, j, i, c):
         low = s.n + 1
         if j == 0:
-            put(s.F, 0, 0.0)
-            put(s.F, low, 0.0)
+            s.F[0] = 0.0
+            s.F[low] = 0.0
         else:
-            total, rest = plus(at(s.F, i), at(s.F, low + i), c)
+            total, rest = plus(s.F[i], s.F[low + i], c)
             total, rest = plus(total, rest, s.fixed)
-            put(s.F, j, total)
-            put(s.F, low + j, rest)
+            s.F[j] = total
+            s.F[low + j] = rest
 
     return compensated
 
@@ -300,11 +299,11 @@ def plus(high, rest, c):
 @overload(apart, **INLINE)
 def _apart(cost, s, a, b):
     if cost.kernel.number == "wide":
-        return lambda cost, s, a, b: at(s.F, a) - at(s.F, b)
+        return lambda cost, s, a, b: s.F[a] - s.F[b]
 
     def compensated(cost, s, a, b):
         low = s.n + 1
-        return (at(s.F, a) - at(s.F, b)) + (at(s.F, low + a) - at(s.F, low + b))
+        return (s.F[a] - s.F[b]) + (s.F[low + a] - s.F[low + b])
 
     return compensated
 
@@ -361,7 +360,7 @@ def _hesitate(cost, s, earlier, later, between, sums):
         lost = ROUNDED * (costs + sums)
         lead = (later - earlier) - between
         if abs(lead) <= lost and (lead > 0.0 or sums > ILL * costs):
-            put(s.F, 2 * (s.n + 1), at(s.F, 2 * (s.n + 1)) + lost)
+            s.F[2 * (s.n + 1)] += lost
 
     return add
 
