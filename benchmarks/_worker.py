@@ -1,4 +1,4 @@
-"""One process of `benchmarks.ratio`: measures calls of the `mag` that PYTHONPATH names, in turns that it is told to take.
+"""One process of `benchmarks.ratio`: measures calls of the `mag` that PYTHONPATH names, whenever it is its turn.
 
 Run by its path, so that it imports nothing of `benchmarks`, which both trees have.  Pickles come in on standard input
 and go out on standard output: a case first, which is called until it is warm, then as many turns as are sent.

@@ -2,8 +2,8 @@
 
 The calls are those of `benchmarks.univariate`, `.batch`, `.families` and `.tables`, on one thread.  Each tree has a
 process of its own, which stays; both get the same call and take short turns, A B B A, so that what else the machine
-does meets both.  The verdict is by processor time, least of all turns; cases that differ by more than 5 % take four times
-as many turns.
+does meets both.  The verdict is by processor time, least of all turns; cases that differ by more than 5 % take four
+times as many turns.
 """
 
 import argparse
