@@ -19,6 +19,7 @@ from benchmarks._measure import best, machine, save, show
 from mag import reference
 from mag.solvers import SOLVERS
 
+SMALL = (100, 1000, 10_000)  # values of a small call
 SIZES = (2, 5, 10, 20, 100, 1000, 10_000, 100_000)
 TOO_SLOW = {"quadratic": 0, "simple": 100, "simple_plus": 1000}  # largest k timed on a million values
 RIVAL = ("simple", "wilber", "galil_park", "staggered")
@@ -95,12 +96,17 @@ def excesses(n: int, other) -> list[dict]:
     return rows
 
 
-def costs(n: int) -> list[dict]:
-    """Labels of sorted values for every cost, as a ratio to sse."""
+def priced(n: int) -> dict[str, tuple[np.ndarray, dict]]:
+    """A sorted column for every cost, and the options that ask for it."""
     x = np.sort(np.random.default_rng(2).integers(0, 10 * n, n))
     weights = np.random.default_rng(3).random(n) + 0.5
     calls = {cost: (x * 1.0, {"cost": cost}) for cost in ("sse", "sae", "maxdist", "roundup", "rounddown")}
-    calls |= {"sse_int": (x, {"cost": "sse_int"}), "weighted sse": (x * 1.0, {"weights": weights})}
+    return calls | {"sse_int": (x, {"cost": "sse_int"}), "weighted sse": (x * 1.0, {"weights": weights})}
+
+
+def costs(n: int) -> list[dict]:
+    """Labels of sorted values for every cost, as a ratio to sse."""
+    calls = priced(n)
     rows = []
     for k in SIZES:
         taken = {}
@@ -116,10 +122,10 @@ def costs(n: int) -> list[dict]:
     return rows
 
 
-def shapes(n: int) -> list[dict]:
-    """Labels of sorted values of hostile shapes, as a ratio to uniform ones."""
+def shaped(n: int) -> dict[str, np.ndarray]:
+    """Sorted columns of hostile shapes."""
     rng = np.random.default_rng(4)
-    columns = {
+    return {
         "uniform": np.sort(rng.random(n)),
         "constant": np.ones(n),
         "arange": np.arange(n) * 1.0,
@@ -129,6 +135,11 @@ def shapes(n: int) -> list[dict]:
         "clusters": np.sort(1e9 * (np.arange(n) // 50) + 1e-6 * rng.random(n)),
         "jumps": np.cumsum(rng.random(n) ** 20),
     }
+
+
+def shapes(n: int) -> list[dict]:
+    """Labels of sorted values of hostile shapes, as a ratio to uniform ones."""
+    columns = shaped(n)
     rows = []
     for k in SIZES:
         taken = {}
@@ -165,7 +176,7 @@ def parallel(n: int) -> list[dict]:
 def small_calls() -> list[dict]:
     """Microseconds per call."""
     rows = []
-    for n in (100, 1000, 10_000):
+    for n in SMALL:
         x = np.random.default_rng(6).random(n)
         ours, sort = best(lambda x=x: mag.univariate(x, 5), 3000), best(lambda x=x: np.argsort(x), 3000)
         rows.append({"n": n, "k": 5, "mag.univariate, µs": ours * 1e6, "np.argsort, µs": sort * 1e6})

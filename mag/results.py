@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mag._compiled.groups import Groups, distance, record_means
+from mag._compiled.groups import Groups, distance, record_means, sizes_of
 from mag._compiled.sort import sort
 from mag._lib.lazy import cached_property
 from mag.costs import Cost
@@ -29,9 +29,10 @@ class _Result:
         cls._fields = frozenset().union(*(get_annotations(base) for base in cls.__mro__))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in self.__dict__ or name not in self._fields:
+        fields = self.__dict__
+        if name in fields or name not in self._fields:
             raise AttributeError(f"a {type(self).__name__} cannot be changed: {name} is read-only.")
-        self.__dict__[name] = value
+        fields[name] = value
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._held}
@@ -127,7 +128,7 @@ class Grouping(_Result):
 
     @cached_property
     def _sizes(self) -> np.ndarray:
-        return np.diff(np.append(self._starts, self._labels.size))
+        return sizes_of(self._starts, self._labels.size)
 
     @cached_property
     def _representatives(self) -> np.ndarray:

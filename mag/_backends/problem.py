@@ -2,15 +2,17 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mag._compiled.groups import Groups, distance
 from mag._lib.errors import ValueMistake
+from mag._lib.lazy import cached_property
 from mag._lib.workspace import borrow
 from mag.costs import Cost
 from mag.solvers import SOLVERS, Solver
+from mag.solvers.block import PAD
 from mag.solvers.extensions.columnwise import at_stake
 
 NO_WEIGHTS = np.empty(0)
@@ -42,7 +44,7 @@ class Problem:
         """Whether groups have fewer than 2k values."""
         return all(solver.bounded for solver in self.solvers.values())
 
-    @property
+    @cached_property
     def plain(self) -> bool:
         """Whether nothing speaks against splitting groups of 2k values or more."""
         return self.cost.splitting and self.least == self.k and not self.fixed and self.max_groups is None
@@ -58,11 +60,15 @@ class Problem:
         why = "integers whose sums float64 cannot hold exactly"
         raise ValueMistake(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
 
+    def in_lanes(self, values: np.ndarray) -> bool:
+        """Whether lanes will surely do: the solvers behind them are for integers that float64 cannot hold."""
+        first, *others = self.solvers.values()
+        return first.lanes and (not others or values.dtype.kind == "f")
+
     @property
     def squares(self) -> bool:
         """Whether the cost grows with the square of the values, not in proportion to them."""
-        assert self.cost.pair is not None
-        return bool(self.cost.pair(2.0) == 4 * self.cost.pair(1.0))
+        return self.cost.degree == 2
 
     def cost_of(self, x: np.ndarray, weights: np.ndarray | None, starts: np.ndarray) -> float:
         """What a grouping of sorted values costs, with what is added per group."""
@@ -71,69 +77,98 @@ class Problem:
         return float(self.cost.losses(groups, x).sum()) + self.short * below + self.fixed * starts.size
 
 
-def prepared(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> tuple[Any, np.ndarray, np.ndarray, int]:
+class Column(NamedTuple):
     """The kernel, the values and weights that it reads, and the power of two that the values were divided by.
 
-    Values are float64 of moderate size, or unsigned integers where float64 would round them.
+    Values are float64 of moderate size, or unsigned integers where float64 would round them; without weights, there are
+    none.
     """
-    cost, scale = problem.cost, 0
+
+    kernel: Any
+    values: np.ndarray
+    weights: np.ndarray
+    scale: int = 0
+    unevenness: float = 1.0  # the heaviest weight over the lightest
+
+
+def prepared(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> Column:
+    """Sorted values as the kernel of the problem reads them."""
+    cost = problem.cost
     kernel = cost.kernel if weights is None else cost.weighted
     weights = NO_WEIGHTS if weights is None else weights
     if not cost.built_in:
-        return kernel, x.astype(np.float64, copy=False), NO_WEIGHTS, scale
+        return Column(kernel, x.astype(np.float64, copy=False), NO_WEIGHTS)
     if x.dtype.kind == "f":
         largest, exponent = math.frexp(max(-x[0], x[-1]))
         if largest and abs(exponent) > MODERATE:
-            return kernel, np.ldexp(x, -exponent), weights, exponent
-        return kernel, x, weights, scale
+            return Column(kernel, np.ldexp(x, -exponent), weights, exponent)
+        return Column(kernel, x, weights)
     values = distance(x, x[:1])
     if int(values[-1]) >= EXACT or (cost.integer and not _fits(values, problem)):
-        return cost.wide if cost.integer else kernel, values, weights, scale
-    return kernel, values.astype(np.float64), weights, scale
+        return Column(cost.wide if cost.integer else kernel, values, weights)
+    return Column(kernel, values.astype(np.float64), weights)
 
 
-def scaled(column: np.ndarray, weights: Any, problem: Problem) -> tuple[np.ndarray, Any, Problem] | None:
-    """Values, weights and problem, divided by powers of two; None if float64 cannot hold all that solvers look at.
+def scaled(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> tuple[Column, Problem] | None:
+    """As `prepared`, and the problem; None if float64 cannot hold all that solvers look at.
 
-    Distances, weights and penalties that it returns are 0 or so moderate that no product of them leaves float64.
+    Distances, weights and penalties are 0 or so moderate that no product of them leaves float64.
     """
-    kernel, _, _, scale = prepared(column, weights, problem)
+    kernel, values, light, scale, unevenness = prepared(x, weights, problem)
     heft = 0
     if weights is not None:
-        heaviest = math.frexp(weights.max())[1]
-        if np.ldexp(weights.min(where=weights > 0, initial=np.inf), -heaviest) < LIGHT:
+        heaviest, lightest = float(weights.max()), float(weights.min())
+        unevenness = heaviest / lightest if lightest else math.inf
+        if not lightest:
+            lightest = weights.min(where=weights > 0, initial=np.inf)
+        exponent = math.frexp(heaviest)[1]
+        if math.ldexp(lightest, -exponent) < LIGHT:
             return None
-        heft = heaviest if abs(heaviest) > 64 else 0
-    shift = heft + (2 if problem.squares else 1) * scale
+        heft = exponent if abs(exponent) > 64 else 0
+    shift = heft + problem.cost.degree * scale
     for penalty in (problem.fixed, problem.short):
         if penalty and abs(math.frexp(penalty)[1] - shift) > 2 * MODERATE:
             return None
     if problem.cost.integer:
         wide = kernel.number == "wide"
         exact = problem.max_groups is None if wide else max(problem.fixed, problem.short * problem.k) < EXACT / 8
-        return (column, weights, problem) if exact else None
-    if column.dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            gaps = np.subtract(column[1:], column[:-1], out=borrow("work", column.size - 1, np.float64))
-        if np.ldexp(gaps.min(where=gaps > 0, initial=np.inf), -scale) < 2.0**-MODERATE:
-            return None
-    fixed, short = math.ldexp(problem.fixed, -shift), math.ldexp(problem.short, -shift)
-    column = np.ldexp(column, -scale) if scale else column
-    return column, np.ldexp(weights, -heft) if heft else weights, replace(problem, fixed=fixed, short=short)
+        return (Column(kernel, values, light, scale, unevenness), problem) if exact else None
+    if x.dtype.kind == "f" and not _apart(x, math.ldexp(1.0, scale - MODERATE)):
+        return None
+    if heft:
+        light = np.ldexp(light, -heft)
+    if shift and (problem.fixed or problem.short):
+        fixed, short = math.ldexp(problem.fixed, -shift), math.ldexp(problem.short, -shift)
+        problem = replace(problem, fixed=fixed, short=short)
+    return Column(kernel, values, light, scale, unevenness), problem
 
 
-def even(x: np.ndarray, weights: np.ndarray, problem: Problem, starts: np.ndarray, total: float) -> bool:
+def _apart(x: np.ndarray, least: float) -> bool:
+    """Whether values that differ differ by that much; they are sorted."""
+    nearest = x[0]  # to 0
+    if nearest <= 0:
+        below, above = x.searchsorted(0.0), x.searchsorted(0.0, "right")
+        nearest = min(-x[below - 1] if below else np.inf, x[above] if above < x.size else np.inf)
+    if nearest * 2.0**-53 >= least:  # no float64 is closer to that one
+        return True
+    with np.errstate(over="ignore"):
+        gaps = np.subtract(x[1:], x[:-1], out=borrow("work", x.size - 1, np.float64))
+    return bool(gaps.min(where=gaps > 0, initial=np.inf) >= least)
+
+
+def even(column: Column, problem: Problem, starts: np.ndarray, total: float) -> bool:
     """Whether weights are so even, or the total so large, that sums from anchors cannot have cost precision.
 
     A group's cost is the difference of sums from an anchor inside it.  Where the anchor is lighter than other values,
     those sums can be larger than the cost, by the ratio of the weights.
     """
-    if 2 * problem.k * weights.max() <= EVEN * weights.min():
+    if 2 * problem.k * column.unevenness <= EVEN:
         return True
-    if (x[starts] == x[np.append(starts[1:], x.size) - 1]).all():
-        return True  # no group costs anything
-    lost = 2.0**-50 * at_stake(x, weights, 2 * problem.k - 2, problem.squares)
-    return lost <= NEGLIGIBLE * total
+    x = column.values[PAD:-PAD]
+    lost = 2.0**-50 * at_stake(x, column.weights, 2 * problem.k - 2, problem.squares)
+    if lost <= NEGLIGIBLE * total:
+        return True
+    return bool((x[starts] == x[np.append(starts[1:], x.size) - 1]).all())  # no group costs anything
 
 
 def _fits(values: np.ndarray, problem: Problem) -> bool:

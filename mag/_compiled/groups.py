@@ -12,6 +12,7 @@ from mag._lib.lazy import cached_property
 HUGE = 2.0**960  # 2**63 numbers below this can be summed
 LARGE = 64  # the power of two that distances are divided by where sums of them could overflow
 HEAVY = 960  # the exponent of a group's heaviest weight, so that the lightest do not vanish beside it
+FAR = 2.0**100  # weights and distances from 1/FAR to FAR are multiplied as they are
 PARTS = 64  # float64 reaches over fewer than 64 times 53 bits
 
 
@@ -22,13 +23,13 @@ class Groups:
     heaviest one, so that records that weigh next to nothing take no digits from the others, and records without weight
     are put there, because they count nowhere.
     Integers stay integers if there are no weights (Python's own where 64 bits do not hold a sum of squares), so their
-    sums are exact.  Distances are divided by 2**scale where sums of them could overflow, and always if there are
-    weights: products with these then neither overflow nor vanish.
+    sums are exact.  Distances are divided by 2**scale where sums of them could overflow; if there are weights, both are
+    divided unless they are moderate: products then neither overflow nor vanish.
     """
 
     def __init__(self, values, starts, weights=None):
         self.values, self.starts, self.weights = values, starts, weights
-        self.sizes = np.diff(np.append(starts, len(values)))
+        self.sizes = sizes_of(starts, len(values))
         self.first, self.final = values[starts], values[starts + self.sizes - 1]
 
     @classmethod
@@ -44,14 +45,26 @@ class Groups:
         return np.maximum.reduceat(self.weights, self.starts)
 
     @cached_property
+    def _moderate(self):
+        """Whether all weights and distances, and so all products of them, are far from both ends of float64."""
+        if not (self.weights.min() >= 1 / FAR and self.weights.max() <= FAR):
+            return False
+        if self.values.dtype.kind != "f":
+            return self.values.dtype != object
+        sizes = np.abs(self.values)  # values differ by 2**-53 of the smaller one, or more
+        return bool(sizes.min() >= 2.0**53 / FAR and sizes.max() <= FAR / 2)
+
+    @cached_property
     def heft(self):
         """Of each group, the power of four that weights are divided by; roots of powers of four are exact."""
-        return 0 if self.weights is None else (np.frexp(self._heaviest)[1] - HEAVY) // 2 * 2
+        if self.weights is None or self._moderate:
+            return 0
+        return (np.frexp(self._heaviest)[1] - HEAVY) // 2 * 2
 
     @cached_property
     def share(self):
         """Weights divided by 2**heft."""
-        return self._divided(self.weights, self.heft)
+        return self.weights if self._moderate else self._divided(self.weights, self.heft)
 
     @cached_property
     def base(self):
@@ -63,7 +76,7 @@ class Groups:
     @cached_property
     def _counting(self):
         """The values, and the smallest and largest of each group; values without weight are at the base."""
-        if self.weights is None or self.weights.min() > 0:
+        if self.weights is None or self._moderate or self.weights.min() > 0:
             return self.values, self.first, self.final
         counts = (self.weights > 0) | self.spread(self._heaviest == 0)
         values = np.where(counts, self.values, self.spread(self.base))
@@ -73,24 +86,30 @@ class Groups:
     def scale(self):
         _, low, high = self._counting
         real = self.values.dtype.kind == "f"
-        if self.weights is None:
-            return np.where(high / 2 - low / 2 > HUGE, LARGE, 0) if real else np.zeros(len(self.starts), np.int64)
+        if self.weights is None and real:
+            return np.where(high / 2 - low / 2 > HUGE, LARGE, 0)
+        if self.weights is None or self._moderate:
+            return np.zeros(len(self.starts), np.int64)
         with np.errstate(over="ignore"):
             widest = high - low if real else _real(distance(high, low))
         return np.where(np.isfinite(widest), np.frexp(widest)[1], 1025)
 
     @cached_property
+    def _scaled(self):
+        return bool(self.scale.any())
+
+    @cached_property
     def y(self):
         values = self._counting[0]
         if values.dtype.kind == "f":
-            if not self.scale.any():
+            if not self._scaled:
                 return values - self.spread(self.base)
             return self._divided(values, self.scale) - self.spread(np.ldexp(self.base, -self.scale))
         base = self.spread(self.base)
         if self.weights is None:
             return _summable(distance(values, base), self.sizes)
         y = np.where(values < base, -_real(distance(base, values)), _real(distance(values, base)))
-        return self._divided(y, self.scale)
+        return y if self._moderate else self._divided(y, self.scale)
 
     def _divided(self, numbers, exponents):
         """Numbers of records, divided by 2**exponent of their group: times its inverse, as exact and faster."""
@@ -154,11 +173,11 @@ class Groups:
         """base + offset, never outside the group."""
         if self.base.dtype.kind == "f":
             with np.errstate(over="ignore"):  # the largest float64, rounded up once more, is clipped
-                if self.scale.any():
+                if self._scaled:
                     found = np.ldexp(np.ldexp(self.base, -self.scale) + offset, self.scale)
                 else:
                     found = self.base + offset
-                return np.clip(found, self.first, self.final)
+                return found.clip(self.first, self.final)
         if offset.dtype.kind == "f":
             return _real(self.base) + np.ldexp(offset, self.scale)
         return (self.base.astype(object) + offset.astype(object)).astype(self.base.dtype)
@@ -196,6 +215,14 @@ class Groups:
         unit = wholes.spread(np.where(scale > 0, scale, 1))
         sse, sst = wholes.add((within / unit) ** 2), wholes.add((around / unit) ** 2)
         return np.where(sst > 0, sse / np.where(sst > 0, sst, 1), 0.0)
+
+
+def sizes_of(starts, n):
+    """How many of n records each group has, from where they start."""
+    sizes = np.empty(len(starts), np.int64)
+    sizes[:-1], sizes[-1:] = starts[1:], n
+    sizes -= starts
+    return sizes
 
 
 def record_means(values, starts, sizes):

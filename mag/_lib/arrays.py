@@ -71,6 +71,8 @@ def resident(x: Any) -> tuple[Any, Any] | None:
 
     None for arrays elsewhere, and where CuPy is not there to look at them.
     """
+    if isinstance(x, (np.ndarray, list)):
+        return None
     cupy, torch, jax = (sys.modules.get(library) for library in ("cupy", "torch", "jax"))
     if cupy is not None and isinstance(x, cupy.ndarray):
         return x, lambda array: array

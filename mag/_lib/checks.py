@@ -1,5 +1,6 @@
 """All validation and its sentences: what, its value, what is allowed.  Data values are never quoted."""
 
+import math
 import numbers
 import operator
 import os
@@ -22,12 +23,11 @@ def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
 
 def integer(option: str, number: Any, low: int, high: int, high_name: str) -> int:
     """An integer in [low, high]; neither a bool nor a float."""
-    allowed = f"an integer in [{low}, {high_name}={high}]"
     if not _whole(number):
-        raise TypeMistake(f"{option} must be {allowed}; got {shown(number)}.")
+        raise TypeMistake(f"{option} must be an integer in [{low}, {high_name}={high}]; got {shown(number)}.")
     number = operator.index(number)
     if not low <= number <= high:
-        raise ValueMistake(f"{option} must be {allowed}; got {number}.")
+        raise ValueMistake(f"{option} must be an integer in [{low}, {high_name}={high}]; got {number}.")
     return number
 
 
@@ -171,12 +171,15 @@ def _number(option: str, number: Any, allowed: str, low: float, high: float = np
 
 def weights_for(weights: np.ndarray, n: int, per: str = "record, n") -> np.ndarray:
     """One weight per record, or per column, not negative, not all zero."""
-    weights = real_vector("weights", weights)
+    weights = real_vector("weights", weights, look=False)
+    low, high = weights.min(), weights.max()
+    if not (math.isfinite(low) and math.isfinite(high)):
+        finite("weights", weights)
     if weights.size != n:
         raise ValueMistake(f"weights must hold one weight per {per}={n}; got {weights.size}.")
-    if weights.min() < 0:
+    if low < 0:
         raise ValueMistake(f"weights must not be negative; got {int((weights < 0).sum())} negative.")
-    if weights.max() == 0:
+    if high == 0:
         raise ValueMistake("weights must not all be zero; got only zeros.")
     return weights
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mag._backends import BACKENDS, DEVICES, cpu
 from mag._backends.problem import Problem
 from mag._backends.protocol import Backend, DeviceBackend, Home
@@ -50,8 +52,13 @@ def on_device(x: Any, backend: str) -> tuple[DeviceBackend, Any, Home] | None:
     return None
 
 
-def runner_for(engine: Backend, n: int, problems: list[Problem]) -> Callable[..., Any]:
-    """How to call what groups n values: so that Ctrl-C can end it, unless it is over before anybody could wait."""
-    lanes = all(solver.lanes for problem in problems for solver in problem.solvers.values())
-    long = engine is cpu and n >= (LONG if lanes else SLOW)  # a device belongs to the thread that chose it
-    return interruptible if long else lambda function, *args: function(*args)
+def runner_for(engine: Backend, values: np.ndarray, problems: list[Problem]) -> Callable[..., Any]:
+    """How to call what groups the values: so that Ctrl-C can end it, unless it is over before anybody could wait."""
+    if engine is not cpu or values.size < SLOW:  # a device belongs to the thread that chose it
+        return _call
+    lanes = values.size < LONG and all(problem.in_lanes(values) for problem in problems)
+    return _call if lanes else interruptible
+
+
+def _call(function: Callable[..., Any], *args: Any) -> Any:
+    return function(*args)

@@ -85,7 +85,7 @@ def columns(
             )
     read_values, way_home = read("X", X)
     plan = _checked(read_values, *asked)
-    run = runner_for(engine, plan.values.size, [problem for problem, _ in plan.jobs])
+    run = runner_for(engine, plan.values, [problem for problem, _ in plan.jobs])
     solved = run(engine.group_columns, plan.values, plan.jobs, plan.threads)
     if solved is None:
         finite("X", plan.values)

@@ -107,7 +107,7 @@ def univariate(
             return where.group_resident(plan.values, plan.problem, dtype=plan.dtype, home=home)
     read_values, way_home = read("x", x)
     plan = _checked(read_values, True, *asked)
-    run = runner_for(engine, plan.values.size, [plan.problem])
+    run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
     if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None):
         raise group_below(plan.problem.k)

@@ -79,6 +79,7 @@ class Cost:
     weighted: Kernel | None = None
     wide: Kernel | None = None
     pair: Callable[[Any], Any] | None = None
+    degree: int  # of the built-in ones
 
     def __init__(
         self,

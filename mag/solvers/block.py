@@ -44,7 +44,9 @@ Block = namedtuple("Block", "cost f G k origin")
 
 def padded(values):
     """The sorted values between PAD copies of the first and of the last one, so that no loop needs a tail."""
-    return np.concatenate([np.full(PAD, values[0]), values, np.full(PAD, values[-1])])
+    column = np.empty(values.size + 2 * PAD, values.dtype)
+    column[PAD:-PAD], column[:PAD], column[-PAD:] = values, values[0], values[-1]
+    return column
 
 
 def size_type(k):

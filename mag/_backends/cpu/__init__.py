@@ -7,10 +7,11 @@ import numpy as np
 
 from mag._backends.cpu import batch
 from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts_of
-from mag._backends.problem import NEGLIGIBLE, Problem, even, prepared, scaled, unspannable
+from mag._backends.problem import NEGLIGIBLE, Column, Problem, even, prepared, scaled, unspannable
 from mag._backends.protocol import Jobs
 from mag._compiled.jit import called
 from mag._compiled.sort import sort
+from mag._lib.interrupt import interruptible
 from mag._lib.threads import both, each
 from mag._lib.workspace import borrow
 from mag.costs import COSTS
@@ -109,9 +110,10 @@ def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, thre
     if problem.cost.built_in and (weights is not None or not problem.plain):
         return _weighed(column, weights, problem, threads)
     if problem.max_groups is not None:
-        return _at_most(column, weights, problem, threads)[0]
-    starts, total, _, scale = _optimum(column, weights, problem, problem.fixed, threads)
-    cuts = unspannable(x, problem, starts, total, scale)
+        return _at_most(prepared(column, weights, problem), problem, threads)[0]
+    ready = prepared(column, weights, problem)
+    starts, total, _ = _optimum(ready, problem, problem.fixed, threads)
+    cuts = unspannable(x, problem, starts, total, ready.scale)
     if not cuts:
         return starts
     # The parts that no optimal group can span are solved by themselves, each at its own scale.
@@ -125,29 +127,28 @@ def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, t
     """As `solve`, with weights or penalties: in float64 where that decides, else by costs without any cancellation."""
     fitting = scaled(column, weights, problem)
     if fitting is not None:
-        near, light, moderate = fitting
-        x = prepared(near, light, moderate)[1][PAD:-PAD]
+        near, moderate = fitting
         if problem.max_groups is not None:
-            starts, sure = _at_most(near, light, moderate, threads)
+            starts, sure = _at_most(near, moderate, threads)
         else:
-            starts, total, doubt, _ = _optimum(near, light, moderate, moderate.fixed, threads)
+            starts, total, doubt = _optimum(near, moderate, moderate.fixed, threads)
             sure = doubt <= NEGLIGIBLE * total
             if problem.bounded:
-                sure = even(x, light, moderate, starts, total)
+                sure = even(near, moderate, starts, total)
         if sure:
             return starts
-        if problem.plain:
-            return _columnwise_starts(x, light, moderate)
+        if problem.plain:  # it may outlive this call, and the memory that was borrowed for it
+            return interruptible(_columnwise_starts, near.values[PAD:-PAD].copy(), near.weights, moderate)
     return exact.solve(column[PAD:-PAD], weights, problem)
 
 
-def _at_most(column: np.ndarray, weights: np.ndarray | None, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
+def _at_most(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
     """Starts of at most `max_groups` groups, and whether they are surely the best."""
-    values = prepared(column, weights, problem)[1][PAD:-PAD]
+    values, weights = column.values[PAD:-PAD], column.weights if column.weights.size else None
     doubts = []
 
     def optimum(price: float) -> np.ndarray:
-        starts, _, doubt, _ = _optimum(column, weights, problem, problem.fixed + price, threads)
+        starts, _, doubt = _optimum(column, problem, problem.fixed + price, threads)
         doubts.append(doubt)
         return starts
 
@@ -158,11 +159,9 @@ def _at_most(column: np.ndarray, weights: np.ndarray | None, problem: Problem, t
     return starts, sure and doubts[-1] <= NEGLIGIBLE * cost_of(starts)
 
 
-def _optimum(
-    column: np.ndarray, weights: np.ndarray | None, problem: Problem, fixed: float, threads: int
-) -> tuple[np.ndarray, float, float, int]:
-    """Starts, their cost as the solver summed it, its doubt, and the power of two that the values were divided by."""
-    kernel, values, weights, scale = prepared(column, weights, problem)
+def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tuple[np.ndarray, float, float]:
+    """Starts, their cost as the solver summed it, and its doubt."""
+    kernel, values, weights = column[:3]
     solver = problem.solver_for(kernel, values)
     n, k, module = values.size - 2 * PAD, problem.k, solver.module
     if solver.lanes:
@@ -172,7 +171,7 @@ def _optimum(
         else:
             sizes, total, _ = _run_lanes(kernel, values, weights, k, "")
             starts = _starts(sizes[: n + 1], problem)
-        return starts, total, 0.0, scale
+        return starts, total, 0.0
     sizes = borrow("sizes", n + 1, np.int32 if n < 2**31 else np.int64)
     work = borrow("work", module.memory(kernel, n, k), np.float64)
     values = values[PAD:-PAD]
@@ -185,7 +184,7 @@ def _optimum(
     else:
         total = run(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
         doubt = spans.doubt(work, n) if kernel.number == "real" else 0.0
-    return _starts(sizes, problem), total, doubt, scale
+    return _starts(sizes, problem), total, doubt
 
 
 def _columnwise_starts(x: np.ndarray, weights: np.ndarray, problem: Problem) -> np.ndarray:
