@@ -1,9 +1,9 @@
 """The independent recount: how many records of a published table are alike.
 
 It looks at the table as its reader gets it, and at nothing that the grouping knows: cells are equal if their bits are,
-missing is a value, −0.0 is not 0.0, lists and structures are compared part by part as they are stored, and Python
-objects are equal if they are of one type and value.  Cells are read here by themselves, in another way than the strata
-read them, so that one flaw cannot hide the other.
+missing is a value, −0.0 is not 0.0, one NaN may not be another, lists and structures are compared part by part as they
+are stored, and Python objects are equal if they are of one type and value.  Cells are read here by themselves, in another
+way than the strata read them, so that one flaw cannot hide the other.
 """
 
 import datetime
@@ -21,9 +21,8 @@ import numpy as np
 
 from mag._lib import arrays
 from mag._lib.errors import REPORT, NotAnonymous, TypeMistake, ValueMistake
+from mag._lib.rowhash import add_cells
 from mag.frames import Frame, frame_of
-
-MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)  # odd, of random bits
 
 
 class Incomparable(TypeMistake):
@@ -137,7 +136,7 @@ def _neighbors(tokens: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """
     hashes = np.zeros(tokens[0].size, np.uint64)
     for token in tokens:
-        mix(hashes, token)
+        add_cells([hashes], token)
     order = np.argsort(hashes)
     begins = _differs(tokens, order)
     hashes = hashes[order]
@@ -145,13 +144,6 @@ def _neighbors(tokens: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         order = np.lexsort(tokens)
         begins = _differs(tokens, order)
     return order, begins
-
-
-def mix(hashes: np.ndarray, token: np.ndarray, which: int = 0) -> None:
-    """Hashes of rows, in place, with one cell more; `which` of two independent ones."""
-    hashes ^= token.astype(np.uint64)
-    hashes *= np.uint64(MIX[which])
-    hashes ^= hashes >> np.uint64(29)
 
 
 def _differs(tokens: list[np.ndarray], order: np.ndarray) -> np.ndarray:

@@ -16,10 +16,11 @@ import pytest
 
 import mag
 import mag.scale
+from mag._lib.rowhash import add_classes, count_classes
 from mag.costs import COSTS
-from mag.scale import _hash, _stretches, kernels
 from mag.scale import _multivariate_tasks as tasks
-from mag.scale._verify import count_classes
+from mag.scale import _stretches, kernels
+from mag.scale._cells import hash_records
 from tests.hostile import integer_columns, real_columns
 
 REALS = ["uniform", "lognormal", "offset", "far_offset", "arange", "constant", "two_values", "duplicates", "quadratic"]
@@ -467,16 +468,24 @@ def test_verify_raises_below_k():
 
 def test_different_records_have_different_hashes():
     grid = np.stack(np.meshgrid(np.arange(60), np.arange(60), np.arange(60) * 0.5), -1).reshape(-1, 3)
-    for which in (0, 1):  # each half by itself
-        hashes = _hash.records([_hash.cells(column) for column in grid.T])[which]
+    for hashes in hash_records(grid):  # each half by itself
         assert np.unique(hashes).size == len(grid)
         assert np.unique(hashes & np.uint64(2**40 - 1)).size > 0.999 * len(grid)
         assert np.unique(hashes >> np.uint64(24)).size > 0.999 * len(grid)
-    swapped = count_classes(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
-    assert sorted(swapped[2].tolist()) == [1, 2]
-    mixed = pd.Series([1, "1", 1.0, None, np.nan, pd.NA], dtype=object)
-    for hashes in _hash.records([_hash.cells(mixed)]):
-        assert np.unique(hashes).size == 4
+    swapped = count_classes(hash_records(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]])))
+    assert sorted(swapped.sizes.tolist()) == [1, 2]
+    mixed = pd.DataFrame({"x": pd.Series([1, "1", 1.0, None, np.nan, pd.NA, pd.NaT], dtype=object)})
+    for hashes in hash_records(mixed):
+        assert np.unique(hashes).size == len(mixed)
+
+
+def test_classes_that_share_a_word_of_their_hash_are_counted_apart():
+    first, second = np.array([7, 7, 7, 1, 7], np.uint64), np.array([3, 2, 3, 2, 2], np.uint64)
+    for words in ((first, second), (second, first)):
+        assert sorted(count_classes(words).sizes.tolist()) == [1, 2, 2]
+    both = add_classes([count_classes((first, second))] * 2)
+    assert both.first.tolist() == [1, 7, 7]
+    assert sorted(both.sizes.tolist()) == [2, 4, 4]
 
 
 OLD_SENTINEL = 0x6D697373696E6721  # what once stood for missing

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import mag
 from mag import verify
+from mag._lib import rowhash
 from mag.frames import arrays
 from mag.frames.arrow import ArrowColumn
 from mag.frames.base import SeriesColumn
@@ -94,7 +95,7 @@ def test_zones_and_units_are_read():
 def test_different_rows_with_one_hash_are_told_apart(monkeypatch):
     tokens = [np.array([1, 2, 1, 2, 3, 3]), np.array([1, 1, 1, 1, 1, 2])]
     assert verify.smallest(tokens) == 1
-    monkeypatch.setattr(verify, "MIX", (0, 0))  # all rows have one hash
+    monkeypatch.setattr(rowhash, "LANES", [[(0, 0)]])  # all rows have one hash
     assert verify.smallest(tokens) == 1
     assert verify.smallest([tokens[0], np.ones(6, int)]) == 2
 

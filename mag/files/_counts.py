@@ -5,60 +5,73 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
+    import pyarrow as pa
+
+    from mag._lib.rowhash import Classes
 
 Histogram = dict[int, int]  # size of a class → how many classes have it
 
 
-def hashes(cells: "pl.DataFrame", sets: Sequence[Sequence[str]]) -> "list[np.ndarray]":
-    """64 bits for every record and set of columns, so that the cells need not stay in memory.
+def count_texts(cells: "pl.DataFrame", sets: Sequence[Sequence[str]]) -> "list[Classes]":
+    """For each set of columns the classes of a block, by hashes, so that the cells need not stay in memory."""
+    from mag._lib.rowhash import add_cells, count_classes, new_hashes
 
-    A record that is too rare is overlooked only if its hash is that of another class; with a million of them that has
-    a probability of 2**-44.
-    """
-    import numpy as np
-
-    once = {name: cells[name].alias("").hash(seed=1).to_numpy() for name in cells.columns}
-    hashed = []
+    words = {name: [cells[name].alias("").hash(seed).to_numpy() for seed in (1, 2)] for name in cells.columns}
+    counted = []
     for columns in sets:
-        mixed = np.zeros(cells.height, np.uint64)
-        for name in columns:  # a polynomial of hashes: the order of columns matters
-            mixed *= np.uint64(0x9E3779B97F4A7C15)
-            mixed += once[name]
-        hashed.append(mixed)
-    return hashed
+        hashes = new_hashes(cells.height)
+        for name in columns:
+            add_cells(hashes, *words[name])
+        counted.append(count_classes(hashes))
+    return counted
 
 
-def together(blocks: "Iterable[list[np.ndarray]]") -> list[Histogram]:
+def add_blocks(blocks: "Iterable[list[Classes]]") -> list[Histogram]:
     """For each set of columns, the classes of all blocks' records."""
     with ThreadPoolExecutor() as pool:
-        return list(pool.map(_classes, zip(*blocks, strict=True)))
+        return list(pool.map(_histogram, zip(*blocks, strict=True)))
 
 
-def _classes(parts: "Sequence[np.ndarray]") -> Histogram:
+def _histogram(blocks: "Sequence[Classes]") -> Histogram:
     import numpy as np
 
-    every = np.concatenate(parts)
-    every.sort()
-    ends = np.flatnonzero(np.append(every[1:] != every[:-1], np.ones(min(every.size, 1), bool)))
-    counts = np.bincount(np.diff(ends, prepend=-1))
+    from mag._lib.rowhash import add_classes
+
+    counts = np.bincount(add_classes(blocks).sizes)
     return {size: int(counts[size]) for size in np.flatnonzero(counts).tolist()}
 
 
 def of_frame(frame: "pl.DataFrame", columns: Sequence[str]) -> Histogram:
-    """Of the values as they are stored: missing is a value, and −0.0 is not 0.0."""
+    """Of the values as they are stored: missing is a value, and floats are their bits, so that −0.0 is not 0.0."""
     import polars as pl
 
-    cells = [
-        frame.get_column(name).alias(f"{place}") for place, name in enumerate(columns)
-    ]  # whatever their names mean
-    for column in cells[:]:
-        if column.dtype.is_float():
-            negative = (column == 0) & (1 / column < 0)
-            cells += [negative.alias(f"-{column.name}")] if negative.any() else []
+    cells = [_bits(frame.get_column(name)).alias(f"{place}") for place, name in enumerate(columns)]
     sizes = pl.DataFrame(cells).group_by(pl.all()).len()["len"]
     return {int(size): int(count) for size, count in sizes.value_counts().sort("len").iter_rows()}
+
+
+def _bits(column: "pl.Series") -> "pl.Series":
+    """The column with its floats, also those in lists and structures, as integers of the same bits."""
+    import polars as pl
+
+    if "Float" not in str(column.dtype):
+        return column
+    array = column.to_arrow()
+    return pl.Series(array.view(_bit_type(array.type)))
+
+
+def _bit_type(stored: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa
+
+    if pa.types.is_floating(stored):
+        return {16: pa.uint16(), 32: pa.uint32(), 64: pa.uint64()}[stored.bit_width]
+    if pa.types.is_struct(stored):
+        return pa.struct([field.with_type(_bit_type(field.type)) for field in stored])
+    if pa.types.is_nested(stored):
+        inner = stored.value_field.with_type(_bit_type(stored.value_type))
+        return pa.list_(inner, stored.list_size) if pa.types.is_fixed_size_list(stored) else pa.large_list(inner)
+    return stored
 
 
 def smallest(histogram: Histogram) -> int:

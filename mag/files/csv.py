@@ -9,7 +9,7 @@ from typing import Any
 from mag._lib.errors import ValueMistake
 from mag.files._blocks import BOM, blocks, has_bom, header, line_end, mapped
 from mag.files._cells import NUMBERS, STAMPS, bare, failures, guess, parsed, straight
-from mag.files._counts import hashes, together
+from mag.files._counts import add_blocks, count_texts
 from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
 from mag.files._format import Format, columns_of
 
@@ -102,17 +102,17 @@ class Csv(Format):
         columns = list(dict.fromkeys([*counted, *texts]))
 
         def step(cells):
-            return cells.height, hashes(columns_of(cells, counted), sets), columns_of(cells, texts)
+            return cells.height, count_texts(columns_of(cells, counted), sets), columns_of(cells, texts)
 
         def compared():
             begin = 0
-            for height, hashed, cells in self._blocks(path, columns, {}, layout, step):
+            for height, classes, cells in self._blocks(path, columns, {}, layout, step):
                 if texts and begin + height <= written.height:  # of fewer records the count knows
                     check_stored(columns_of(written, texts).slice(begin, height), cells, name, self.missing_text)
                 begin += height
-                yield hashed
+                yield classes
 
-        return together(compared())
+        return add_blocks(compared())
 
     def _blocks(self, path, columns, schema, layout, step=lambda cells: cells) -> Iterator[Any]:
         """What the step makes of these columns, block after block; columns that the schema does not know are text."""

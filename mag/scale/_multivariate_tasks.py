@@ -14,10 +14,13 @@ from mag._backends.problem import MODERATE
 from mag._lib.checks import not_finite, refuse
 from mag._lib.errors import ValueMistake
 from mag.methods.distances.standard import divide_column, magnitude
-from mag.scale._hash import mixed
 
 Records = list[np.ndarray]
 PER_PART = 1024  # records of the sample, for each part
+SCRAMBLE = (  # by MurmurHash3 (Appleby 2011), and then by SplitMix64 (Steele, Lea & Flood 2014)
+    (33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53), (33, 1),
+    (30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1),
+)  # fmt: skip
 EVEN = 0.25  # of a part that the smaller half of a column with ties must have; else another column is tried
 
 
@@ -120,8 +123,10 @@ def standardize_records(records: Records, transform: Transform) -> np.ndarray:
 
 def add_chance(z: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """The records with one more column, from 0 to 1, that depends on the number of the record alone."""
-    chance = mixed(mixed(numbers.astype(np.uint64) + np.uint64(1)), 1) * 2.0**-64
-    return np.column_stack([z, chance])
+    bits = numbers.astype(np.uint64) + np.uint64(1)
+    for shift, factor in SCRAMBLE:
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return np.column_stack([z, bits * 2.0**-64])
 
 
 def sample_records(records: Records, chunk: int, transform: Transform, parts: int, seed: int) -> np.ndarray:

@@ -9,11 +9,10 @@ import numpy as np
 
 from mag._lib.checks import integer
 from mag._lib.errors import NotAnonymous, ValueMistake
-from mag.scale import _hash
+from mag._lib.rowhash import Classes, add_classes, count_classes
+from mag.scale._cells import hash_records
 from mag.scale._graph import Tasks
 from mag.scale._inputs import no_frame
-
-Counts = tuple[np.ndarray, np.ndarray, np.ndarray]  # two hashes of every class, ascending, and how many records it has
 
 
 def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None) -> int:
@@ -25,8 +24,8 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     Parameters
     ----------
     X : dask array of numbers or dates, or dask dataframe
-        The table as it is to be published.  Missing is a value, and −0.0 is not 0.0.  Columns that cannot be compared
-        exactly, such as lists, are refused by name.
+        The table as it is to be published.  Missing is a value, and floats are their bits: −0.0 is not 0.0, and NaN is
+        not missing.  Columns that cannot be compared exactly, such as lists, are refused by name.
     k : int
         The fewest records that must be alike.
     columns : list of names, or of numbers for arrays, optional
@@ -69,7 +68,7 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     else:
         raise no_frame(X)
     t = Tasks("verify", inputs, keys)
-    dealt = t.each("dealt", _deal, t.each("counted", count_classes, keys), len(keys))
+    dealt = t.each("dealt", _deal, t.each("counted", _count, keys), len(keys))
     together = t.each("together", add_classes, t.exchange("piece", dealt, len(keys)))
     totals = t.each("total", _sizes, together, k)
     smallest, below, classes = t.value("smallest", t.add("all", [], _all, totals)).compute()
@@ -83,38 +82,21 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     return smallest
 
 
-def count_classes(block: Any) -> Counts:
-    """The classes of equal records of a NumPy table or a pandas frame."""
-    if isinstance(block, np.ndarray):
-        columns = [_hash.cells(block[:, j]) for j in range(block.shape[1])]
-    else:
-        columns = [_hash.cells(block.iloc[:, j], block.columns[j]) for j in range(block.shape[1])]
-    first, second = _hash.records(columns)
-    return add_classes([(first, second, np.ones(first.size, np.int64))])
+def _count(block: Any) -> Classes:
+    return count_classes(hash_records(block))
 
 
-def add_classes(several: list[Counts]) -> Counts:
-    """The same classes of several counts, added up."""
-    first, second, counts = (np.concatenate([one[i] for one in several]) for i in range(3))
-    order = np.lexsort([second, first])
-    first, second, counts = first[order], second[order], counts[order]
-    begins = np.ones(first.size, bool)
-    begins[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
-    starts = np.flatnonzero(begins)
-    return first[starts], second[starts], np.add.reduceat(counts, starts) if starts.size else counts
-
-
-def _deal(counted: Counts, ranges: int) -> list[Counts]:
+def _deal(counted: Classes, ranges: int) -> list[Classes]:
     """The classes by ranges of their first hashes."""
     edges = [np.uint64(r * 2**64 // ranges) for r in range(1, ranges)]
-    cuts = np.searchsorted(counted[0], np.array(edges, np.uint64))
+    cuts = np.searchsorted(counted.first, np.array(edges, np.uint64))
     split = [np.split(array, cuts) for array in counted]
-    return list(zip(*split, strict=True))
+    return [Classes(*arrays) for arrays in zip(*split, strict=True)]
 
 
-def _sizes(counts: Counts, k: int) -> tuple[int, int, int]:
+def _sizes(counted: Classes, k: int) -> tuple[int, int, int]:
     """The smallest class, how many are below k, and how many there are."""
-    sizes = counts[2]
+    sizes = counted.sizes
     return int(sizes.min(initial=2**63 - 1)), int((sizes < k).sum()), sizes.size
 
 

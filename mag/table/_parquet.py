@@ -16,10 +16,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from mag import __version__, verify
-from mag._lib import checks, workspace
+from mag._lib import checks, rowhash, workspace
 from mag._lib.atomic import MANIFEST, check_target, digest, writing
 from mag._lib.content import feed
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
@@ -402,19 +400,20 @@ def _agree(seen: dict[str, str], contents: dict[str, str]) -> None:
 def recounted(written: Source, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
     """The smallest class of a file, and that of every column; one below k is an error.
 
-    Whole records are told apart by two hashes, 128 bits, so that no more than one column is held at a time.
+    Whole records are told apart by hashes, so that no more than one column is held at a time.
     """
     strata = [token for name in by for token in verify.of_arrow(written.column(name))]
-    hashes = [np.zeros(written.n, np.uint64), np.zeros(written.n, np.uint64)]
+    hashes = rowhash.new_hashes(written.n)
+    for token in strata:
+        rowhash.add_cells(hashes, token)
     by_column: dict[Hashable, int] = {}
     for name, k in ks.items():
         tokens = verify.of_arrow(written.column(name))
         by_column[name] = verify.smallest([*strata, *tokens])
         verify.require(by_column[name], k, [*by, name], written.n)
         for token in tokens:
-            verify.mix(hashes[0], token, 0)
-            verify.mix(hashes[1], token, 1)
-    return verify.smallest([*strata, *hashes]), by_column
+            rowhash.add_cells(hashes, token)
+    return int(rowhash.count_classes(hashes).sizes.min()), by_column
 
 
 class Kept:

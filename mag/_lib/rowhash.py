@@ -1,0 +1,71 @@
+"""Rows as 128 bits: equal rows have equal hashes, others differ but for one chance in 2**128 per pair.
+
+Recounts that cannot hold all cells at once count hashes: of text block by block, of Parquet column by column, of Dask
+partition by partition.  `mag.verify` only sorts by them, and then compares cells.  Nothing that groups records is here.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+ROWS = 2**14  # whose hashes stay in the cache
+ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+LANES = (  # shifts and factors after which every bit depends on every bit
+    ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53), (33, 1)),  # Appleby 2011, MurmurHash3
+    ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)),  # Steele, Lea & Flood 2014, SplitMix64
+)
+
+
+def new_hashes(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The two words of n rows without cells."""
+    return np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+
+
+def add_cells(hashes: Sequence[np.ndarray], *words: np.ndarray) -> None:
+    """Give every row one cell more, in place: an integer, or one for each of the two words of the hash."""
+    for lane, own in enumerate(hashes):
+        cells = words[min(lane, len(words) - 1)]
+        for start in range(0, own.size, ROWS):
+            some = own[start : start + ROWS]
+            some *= ODD[1]
+            some += cells[start : start + ROWS].astype(np.uint64)
+            some += ODD[0]
+            for shift, factor in LANES[lane]:
+                some ^= some >> np.uint64(shift)
+                some *= np.uint64(factor)
+
+
+class Classes(NamedTuple):
+    """The hashes of classes of equal rows, ascending, and how many rows each has."""
+
+    first: np.ndarray
+    second: np.ndarray
+    sizes: np.ndarray
+
+
+def count_classes(hashes: Sequence[np.ndarray]) -> Classes:
+    """The classes of equal rows."""
+    first, second = hashes
+    return _collect(Classes(first, second, np.ones(first.size, np.int64)), "quicksort")
+
+
+def add_classes(several: Sequence[Classes]) -> Classes:
+    """The classes of several counts, with the sizes of the same class added up."""
+    return _collect(Classes(*map(np.concatenate, zip(*several, strict=True))), "stable")  # which merges what is sorted
+
+
+def _collect(rows: Classes, kind: Literal["quicksort", "stable"]) -> Classes:
+    order = np.argsort(rows.first, kind=kind)
+    first, second = rows.first[order], rows.second[order]
+    if (_changes(first) < _changes(second)).any():  # two classes may share their first word
+        order = np.lexsort([rows.second, rows.first])
+        first, second = rows.first[order], rows.second[order]
+    starts = np.flatnonzero(np.append(np.ones(min(first.size, 1), bool), _changes(first) | _changes(second)))
+    sizes = rows.sizes[order]
+    return Classes(first[starts], second[starts], np.add.reduceat(sizes, starts) if starts.size else sizes)
+
+
+def _changes(ordered: np.ndarray) -> np.ndarray:
+    """Whether each but the first differs from the one before."""
+    return ordered[1:] != ordered[:-1]
