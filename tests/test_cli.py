@@ -243,7 +243,7 @@ def test_columns_without_a_role_are_named(people, mag_):
             ["-k", "5", "--missing", "error", "--option", "missing=drop"],
             "--option is for options of the method; got miss",
         ),
-        (["-k", "5", "--option", "shuffle=true", "--option", "cost=sae"], "got shuffle, cost, see mag mask --help."),
+        (["-k", "5", "--option", "shuffle=true", "--option", "cost=sae"], "got shuffle, cost, see --help."),
         (["-k", "5", "--encoding", "zlib"], "encoding must be one of text that Python knows; got 'zlib'."),
         (["-k", "5", "--method", "mean"], "method must be one of 'anneal'"),
         (["-k", "5", "--missing", "no"], "missing must be one of 'drop', 'error', 'group'; got 'no'."),
@@ -413,10 +413,10 @@ def test_check_says_the_smallest_class_and_how_many_records_violate(tmp_path, ma
     path = tmp_path / "in.csv"
     path.write_text("a,b\n1,x\n1,x\n1,x\n2,x\n2,x\n,x\n")
     assert mag_("check", path, "--qi", "b", "-k", 6) == (
-        0, "yes: every record of in.csv is like at least 5 others; smallest class 6.\n", "",
+        0, "PASS k=6: each of 6 records matches at least 5 others; smallest class 6.\n", "",
     )  # fmt: skip
     assert mag_("check", path, "--qi", "a", "--qi", "b", "-k", 3) == (
-        1, "no: 3 of 6 records are like fewer than 2 others; smallest class 1, k=3.\n", "",
+        1, "FAIL k=3: 3 of 6 records match fewer than 2 others; smallest class 1.\n", "",
     )  # fmt: skip
     code, said, _ = mag_("check", path, "--qi", "a", "-k", 2, "--json")
     found = {"file": str(path), "qi": ["a"], "k": 2, "holds": False, "smallest": 1, "violating": 1}
@@ -446,13 +446,36 @@ def test_risk_and_utility_compare_the_numbers_that_files_have_in_common(people, 
     assert "information loss of age" in mag_("utility", people, out)[1]
 
 
+def test_risk_of_one_file_counts_classes_of_any_type(tmp_path, mag_):
+    path = tmp_path / "in.csv"
+    path.write_text("sex,age,w\nf,31,10\nf,31,30\nm,31,8\nm,,2\nm,,2\n")
+    code, said, complained = mag_("risk", path, "--qi", "sex", "--qi", "age", "--json")
+    expected = {"records": 5, "classes": 3, "k_anonymity": 1, "uniques": 1}
+    expected |= {"below_3": 5, "below_5": 5, "expected_reidentifications": 3, "mean_reidentification_risk": 0.6}
+    assert (code, complained) == (0, "")
+    told = json.loads(said)
+    assert told.pop("columns") == ["sex", "age"]
+    assert told == pytest.approx(expected | {"largest_reidentification_risk": 1})
+    told = json.loads(mag_("risk", path, "--qi", "sex", "--qi", "age", "-k", 2, "--weights", "w", "--json")[1])
+    each = mag.privacy.reidentification_risk(["a", "a", "b", "c", "c"], [10, 30, 8, 2, 2])
+    assert told["expected_reidentifications"] == pytest.approx(each.sum())
+    assert told["largest_reidentification_risk"] == pytest.approx(each.max()) < 1
+    assert (told["below_2"], "below_3" in told) == (1, False)
+    assert mag_("risk", path)[2] == "mag: --qi must name the quasi-identifiers of one file; got none.\n"
+    assert "no column 'income'" in mag_("risk", path, "--qi", "income")[2]
+    assert "--weights is used with one file only" in mag_("risk", path, path, "--weights", "w")[2]
+    assert (
+        "--weights: 'age' must hold numbers, none missing; 2" in mag_("risk", path, "--qi", "w", "--weights", "age")[2]
+    )
+
+
 def test_files_of_different_lengths_are_no_pair(people, mag_):
     other, text = people.with_name("other.csv"), people.with_name("text.csv")
     other.write_text("\n".join(people.read_text().splitlines()[:-3]) + "\n")
     text.write_text("t\na\nb\n")
     for command in ("risk", "utility"):
         code, _, complained = mag_(command, people, other)
-        assert (code, "must have as many records as 'people.csv'" in complained) == (2, True)
+        assert (code, "must have the records of 'people.csv', in the same order" in complained) == (2, True)
         assert "got 57 and 60" in complained
         assert "no column of numbers in common" in mag_(command, people, text)[2]
 
@@ -476,7 +499,55 @@ def test_compare_prints_a_table_and_draws_a_plot(people, mag_):
     assert rows[0]["information loss, %"] == pytest.approx(100 * expected, rel=0.05)  # ages are rounded
     assert "the file exists" in mag_(*given, "--plot", plot)[2]
     assert "must be one of .pdf, .png, .svg" in mag_(*given, "--plot", "plot.bmp")[2]
-    assert "--seed is not used" in mag_(*given, "--seed", "1")[2]
+    assert "--seed: not used by the methods mdav, ona_star" in mag_(*given, "--seed", "1")[2]
+
+
+def test_compare_passes_options_to_the_methods_that_take_them(people, mag_):
+    given = [
+        "compare",
+        people,
+        "-c",
+        "income",
+        "-c",
+        "age",
+        "-k",
+        3,
+        "-m",
+        "mdav",
+        "-m",
+        "mona",
+        "-m",
+        "lmas",
+        "--json",
+    ]
+
+    def losses(*rest):
+        code, said, complained = mag_(*given, *rest)
+        assert (code, complained) == (0, "")
+        return [row["information loss, %"] for row in json.loads(said)["rows"]]
+
+    plain = losses()
+    table = pl.read_csv(people).select("income", "age").to_numpy()
+    changed = losses("--option", "rho=0.1")
+    assert (changed[0], changed[2]) == (plain[0], plain[2])
+    assert changed[1] == pytest.approx(
+        100 * mag.multivariate(table, 3, method="mona", rho=0.1).information_loss, rel=0.05
+    )
+    seeded = losses("--seed", "5")
+    assert seeded[:2] == plain[:2]
+    weighted = losses("--weights", "note")  # all the same
+    assert weighted == pytest.approx(plain)
+    assert losses("--weights", "income") != plain
+    assert "--option frob: not used by the methods mdav, mona, lmas" in mag_(*given, "--option", "frob=1")[2]
+
+
+def test_compare_limits_time_where_a_method_searches(people, mag_):
+    given = ["compare", people, "-c", "income", "-c", "age", "-k", 3, "--time-limit", "0.2", "--json"]
+    code, said, _ = mag_(*given, "-m", "auto", "-m", "zscore")
+    assert code == 0
+    names = [row["method"] for row in json.loads(said)["rows"]]
+    assert (names[0].startswith("auto (anneal"), names[1]) == (True, "zscore")
+    assert "--time-limit: not used by the methods zscore" in mag_(*given, "-m", "zscore")[2]
 
 
 # mag info, warmup, demo, and what is common to all
@@ -713,3 +784,74 @@ def test_dates_and_words_for_missing_in_columns_called_like_patterns(tmp_path, m
     roles = ["-c", "*", "-c", "^a$", "-c", "^b$", "--null", "-", "--missing", "group"]
     assert mag_("mask", source, "-o", out, "-k", 2, "--scope", "per-column", *roles)[:1] == (0,)
     assert out.read_text().startswith("*,^a$,^b$\n")
+
+
+# help and completion
+
+
+def test_help_names_every_method_and_cost():
+    from mag.commands import _options
+    from mag.costs import COSTS
+    from mag.methods import METHODS
+
+    assert sorted(_options.EVERY_METHOD) == sorted(["auto", *METHODS])
+    assert sorted(_options.COSTS) == sorted(COSTS)
+
+
+@pytest.mark.parametrize("command", ["", "check", "compare", "demo", "info", "mask", "risk", "utility"])
+def test_help_shows_an_example(mag_, monkeypatch, command):
+    from mag.methods import METHODS
+
+    monkeypatch.setenv("COLUMNS", "200")
+    code, said, complained = mag_(*command.split(), "--help")
+    assert (code, complained) == (0, "")
+    examples = said.partition("Examples:")[2]
+    assert f"mag {command}".strip() in examples
+    if command in ("compare", "mask"):
+        assert all(f" {name}" in examples for name in METHODS)
+
+
+def test_examples_of_the_help_are_calls_that_parse(people, mag_, monkeypatch):
+    """With names that are not there they fail for that reason, never for an option that does not exist."""
+    from mag.commands import COMMANDS
+    from mag.commands._app import describe
+
+    monkeypatch.chdir(people.parent)
+    for name in ("check", "compare", "mask", "risk", "utility"):
+        examples = [line.split() for line in describe(COMMANDS[name])[1].splitlines() if line.startswith(f"mag {name}")]
+        assert examples
+        for _, *call in examples:
+            call = call[: call.index("||")] if "||" in call else call
+            complained = mag_(*call)[2]
+            assert complained == "" or "no such file" in complained or "has no column" in complained, (call, complained)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("mag mask people.csv -m mdav_", {"mdav_order", "mdav_plus", "mdav_star", "mdav_star_gamma"}),
+        ("mag mask people.csv --cost s", {"sae", "sse", "sse_int"}),
+        ("mag mask people.csv --by r", {"region"}),
+        ("mag check people.csv --qi ", {"zip", "income", "age", "region", "note"}),
+        ("mag mask people.csv --scope per", {"per-column"}),
+        ("mag mask none.csv -c ", set()),
+        ("mag com", {"compare"}),
+    ],
+)
+def test_a_shell_completes_methods_costs_and_columns(people, words, expected):
+    typed = words.split(" ")
+    settings = {"_MAG_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(typed) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-m", "mag.cli"],
+        env=os.environ | settings, cwd=people.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(done.stdout.split()) == expected
+
+
+def test_the_script_for_a_shell_is_shown():
+    settings = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    command = [sys.executable, "-m", "mag.cli", "--show-completion", "bash"]
+    done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "_MAG_COMPLETE=complete_bash" in done.stdout
