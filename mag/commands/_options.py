@@ -144,19 +144,30 @@ Original = Annotated[pathlib.Path, typer.Argument(metavar="ORIGINAL", help="The 
 
 
 def layout(delimiter: str | None, decimal_comma: bool, encoding: str, null: list[str] | None) -> Layout:
-    """The options of text files; a tab may be written \\t."""
-    return Layout("\t" if delimiter == "\\t" else delimiter, decimal_comma, encoding, tuple(null or ()))
+    """The options of text files, where a tab may be written \\t, and codes for missing numbers."""
+    general: list[str] = []
+    special: dict[str, tuple[str, ...]] = {}
+    for word in null or ():
+        name, equals, codes = word.rpartition("=")
+        if equals and not (name and codes):
+            raise ValueMistake(f"--null must be CODES or NAME=CODES; got {word!r}.")
+        if equals:
+            special[name] = (*special.get(name, ()), *codes.split(","))
+        else:
+            general += codes.split(",")
+    return Layout("\t" if delimiter == "\\t" else delimiter, decimal_comma, encoding, tuple(general), special)
 
 
 def open_files(paths: Sequence[pathlib.Path], text_layout: Layout) -> list[File]:
     """The files; options of text files without a text file are a mistake."""
     files = [File(path, text_layout) for path in paths]
-    if text_layout != Layout() and not any(file.format.text for file in files):
-        names = [
-            f"--{name.replace('_', '-')}"
-            for name, value in vars(text_layout).items()
-            if value != getattr(Layout(), name)
-        ]
+    usual = Layout()
+    names = [
+        f"--{name.replace('_', '-')}"
+        for name in ("delimiter", "decimal_comma", "encoding")
+        if getattr(text_layout, name) != getattr(usual, name)
+    ]
+    if names and not any(file.format.text for file in files):
         raise ValueMistake(f"{', '.join(names)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
     return files
 

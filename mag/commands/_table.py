@@ -1,4 +1,4 @@
-"""A table of a file as commands compute with it: numbers, weights, and notes about codes that look like numbers."""
+"""A table of a file as commands compute with it: numbers, weights, and which records were withheld."""
 
 import pathlib
 from collections.abc import Iterable, Sequence
@@ -12,13 +12,19 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-AMOUNT = 20  # distinct values that a column has more of if it holds amounts, and not categories
-CODES = 5  # distinct negative values that are codes; amounts have more
-HEAPED = 3  # records that make the largest value a heap
 
+def read_table(
+    file: File, columns: Sequence[str], others: Sequence[str] = (), weights: str | None = None
+) -> "tuple[pl.DataFrame, Meta]":
+    """The columns to compute with, which must not be text, and the others as they are.
 
-def read_table(file: File, columns: Sequence[str], others: Sequence[str] = ()) -> "tuple[pl.DataFrame, Meta]":
-    """The columns to compute with, which must not be text, and the others as they are."""
+    A code for missing numbers of a column that is neither one of them nor `weights` is a mistake.
+    """
+    file.check_names(list(file.layout.null_of))
+    unused = [name for name in file.layout.null_of if name not in [*columns, weights]]
+    if unused:
+        listed = ", ".join(map(repr, unused))
+        raise ValueMistake(f"--null: codes are for columns that are computed with; {listed} is none of them.")
     frame, meta = file.read(columns, others)
     text = [name for name in columns if _is_category(frame[name])]
     if text:

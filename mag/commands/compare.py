@@ -9,6 +9,7 @@ import typer
 
 from mag._lib.atomic import check_target, writing
 from mag._lib.errors import ValueMistake
+from mag.commands._codes import note_codes
 from mag.commands._options import (
     GROUPING,
     OUTPUT,
@@ -90,8 +91,10 @@ def compare(
             raise ValueMistake(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
         check_target(plot, [source], overwrite)
     [file] = open_files([source], layout(delimiter, decimal_comma, encoding, null))
+    frame, _ = read_table(file, column, by or [], weights)
+    note_codes(frame, column, min(k), quiet)
     trial = _Trial(
-        read_table(file, column, by or [])[0],
+        frame,
         column,
         {
             "by": by or None,

@@ -13,6 +13,7 @@ import typer
 from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
 from mag._lib.errors import ValueMistake
 from mag._lib.roles import Sentences, assign_roles
+from mag.commands._codes import note_codes
 from mag.commands._options import (
     COSTS,
     GROUPING,
@@ -160,8 +161,11 @@ def mask(
     if weights is not None and weights not in [*roles["--keep"], *roles["--drop"]]:
         raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     group_size, before = parse_integers("-k", k), _stamp(source)
-    if out is not None and not (dry_run or report or prove_input) and _by_column([read, *written], options):
+    whole = dry_run or report or prove_input or text_layout.has_codes
+    if out is not None and not whole and _by_column([read, *written], options):
         options["weights"] = weights
+        for name in () if quiet else column:  # one at a time, as they are masked
+            note_codes(read.read([name])[0], [name], group_size, quiet)
         streamed = _mask_by_column(source, group_size, roles, options, {"output": out, "overwrite": overwrite}, quiet)
         if as_json:
             dump(streamed.manifest())
@@ -171,7 +175,8 @@ def mask(
     salt = secrets.token_bytes(32) if prove_input else None
     with ThreadPoolExecutor(1) as aside:  # hashes while others work
         proof = None if salt is None or dry_run else aside.submit(digest, source, salt)
-        frame, meta = read_table(read, column, [*roles["--by"], *roles["--keep"]])
+        frame, meta = read_table(read, column, [*roles["--by"], *roles["--keep"]], weights)
+        note_codes(frame, column, group_size, quiet)
         if weights is not None:
             options["weights"] = read_weights(read, weights)
         from mag.table import microaggregate

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
 from mag.files import csv, dta, feather, parquet, sas7bdat, sav, tsv, xlsx, xpt
+from mag.files._cells import without_codes
 from mag.files._counts import Histogram, below, smallest
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
@@ -19,7 +20,7 @@ from mag.files._layout import Layout
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMATS", "File", "Histogram", "Layout", "below", "columns_of", "smallest"]
+__all__ = ["FORMATS", "File", "Histogram", "Layout", "Meta", "below", "columns_of", "smallest"]
 
 LIBRARIES = (
     "_fastexcel",
@@ -78,8 +79,11 @@ class File:
 
     def read(self, numbers: Sequence[str], others: Sequence[str] = ()) -> "tuple[pl.DataFrame, Meta]":
         """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order."""
-        self.check_names([*numbers, *others])
-        return self._run(self.format.read, self.path, list(numbers), list(others), self.layout)
+        self.check_names([*numbers, *others, *self.layout.null_of])
+        frame, meta = self._run(self.format.read, self.path, list(numbers), list(others), self.layout)
+        if not self.format.text and self.layout.has_codes:
+            frame = frame.with_columns(without_codes(frame[name], self.layout) for name in numbers)
+        return frame, meta
 
     def write(self, frame: "pl.DataFrame", masked: Sequence[str], meta: Meta, draft: pathlib.Path) -> "pl.DataFrame":
         """Write a frame whose columns `masked` were computed, under another name for now; return what was written.

@@ -1,5 +1,7 @@
 """From the text of cells to numbers and dates."""
 
+import contextlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from mag.files._layout import Layout
@@ -21,20 +23,48 @@ def straight(kinds: dict[str, str]) -> dict[str, Any]:
     return {name: types[kind] for name, kind in kinds.items() if kind in types}
 
 
-def bare(text: "pl.Expr", layout: Layout) -> "pl.Expr":
-    """Without blanks, with a decimal point; null for nothing and for the words of the layout.
+def bare(text: "pl.Expr", layout: Layout, column: str) -> "pl.Expr":
+    """Without blanks, with a decimal point; null for nothing and for the codes of the column, as words or as numbers.
 
     Beside a decimal comma a point is no part of a number: 1.234 may be a thousand.
     """
     import polars as pl
 
     text = text.str.strip_chars()
-    text = pl.when(~text.is_in(["", *layout.null])).then(text)
-    return (
-        text.str.replace_all(".", "?", literal=True).str.replace(",", ".", literal=True)
-        if layout.decimal_comma
-        else text
-    )
+    codes = layout.codes(column)
+    text = pl.when(~text.is_in(["", *codes])).then(text)
+    if layout.decimal_comma:
+        text = text.str.replace_all(".", "?", literal=True).str.replace(",", ".", literal=True)
+    values = _values(codes)
+    return pl.when(~text.cast(pl.Float64, strict=False).is_in(values).fill_null(False)).then(text) if values else text
+
+
+def _values(codes: Iterable[str]) -> list[float]:
+    """The numbers among codes, so that −9 is found in -9.0; none so large that they would be equal to others."""
+    values = []
+    for code in codes:
+        with contextlib.suppress(ValueError):
+            values.append(float(code))
+    return [value for value in values if abs(value) < 2**53]
+
+
+def without_codes(column: "pl.Series", layout: Layout) -> "pl.Series":
+    """A column as it is stored, its codes for missing numbers as null; text becomes numbers if all other cells are."""
+    import polars as pl
+
+    codes = layout.codes(column.name)
+    if not codes:
+        return column
+    if column.dtype == pl.String:
+        kind = next((kind for kind in KINDS if not _failures(column, kind, layout)), None)
+        cell = bare(pl.col(""), layout, column.name)
+        read = column.alias("").to_frame().select(cell if kind is None else parsed(cell, kind)).to_series()
+        return (column if kind is None else read).alias(column.name)
+    cells = column.alias("")
+    coded = cells.cast(pl.String).is_in(codes)
+    if column.dtype.is_numeric():
+        coded |= cells.cast(pl.Float64).is_in(_values(codes))
+    return cells.to_frame().select(pl.when(~coded.fill_null(False)).then(cells)).to_series().alias(column.name)
 
 
 def parsed(text: "pl.Expr", kind: str, strict: bool = False) -> "pl.Expr":
@@ -63,5 +93,5 @@ def failures(text: "pl.Series", layout: Layout, before: dict[str, int]) -> dict[
 def _failures(text: "pl.Series", kind: str, layout: Layout) -> int:
     import polars as pl
 
-    cell = bare(pl.col(""), layout)
+    cell = bare(pl.col(""), layout, text.name)
     return text.alias("").to_frame().select((parsed(cell, kind).is_null() & cell.is_not_null()).sum()).item()

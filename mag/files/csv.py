@@ -45,12 +45,12 @@ class Csv(Format):
         head = next(self._texts(path, numbers, layout))
         kinds = {name: guess(head[name], layout) for name in numbers}
         try:
-            frame = None if layout.null else self._straight(path, columns, kinds, layout)
+            frame = None if layout.has_codes else self._straight(path, columns, kinds, layout)
         except pl.exceptions.PolarsError:  # a cell further down that is different, or a broken file
             frame = None
         if frame is None:
             kinds = self._kinds(path, numbers, layout)
-            convert = [parsed(bare(cs.by_name(name), layout), kind) for name, kind in kinds.items()]
+            convert = [parsed(bare(cs.by_name(name), layout, name), kind) for name, kind in kinds.items()]
             texts = self._texts(path, columns, layout)
             frame = pl.concat([text.with_columns(convert) for text in texts], rechunk=True)
         floats = [name for name in numbers if frame[name].dtype.is_float() and frame[name].alias("").is_nan().any()]
@@ -72,17 +72,17 @@ class Csv(Format):
         return check_cells(frame, {**self.holds, "text": (limit,)}, path.name)
 
     def write(self, frame, path, masked, meta, layout):
-        """A missing cell of a masked column is the first null string of the layout."""
+        """A missing cell of a masked column is the first of its codes."""
         import polars as pl
         import polars.selectors as cs
 
         stamps = {name: stamp for name, stamp in meta.get("stamps", {}).items() if name in frame.columns}
         frame = frame.with_columns(cs.by_name(name).dt.to_string(stamp) for name, stamp in stamps.items())
-        for name in masked if layout.null else ():
-            if frame[name].null_count():
+        for name in masked:
+            if layout.codes(name) and frame[name].null_count():
                 text = frame[name].alias("").cast(pl.String)
                 text = text.str.replace(".", ",", literal=True) if layout.decimal_comma else text
-                frame = frame.with_columns(text.fill_null(layout.null[0]).alias(name))
+                frame = frame.with_columns(text.fill_null(layout.codes(name)[0]).alias(name))
         with path.open("wb") as file:
             if layout.utf8 and meta.get("bom", False):
                 file.write(BOM)
@@ -143,7 +143,7 @@ class Csv(Format):
 
         schema = {} if layout.decimal_comma else straight(kinds)  # polars would take a point for a comma
         rest = {name: kind for name, kind in kinds.items() if name not in schema}
-        dates = [parsed(bare(cs.by_name(name), layout), kind, True) for name, kind in rest.items()]
+        dates = [parsed(bare(cs.by_name(name), layout, name), kind, True) for name, kind in rest.items()]
         parts = self._blocks(path, columns, schema, layout, lambda cells: cells.with_columns(dates))
         return pl.concat(parts, rechunk=True)  # NumPy then sees columns without a copy
 
