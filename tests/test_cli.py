@@ -212,7 +212,7 @@ def test_missing_numbers_and_small_strata(tmp_path, mag_):
     source, out = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("x,r\nNA,a\nNA,a\n3,a\n5,a\n9,b\n")
     given = ["mask", source, "-o", out, "-k", 2, "-c", "x", "--by", "r"]
-    assert mag_(*given)[2].startswith("mag: 'in.csv': 2 cells of column 'x' cannot be read as numbers")
+    assert mag_(*given)[2] == "mag: 'in.csv': column 'x': 2 cells are NA; --null NA declares missing codes.\n"
     assert "columns have missing values: 2 in 'x'" in mag_(*given, "--null", "NA")[2]
     code, _, complained = mag_(*given, "--null", "NA", "--missing", "group")
     assert code == 2
@@ -265,6 +265,28 @@ def test_a_code_is_a_word_and_a_number(tmp_path, mag_):
     assert File(tmp_path / "in.parquet", Layout(null=("no",))).read(["x"])[0]["x"].to_list() == ["1", "3", "NA", None]
 
 
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        (["1"] * 5 + ["NA"] * 3 + ["."], "'x': 3 cells are NA and 1 cell is .; --null NA,. declares missing codes."),
+        (["2026-01-31"] * 5 + ["NA"] * 3, "column 'x': 3 cells are NA; --null NA declares missing codes."),
+        (["1"] * 5 + ["NA", "secret"], "1 cell is NA and 1 other cell is neither a number nor a date like 2026-01-31; "
+                                       "--null NA declares missing codes, a decimal comma needs --decimal-comma."),
+        (["secret"] * 5 + ["1", "NA"], "'x' holds text, and categories cannot be masked: use --by, --keep or --drop."),
+        (["1.234,5", "2,5"], "column 'x': 2 cells are neither a number nor a date"),
+    ],
+)  # fmt: skip
+def test_cells_that_are_no_numbers_are_explained(tmp_path, mag_, cells, sentence):
+    source = tmp_path / "in.csv"
+    pl.DataFrame({"x": cells}).write_csv(source)
+    code, _, complained = mag_("mask", source, "-o", tmp_path / "o.csv", "-k", 2, "-c", "x")
+    assert (code, sentence in complained, "secret" in complained) == (2, True, False), complained
+    if "secret" in cells:
+        pl.DataFrame({"x": cells}).write_parquet(source.with_suffix(".parquet"))
+        given = ["mask", source.with_suffix(".parquet"), "-o", tmp_path / "o.csv", "-k", 2, "-c", "x"]
+        assert "categories cannot be masked: use --by, --keep or --drop." in mag_(*given)[2]
+
+
 def test_columns_without_a_role_are_named(people, mag_):
     code, _, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, "-c", "income")
     assert code == 2
@@ -313,7 +335,12 @@ def test_options_of_text_files_are_not_for_others(people, mag_):
 
 
 def test_unknown_endings_and_missing_files(people, mag_):
-    assert "must be one of .arrow, .csv" in mag_("mask", people, "-o", "out.doc", "-k", 5, *MASK)[2]
+    for name in ("out.doc", "out.sas7bdat"):
+        complained = mag_("mask", people, "-o", name, "-k", 5, *MASK)[2]
+        assert complained.startswith("mag: files can be written to .arrow, .csv, .dta")
+        assert complained.endswith(f"; got '{name}'.\n")
+        assert ".sas7bdat," not in complained
+    assert ".sas7bdat," in mag_("check", "in.doc", "--qi", "a", "-k", 5)[2]
     assert mag_("check", "nothing.csv", "--qi", "a", "-k", 2)[2] == "mag: nothing.csv: there is no such file.\n"
     code, _, complained = mag_("mask", people, "-o", people.parent / "no" / "o.csv", "-k", 5, *MASK)
     assert (code, "there is no such folder" in complained) == (2, True)

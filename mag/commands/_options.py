@@ -158,9 +158,12 @@ def layout(delimiter: str | None, decimal_comma: bool, encoding: str, null: list
     return Layout("\t" if delimiter == "\\t" else delimiter, decimal_comma, encoding, tuple(general), special)
 
 
-def open_files(paths: Sequence[pathlib.Path], text_layout: Layout) -> list[File]:
-    """The files; options of text files without a text file are a mistake."""
-    files = [File(path, text_layout) for path in paths]
+def open_files(
+    sources: Sequence[pathlib.Path], text_layout: Layout, targets: Sequence[pathlib.Path] = ()
+) -> list[File]:
+    """The files to read and to write; options of text files without a text file are a mistake."""
+    files = [File(path, text_layout) for path in sources]
+    files += [File(path, text_layout, to_write=True) for path in targets]
     usual = Layout()
     names = [
         f"--{name.replace('_', '-')}"

@@ -146,7 +146,7 @@ def mask(
     if out is None and not dry_run:
         raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
     text_layout = layout(delimiter, decimal_comma, encoding, null)
-    read, *written = open_files([source, *([] if out is None else [out])], text_layout)
+    read, *written = open_files([source], text_layout, [] if out is None else [out])
     targets = _targets(out, report, prove_input, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
     _check_roles(read, roles)

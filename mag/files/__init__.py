@@ -64,10 +64,10 @@ class File:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: os.PathLike | str, layout: Layout | None = None):
+    def __init__(self, path: os.PathLike | str, layout: Layout | None = None, to_write: bool = False):
         self.path = pathlib.Path(path)
         self.layout = layout or Layout()
-        self.format = _by_ending(self.path)
+        self.format = _by_ending(self.path, to_write)
 
     def names(self) -> list[str]:
         """The columns, in order."""
@@ -123,8 +123,9 @@ class File:
         except BaseException as error:  # what Rust calls a panic is no Exception
             foreign = _foreign(error)
             if isinstance(error, UnicodeError) or (foreign and self.format.text and "utf-8" in str(error)):
+                other = "latin-1" if self.layout.utf8 else "utf-8"
                 raise ValueMistake(
-                    f"{self.path.name!r} is in another encoding than was told; use --encoding."
+                    f"{self.path.name!r} is not valid {self.layout.encoding.upper()}; try --encoding {other}."
                 ) from None
             if foreign:
                 raise ValueMistake(f"{self.path.name!r} {self.format.broken}") from None
@@ -151,8 +152,9 @@ def _foreign(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] in LIBRARIES
 
 
-def _by_ending(path: pathlib.Path) -> Format:
-    known = {ending: form for form in FORMATS.values() for ending in form.endings}
+def _by_ending(path: pathlib.Path, to_write: bool) -> Format:
+    known = {ending: form for form in FORMATS.values() for ending in form.endings if not (to_write and form.read_only)}
     if path.suffix.lower() not in known:
-        raise ValueMistake(f"the ending of {path.name!r} must be one of {', '.join(sorted(known))}.")
+        what = "files can be written to" if to_write else "files can be read from"
+        raise ValueMistake(f"{what} {', '.join(sorted(known))}; got {path.name!r}.")
     return known[path.suffix.lower()]

@@ -1,5 +1,6 @@
 """From the text of cells to numbers and dates."""
 
+import collections
 import contextlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 NUMBERS = ("integer", "large integer", "number")
 STAMPS = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
 KINDS = (*NUMBERS, "%Y-%m-%d", *STAMPS)  # in this order: the first that fits
+WORDS = ("NA", "N/A", "n/a", "na", "<NA>", "#N/A", "NULL", "null", "None", "none", ".", "-", "?")  # for missing numbers
 HEAD = 1000  # records by which a kind is guessed first
 
 
@@ -73,6 +75,24 @@ def parsed(text: "pl.Expr", kind: str, strict: bool = False) -> "pl.Expr":
     if number is not None:
         return text.cast(number, strict=strict)
     return text.str.to_datetime(kind, strict=strict) if kind in STAMPS else text.str.to_date(kind, strict=strict)
+
+
+def strange_cells(text: "pl.Series", layout: Layout, column: str) -> collections.Counter[str]:
+    """How many cells are each of the usual words for missing, in "text" of letters, or no number in "other" ways.
+
+    "readable" are those of the kind that most cells are, numbers or dates.
+    """
+    import polars as pl
+
+    cells = text.alias("").to_frame().select(bare(pl.col(""), layout, column)).to_series().drop_nulls()
+    readable = [cells.to_frame().select(parsed(pl.col(""), kind).is_not_null()).to_series() for kind in KINDS]
+    strange = cells.filter(~max(readable, key=pl.Series.sum))  # of the kind that most are
+    strange = strange.filter(~strange.is_in(WORDS))
+    counts = collections.Counter({word: int((cells == word).sum()) for word in WORDS})
+    counts["text"] = int(strange.str.contains(r"\p{L}").sum())
+    counts["other"] = strange.len() - counts["text"]
+    counts["readable"] = cells.len() - counts.total()
+    return counts
 
 
 def guess(text: "pl.Series", layout: Layout) -> str:
