@@ -138,6 +138,44 @@ def test_mask_from_and_to_every_format(people, mag_, ending):
     assert verified["smallest"] >= 3
 
 
+def test_kept_columns_are_counted_in_numbers(people, mag_):
+    code, said, _ = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK)
+    assert code == 0
+    assert (
+        "Note: With the kept columns, 60 of 60 records are in classes smaller than 5; the smallest class has 1." in said
+    )
+    manifest = json.loads(people.with_name("o.csv.manifest.json").read_text())
+    assert manifest["with_kept"] == {"smallest": 1, "below_k": 60}
+    code, said, _ = mag_("mask", people, "-k", 5, *MASK[:-4], "--drop", "zip", "--drop", "note", "--dry-run", "--json")
+    assert (code, "with_kept" in json.loads(said)) == (0, False)
+
+
+def test_withheld_records_are_told_in_a_file_of_their_own(tmp_path, mag_):
+    source, out, side = (tmp_path / name for name in ("in.csv", "o.csv", "withheld.csv"))
+    cells = [(i * 7 % 40, "rare" if i in (3, 11) else "often") for i in range(40)]
+    source.write_text("x,r\n" + "".join(f"{x},{r}\n" for x, r in cells))
+    given = ["mask", source, "-o", out, "-k", 5, "-c", "x", "--by", "r", "--small-strata", "suppress"]
+    assert mag_(*given, "--withheld", side, "--shuffle", "--dry-run")[0] == 0
+    assert not side.exists()
+    code, said, _ = mag_(*given, "--withheld", side)
+    assert (code, str(side) in said) == (0, True)
+    assert side.read_text() == "record\n4\n12\n"
+    assert side.stat().st_mode & 0o777 == 0o600
+    assert "withheld.csv" not in out.with_name("o.csv.manifest.json").read_text()
+    assert "38 and 40; if mag mask withheld some, pass --withheld FILE" in mag_("risk", source, out, "--qi", "x")[2]
+    for command in ("risk", "utility"):
+        told = json.loads(mag_(command, source, out, "-c", "x", "--withheld", side, "--json")[1])
+        assert told["records"] == 38
+    published = np.array([x for x, r in cells if r == "often"], float)
+    assert told["information_loss"] == pytest.approx(
+        mag.metrics.information_loss(published, pl.read_csv(out)["x"].to_numpy().astype(float))
+    )
+    for wrong in ("x\n1\n", "record\n41\n", "record\n0\n", "record\na\n"):
+        side.write_text(wrong)
+        assert "must be a file of mag mask --withheld" in mag_("risk", source, out, "--withheld", side)[2]
+    assert "the file exists" in mag_(*given, "--withheld", side, "-o", tmp_path / "p.csv")[2]
+
+
 def test_json_is_one_object_and_nothing_else(people, mag_):
     code, said, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "--json")
     assert (code, complained) == (0, "")

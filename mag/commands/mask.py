@@ -44,7 +44,7 @@ from mag.commands._options import (
     parse_method_options,
 )
 from mag.commands._output import bar, dump, say
-from mag.commands._table import read_table, read_weights
+from mag.commands._table import read_table, read_weights, write_withheld
 from mag.files import FORMATS, File, columns_of, smallest
 
 if TYPE_CHECKING:
@@ -122,6 +122,14 @@ def mask(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    withheld: Annotated[
+        pathlib.Path | None,
+        typer.Option(
+            help="Write the numbers of the withheld records of IN; keep it with IN.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     overwrite: Overwrite = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Do everything but write.", rich_help_panel=OUTPUT)
@@ -147,7 +155,7 @@ def mask(
         raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
     text_layout = layout(delimiter, decimal_comma, encoding, null)
     read, *written = open_files([source], text_layout, [] if out is None else [out])
-    targets = _targets(out, report, prove_input, source, overwrite)
+    targets = _targets(out, {"report": report, "withheld": withheld}, prove_input, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
     _check_roles(read, roles)
     options: dict[str, Any] = {
@@ -161,7 +169,7 @@ def mask(
     if weights is not None and weights not in [*roles["--keep"], *roles["--drop"]]:
         raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     group_size, before = parse_integers("-k", k), _stamp(source)
-    whole = dry_run or report or prove_input or text_layout.has_codes
+    whole = dry_run or report or withheld or prove_input or text_layout.has_codes
     if out is not None and not whole and _by_column([read, *written], options):
         options["weights"] = weights
         for name in () if quiet else column:  # one at a time, as they are masked
@@ -188,12 +196,17 @@ def mask(
         unread = {"drop": len(roles["--drop"])} | ({"weights": weights} if weights in roles["--keep"] else {})
         release = release.with_options(**unread)
         manifest, guarantee, warnings = _manifest(release), release.guarantee, release.warnings
+        with_kept = release.count_with_kept()
+        if with_kept is not None:
+            manifest["with_kept"] = {"smallest": with_kept[0], "below_k": with_kept[1]}
         if not dry_run:
             with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
                 [target], drafts = written, dict(zip(targets, paths, strict=True))
                 stored = target.write(release.data, column, meta, drafts["out"])
                 if report is not None:
                     release.report(drafts["report"])
+                if withheld is not None:
+                    write_withheld(drafts["withheld"], release.withheld_rows().tolist())
                 if target.format.text:  # the count needs memory, too
                     stored = columns_of(stored, roles["--by"] + roles["--keep"])
                 del release, frame
@@ -207,7 +220,7 @@ def mask(
     if as_json:
         dump(manifest)
     elif not quiet:
-        _say(guarantee, warnings, targets.values(), dry_run)
+        _say(guarantee, [*warnings, *_describe_kept(with_kept, guarantee)], targets.values(), dry_run)
 
 
 def _by_column(files: list[File], options: dict[str, Any]) -> bool:
@@ -255,17 +268,32 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
 
 
 def _targets(
-    out: pathlib.Path | None, report: pathlib.Path | None, prove: bool, source: pathlib.Path, overwrite: bool
+    out: pathlib.Path | None,
+    others: dict[str, pathlib.Path | None],
+    prove: bool,
+    source: pathlib.Path,
+    overwrite: bool,
 ) -> dict[str, pathlib.Path]:
-    """OUT, what stands beside it and the report, all of which can be written, before anything long begins."""
+    """OUT and what is written beside it, all of which can be written, before anything long begins."""
     targets = {} if out is None else {"out": out, "manifest": out.with_name(out.name + MANIFEST)}
     if out is not None and prove:
         targets["secret"] = out.with_name(out.name + SECRET)
-    if report is not None:
-        targets["report"] = report
+    targets |= {name: path for name, path in others.items() if path is not None}
     for target in targets.values():
         check_target(target, [source], overwrite)
     return targets
+
+
+def _describe_kept(with_kept: tuple[int, int] | None, guarantee: "Guarantee") -> list[str]:
+    """What kept columns do to the classes, in numbers."""
+    if with_kept is None:
+        return []
+    k = guarantee.k if isinstance(guarantee.k, int) else min(guarantee.k.values())
+    smallest_class, below_k = with_kept
+    return [
+        f"With the kept columns, {below_k} of {guarantee.n_records} records are in classes smaller than {k}; the "
+        f"smallest class has {smallest_class}."
+    ]
 
 
 ROLES = Sentences(
