@@ -72,6 +72,8 @@ def _run(arguments: list[str]) -> int:
 
     try:
         code = application()(arguments, prog_name="mag", standalone_mode=False)
+    except SystemExit as done:  # how typer ends what it says to a shell that completes words
+        code = done.code
     except Exception as error:
         if not hasattr(error, "format_message"):  # typer's own mistakes have it, in all its versions
             raise

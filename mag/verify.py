@@ -76,6 +76,12 @@ def recounts(
     return jointly, dict(zip(columns if each else (), alone or [jointly], strict=False))
 
 
+def sizes_of_classes(table: Any, columns: Sequence[Hashable]) -> np.ndarray:
+    """How many records each class of equal records has, compared as `recount` does."""
+    frame = frame_of(table)
+    return np.bincount(_classes([token for name in columns for token in _tokens(frame, name)]))
+
+
 def require_comparable(frame: Frame, by: Sequence[Hashable]) -> None:
     """Raise where the recount could not tell the cells of a column apart, before anything is grouped."""
     for name in by:

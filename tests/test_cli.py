@@ -15,7 +15,7 @@ import pytest
 import mag
 from mag import cli
 from mag._backends import BACKENDS
-from mag.files import File
+from mag.files import File, Layout
 
 
 @pytest.fixture
@@ -138,6 +138,44 @@ def test_mask_from_and_to_every_format(people, mag_, ending):
     assert verified["smallest"] >= 3
 
 
+def test_kept_columns_are_counted_in_numbers(people, mag_):
+    code, said, _ = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK)
+    assert code == 0
+    assert (
+        "Note: With the kept columns, 60 of 60 records are in classes smaller than 5; the smallest class has 1." in said
+    )
+    manifest = json.loads(people.with_name("o.csv.manifest.json").read_text())
+    assert manifest["with_kept"] == {"smallest": 1, "below_k": 60}
+    code, said, _ = mag_("mask", people, "-k", 5, *MASK[:-4], "--drop", "zip", "--drop", "note", "--dry-run", "--json")
+    assert (code, "with_kept" in json.loads(said)) == (0, False)
+
+
+def test_withheld_records_are_told_in_a_file_of_their_own(tmp_path, mag_):
+    source, out, side = (tmp_path / name for name in ("in.csv", "o.csv", "withheld.csv"))
+    cells = [(i * 7 % 40, "rare" if i in (3, 11) else "often") for i in range(40)]
+    source.write_text("x,r\n" + "".join(f"{x},{r}\n" for x, r in cells))
+    given = ["mask", source, "-o", out, "-k", 5, "-c", "x", "--by", "r", "--small-strata", "suppress"]
+    assert mag_(*given, "--withheld", side, "--shuffle", "--dry-run")[0] == 0
+    assert not side.exists()
+    code, said, _ = mag_(*given, "--withheld", side)
+    assert (code, str(side) in said) == (0, True)
+    assert side.read_text() == "record\n4\n12\n"
+    assert side.stat().st_mode & 0o777 == 0o600
+    assert "withheld.csv" not in out.with_name("o.csv.manifest.json").read_text()
+    assert "38 and 40; if mag mask withheld some, pass --withheld FILE" in mag_("risk", source, out, "--qi", "x")[2]
+    for command in ("risk", "utility"):
+        told = json.loads(mag_(command, source, out, "-c", "x", "--withheld", side, "--json")[1])
+        assert told["records"] == 38
+    published = np.array([x for x, r in cells if r == "often"], float)
+    assert told["information_loss"] == pytest.approx(
+        mag.metrics.information_loss(published, pl.read_csv(out)["x"].to_numpy().astype(float))
+    )
+    for wrong in ("x\n1\n", "record\n41\n", "record\n0\n", "record\na\n"):
+        side.write_text(wrong)
+        assert "must be a file of mag mask --withheld" in mag_("risk", source, out, "--withheld", side)[2]
+    assert "the file exists" in mag_(*given, "--withheld", side, "-o", tmp_path / "p.csv")[2]
+
+
 def test_json_is_one_object_and_nothing_else(people, mag_):
     code, said, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "--json")
     assert (code, complained) == (0, "")
@@ -212,7 +250,7 @@ def test_missing_numbers_and_small_strata(tmp_path, mag_):
     source, out = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("x,r\nNA,a\nNA,a\n3,a\n5,a\n9,b\n")
     given = ["mask", source, "-o", out, "-k", 2, "-c", "x", "--by", "r"]
-    assert mag_(*given)[2].startswith("mag: 'in.csv': 2 cells of column 'x' cannot be read as numbers")
+    assert mag_(*given)[2] == "mag: 'in.csv': column 'x': 2 cells are NA; --null NA declares missing codes.\n"
     assert "columns have missing values: 2 in 'x'" in mag_(*given, "--null", "NA")[2]
     code, _, complained = mag_(*given, "--null", "NA", "--missing", "group")
     assert code == 2
@@ -221,6 +259,70 @@ def test_missing_numbers_and_small_strata(tmp_path, mag_):
     assert out.read_text() == "x,r\nNA,a\nNA,a\n4,a\n4,a\n"
     assert mag_(*given, "--null", "NA", "--missing", "drop", "--small-strata", "merge", "--overwrite")[0] == 0
     assert out.read_text() == "x,r\n6,\n6,\n6,\n"
+
+
+CODED = {"income": [1.5, 2.5, -9.0, -8.0, 4.0, 6.0, -9.0, -9.0], "n": [-9, 1, 2, 3, 4, 5, 6, 7]}
+
+
+@pytest.mark.parametrize("ending", ["csv", "dta", "feather", "parquet", "sav", "tsv", "xlsx", "xpt"])
+def test_codes_for_missing_numbers_are_of_one_column_or_of_all(tmp_path, mag_, ending):
+    source, out = tmp_path / "in.parquet", tmp_path / f"in.{ending}"
+    pl.DataFrame(CODED).write_parquet(source)
+    if ending != "parquet":
+        keep = ["-c", "income", "-c", "n", "-k", 1, "--scope", "per-column"]
+        assert mag_("mask", source, "-o", out, *keep)[0] == 0
+    given = ["mask", out, "-o", tmp_path / "o.csv", "-k", 2, "-c", "income", "-c", "n", "--missing", "group"]
+    given += ["--scope", "per-column", "--overwrite", "--json"]
+    code, _, complained = mag_(*given, "--null", "income=-9,-8")
+    assert (code, complained) == (0, "")
+    rows = [line.split(",") for line in (tmp_path / "o.csv").read_text().splitlines()[1:]]
+    assert [float(income) for income, _ in rows] == [2, 2, -9, -9, 5, 5, -9, -9]  # the first code is written
+    assert min(float(n) for _, n in rows) < 0  # -9 is a number there
+    code, _, complained = mag_(*given, "--null", "-9", "--null", "income=-8")
+    assert (code, "1 of 1 strata" in complained) == (2, True)  # one record alone misses n
+    assert "has no column 'wage'" in mag_(*given, "--null", "wage=-9")[2]
+    assert mag_(*given, "--null", "income=")[2] == "mag: --null must be CODES or NAME=CODES; got 'income='.\n"
+
+
+def test_codes_for_columns_that_are_not_computed_with_are_a_mistake(people, mag_):
+    given = ["mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "--null", "region=n"]
+    assert mag_(*given)[2].startswith("mag: --null: codes are for columns that are computed with; 'region' is none")
+
+
+def test_a_code_is_a_word_and_a_number(tmp_path, mag_):
+    """As pandas writes them, integers beside missing cells are floats."""
+    (tmp_path / "in.csv").write_text("x\n1\n3\n-9.0\n-9\n999999999999999999\n1000000000000000000\nNA\n")
+    given = ["mask", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "-k", 1, "-c", "x", "--missing", "group"]
+    assert mag_(*given, "--null", "NA,-9", "--null", "999999999999999999")[0] == 0
+    assert (tmp_path / "o.csv").read_text().split() == ["x", "1", "3", "NA", "NA", "NA", "1000000000000000000", "NA"]
+    frame = pl.DataFrame({"x": ["1", "3", "NA", None], "y": [1, 10**18, 10**18 - 1, -9]})
+    frame.write_parquet(tmp_path / "in.parquet")
+    file = File(tmp_path / "in.parquet", Layout(null=("NA", "-9.0"), null_of={"y": (str(10**18 - 1),)}))
+    read = file.read(["x", "y"])[0]
+    assert read.to_dict(as_series=False) == {"x": [1, 3, None, None], "y": [1, 10**18, None, None]}
+    assert File(tmp_path / "in.parquet", Layout(null=("no",))).read(["x"])[0]["x"].to_list() == ["1", "3", "NA", None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        (["1"] * 5 + ["NA"] * 3 + ["."], "'x': 3 cells are NA and 1 cell is .; --null NA,. declares missing codes."),
+        (["2026-01-31"] * 5 + ["NA"] * 3, "column 'x': 3 cells are NA; --null NA declares missing codes."),
+        (["1"] * 5 + ["NA", "secret"], "1 cell is NA and 1 other cell is neither a number nor a date like 2026-01-31; "
+                                       "--null NA declares missing codes, a decimal comma needs --decimal-comma."),
+        (["secret"] * 5 + ["1", "NA"], "'x' holds text, and categories cannot be masked: use --by, --keep or --drop."),
+        (["1.234,5", "2,5"], "column 'x': 2 cells are neither a number nor a date"),
+    ],
+)  # fmt: skip
+def test_cells_that_are_no_numbers_are_explained(tmp_path, mag_, cells, sentence):
+    source = tmp_path / "in.csv"
+    pl.DataFrame({"x": cells}).write_csv(source)
+    code, _, complained = mag_("mask", source, "-o", tmp_path / "o.csv", "-k", 2, "-c", "x")
+    assert (code, sentence in complained, "secret" in complained) == (2, True, False), complained
+    if "secret" in cells:
+        pl.DataFrame({"x": cells}).write_parquet(source.with_suffix(".parquet"))
+        given = ["mask", source.with_suffix(".parquet"), "-o", tmp_path / "o.csv", "-k", 2, "-c", "x"]
+        assert "categories cannot be masked: use --by, --keep or --drop." in mag_(*given)[2]
 
 
 def test_columns_without_a_role_are_named(people, mag_):
@@ -243,7 +345,7 @@ def test_columns_without_a_role_are_named(people, mag_):
             ["-k", "5", "--missing", "error", "--option", "missing=drop"],
             "--option is for options of the method; got miss",
         ),
-        (["-k", "5", "--option", "shuffle=true", "--option", "cost=sae"], "got shuffle, cost, see mag mask --help."),
+        (["-k", "5", "--option", "shuffle=true", "--option", "cost=sae"], "got shuffle, cost, see --help."),
         (["-k", "5", "--encoding", "zlib"], "encoding must be one of text that Python knows; got 'zlib'."),
         (["-k", "5", "--method", "mean"], "method must be one of 'anneal'"),
         (["-k", "5", "--missing", "no"], "missing must be one of 'drop', 'error', 'group'; got 'no'."),
@@ -271,7 +373,12 @@ def test_options_of_text_files_are_not_for_others(people, mag_):
 
 
 def test_unknown_endings_and_missing_files(people, mag_):
-    assert "must be one of .arrow, .csv" in mag_("mask", people, "-o", "out.doc", "-k", 5, *MASK)[2]
+    for name in ("out.doc", "out.sas7bdat"):
+        complained = mag_("mask", people, "-o", name, "-k", 5, *MASK)[2]
+        assert complained.startswith("mag: files can be written to .arrow, .csv, .dta")
+        assert complained.endswith(f"; got '{name}'.\n")
+        assert ".sas7bdat," not in complained
+    assert ".sas7bdat," in mag_("check", "in.doc", "--qi", "a", "-k", 5)[2]
     assert mag_("check", "nothing.csv", "--qi", "a", "-k", 2)[2] == "mag: nothing.csv: there is no such file.\n"
     code, _, complained = mag_("mask", people, "-o", people.parent / "no" / "o.csv", "-k", 5, *MASK)
     assert (code, "there is no such folder" in complained) == (2, True)
@@ -406,6 +513,68 @@ def test_an_input_that_changes_meanwhile_is_not_published(people, mag_, monkeypa
     assert list(people.parent.iterdir()) == [people]
 
 
+# values that look like codes
+
+
+def amounts(n=400):
+    return np.random.default_rng(1).lognormal(8, 0.5, n).round(1)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ([-9] * 30 + [-8] * 2, "-9 (30 records), 1 rarer value (2 records). They are averaged as numbers unless you "
+                               "declare them: --null x=-9,CODE"),
+        ([-1] * 7, "missing codes: -1 (7 records)."),
+        ([9999999] * 12, "missing codes: 9999999 (12 records)."),
+        ([99999.0] * 2, "missing codes: 1 rarer value (2 records)."),
+        ([70000] * 11, "the largest value of column 'x' occurs in 11 records, like a top code"),
+    ],
+)  # fmt: skip
+def test_values_that_look_like_codes_are_noted(tmp_path, mag_, values, sentence):
+    source, out = tmp_path / "in.csv", tmp_path / "o.csv"
+    pl.DataFrame({"x": [*amounts(), *values]}, strict=False).write_csv(source)
+    for rest in ([], ["--json"]):
+        given = ["mask", source, "-o", out, "-k", 5, "-c", "x", "--report", tmp_path / "r.html", "--overwrite", *rest]
+        code, _, complained = mag_(*given)
+        assert code == 0
+        assert complained.startswith("mag: note: ")
+        assert sentence in complained
+        assert complained.count("\n") == 1
+        for path in (out.with_name("o.csv.manifest.json"), tmp_path / "r.html"):  # which may be handed on
+            assert not any(word in path.read_text() for word in ("look like", "top code", "--null"))
+    assert mag_(*given, "--quiet")[2] == ""
+    assert sentence in mag_("compare", source, "-c", "x", "-k", 5)[2]
+    source = source.with_suffix(".parquet")
+    pl.DataFrame({"x": [*amounts(), *values]}, strict=False).write_parquet(source)
+    given = ["mask", source, "-o", out.with_suffix(".parquet"), "-k", "x=5", "-c", "x", "--scope", "per-column"]
+    assert sentence in mag_(*given)[2]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        [-9],
+        list(np.random.default_rng(2).normal(-50, 20, 200).round()),  # debts
+        [-0.5] * 9,
+        list(range(100)) * 20,  # ages
+    ],
+)
+def test_amounts_are_no_codes(values):
+    from mag.commands._codes import describe_codes
+
+    assert describe_codes(pl.Series("x", [*amounts(), *values], strict=False), 5) == []
+
+
+def test_categories_are_no_amounts():
+    from mag.commands._codes import describe_codes
+
+    assert describe_codes(pl.Series("x", [-2, -1, 0, 1, 2, 99] * 50), 5) == []
+    assert describe_codes(pl.Series("x", [], dtype=pl.Float64), 5) == []
+    assert describe_codes(pl.Series("x", [None] * 9, dtype=pl.Int64), 5) == []
+
+
 # mag check
 
 
@@ -413,10 +582,10 @@ def test_check_says_the_smallest_class_and_how_many_records_violate(tmp_path, ma
     path = tmp_path / "in.csv"
     path.write_text("a,b\n1,x\n1,x\n1,x\n2,x\n2,x\n,x\n")
     assert mag_("check", path, "--qi", "b", "-k", 6) == (
-        0, "yes: every record of in.csv is like at least 5 others; smallest class 6.\n", "",
+        0, "PASS k=6: each of 6 records matches at least 5 others; smallest class 6.\n", "",
     )  # fmt: skip
     assert mag_("check", path, "--qi", "a", "--qi", "b", "-k", 3) == (
-        1, "no: 3 of 6 records are like fewer than 2 others; smallest class 1, k=3.\n", "",
+        1, "FAIL k=3: 3 of 6 records match fewer than 2 others; smallest class 1.\n", "",
     )  # fmt: skip
     code, said, _ = mag_("check", path, "--qi", "a", "-k", 2, "--json")
     found = {"file": str(path), "qi": ["a"], "k": 2, "holds": False, "smallest": 1, "violating": 1}
@@ -446,13 +615,36 @@ def test_risk_and_utility_compare_the_numbers_that_files_have_in_common(people, 
     assert "information loss of age" in mag_("utility", people, out)[1]
 
 
+def test_risk_of_one_file_counts_classes_of_any_type(tmp_path, mag_):
+    path = tmp_path / "in.csv"
+    path.write_text("sex,age,w\nf,31,10\nf,31,30\nm,31,8\nm,,2\nm,,2\n")
+    code, said, complained = mag_("risk", path, "--qi", "sex", "--qi", "age", "--json")
+    expected = {"records": 5, "classes": 3, "k_anonymity": 1, "uniques": 1}
+    expected |= {"below_3": 5, "below_5": 5, "expected_reidentifications": 3, "mean_reidentification_risk": 0.6}
+    assert (code, complained) == (0, "")
+    told = json.loads(said)
+    assert told.pop("columns") == ["sex", "age"]
+    assert told == pytest.approx(expected | {"largest_reidentification_risk": 1})
+    told = json.loads(mag_("risk", path, "--qi", "sex", "--qi", "age", "-k", 2, "--weights", "w", "--json")[1])
+    each = mag.privacy.reidentification_risk(["a", "a", "b", "c", "c"], [10, 30, 8, 2, 2])
+    assert told["expected_reidentifications"] == pytest.approx(each.sum())
+    assert told["largest_reidentification_risk"] == pytest.approx(each.max())
+    assert (told["below_2"], "below_3" in told) == (1, False)
+    assert mag_("risk", path)[2] == "mag: --qi must name the quasi-identifiers of one file; got none.\n"
+    assert "no column 'income'" in mag_("risk", path, "--qi", "income")[2]
+    assert "--weights is used with one file only" in mag_("risk", path, path, "--weights", "w")[2]
+    assert (
+        "--weights: 'age' must hold numbers, none missing; 2" in mag_("risk", path, "--qi", "w", "--weights", "age")[2]
+    )
+
+
 def test_files_of_different_lengths_are_no_pair(people, mag_):
     other, text = people.with_name("other.csv"), people.with_name("text.csv")
     other.write_text("\n".join(people.read_text().splitlines()[:-3]) + "\n")
     text.write_text("t\na\nb\n")
     for command in ("risk", "utility"):
         code, _, complained = mag_(command, people, other)
-        assert (code, "must have as many records as 'people.csv'" in complained) == (2, True)
+        assert (code, "must have the records of 'people.csv', in the same order" in complained) == (2, True)
         assert "got 57 and 60" in complained
         assert "no column of numbers in common" in mag_(command, people, text)[2]
 
@@ -476,7 +668,55 @@ def test_compare_prints_a_table_and_draws_a_plot(people, mag_):
     assert rows[0]["information loss, %"] == pytest.approx(100 * expected, rel=0.05)  # ages are rounded
     assert "the file exists" in mag_(*given, "--plot", plot)[2]
     assert "must be one of .pdf, .png, .svg" in mag_(*given, "--plot", "plot.bmp")[2]
-    assert "--seed is not used" in mag_(*given, "--seed", "1")[2]
+    assert "--seed: not used by the methods mdav, ona_star" in mag_(*given, "--seed", "1")[2]
+
+
+def test_compare_passes_options_to_the_methods_that_take_them(people, mag_):
+    given = [
+        "compare",
+        people,
+        "-c",
+        "income",
+        "-c",
+        "age",
+        "-k",
+        3,
+        "-m",
+        "mdav",
+        "-m",
+        "mona",
+        "-m",
+        "lmas",
+        "--json",
+    ]
+
+    def losses(*rest):
+        code, said, complained = mag_(*given, *rest)
+        assert (code, complained) == (0, "")
+        return [row["information loss, %"] for row in json.loads(said)["rows"]]
+
+    plain = losses()
+    table = pl.read_csv(people).select("income", "age").to_numpy()
+    changed = losses("--option", "rho=0.1")
+    assert (changed[0], changed[2]) == (plain[0], plain[2])
+    assert changed[1] == pytest.approx(
+        100 * mag.multivariate(table, 3, method="mona", rho=0.1).information_loss, rel=0.05
+    )
+    seeded = losses("--seed", "5")
+    assert seeded[:2] == plain[:2]
+    weighted = losses("--weights", "note")  # all the same
+    assert weighted == pytest.approx(plain)
+    assert losses("--weights", "income") != plain
+    assert "--option frob: not used by the methods mdav, mona, lmas" in mag_(*given, "--option", "frob=1")[2]
+
+
+def test_compare_limits_time_where_a_method_searches(people, mag_):
+    given = ["compare", people, "-c", "income", "-c", "age", "-k", 3, "--time-limit", "0.2", "--json"]
+    code, said, _ = mag_(*given, "-m", "auto", "-m", "zscore")
+    assert code == 0
+    names = [row["method"] for row in json.loads(said)["rows"]]
+    assert (names[0].startswith("auto (anneal"), names[1]) == (True, "zscore")
+    assert "--time-limit: not used by the methods zscore" in mag_(*given, "-m", "zscore")[2]
 
 
 # mag info, warmup, demo, and what is common to all
@@ -713,3 +953,74 @@ def test_dates_and_words_for_missing_in_columns_called_like_patterns(tmp_path, m
     roles = ["-c", "*", "-c", "^a$", "-c", "^b$", "--null", "-", "--missing", "group"]
     assert mag_("mask", source, "-o", out, "-k", 2, "--scope", "per-column", *roles)[:1] == (0,)
     assert out.read_text().startswith("*,^a$,^b$\n")
+
+
+# help and completion
+
+
+def test_help_names_every_method_and_cost():
+    from mag.commands import _options
+    from mag.costs import COSTS
+    from mag.methods import METHODS
+
+    assert sorted(_options.EVERY_METHOD) == sorted(["auto", *METHODS])
+    assert sorted(_options.COSTS) == sorted(COSTS)
+
+
+@pytest.mark.parametrize("command", ["", "check", "compare", "demo", "info", "mask", "risk", "utility"])
+def test_help_shows_an_example(mag_, monkeypatch, command):
+    from mag.methods import METHODS
+
+    monkeypatch.setenv("COLUMNS", "200")
+    code, said, complained = mag_(*command.split(), "--help")
+    assert (code, complained) == (0, "")
+    examples = said.partition("Examples:")[2]
+    assert f"mag {command}".strip() in examples
+    if command in ("compare", "mask"):
+        assert all(f" {name}" in examples for name in METHODS)
+
+
+def test_examples_of_the_help_are_calls_that_parse(people, mag_, monkeypatch):
+    """With names that are not there they fail for that reason, never for an option that does not exist."""
+    from mag.commands import COMMANDS
+    from mag.commands._app import describe
+
+    monkeypatch.chdir(people.parent)
+    for name in ("check", "compare", "mask", "risk", "utility"):
+        examples = [line.split() for line in describe(COMMANDS[name])[1].splitlines() if line.startswith(f"mag {name}")]
+        assert examples
+        for _, *call in examples:
+            call = call[: call.index("||")] if "||" in call else call
+            complained = mag_(*call)[2]
+            assert complained == "" or "no such file" in complained or "has no column" in complained, (call, complained)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("mag mask people.csv -m mdav_", {"mdav_order", "mdav_plus", "mdav_star", "mdav_star_gamma"}),
+        ("mag mask people.csv --cost s", {"sae", "sse", "sse_int"}),
+        ("mag mask people.csv --by r", {"region"}),
+        ("mag check people.csv --qi ", {"zip", "income", "age", "region", "note"}),
+        ("mag mask people.csv --scope per", {"per-column"}),
+        ("mag mask none.csv -c ", set()),
+        ("mag com", {"compare"}),
+    ],
+)
+def test_a_shell_completes_methods_costs_and_columns(people, words, expected):
+    typed = words.split(" ")
+    settings = {"_MAG_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(typed) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-m", "mag.cli"],
+        env=os.environ | settings, cwd=people.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(done.stdout.split()) == expected
+
+
+def test_the_script_for_a_shell_is_shown():
+    settings = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    command = [sys.executable, "-m", "mag.cli", "--show-completion", "bash"]
+    done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "_MAG_COMPLETE=complete_bash" in done.stdout

@@ -47,6 +47,25 @@ def test_class_sizes_k_anonymity_and_uniques_by_hand():
     assert privacy.uniques(table, k=7) == 6
 
 
+@pytest.mark.parametrize("f", [1, 2, 3, 9, 10, 40])
+@pytest.mark.parametrize("p", [1e-4, 0.03, 0.49, 0.51, 0.97, 1.0])
+def test_reidentification_risk_is_the_mean_of_the_inverse(f, p):
+    # the integral over s = u³, at 20 000 midpoints
+    u = (np.arange(20_000) + 0.5) / 20_000
+    s, step = u**3, 3 * u**2 / 20_000
+    expected = (s ** (f - 1) * p / (p + (1 - p) * s) * step).sum()
+    found = privacy.reidentification_risk(np.zeros(f), np.full(f, 1 / p))
+    assert found == pytest.approx(np.full(f, expected), rel=1e-5)
+
+
+def test_reidentification_risk_without_weights_and_with_light_ones():
+    table = ["a", "b", "b", "c", "c", "c"]
+    assert privacy.reidentification_risk(table).tolist() == pytest.approx([1, 1 / 2, 1 / 2, 1 / 3, 1 / 3, 1 / 3])
+    assert privacy.reidentification_risk(table).sum() == pytest.approx(3)  # one in every class
+    light = privacy.reidentification_risk(table, [0.5, 1, 0, 1, 1, 1])
+    assert light == pytest.approx(privacy.reidentification_risk(table))
+
+
 nan = np.nan
 
 
@@ -406,7 +425,8 @@ def test_pycanon_agrees(seed):
 
 @pytest.mark.parametrize("name", sorted(MEASURES))
 def test_nothing_is_refused(name):
-    others = {"mt_closeness": ([], 1), "class_sizes": (), "k_anonymity": (), "uniques": ()}.get(name, ([],))
+    alone = ("class_sizes", "k_anonymity", "reidentification_risk", "uniques")
+    others = {"mt_closeness": ([], 1)}.get(name, () if name in alone else ([],))
     with pytest.raises(ValueError, match="must hold at least one row and one column"):
         MEASURES[name]([], *others)
 

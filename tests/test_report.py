@@ -102,7 +102,7 @@ def test_the_guarantee_stands_in_the_first_lines():
     text = Reader(report.page(facts)).text
     assert text.startswith(f"A register A register {facts.guarantee}".replace(" = ", " = "))
     head = text[: text.index("Distributions")]
-    for part in ("k asked for 5", "k counted 5", "Not guaranteed", "not covered: occupation"):
+    for part in ("k requested 5", "k counted 5", "Not guaranteed", "not covered: occupation"):
         assert part in head
 
 
@@ -235,7 +235,8 @@ def test_a_column_that_fewer_than_k_records_have_is_not_drawn():
     few = np.full(200, np.nan)
     few[:3] = [1.5, 2.5, 9.5]
     assert _bins.bins(few, few, K) is None
-    assert np.isnan(_columns.change(few, few, K).loss)
+    assert np.isnan(_columns.change(few, few, K).spread)
+    assert np.isnan(_columns.losses([few], [few], K)[0])
     correlated = _columns.correlations([few, np.arange(200.0)], K)
     assert np.isnan(correlated[0, 1])
 
@@ -255,10 +256,38 @@ def test_a_change_is_measured_on_known_values():
     x = np.array([1.0, 3.0, 10.0, 14.0, np.nan])
     y = np.array([2.0, 2.0, 12.0, 12.0, np.nan])
     found = _columns.change(x, y, 2)
-    assert found.loss == pytest.approx(0.090909, abs=1e-6)  # SSE 10 of SST 110
+    assert _columns.losses([x], [y], 2) == [pytest.approx(0.090909, abs=1e-6)]  # SSE 10 of SST 110
     assert found.spread == pytest.approx(np.std(y[:4]) / np.std(x[:4]))
     assert found.shift == 0
-    assert found[3:] == (2, 1)
+    assert found[2:] == (2, 1)
+
+
+def test_losses_are_of_the_records_that_the_headline_is_of(tmp_path):
+    """With missing cells, the loss of all columns was larger than that of each."""
+    rng = np.random.default_rng(5)
+    table = {name: rng.lognormal(0, 1, 400) for name in ("a", "b", "c")}
+    table["b"][rng.random(400) < 0.4] = np.nan
+    release = mag.microaggregate(table, 5, ["a", "b", "c"], missing="group")
+    utility = release.utility()
+    before, after = (list(part.values()) for part in release.numbers())
+    found = _columns.losses(before, after, 5)
+    assert found == pytest.approx(list(utility["information_loss_by_column"].values()))
+    assert np.mean(found) == pytest.approx(utility["information_loss"])
+    text = Reader(release.report(tmp_path / "r.html").read_text(encoding="utf-8")).text
+    assert "Information loss of complete records" in text
+    whole = int((~np.isnan(table["b"])).sum())
+    assert f"All of these figures are of the {whole} records without a missing cell." in text
+
+
+def test_kept_columns_are_counted_in_the_report(tmp_path):
+    table = {"x": np.arange(40.0), "job": np.array(["a"] * 35 + list("bcdef"))}
+    release = mag.microaggregate(table, 4, ["x"], keep=["job"])
+    _, sizes = np.unique(np.column_stack([release.data["x"].astype(str), table["job"]]), axis=0, return_counts=True)
+    assert release.count_with_kept() == (1, sizes[sizes < 4].sum())
+    text = Reader(release.report(tmp_path / "r.html").read_text(encoding="utf-8")).text
+    assert "Smallest class with kept columns 1" in text
+    assert f"finds {sizes[sizes < 4].sum()} of 40 records in classes of fewer than 4." in text
+    assert mag.microaggregate(table, 4, ["x"], drop=["job"]).count_with_kept() is None
 
 
 def test_the_seed_of_a_shuffle_is_not_shown():
@@ -330,7 +359,7 @@ def test_k_may_differ_by_column():
     facts = released(columns(), scope="per-column")
     facts = report.Facts(**vars(facts) | {"k": {"age": 3, "income": 4, "born": 5}})
     text = Reader(report.page(facts)).text
-    assert "k asked for 3 to 5" in text
+    assert "k requested 3 to 5" in text
 
 
 # --- shapes ---------------------------------------------------------------------------------------

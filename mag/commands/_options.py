@@ -1,7 +1,7 @@
 """Options that several commands share, and how their words are read."""
 
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -9,43 +9,168 @@ import typer
 from mag._lib.errors import ValueMistake
 from mag.files import File, Layout
 
-TEXT = "Text files"  # a panel of the help
+COLUMNS, GROUPING, MISSING, OUTPUT, TEXT = "Columns", "Grouping", "Missing values", "Output", "Text files"  # panels
+METHODS = {  # by family; in words, so that help and completion need not load them
+    "Default (ona_star; mona for large tables; anneal with --time-limit)": ["auto"],
+    "Smallest loss": ["ona_star", "ona_star_gamma", "ona", "lmas", "anneal", "matching"],
+    "Maximum distance": ["mdav", "mdav_plus", "mdav_star", "mdav_star_gamma", "md", "v_mdav"],
+    "Large tables": ["mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d"],
+    "Along one order": ["projection", "zscore", "npn", "tsp", "mdav_order", "cbfs_order"],
+    "Others": ["kmeans_cleanup", "nearest_neighbor"],
+}
+EVERY_METHOD = [name for names in METHODS.values() for name in names]
+COSTS = ["sse", "sae", "maxdist", "roundup", "rounddown", "sse_int"]
 
-Aggregate = Annotated[str | None, typer.Option(help="max, mean (default), median, mid_range or min of a group.")]
-By = Annotated[list[str] | None, typer.Option("--by", help="Groups never cross values of this column; repeatable.")]
-Column = Annotated[list[str] | None, typer.Option("--column", "-c", help="A column; repeatable.", metavar="NAME")]
+
+def complete(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """What a shell offers for an option: those of the words that begin as the user has begun."""
+    offered = list(words)
+    return lambda incomplete: [word for word in offered if word.startswith(incomplete)]
+
+
+def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The columns of the file that the command line names before; none where it cannot be read."""
+    options = [ctx.params.get(name) for name in ("delimiter", "decimal_comma", "encoding")]
+    try:  # an option without a value ends the parsing: what stands before it is left over
+        names = File(ctx.args[0], layout(options[0], bool(options[1]), options[2] or "utf-8", None)).names()
+    except Exception:  # a completion must not fail
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def column_option(help_text: str, *names: str) -> Any:
+    return typer.Option(*names, help=help_text, metavar="NAME", autocompletion=complete_column, rich_help_panel=COLUMNS)
+
+
+def choice_option(help_text: str, words: Iterable[str], panel: str, *names: str) -> Any:
+    return typer.Option(*names, help=help_text, metavar="NAME", autocompletion=complete(words), rich_help_panel=panel)
+
+
+Aggregate = Annotated[
+    str | None,
+    choice_option(
+        "What replaces a group: max, mean (default), median, mid_range or min.",
+        ["max", "mean", "median", "mid_range", "min"],
+        GROUPING,
+    ),
+]
+By = Annotated[
+    list[str] | None, column_option("A stratum column: groups never mix its values, which stay. Repeatable.", "--by")
+]
+Column = Annotated[
+    list[str] | None, column_option("A numeric column to look at (default: all). Repeatable.", "--column", "-c")
+]
+ToMask = Annotated[
+    list[str], column_option("A quasi-identifier to mask: numbers or dates. Repeatable.", "--column", "-c")
+]
 DecimalComma = Annotated[
-    bool, typer.Option("--decimal-comma", help="Numbers like 1,5; ; is then the delimiter.", rich_help_panel=TEXT)
+    bool,
+    typer.Option("--decimal-comma", help="Read 1,5 as a number; cells are then separated by ;.", rich_help_panel=TEXT),
 ]
-Delimiter = Annotated[str | None, typer.Option(help="What separates cells (, or a tab).", rich_help_panel=TEXT)]
-Encoding = Annotated[str, typer.Option(help="Of the characters.", rich_help_panel=TEXT)]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Missing = Annotated[str, typer.Option(help="Records with missing numbers: error, group or drop.")]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help="Character between cells (default: comma, tab in .tsv).", metavar="CHAR", rich_help_panel=TEXT),
+]
+Encoding = Annotated[str, typer.Option(help="Character encoding.", metavar="NAME", rich_help_panel=TEXT)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)]
+Method = Annotated[
+    str, choice_option("How to group whole records; see the list below.", EVERY_METHOD, GROUPING, "--method", "-m")
+]
+Methods = Annotated[
+    list[str] | None,
+    choice_option(
+        "A method to try (default: auto); see the list below. Repeatable.", EVERY_METHOD, GROUPING, "--method", "-m"
+    ),
+]
+MethodOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", help="Method option, e.g. rho=0.5. Repeatable.", metavar="NAME=VALUE", rich_help_panel=GROUPING
+    ),
+]
+Missing = Annotated[
+    str,
+    choice_option(
+        "Records with missing numbers: error, group (with those that miss the same cells) or drop.",
+        ["error", "group", "drop"],
+        MISSING,
+    ),
+]
 Null = Annotated[
-    list[str] | None, typer.Option("--null", help="A word for a missing number; repeatable.", rich_help_panel=TEXT)
+    list[str] | None,
+    typer.Option(
+        "--null",
+        help="Missing codes of all columns, e.g. NA or -9,-8, or of one, e.g. income=-9,-8. Repeatable.",
+        metavar="CODES",
+        rich_help_panel=MISSING,
+    ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but mistakes.")]
-SmallStrata = Annotated[str, typer.Option(help="Strata of fewer than k records: error, merge or suppress.")]
-Threads = Annotated[int | None, typer.Option(help="How many may work; all processors by default.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace files that exist; never the input.", rich_help_panel=OUTPUT)
+]
+QuasiIdentifiers = Annotated[list[str], column_option("A quasi-identifier. Repeatable.", "--qi", "--column", "-c")]
+OptionalQuasiIdentifiers = Annotated[
+    list[str] | None, column_option("A quasi-identifier. Repeatable.", "--qi", "--column", "-c")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=OUTPUT)]
+Seed = Annotated[
+    int | None,
+    typer.Option(help="Seed of methods that draw random numbers, and of --shuffle.", rich_help_panel=GROUPING),
+]
+SmallStrata = Annotated[
+    str,
+    choice_option(
+        "Strata of fewer than k records: error, merge (blanks the --by cells) or suppress (withholds the records).",
+        ["error", "merge", "suppress"],
+        MISSING,
+    ),
+]
+Threads = Annotated[int | None, typer.Option(help="Number of threads (default: all CPUs).", rich_help_panel=GROUPING)]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(help="Seconds to search for better groups.", rich_help_panel=GROUPING),
+]
+Weights = Annotated[str | None, column_option("A column of weights.", "--weights")]
+
+WithheldRecords = Annotated[
+    pathlib.Path | None,
+    typer.Option(
+        "--withheld", help="The file that mag mask --withheld wrote.", metavar="FILE", rich_help_panel=COLUMNS
+    ),
+]
 
 Masked = Annotated[pathlib.Path, typer.Argument(metavar="MASKED", help="The file after masking.")]
 Original = Annotated[pathlib.Path, typer.Argument(metavar="ORIGINAL", help="The file before masking.")]
 
 
 def layout(delimiter: str | None, decimal_comma: bool, encoding: str, null: list[str] | None) -> Layout:
-    """The options of text files; a tab may be written \\t."""
-    return Layout("\t" if delimiter == "\\t" else delimiter, decimal_comma, encoding, tuple(null or ()))
+    """The options of text files, where a tab may be written \\t, and codes for missing numbers."""
+    general: list[str] = []
+    special: dict[str, tuple[str, ...]] = {}
+    for word in null or ():
+        name, equals, codes = word.rpartition("=")
+        if equals and not (name and codes):
+            raise ValueMistake(f"--null must be CODES or NAME=CODES; got {word!r}.")
+        if equals:
+            special[name] = (*special.get(name, ()), *codes.split(","))
+        else:
+            general += codes.split(",")
+    return Layout("\t" if delimiter == "\\t" else delimiter, decimal_comma, encoding, tuple(general), special)
 
 
-def open_files(paths: Sequence[pathlib.Path], text_layout: Layout) -> list[File]:
-    """The files; options of text files without a text file are a mistake."""
-    files = [File(path, text_layout) for path in paths]
-    if text_layout != Layout() and not any(file.format.text for file in files):
-        names = [
-            f"--{name.replace('_', '-')}"
-            for name, value in vars(text_layout).items()
-            if value != getattr(Layout(), name)
-        ]
+def open_files(
+    sources: Sequence[pathlib.Path], text_layout: Layout, targets: Sequence[pathlib.Path] = ()
+) -> list[File]:
+    """The files to read and to write; options of text files without a text file are a mistake."""
+    files = [File(path, text_layout) for path in sources]
+    files += [File(path, text_layout, to_write=True) for path in targets]
+    usual = Layout()
+    names = [
+        f"--{name.replace('_', '-')}"
+        for name in ("delimiter", "decimal_comma", "encoding")
+        if getattr(text_layout, name) != getattr(usual, name)
+    ]
+    if names and not any(file.format.text for file in files):
         raise ValueMistake(f"{', '.join(names)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
     return files
 
@@ -65,18 +190,28 @@ def parse_integers(option: str, words: Sequence[str]) -> Any:
     )
 
 
-def parse_settings(words: Sequence[str]) -> dict[str, Any]:
-    """Options of a method, NAME=VALUE: true and false, integers, numbers, words."""
+def parse_method_options(words: Sequence[str]) -> dict[str, Any]:
+    """Options of a method, NAME=VALUE; those that all methods share have names of their own on the command line."""
     options = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name.isidentifier():
             raise ValueMistake(f"--option must be NAME=VALUE; got {word!r}.")
         options[name] = _value(value)
+    if not options:
+        return {}
+    import inspect
+
+    from mag.table import microaggregate
+
+    shared = [name for name in options if name in inspect.signature(microaggregate).parameters]
+    if shared:
+        raise ValueMistake(f"--option is for options of the method; got {', '.join(shared)}, see --help.")
     return options
 
 
 def _value(word: str) -> Any:
+    """True and false, integers, numbers, words."""
     if word in ("true", "false"):
         return word == "true"
     for kind in (int, float):

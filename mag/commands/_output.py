@@ -15,6 +15,11 @@ def say(text: object) -> None:
     print(printable(text))
 
 
+def warn(text: object) -> None:
+    """One line on the standard error stream, about what is not a mistake."""
+    print(f"mag: note: {printable(text)}", file=sys.stderr)
+
+
 def dump(content: dict[str, Any]) -> None:
     """One JSON object."""
     print(json.dumps(to_json_types(content), indent=1, allow_nan=False).replace("\x7f", "\\u007f"))

@@ -5,24 +5,27 @@ from typing import Annotated
 
 import typer
 
-from mag.commands._options import Delimiter, Encoding, Json, Quiet, layout, open_files
+from mag.commands._options import Delimiter, Encoding, Json, QuasiIdentifiers, Quiet, layout, open_files
 from mag.commands._output import dump, say
 
 
 def check(
-    path: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="A file that is to be published.")],
-    qi: Annotated[
-        list[str], typer.Option("--qi", "-c", help="A quasi-identifying column; repeatable.", metavar="NAME")
-    ],
-    k: Annotated[int, typer.Option("-k", min=1, help="Smallest number of records that must be alike.")],
+    path: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="The file to publish.")],
+    qi: QuasiIdentifiers,
+    k: Annotated[int, typer.Option("-k", min=1, help="Smallest class size allowed.", metavar="K")],
     as_json: Json = False,
     quiet: Quiet = False,
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
 ) -> int:
-    """Count the records of a file that are alike in some columns; exit code 1 where they are fewer than k.
+    """Check that a file is k-anonymous: exits with 1 if a class has fewer than k records.
 
-    Missing is a value.  In text files the text of the cells is compared: 1.0 is not 1.
+    A class is a set of records with equal quasi-identifiers.  A missing cell is a value.  Text files are compared as
+    text: 1.0 is not 1.
+
+    Examples:
+    mag check out.csv --qi region --qi age --qi income -k 5
+    mag check out.csv --qi age -k 5 --quiet || echo "do not publish"
     """
     from mag.files import below, smallest
 
@@ -34,10 +37,11 @@ def check(
         summary = {"file": str(path), "qi": qi, "k": k, "holds": holds, "smallest": least, "violating": few}
         dump(summary | {"records": records, "classes": sum(sizes.values())})
     elif not records:
-        say(f"no: {path.name} has no records.")
+        say(f"FAIL k={k}: {path.name} has no records.")
     elif not quiet:
+        others = "other" if k == 2 else "others"
         if holds:
-            say(f"yes: every record of {path.name} is like at least {k - 1} others; smallest class {least}.")
+            say(f"PASS k={k}: each of {records} records matches at least {k - 1} {others}; smallest class {least}.")
         else:
-            say(f"no: {few} of {records} records are like fewer than {k - 1} others; smallest class {least}, k={k}.")
+            say(f"FAIL k={k}: {few} of {records} records match fewer than {k - 1} {others}; smallest class {least}.")
     return 0 if holds else 1

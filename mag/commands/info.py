@@ -5,7 +5,11 @@ from mag.commands._output import dump, say
 
 
 def info(as_json: Json = False) -> None:
-    """Say what can run here: backends, versions, SIMD, threads, the folder of compiled code."""
+    """Show backends, versions, SIMD, threads and the folder of compiled code; put it into bug reports.
+
+    Examples:
+    mag info
+    """
     from mag.info import facts
 
     if as_json:

@@ -13,24 +13,38 @@ import typer
 from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
 from mag._lib.errors import ValueMistake
 from mag._lib.roles import Sentences, assign_roles
+from mag.commands._codes import note_codes
 from mag.commands._options import (
+    COSTS,
+    GROUPING,
+    OUTPUT,
     Aggregate,
     By,
     DecimalComma,
     Delimiter,
     Encoding,
     Json,
+    Method,
+    MethodOption,
     Missing,
     Null,
+    Overwrite,
     Quiet,
+    Seed,
     SmallStrata,
     Threads,
+    TimeLimit,
+    ToMask,
+    Weights,
+    choice_option,
+    column_option,
     layout,
     open_files,
     parse_integers,
-    parse_settings,
+    parse_method_options,
 )
 from mag.commands._output import bar, dump, say
+from mag.commands._table import read_table, read_weights, write_withheld
 from mag.files import FORMATS, File, columns_of, smallest
 
 if TYPE_CHECKING:
@@ -39,41 +53,87 @@ if TYPE_CHECKING:
 
 def mask(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to mask.")],
-    k: Annotated[list[str], typer.Option("-k", help="Smallest group size; with --scope per-column also NAME=K.")],
-    column: Annotated[list[str], typer.Option("--column", "-c", help="A column to mask; repeatable.", metavar="NAME")],
-    out: Annotated[pathlib.Path | None, typer.Option("--out", "-o", help="The file to write.")] = None,
-    by: By = None,
-    keep: Annotated[list[str] | None, typer.Option("--keep", help="Publish this column as it is; repeatable.")] = None,
-    drop: Annotated[list[str] | None, typer.Option("--drop", help="Do not publish this column; repeatable.")] = None,
-    scope: Annotated[
-        str, typer.Option(help="joint: whole records are alike; per-column: values by themselves.")
-    ] = "joint",
-    method: Annotated[str, typer.Option("--method", "-m", help="How to group records jointly.")] = "auto",
-    option: Annotated[
-        list[str] | None, typer.Option("--option", help="Of the method, like rho=0.5; repeatable.")
+    column: ToMask,
+    k: Annotated[
+        list[str],
+        typer.Option(
+            "-k",
+            help="Smallest group size; with --scope per-column also NAME=K. Repeatable.",
+            metavar="K",
+            rich_help_panel=GROUPING,
+        ),
+    ],
+    out: Annotated[
+        pathlib.Path | None,
+        typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT),
     ] = None,
-    cost: Annotated[str | None, typer.Option(help="What is least, per column: sse (default), sae, maxdist, …")] = None,
+    by: By = None,
+    keep: Annotated[
+        list[str] | None, column_option("Publish this column unchanged: it is not protected. Repeatable.", "--keep")
+    ] = None,
+    drop: Annotated[list[str] | None, column_option("Do not publish this column. Repeatable.", "--drop")] = None,
+    scope: Annotated[
+        str,
+        choice_option(
+            "joint: whole records are equal; per-column: each column alone, a weaker guarantee.",
+            ["joint", "per-column"],
+            GROUPING,
+        ),
+    ] = "joint",
+    method: Method = "auto",
+    option: MethodOption = None,
+    cost: Annotated[
+        str | None,
+        choice_option(f"Cost minimized with --scope per-column: {', '.join(COSTS)}.", COSTS, GROUPING),
+    ] = None,
     aggregate: Aggregate = None,
     standardize: Annotated[
-        bool | None, typer.Option("--standardize/--no-standardize", help="Measure columns in standard deviations.")
+        bool | None,
+        typer.Option(
+            "--standardize/--no-standardize",
+            help="Divide columns by their standard deviations before distances are computed (default: yes).",
+            rich_help_panel=GROUPING,
+        ),
     ] = None,
-    weights: Annotated[str | None, typer.Option(help="A column of weights, which is kept or dropped.")] = None,
+    weights: Weights = None,
     missing: Missing = "error",
     small_strata: SmallStrata = "error",
     decimals: Annotated[
-        list[str] | None, typer.Option("--round", help="Decimals, or NAME=DECIMALS; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--round", help="Decimals, or NAME=DECIMALS. Repeatable.", metavar="DECIMALS", rich_help_panel=OUTPUT
+        ),
     ] = None,
-    shuffle: Annotated[bool, typer.Option("--shuffle", help="Publish the records in random order.")] = False,
-    seed: Annotated[int | None, typer.Option(help="For --shuffle and methods that draw random numbers.")] = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="Publish the records in random order.", rich_help_panel=OUTPUT)
+    ] = False,
+    seed: Seed = None,
     threads: Threads = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far is taken.")] = None,
-    report: Annotated[pathlib.Path | None, typer.Option(help="Write a report, one HTML page.")] = None,
+    time_limit: TimeLimit = None,
+    report: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=OUTPUT),
+    ] = None,
     prove_input: Annotated[
         bool,
-        typer.Option("--prove-input", help=f"Put a salted hash of IN into the manifest; the salt into OUT{SECRET}."),
+        typer.Option(
+            "--prove-input",
+            help=f"Put a salted hash of IN into the manifest and the salt into OUT{SECRET}.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist; never IN.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but write.")] = False,
+    withheld: Annotated[
+        pathlib.Path | None,
+        typer.Option(
+            help="Write the numbers of the withheld records of IN; keep it with IN.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Do everything but write.", rich_help_panel=OUTPUT)
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     delimiter: Delimiter = None,
@@ -81,16 +141,21 @@ def mask(
     encoding: Encoding = "utf-8",
     null: Null = None,
 ) -> None:
-    """Mask columns of a file so that every record is like at least k-1 others, and prove it on the file written.
+    """Mask a file so that every record equals at least k-1 others, and verify that on the file written.
 
-    Beside OUT a manifest is written: options, versions, the hash of OUT and the k that was counted on it.  Every column
-    of IN must be named by -c, --by, --keep or --drop.
+    Every column of IN needs a role: -c, --by, --keep or --drop.  A manifest beside OUT records options, versions, the
+    hash of OUT and the k that was counted on it.
+
+    Examples:
+    mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name
+    mag mask survey.sav -o out.csv -k 3 -c income --null income=-9,-8 --missing group --small-strata suppress
+    mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
     """
     if out is None and not dry_run:
-        raise ValueMistake("--out names the file to write; leave it out with --dry-run only.")
+        raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
     text_layout = layout(delimiter, decimal_comma, encoding, null)
-    read, *written = open_files([source, *([] if out is None else [out])], text_layout)
-    targets = _targets(out, report, prove_input, source, overwrite)
+    read, *written = open_files([source], text_layout, [] if out is None else [out])
+    targets = _targets(out, {"report": report, "withheld": withheld}, prove_input, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
     _check_roles(read, roles)
     options: dict[str, Any] = {
@@ -100,10 +165,15 @@ def mask(
         "threads": threads, "time_limit": time_limit,
         "round": parse_integers("--round", decimals) if decimals else None,
     }  # fmt: skip
-    options |= _read_method_options(option or [])
+    options |= parse_method_options(option or [])
+    if weights is not None and weights not in [*roles["--keep"], *roles["--drop"]]:
+        raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     group_size, before = parse_integers("-k", k), _stamp(source)
-    if out is not None and not (dry_run or report or prove_input) and _by_column([read, *written], options):
+    whole = dry_run or report or withheld or prove_input or text_layout.has_codes
+    if out is not None and not whole and _by_column([read, *written], options):
         options["weights"] = weights
+        for name in () if quiet else column:  # one at a time, as they are masked
+            note_codes(read.read([name])[0], [name], group_size, quiet)
         streamed = _mask_by_column(source, group_size, roles, options, {"output": out, "overwrite": overwrite}, quiet)
         if as_json:
             dump(streamed.manifest())
@@ -113,9 +183,10 @@ def mask(
     salt = secrets.token_bytes(32) if prove_input else None
     with ThreadPoolExecutor(1) as aside:  # hashes while others work
         proof = None if salt is None or dry_run else aside.submit(digest, source, salt)
-        frame, meta = read.read(column, [*roles["--by"], *roles["--keep"]])
+        frame, meta = read_table(read, column, [*roles["--by"], *roles["--keep"]], weights)
+        note_codes(frame, column, group_size, quiet)
         if weights is not None:
-            options["weights"] = _weights(read, weights, roles)
+            options["weights"] = read_weights(read, weights)
         from mag.table import microaggregate
 
         with bar(f"grouping {frame.height} records", quiet) as progress:
@@ -125,12 +196,17 @@ def mask(
         unread = {"drop": len(roles["--drop"])} | ({"weights": weights} if weights in roles["--keep"] else {})
         release = release.with_options(**unread)
         manifest, guarantee, warnings = _manifest(release), release.guarantee, release.warnings
+        with_kept = release.count_with_kept()
+        if with_kept is not None:
+            manifest["with_kept"] = {"smallest": with_kept[0], "below_k": with_kept[1]}
         if not dry_run:
             with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
                 [target], drafts = written, dict(zip(targets, paths, strict=True))
                 stored = target.write(release.data, column, meta, drafts["out"])
                 if report is not None:
                     release.report(drafts["report"])
+                if withheld is not None:
+                    write_withheld(drafts["withheld"], release.withheld_rows().tolist())
                 if target.format.text:  # the count needs memory, too
                     stored = columns_of(stored, roles["--by"] + roles["--keep"])
                 del release, frame
@@ -144,7 +220,7 @@ def mask(
     if as_json:
         dump(manifest)
     elif not quiet:
-        _say(guarantee, warnings, targets.values(), dry_run)
+        _say(guarantee, [*warnings, *_describe_kept(with_kept, guarantee)], targets.values(), dry_run)
 
 
 def _by_column(files: list[File], options: dict[str, Any]) -> bool:
@@ -192,32 +268,32 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
 
 
 def _targets(
-    out: pathlib.Path | None, report: pathlib.Path | None, prove: bool, source: pathlib.Path, overwrite: bool
+    out: pathlib.Path | None,
+    others: dict[str, pathlib.Path | None],
+    prove: bool,
+    source: pathlib.Path,
+    overwrite: bool,
 ) -> dict[str, pathlib.Path]:
-    """OUT, what stands beside it and the report, all of which can be written, before anything long begins."""
+    """OUT and what is written beside it, all of which can be written, before anything long begins."""
     targets = {} if out is None else {"out": out, "manifest": out.with_name(out.name + MANIFEST)}
     if out is not None and prove:
         targets["secret"] = out.with_name(out.name + SECRET)
-    if report is not None:
-        targets["report"] = report
+    targets |= {name: path for name, path in others.items() if path is not None}
     for target in targets.values():
         check_target(target, [source], overwrite)
     return targets
 
 
-def _read_method_options(words: Sequence[str]) -> dict[str, Any]:
-    """Options of the method; those that all methods share have names of their own on the command line."""
-    options = parse_settings(words)
-    if not options:
-        return {}
-    import inspect
-
-    from mag.table import microaggregate
-
-    shared = [name for name in options if name in inspect.signature(microaggregate).parameters]
-    if shared:
-        raise ValueMistake(f"--option is for options of the method; got {', '.join(shared)}, see mag mask --help.")
-    return options
+def _describe_kept(with_kept: tuple[int, int] | None, guarantee: "Guarantee") -> list[str]:
+    """What kept columns do to the classes, in numbers."""
+    if with_kept is None:
+        return []
+    k = guarantee.k if isinstance(guarantee.k, int) else min(guarantee.k.values())
+    smallest_class, below_k = with_kept
+    return [
+        f"With the kept columns, {below_k} of {guarantee.n_records} records are in classes smaller than {k}; the "
+        f"smallest class has {smallest_class}."
+    ]
 
 
 ROLES = Sentences(
@@ -231,16 +307,6 @@ ROLES = Sentences(
 def _check_roles(file: File, roles: dict[str, list[str]]) -> None:
     file.check_names([name for names in roles.values() for name in names])
     assign_roles(roles, file.names(), repr(file.path.name), ROLES)
-
-
-def _weights(file: File, name: str, roles: dict[str, list[str]]) -> Any:
-    """Read by themselves: where the column is kept, its cells stay as they are."""
-    if name not in [*roles["--keep"], *roles["--drop"]]:
-        raise ValueMistake(f"--weights must name a column of --keep or --drop; got {name!r}.")
-    column = file.read([name])[0][name]
-    if not column.dtype.is_numeric() or column.null_count():
-        raise ValueMistake(f"--weights: {name!r} must hold numbers, none missing; {column.null_count()} are missing.")
-    return column.to_numpy()
 
 
 def _manifest(release: "Release") -> dict[str, Any]:

@@ -1,34 +1,101 @@
 """`mag risk`."""
 
-from typing import Annotated
+import pathlib
+from typing import Annotated, Any
 
 import typer
 
-from mag.commands._options import Column, DecimalComma, Delimiter, Encoding, Json, Masked, Null, Original, layout
+from mag._lib.errors import ValueMistake
+from mag.commands._options import (
+    DecimalComma,
+    Delimiter,
+    Encoding,
+    Json,
+    Null,
+    OptionalQuasiIdentifiers,
+    Weights,
+    WithheldRecords,
+    layout,
+    open_files,
+)
 from mag.commands._output import dump, table
 from mag.commands._pair import pair
+from mag.commands._table import read_weights
+from mag.files import File, columns_of
+
+SMALL = (3, 5)  # class sizes below which records are counted, unless -k says otherwise
 
 
 def risk(
-    original: Original,
-    masked: Masked,
-    column: Column = None,
-    k: Annotated[int | None, typer.Option("-k", help="Count the records that fewer than k are like.")] = None,
+    original: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="The file, before masking.")],
+    masked: Annotated[
+        pathlib.Path | None, typer.Argument(metavar="MASKED", help="The file after masking, to compare with.")
+    ] = None,
+    qi: OptionalQuasiIdentifiers = None,
+    weights: Weights = None,
+    withheld: WithheldRecords = None,
+    k: Annotated[
+        int | None, typer.Option("-k", min=1, help="Also count records in classes smaller than k.", metavar="K")
+    ] = None,
     as_json: Json = False,
     delimiter: Delimiter = None,
     decimal_comma: DecimalComma = False,
     encoding: Encoding = "utf-8",
     null: Null = None,
 ) -> None:
-    """Measure what a masked file still gives away: equal records, linkage, intervals.
+    """Measure disclosure risk: of one file as it is, or of a masked file beside its original.
 
-    Row i of both files must be the same record.  Without -c, all columns that are numbers in both files are compared.
+    One file: classes of records with equal quasi-identifiers, of any type, and the expected number of re-identified
+    records; with --weights, sampling weights, in the population.
+
+    Two files: record linkage and interval disclosure of numeric columns (default: all in common).  Row i of both must
+    be the same record.  Records with missing cells are left out.
+
+    Examples:
+    mag risk people.csv --qi region --qi age --qi income
+    mag risk people.csv --qi region --qi age --weights weight -k 5
+    mag risk people.csv out.csv --qi age --qi income
     """
-    names, before, after = pair(original, masked, column or [], layout(delimiter, decimal_comma, encoding, null))
-    from mag.assess import risk as measured
+    text_layout = layout(delimiter, decimal_comma, encoding, null)
+    if masked is None:
+        if not qi:
+            raise ValueMistake("--qi must name the quasi-identifiers of one file; got none.")
+        if withheld is not None:
+            raise ValueMistake("--withheld is used with two files only; leave it out.")
+        [file] = open_files([original], text_layout)
+        names = list(dict.fromkeys(qi))
+        risks = _classes(file, names, weights, k)
+    else:
+        if weights is not None:
+            raise ValueMistake("--weights is used with one file only; leave it out.")
+        names, before, after = pair(original, masked, qi or [], text_layout, withheld)
+        from mag.assess import risk as measured
 
-    risks = measured(before, after, k=k)
+        risks = measured(before, after, k=k)
     if as_json:
         dump({"columns": names} | risks)
         return
     table(["risk", ", ".join(names)], list(risks.items()))
+
+
+def _classes(file: File, qi: list[str], weights: str | None, k: int | None) -> dict[str, Any]:
+    """The classes of equal records, and what an intruder makes of them."""
+    from mag.privacy import class_sizes, reidentification_risk
+
+    frame = columns_of(file.read([], qi)[0], qi)
+    if not frame.height:
+        raise ValueMistake(f"{file.path.name!r} has no records.")
+    sizes = class_sizes(frame)
+    risks = {
+        "records": frame.height,
+        "classes": round(float((1 / sizes).sum())),
+        "k_anonymity": int(sizes.min()),
+        "uniques": int((sizes == 1).sum()),
+    }
+    risks |= {f"below_{least}": int((sizes < least).sum()) for least in ([k] if k else SMALL)}
+    each = reidentification_risk(frame, None if weights is None else read_weights(file, weights))
+    return risks | {
+        "expected_reidentifications": float(each.sum()),
+        "mean_reidentification_risk": float(each.mean()),
+        "largest_reidentification_risk": float(each.max()),
+    }

@@ -1,6 +1,17 @@
 """`mag utility`."""
 
-from mag.commands._options import Column, DecimalComma, Delimiter, Encoding, Json, Masked, Null, Original, layout
+from mag.commands._options import (
+    Column,
+    DecimalComma,
+    Delimiter,
+    Encoding,
+    Json,
+    Masked,
+    Null,
+    Original,
+    WithheldRecords,
+    layout,
+)
 from mag.commands._output import dump, table
 from mag.commands._pair import pair
 
@@ -9,17 +20,24 @@ def utility(
     original: Original,
     masked: Masked,
     column: Column = None,
+    withheld: WithheldRecords = None,
     as_json: Json = False,
     delimiter: Delimiter = None,
     decimal_comma: DecimalComma = False,
     encoding: Encoding = "utf-8",
     null: Null = None,
 ) -> None:
-    """Measure what a masked file has lost: squares, correlations, how easily it is told from the original.
+    """Measure what masking has cost: information loss, correlations, distinguishability.
 
-    Row i of both files must be the same record.  Without -c, all columns that are numbers in both files are compared.
+    Row i of both files must be the same record.  Records with a missing cell in one of the columns are left out.
+
+    Examples:
+    mag utility people.csv out.csv
+    mag utility people.csv out.csv -c age -c income --withheld withheld.csv
     """
-    names, before, after = pair(original, masked, column or [], layout(delimiter, decimal_comma, encoding, null))
+    names, before, after = pair(
+        original, masked, column or [], layout(delimiter, decimal_comma, encoding, null), withheld
+    )
     from mag.assess import utility as measured
 
     utilities = measured(before, after)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
 from mag.files import csv, dta, feather, parquet, sas7bdat, sav, tsv, xlsx, xpt
+from mag.files._cells import without_codes
 from mag.files._counts import Histogram, below, smallest
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
@@ -19,7 +20,7 @@ from mag.files._layout import Layout
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMATS", "File", "Histogram", "Layout", "below", "columns_of", "smallest"]
+__all__ = ["FORMATS", "File", "Histogram", "Layout", "Meta", "below", "columns_of", "smallest"]
 
 LIBRARIES = (
     "_fastexcel",
@@ -63,10 +64,10 @@ class File:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: os.PathLike | str, layout: Layout | None = None):
+    def __init__(self, path: os.PathLike | str, layout: Layout | None = None, to_write: bool = False):
         self.path = pathlib.Path(path)
         self.layout = layout or Layout()
-        self.format = _by_ending(self.path)
+        self.format = _by_ending(self.path, to_write)
 
     def names(self) -> list[str]:
         """The columns, in order."""
@@ -78,8 +79,11 @@ class File:
 
     def read(self, numbers: Sequence[str], others: Sequence[str] = ()) -> "tuple[pl.DataFrame, Meta]":
         """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order."""
-        self.check_names([*numbers, *others])
-        return self._run(self.format.read, self.path, list(numbers), list(others), self.layout)
+        self.check_names([*numbers, *others, *self.layout.null_of])
+        frame, meta = self._run(self.format.read, self.path, list(numbers), list(others), self.layout)
+        if not self.format.text and self.layout.has_codes:
+            frame = frame.with_columns(without_codes(frame[name], self.layout) for name in numbers)
+        return frame, meta
 
     def write(self, frame: "pl.DataFrame", masked: Sequence[str], meta: Meta, draft: pathlib.Path) -> "pl.DataFrame":
         """Write a frame whose columns `masked` were computed, under another name for now; return what was written.
@@ -119,8 +123,9 @@ class File:
         except BaseException as error:  # what Rust calls a panic is no Exception
             foreign = _foreign(error)
             if isinstance(error, UnicodeError) or (foreign and self.format.text and "utf-8" in str(error)):
+                other = "latin-1" if self.layout.utf8 else "utf-8"
                 raise ValueMistake(
-                    f"{self.path.name!r} is in another encoding than was told; use --encoding."
+                    f"{self.path.name!r} is not valid {self.layout.encoding.upper()}; try --encoding {other}."
                 ) from None
             if foreign:
                 raise ValueMistake(f"{self.path.name!r} {self.format.broken}") from None
@@ -147,8 +152,9 @@ def _foreign(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] in LIBRARIES
 
 
-def _by_ending(path: pathlib.Path) -> Format:
-    known = {ending: form for form in FORMATS.values() for ending in form.endings}
+def _by_ending(path: pathlib.Path, to_write: bool) -> Format:
+    known = {ending: form for form in FORMATS.values() for ending in form.endings if not (to_write and form.read_only)}
     if path.suffix.lower() not in known:
-        raise ValueMistake(f"the ending of {path.name!r} must be one of {', '.join(sorted(known))}.")
+        what = "files can be written to" if to_write else "files can be read from"
+        raise ValueMistake(f"{what} {', '.join(sorted(known))}; got {path.name!r}.")
     return known[path.suffix.lower()]

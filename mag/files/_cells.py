@@ -1,5 +1,8 @@
 """From the text of cells to numbers and dates."""
 
+import collections
+import contextlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from mag.files._layout import Layout
@@ -10,6 +13,7 @@ if TYPE_CHECKING:
 NUMBERS = ("integer", "large integer", "number")
 STAMPS = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
 KINDS = (*NUMBERS, "%Y-%m-%d", *STAMPS)  # in this order: the first that fits
+WORDS = ("NA", "N/A", "n/a", "na", "<NA>", "#N/A", "NULL", "null", "None", "none", ".", "-", "?")  # for missing numbers
 HEAD = 1000  # records by which a kind is guessed first
 
 
@@ -21,20 +25,48 @@ def straight(kinds: dict[str, str]) -> dict[str, Any]:
     return {name: types[kind] for name, kind in kinds.items() if kind in types}
 
 
-def bare(text: "pl.Expr", layout: Layout) -> "pl.Expr":
-    """Without blanks, with a decimal point; null for nothing and for the words of the layout.
+def bare(text: "pl.Expr", layout: Layout, column: str) -> "pl.Expr":
+    """Without blanks, with a decimal point; null for nothing and for the codes of the column, as words or as numbers.
 
     Beside a decimal comma a point is no part of a number: 1.234 may be a thousand.
     """
     import polars as pl
 
     text = text.str.strip_chars()
-    text = pl.when(~text.is_in(["", *layout.null])).then(text)
-    return (
-        text.str.replace_all(".", "?", literal=True).str.replace(",", ".", literal=True)
-        if layout.decimal_comma
-        else text
-    )
+    codes = layout.codes(column)
+    text = pl.when(~text.is_in(["", *codes])).then(text)
+    if layout.decimal_comma:
+        text = text.str.replace_all(".", "?", literal=True).str.replace(",", ".", literal=True)
+    values = _values(codes)
+    return pl.when(~text.cast(pl.Float64, strict=False).is_in(values).fill_null(False)).then(text) if values else text
+
+
+def _values(codes: Iterable[str]) -> list[float]:
+    """The numbers among codes, so that −9 is found in -9.0; none so large that they would be equal to others."""
+    values = []
+    for code in codes:
+        with contextlib.suppress(ValueError):
+            values.append(float(code))
+    return [value for value in values if abs(value) < 2**53]
+
+
+def without_codes(column: "pl.Series", layout: Layout) -> "pl.Series":
+    """A column as it is stored, its codes for missing numbers as null; text becomes numbers if all other cells are."""
+    import polars as pl
+
+    codes = layout.codes(column.name)
+    if not codes:
+        return column
+    if column.dtype == pl.String:
+        kind = next((kind for kind in KINDS if not _failures(column, kind, layout)), None)
+        cell = bare(pl.col(""), layout, column.name)
+        read = column.alias("").to_frame().select(cell if kind is None else parsed(cell, kind)).to_series()
+        return (column if kind is None else read).alias(column.name)
+    cells = column.alias("")
+    coded = cells.cast(pl.String).is_in(codes)
+    if column.dtype.is_numeric():
+        coded |= cells.cast(pl.Float64).is_in(_values(codes))
+    return cells.to_frame().select(pl.when(~coded.fill_null(False)).then(cells)).to_series().alias(column.name)
 
 
 def parsed(text: "pl.Expr", kind: str, strict: bool = False) -> "pl.Expr":
@@ -43,6 +75,24 @@ def parsed(text: "pl.Expr", kind: str, strict: bool = False) -> "pl.Expr":
     if number is not None:
         return text.cast(number, strict=strict)
     return text.str.to_datetime(kind, strict=strict) if kind in STAMPS else text.str.to_date(kind, strict=strict)
+
+
+def strange_cells(text: "pl.Series", layout: Layout, column: str) -> collections.Counter[str]:
+    """How many cells are each of the usual words for missing, in "text" of letters, or no number in "other" ways.
+
+    "readable" are those of the kind that most cells are, numbers or dates.
+    """
+    import polars as pl
+
+    cells = text.alias("").to_frame().select(bare(pl.col(""), layout, column)).to_series().drop_nulls()
+    readable = [cells.to_frame().select(parsed(pl.col(""), kind).is_not_null()).to_series() for kind in KINDS]
+    strange = cells.filter(~max(readable, key=pl.Series.sum))  # of the kind that most are
+    strange = strange.filter(~strange.is_in(WORDS))
+    counts = collections.Counter({word: int((cells == word).sum()) for word in WORDS})
+    counts["text"] = int(strange.str.contains(r"\p{L}").sum())
+    counts["other"] = strange.len() - counts["text"]
+    counts["readable"] = cells.len() - counts.total()
+    return counts
 
 
 def guess(text: "pl.Series", layout: Layout) -> str:
@@ -63,5 +113,5 @@ def failures(text: "pl.Series", layout: Layout, before: dict[str, int]) -> dict[
 def _failures(text: "pl.Series", kind: str, layout: Layout) -> int:
     import polars as pl
 
-    cell = bare(pl.col(""), layout)
+    cell = bare(pl.col(""), layout, text.name)
     return text.alias("").to_frame().select((parsed(cell, kind).is_null() & cell.is_not_null()).sum()).item()

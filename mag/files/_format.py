@@ -24,6 +24,7 @@ def columns_of(frame: Any, names: Sequence[str]) -> Any:
 class Format:
     """A format by the endings of its files; a subclass says how to read and to write them."""
 
+    read_only = False
     text = False  # whether cells are text, and the options of `Layout` matter
     holds: Holds = EVERYTHING  # exactly
     missing_text = True  # whether missing text is another cell than empty text

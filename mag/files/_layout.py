@@ -1,19 +1,21 @@
-"""How a text file is written: what separates cells, decimals, the encoding, the words for a missing number."""
+"""How a file is written: what separates cells, decimals, the encoding, and the codes for a missing number."""
 
 import codecs
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from mag._lib.errors import ValueMistake
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Options of text files; a delimiter of None is that of the format."""
+    """Options of text files, and codes for missing numbers of all columns and of some; None is the usual delimiter."""
 
     delimiter: str | None = None
     decimal_comma: bool = False
     encoding: str = "utf-8"
     null: tuple[str, ...] = ()
+    null_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
@@ -32,6 +34,15 @@ class Layout:
     def utf8(self) -> bool:
         """Whether bytes need no translation."""
         return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig")
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether any column has codes for missing numbers."""
+        return bool(self.null or self.null_of)
+
+    def codes(self, column: str) -> tuple[str, ...]:
+        """The codes for a missing number in a column; the first is what is written."""
+        return (*self.null_of.get(column, ()), *self.null)
 
     def separator(self, usual: str) -> str:
         """The delimiter, where none was named: a semicolon where the comma is taken."""

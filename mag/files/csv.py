@@ -1,6 +1,7 @@
 """Comma-separated text.  Only the columns that are grouped become numbers; all others stay the text that they are."""
 
 import codecs
+import collections
 import io
 from collections.abc import Iterator
 from types import MappingProxyType
@@ -8,7 +9,7 @@ from typing import Any
 
 from mag._lib.errors import ValueMistake
 from mag.files._blocks import BOM, blocks, has_bom, header, line_end, mapped
-from mag.files._cells import NUMBERS, STAMPS, bare, failures, guess, parsed, straight
+from mag.files._cells import NUMBERS, STAMPS, WORDS, bare, failures, guess, parsed, straight, strange_cells
 from mag.files._counts import add_blocks, count_texts
 from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
 from mag.files._format import Format, columns_of
@@ -45,12 +46,12 @@ class Csv(Format):
         head = next(self._texts(path, numbers, layout))
         kinds = {name: guess(head[name], layout) for name in numbers}
         try:
-            frame = None if layout.null else self._straight(path, columns, kinds, layout)
+            frame = None if layout.has_codes else self._straight(path, columns, kinds, layout)
         except pl.exceptions.PolarsError:  # a cell further down that is different, or a broken file
             frame = None
         if frame is None:
             kinds = self._kinds(path, numbers, layout)
-            convert = [parsed(bare(cs.by_name(name), layout), kind) for name, kind in kinds.items()]
+            convert = [parsed(bare(cs.by_name(name), layout, name), kind) for name, kind in kinds.items()]
             texts = self._texts(path, columns, layout)
             frame = pl.concat([text.with_columns(convert) for text in texts], rechunk=True)
         floats = [name for name in numbers if frame[name].dtype.is_float() and frame[name].alias("").is_nan().any()]
@@ -72,17 +73,17 @@ class Csv(Format):
         return check_cells(frame, {**self.holds, "text": (limit,)}, path.name)
 
     def write(self, frame, path, masked, meta, layout):
-        """A missing cell of a masked column is the first null string of the layout."""
+        """A missing cell of a masked column is the first of its codes."""
         import polars as pl
         import polars.selectors as cs
 
         stamps = {name: stamp for name, stamp in meta.get("stamps", {}).items() if name in frame.columns}
         frame = frame.with_columns(cs.by_name(name).dt.to_string(stamp) for name, stamp in stamps.items())
-        for name in masked if layout.null else ():
-            if frame[name].null_count():
+        for name in masked:
+            if layout.codes(name) and frame[name].null_count():
                 text = frame[name].alias("").cast(pl.String)
                 text = text.str.replace(".", ",", literal=True) if layout.decimal_comma else text
-                frame = frame.with_columns(text.fill_null(layout.null[0]).alias(name))
+                frame = frame.with_columns(text.fill_null(layout.codes(name)[0]).alias(name))
         with path.open("wb") as file:
             if layout.utf8 and meta.get("bom", False):
                 file.write(BOM)
@@ -143,7 +144,7 @@ class Csv(Format):
 
         schema = {} if layout.decimal_comma else straight(kinds)  # polars would take a point for a comma
         rest = {name: kind for name, kind in kinds.items() if name not in schema}
-        dates = [parsed(bare(cs.by_name(name), layout), kind, True) for name, kind in rest.items()]
+        dates = [parsed(bare(cs.by_name(name), layout, name), kind, True) for name, kind in rest.items()]
         parts = self._blocks(path, columns, schema, layout, lambda cells: cells.with_columns(dates))
         return pl.concat(parts, rechunk=True)  # NumPy then sees columns without a copy
 
@@ -158,16 +159,37 @@ class Csv(Format):
     def _kinds(self, path, columns, layout):
         """The first kind that every cell of a column can be read as."""
         bad = self._failures(path, columns, layout)
-        broken = [f"{bad[name]['number']} cells of column {name!r}" for name in columns if all(bad[name].values())]
+        broken = [name for name in columns if all(bad[name].values())]
         if broken:
-            comma = "beside a decimal comma a point is no part of a number" if layout.decimal_comma else (
-                "a decimal comma by --decimal-comma"
-            )  # fmt: skip
-            raise ValueMistake(
-                f"{path.name!r}: {', '.join(broken)} cannot be read as numbers, nor the column as dates like "
-                f"2026-01-31; words for missing are told by --null, {comma}."
-            )
+            raise ValueMistake(f"{path.name!r}: {'; '.join(self._explain(path, broken, layout))}.")
         return {name: next(kind for kind, count in bad[name].items() if not count) for name in columns}
+
+    def _explain(self, path, broken, layout):
+        """Why columns cannot be read as numbers, and what to do; the usual words for missing are no data."""
+        sums = {name: collections.Counter[str]() for name in broken}
+        for text in self._texts(path, broken, layout):
+            for name in broken:
+                sums[name] += strange_cells(text[name], layout, name)
+        for name, counts in sums.items():
+            if counts["text"] > counts["readable"] + counts["other"]:
+                yield f"column {name!r} holds text, and categories cannot be masked: use --by, --keep or --drop"
+                continue
+            words, others = [word for word in WORDS if counts[word]], counts["text"] + counts["other"]
+            listed = [f"{counts[word]} {_cells(counts[word])} {word}" for word in words]
+            advice = [f"--null {','.join(words)} declares missing codes"] if words else []
+            if others:
+                listed += [
+                    f"{others} {'other ' if words else ''}{_cells(others)} neither a number nor a date like 2026-01-31"
+                ]
+                advice += [COMMA if layout.decimal_comma else "a decimal comma needs --decimal-comma"]
+            yield f"column {name!r}: {' and '.join(listed)}; {', '.join(advice)}"
+
+
+def _cells(count) -> str:
+    return "cell is" if count == 1 else "cells are"
+
+
+COMMA = "with --decimal-comma a number has no point"
 
 
 def _lacks(encoding, text) -> bool:

@@ -9,6 +9,7 @@ from mag.files._statistics import Statistics
 class Sas(Statistics):
     """SAS itself reads .xpt."""
 
+    read_only = True
     as_stored = MappingProxyType({"user_missing": True})
 
     def check(self, frame, path, layout):

@@ -11,6 +11,7 @@ from mag.privacy.k_anonymity import k_anonymity
 from mag.privacy.mt_closeness import mt_closeness
 from mag.privacy.rank_interval_disclosure import rank_interval_disclosure
 from mag.privacy.rank_linkage import rank_linkage
+from mag.privacy.reidentification_risk import reidentification_risk
 from mag.privacy.sd_interval_disclosure import sd_interval_disclosure
 from mag.privacy.t_closeness import t_closeness
 from mag.privacy.uniques import uniques
@@ -25,6 +26,7 @@ MEASURES = {
     "mt_closeness": mt_closeness,
     "rank_interval_disclosure": rank_interval_disclosure,
     "rank_linkage": rank_linkage,
+    "reidentification_risk": reidentification_risk,
     "sd_interval_disclosure": sd_interval_disclosure,
     "t_closeness": t_closeness,
     "uniques": uniques,
@@ -41,6 +43,7 @@ __all__ = [  # in words, so that type checkers can read it
     "mt_closeness",
     "rank_interval_disclosure",
     "rank_linkage",
+    "reidentification_risk",
     "sd_interval_disclosure",
     "t_closeness",
     "uniques",

@@ -16,7 +16,6 @@ ENOUGH = 10  # records below which a correlation says more about them than about
 class Change(NamedTuple):
     """What masking did to a column."""
 
-    loss: float  # information loss
     spread: float  # standard deviation after, in parts of that before
     shift: float  # of the mean, in standard deviations before
     values: int  # distinct ones after
@@ -28,14 +27,24 @@ def change(original: np.ndarray, masked: np.ndarray, k: int) -> Change:
     known = ~(np.isnan(original) | np.isnan(masked))
     missing, values = int(np.isnan(masked).sum()), int(np.unique(masked[~np.isnan(masked)]).size)
     if known.sum() < max(k, 1):
-        return Change(np.nan, np.nan, np.nan, values, missing)
+        return Change(np.nan, np.nan, values, missing)
     pair = (original[:, None], masked[:, None]) if known.all() else (original[known][:, None], masked[known][:, None])
     X, Y = scaled(*pair)
     before, after = float(deviations(X)[0]), float(deviations(Y)[0])
-    loss = information_loss(*pair)
     if before == 0:
-        return Change(loss, 1.0 if after == 0 else np.inf, 0.0 if loss == 0 else np.inf, values, missing)
-    return Change(loss, after / before, float((Y - X).mean()) / before, values, missing)
+        return Change(1.0 if after == 0 else np.inf, 0.0 if (X == Y).all() else np.inf, values, missing)
+    return Change(after / before, float((Y - X).mean()) / before, values, missing)
+
+
+def losses(original: Sequence[np.ndarray], masked: Sequence[np.ndarray], least: int) -> list[float]:
+    """The information loss of each column, on the records that miss no cell; NaN where those are fewer than `least`.
+
+    These are the records of the loss of all columns together, which is then the mean of theirs.
+    """
+    complete = ~np.logical_or.reduce([np.isnan(column) for column in (*original, *masked)])
+    if complete.sum() < max(least, 1):
+        return [np.nan] * len(original)
+    return [information_loss(x[complete][:, None], y[complete][:, None]) for x, y in zip(original, masked, strict=True)]
 
 
 def standardize_column(column: np.ndarray) -> np.ndarray:

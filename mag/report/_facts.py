@@ -39,6 +39,8 @@ class Facts:
         As `mag.assess` gives them.
     by, untouched : sequence of columns
         Those that groups do not cross, and those that were published as they are.
+    with_kept : tuple of two int, optional
+        The smallest class in all published columns, untouched ones included, and the records in classes below k.
     withheld : int
         Records that were not published.
     warnings : sequence of str
@@ -60,6 +62,7 @@ class Facts:
     risk: Mapping[str, Any] = field(default_factory=dict)
     by: Sequence[Hashable] = ()
     untouched: Sequence[Hashable] = ()
+    with_kept: tuple[int, int] | None = None
     withheld: int = 0
     warnings: Sequence[str] = ()
     manifest: Mapping[str, Any] = field(default_factory=dict)
@@ -83,6 +86,12 @@ class Facts:
     def n(self) -> int:
         """Published records."""
         return len(self.labels)
+
+    @property
+    def incomplete(self) -> int:
+        """Published records that miss a cell."""
+        tables = (*self.original.values(), *self.masked.values())
+        return int(np.logical_or.reduce([np.isnan(column) for column in tables]).sum())
 
     @cached_property
     def changes(self) -> dict[Hashable, Change]:

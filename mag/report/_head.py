@@ -31,15 +31,18 @@ def header(facts: Facts) -> Element:
 def _figures(facts: Facts) -> Element:
     """The numbers that everyone asks for first."""
     sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
-    pairs = [("k asked for", span(min(sizes), max(sizes)))]
+    pairs = [("k requested", span(min(sizes), max(sizes)))]
     if facts.scope == "joint":
         pairs.append(("k counted", whole(facts.smallest)))
         pairs.append(("Groups", whole(_groups.sizes(facts.labels).size)))
     else:
         pairs.append(("Alike in all columns", whole(facts.smallest)))
+    if facts.with_kept is not None:
+        pairs.append(("Smallest class with kept columns", whole(facts.with_kept[0])))
     pairs += [("Records published", whole(facts.n)), ("Records withheld", whole(facts.withheld))]
     if "information_loss" in facts.utility:
-        pairs.append(("Information loss", share(facts.utility["information_loss"])))
+        of_which = " of complete records" if facts.incomplete else ""
+        pairs.append((f"Information loss{of_which}", share(facts.utility["information_loss"])))
     rows = (element("div", element("dt", label), element("dd", text)) for label, text in pairs)
     return element("dl", *rows, class_="figures")
 
@@ -74,14 +77,26 @@ def _not_promised(facts: Facts) -> Element:
         alike = f"The smallest number of records alike in all masked columns is {whole(facts.smallest)}."
         points.append([f"This is not joint k-anonymity. {alike}"])
     if facts.untouched:
-        points.append(["Published as they are, and not covered: ", *names(facts.untouched), "."])
+        points.append(["Published as they are, and not covered: ", *names(facts.untouched), ".", _exposed(facts)])
     else:
         points.append(["No column was left untouched: only the columns named here are published."])
     points.append(
-        ["Records of one group may have had the same true value. Then it is known, whichever record is whose."]
+        [
+            "Records of one group may have had the same true value. That value is disclosed without identifying the "
+            "record."
+        ]
     )
     points.append(["Other tables about the same people, published before or after, are not taken into account."])
     return _list("Not guaranteed", points)
+
+
+def _exposed(facts: Facts) -> str:
+    """What kept columns do to the classes."""
+    if facts.with_kept is None:
+        return ""
+    k = min(facts.k.values()) if isinstance(facts.k, Mapping) else facts.k
+    below = f"{whole(facts.with_kept[1])} of {several(facts.n, 'record', 'records')}"
+    return f" Whoever knows them, too, finds {below} in classes of fewer than {k}."
 
 
 def _list(title: str, points: list[list[Content]]) -> Element:

@@ -26,7 +26,7 @@ def groups(facts: Facts) -> Element:
         return _section("Groups", element("p", "There are no groups: every cell is missing."))
     low, middle, high = int(pooled.min()), np.median(pooled), int(pooled.max())
     said = f"{several(pooled.size, 'group', 'groups')} of {span(low, high)} records"
-    said += f", half of them of at most {whole(middle)}." if low < high else "."
+    said += f", median size {figure(float(middle))}." if low < high else "."
     chart = None
     if low < high:
         caption = element("p", "Records in a group, and how many groups have that size.")
@@ -97,7 +97,9 @@ def _card(facts: Facts, place: int, column: Hashable) -> Element:
 
 def losses(facts: Facts) -> Element:
     """Information loss, overall and by column."""
-    lost = {column: change.loss for column, change in facts.changes.items()}
+    least = max(facts.k_of(column) for column in facts.masked)
+    found = _columns.losses(list(facts.original.values()), list(facts.masked.values()), least)
+    lost = dict(zip(facts.masked, found, strict=True))
     largest = max((loss for loss in lost.values() if np.isfinite(loss)), default=0.0) or 1.0
     order = sorted(lost, key=lambda column: -np.nan_to_num(lost[column], nan=-1.0))
     rows: list[Row] = [
@@ -106,7 +108,10 @@ def losses(facts: Facts) -> Element:
     said = "Averaging within groups loses a part of the variation between records: the information loss, SSE / SST."
     if "information_loss" in facts.utility:
         overall = share(facts.utility["information_loss"])
-        said += f" Over all columns, each in its standard deviations, it is {overall}."
+        said += f" Over all columns, each in its standard deviations, it is {overall}, the mean of the columns below."
+    if facts.incomplete:
+        without = several(facts.n - facts.incomplete, "record", "records")
+        said += f" All of these figures are of the {without} without a missing cell."
     listed = table("By column, largest first", ("Column", "Loss", "Compared"), rows, class_="losses")
     return _section("Information loss", element("p", said), listed)
 

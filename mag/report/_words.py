@@ -28,7 +28,7 @@ LOOKED_AT = {
 RISK = {
     "k_anonymity": Measure(
         "Smallest class",
-        "The smallest number of records that are alike in the masked columns.",
+        "The smallest number of records with equal values in the masked columns.",
         "Sweeney 2002",
         whole,
     ),
@@ -40,27 +40,27 @@ RISK = {
     ),
     "distance_linkage": Measure(
         "Linked by distance",
-        "Share of the people whom an intruder finds who knows their true values exactly and picks the nearest "
-        "published record. In a k-anonymous table at most 1/k.",
+        "Share of the records that an intruder identifies who knows the true values exactly and picks the nearest "
+        "published record. At most 1/k in a k-anonymous table.",
         DOMINGO,
         share,
     ),
     "rank_linkage": Measure(
         "Linked by rank",
-        "The same for an intruder who compares ranks: who is richest, second richest, and so on.",
+        "The same for an intruder who compares ranks instead of values.",
         "Muralidhar & Domingo-Ferrer 2016",
         share,
     ),
     "sd_interval_disclosure": Measure(
-        "Close to the truth, by deviation",
-        "Share of the values that lie within a small part of a standard deviation of what was published. High where a "
-        "column has few distinct values, without any record being found.",
+        "Interval disclosure (standard deviation)",
+        "Share of the values within a small part of a standard deviation of the published value. High where a "
+        "column has few distinct values, even if no record is identified.",
         MATEO,
         share,
     ),
     "rank_interval_disclosure": Measure(
-        "Close to the truth, by rank",
-        "Share of the values that lie among the published values of about the same rank.",
+        "Interval disclosure (rank)",
+        "Share of the values between the published values of about the same rank.",
         DOMINGO,
         share,
     ),
@@ -69,19 +69,19 @@ RISK = {
 UTILITY = {
     "information_loss": Measure(
         "Information loss",
-        "Share of the variation between records that was averaged away: SSE / SST of standardized columns.",
+        "Share of the variation between records that is lost by averaging: SSE / SST of standardized columns.",
         "Domingo-Ferrer & Mateo-Sanz 2002",
         share,
     ),
     "il1s": Measure(
         "Mean change of a value (IL1s)",
-        "How far a value was moved on average, in standard deviations of its column times √2.",
+        "Mean absolute change of a value, in standard deviations of its column times √2.",
         MATEO,
         figure,
     ),
     "correlation_difference": Measure(
         "Mean change of a correlation",
-        "How much the correlation of two columns changed, averaged over all pairs; 0 is none, 2 is the most.",
+        "Mean absolute change of the correlation of two columns, from 0 (none) to 2.",
         DOMINGO,
         figure,
     ),
@@ -92,8 +92,8 @@ UTILITY = {
         figure,
     ),
     "propensity_mse": Measure(
-        "Told apart by a model (pMSE)",
-        "How well a logistic regression tells published from original records: 0 not at all, 0.25 perfectly.",
+        "Distinguishability (pMSE)",
+        "How well a logistic regression separates published from original records: 0 not at all, 0.25 perfectly.",
         "Woo, Reiter, Oganian & Karr 2009",
         figure,
     ),

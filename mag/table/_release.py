@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mag import __version__, assess
-from mag._lib.errors import RuntimeMistake
+from mag import __version__, assess, verify
+from mag._lib.errors import RuntimeMistake, TypeMistake
 from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
 from mag.frames import Frame, frame_of
@@ -226,6 +226,27 @@ class Release:
         before, after = self.numbers()
         return np.column_stack(list(before.values())), np.column_stack(list(after.values()))
 
+    def withheld_rows(self) -> np.ndarray:
+        """The places of the records that are not published, in the table that was given; pickles do not hold them."""
+        if self._source is None:
+            raise RuntimeMistake("withheld_rows can only be asked of the release that mag.microaggregate returned.")
+        published = np.arange(self._source.n) if self._rows is None else self._rows
+        return np.setdiff1d(np.arange(self._source.n), published)
+
+    def count_with_kept(self) -> tuple[int, int] | None:
+        """The smallest class in all published columns, and the records in classes of fewer than k.
+
+        None where no column is kept, or one cannot be compared exactly.
+        """
+        if not self.guarantee.kept:
+            return None
+        k = self.guarantee.k if isinstance(self.guarantee.k, int) else min(self.guarantee.k.values())
+        try:
+            sizes = verify.sizes_of_classes(self.data, frame_of(self.data).names)
+        except TypeMistake:
+            return None
+        return int(sizes.min()), int(sizes[sizes < k].sum())
+
     def risk(self) -> dict[str, float]:
         """Disclosure risk of the masked columns: `mag.assess.risk`."""
         return assess.risk(*self._tables())
@@ -258,6 +279,7 @@ class Release:
             risk=self.risk(),
             by=self.guarantee.by,
             untouched=self.guarantee.kept,
+            with_kept=self.count_with_kept(),
             withheld=self.withheld,
             warnings=self.warnings,
             manifest=self.manifest(),

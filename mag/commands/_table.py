@@ -1,0 +1,71 @@
+"""A table of a file as commands compute with it: numbers, weights, and which records were withheld."""
+
+import pathlib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mag._lib.atomic import PRIVATE
+from mag._lib.errors import ValueMistake
+from mag.files import File, Meta
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+
+def read_table(
+    file: File, columns: Sequence[str], others: Sequence[str] = (), weights: str | None = None
+) -> "tuple[pl.DataFrame, Meta]":
+    """The columns to compute with, which must not be text, and the others as they are.
+
+    A code for missing numbers of a column that is neither one of them nor `weights` is a mistake.
+    """
+    file.check_names(list(file.layout.null_of))
+    unused = [name for name in file.layout.null_of if name not in [*columns, weights]]
+    if unused:
+        listed = ", ".join(map(repr, unused))
+        raise ValueMistake(f"--null: codes are for columns that are computed with; {listed} is none of them.")
+    frame, meta = file.read(columns, others)
+    text = [name for name in columns if _is_category(frame[name])]
+    if text:
+        raise ValueMistake(f"{file.path.name!r}: {categories(text)}")
+    return frame, meta
+
+
+def read_weights(file: File, name: str) -> Any:
+    """A column of weights, by itself: where it is kept, its cells stay as they are."""
+    column = file.read([name])[0][name]
+    if not column.dtype.is_numeric() or column.null_count():
+        raise ValueMistake(f"--weights: {name!r} must hold numbers, none missing; {column.null_count()} are missing.")
+    return column.to_numpy()
+
+
+def _is_category(column: "pl.Series") -> bool:
+    import polars as pl
+
+    return isinstance(column.dtype, (pl.Boolean, pl.Categorical, pl.Enum, pl.String))
+
+
+def categories(names: Sequence[str]) -> str:
+    """What to do with columns that are no numbers."""
+    listed = ", ".join(map(repr, names))
+    is_or_are = "column {} holds" if len(names) == 1 else "columns {} hold"
+    return f"{is_or_are.format(listed)} no numbers; categories cannot be masked: use --by, --keep or --drop."
+
+
+def write_withheld(path: pathlib.Path, places: Iterable[int]) -> None:
+    """The numbers of records that are not published, from 1 on; for the holder of the data alone."""
+    path.chmod(PRIVATE)
+    path.write_text("\n".join(["record", *(str(place + 1) for place in places), ""]))
+
+
+def read_withheld(path: pathlib.Path, n: int) -> "np.ndarray":
+    """Which of n records were published, by a file of `write_withheld`."""
+    import numpy as np
+
+    words = path.read_text(encoding="utf-8", errors="replace").split()
+    if words[:1] != ["record"] or not all(word.isdecimal() and 0 < int(word) <= n for word in words[1:]):
+        raise ValueMistake(f"{path.name!r} must be a file of mag mask --withheld: numbers of records from 1 to {n}.")
+    published = np.ones(n, bool)
+    published[[int(word) - 1 for word in words[1:]]] = False
+    return published
