@@ -146,6 +146,7 @@ class Tree:
         )  # fmt: skip
         found = pathlib.Path(self._answer())
         if not found.is_relative_to(root):
+            self.close()
             raise RuntimeError(f"the process of {root} imported {found}")
 
     def _answer(self) -> Any:
@@ -165,9 +166,7 @@ class Tree:
 
     def close(self) -> None:
         """End the process."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        self._process.communicate()
 
 
 def compare(new: Tree, old: Tree, case: Case, seconds: float) -> dict:
@@ -199,12 +198,21 @@ def compare(new: Tree, old: Tree, case: Case, seconds: float) -> dict:
         "of medians": median[new] / median[old],
         "of wall time": least(new, 1) / least(old, 1),
         "calls": calls * min(len(samples) for samples in taken.values()),
-        "same": "yes" if first[new][0] == first[old][0] else "no",
+        "same": None if first[new][0] is None else "yes" if first[new][0] == first[old][0] else "no",
     }
 
 
+def report(rows: list[dict]) -> int:
+    """Print the table, the worst last, and what is above the limit; 1 if anything is."""
+    rows = sorted(rows, key=lambda row: row["ratio"])
+    show("Processor time of a call, new / old", rows)
+    above = [f"\n  {row['ratio']:.3f}  {row['case']}" for row in rows if row["ratio"] > LIMIT]
+    print(f"\n{len(above)} of {len(rows)} above {LIMIT}" + "".join(above))
+    return int(bool(above))
+
+
 def main() -> int:
-    """Print the table, the worst last, and what is above the limit."""
+    """Measure the cases and print them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ratio", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--old", metavar="PATH", type=pathlib.Path, required=True, help="root of the other tree")
     parser.add_argument("--new", metavar="PATH", type=pathlib.Path, default=HERE, help="root of the tree (this one)")
@@ -223,14 +231,7 @@ def main() -> int:
         print(f"{name}  {rows[-1]['ratio']:.3f}", flush=True, file=sys.stderr)
     new.close()
     old.close()
-    rows.sort(key=lambda row: row["ratio"])
-    show("Processor time of a call, new / old", rows)
-    above = [row for row in rows if row["ratio"] > LIMIT]
-    print(
-        f"\n{len(above)} of {len(rows)} above {LIMIT}"
-        + "".join(f"\n  {row['ratio']:.3f}  {row['case']}" for row in above)
-    )
-    return int(bool(above))
+    return report(rows)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import mag
 from mag import reference
+from mag._compiled.groups import Groups
 from mag.costs import COSTS
 from mag.table._aggregate import representatives
 
@@ -240,3 +241,28 @@ def test_zero_has_one_sign(cost):
         for grouping in (mag.univariate(x, 3, cost=cost), mag.columns(np.array([x, x]).T, 3, cost=cost)):
             assert not np.signbit(grouping.masked[grouping.masked == 0]).any()
     assert not np.signbit(mag.multivariate(np.full((4, 2), -0.0), 2).masked).any()
+
+
+@pytest.mark.parametrize("cost", [name for name in COSTS if COSTS[name].weighted])
+def test_moderate_weights_are_not_divided_and_all_bits_are_the_same(cost, monkeypatch):
+    def results():
+        found = [mag.univariate(x, 3, cost=cost, weights=w) for x, w in columns]
+        return [(one.masked.tolist(), one.cost, one.information_loss) for one in found]
+
+    rng, columns = np.random.default_rng(11), []
+    for size in (1.0, 2.0**-40, 2.0**90):
+        for x in (rng.normal(size=60) * size, rng.choice([2.0**-47, 2.0**-47 * (1 + 2.0**-52), 2.0**98], 60)):
+            columns += [(x, rng.lognormal(0, 2, 60)), (x, 2.0 ** rng.integers(-100, 100, 60))]
+    columns.append((rng.integers(-(2**62), 2**62, 60), rng.random(60) + 0.1))
+    assert all(Groups(np.sort(x), np.array([0]), w)._moderate for x, w in columns)
+    as_they_are = results()
+    monkeypatch.setattr(Groups, "_moderate", False)
+    assert results() == as_they_are
+
+
+@pytest.mark.parametrize(
+    ("x", "w"),
+    [([1e-300, 2, 3], [1, 1, 1]), ([1e300, 2, 3], [1, 1, 1]), ([1, 2, 3], [1, 0, 1]), ([1, 2, 3], [1, 1e40, 1])],
+)
+def test_weights_and_values_far_from_1_are_divided(x, w):
+    assert not Groups(np.sort(np.array(x, float)), np.array([0]), np.array(w, float))._moderate
