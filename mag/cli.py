@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(_with_options(str(error), arguments[0]), MISTAKE)
     except OSError as error:
         sentence = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror or error}."
-        return _failed(sentence, MISTAKE)
+        return _failed(_with_options(sentence, arguments[0]), MISTAKE)
     except MemoryError:
         return _failed("there is not enough memory.", MISTAKE)
     except BaseException as error:  # what Rust calls a panic is no Exception
@@ -109,8 +109,14 @@ def _with_options(sentence: str, command: str) -> str:
     """A sentence about keywords, small_strata='merge', in the options of a command, --small-strata merge."""
     from mag.commands import COMMANDS
 
-    options = "|".join(inspect.signature(COMMANDS[command]).parameters)
-    return re.sub(rf"\b({options})='([\w-]+)'", lambda said: f"--{said[1].replace('_', '-')} {said[2]}", sentence)
+    def spell(said: re.Match[str]) -> str:
+        option = f"--{said[1].replace('_', '-')}"
+        if said[2] is None:  # a flag
+            return option
+        return f"{option} {said[2]}" + (f" or {option} {said[3]}" if said[3] else "")
+
+    options = "|".join(inspect.signature(COMMANDS[command]).parameters) if command in COMMANDS else "(?!)"
+    return re.sub(rf"\b({options})=(?:True\b|'([\w-]+)'(?: or '([\w-]+)')?)", spell, sentence)
 
 
 class _Terminated(BaseException):

@@ -26,8 +26,8 @@ OPTIONS: dict[str, Any] = {
 }
 MEASURES = {
     "k_anonymity": "smallest class of equal records",
-    "uniques": "records unlike any other",
-    "distance_linkage": "found by someone who knows the true values",
+    "uniques": "unique records",
+    "distance_linkage": "linked by an intruder who knows the values",
 }
 REGIONS = ["Ahrland", "Börde", "Eifel", "Haardt", "Holtland", "Lahn", "Rhön", "Wetterau"]
 FIRST = ["Ada", "Bo", "Cem", "Dörte", "Eva", "Femi", "Gül", "Hao", "Ines", "Jan", "Kim", "Lea", "Mio", "Noa", "Olga"]
@@ -79,11 +79,11 @@ def run(
     folder : path
         Where report.html, manifest.json and, where polars is installed, people.csv and masked.csv go.
     k : int
-        The smallest number of people who are published alike.
+        The smallest number of people who share a published record.
     overwrite : bool
-        Replace these files where they are there already.
+        Replace these files if they exist.
     say : function of a line
-        What is told meanwhile; the first line is the path of the report.
+        Prints a line of progress; the first line is the path of the report.
 
     Returns
     -------
@@ -110,8 +110,8 @@ def run(
     verdict = "passes" if smallest >= k else "fails"
     tell(f"A made-up register of {n} people: {', '.join(register)}.")
     tell(
-        f"Whoever knows region, {', '.join(COLUMNS)} of someone looks for their record: the smallest class of equal "
-        f"records has {smallest}. The check for k = {k} {verdict}."
+        f"An intruder who knows region, {', '.join(COLUMNS)} of a person looks for the record: the smallest class of "
+        f"equal records has {smallest}. The check for k = {k} {verdict}."
     )
     options = ", ".join(f"{name}={value!r}" for name, value in OPTIONS.items())
     tell(f"mag.microaggregate(people, {k}, {COLUMNS}, {options})")
@@ -170,7 +170,7 @@ def _files(folder: pathlib.Path, tables: bool, overwrite: bool) -> dict[str, pat
     there = [name for name, path in files.items() if path.exists()]
     if there and not overwrite:
         raise ValueMistake(
-            f"folder {str(folder)!r} already holds {', '.join(there)}; choose another or overwrite them."
+            f"folder {str(folder)!r} already holds {', '.join(there)}; choose another folder, or pass overwrite=True."
         )
     folder.mkdir(parents=True, exist_ok=True)
     return files

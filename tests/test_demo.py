@@ -64,7 +64,9 @@ def test_the_report_is_about_this_release(told):
 
 def test_files_are_not_replaced_unasked(told):
     path, _ = told
-    with pytest.raises(ValueError, match=r"already holds report\.html, .*; choose another or overwrite them\."):
+    with pytest.raises(
+        ValueError, match=r"already holds report\.html, .*; choose another folder, or pass overwrite=True\."
+    ):
         demo.run(path.parent, say=lambda line: None)
 
 

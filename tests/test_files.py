@@ -184,7 +184,7 @@ def test_unknown_columns_are_named_beside_the_known_ones(file):
 def test_wrong_layouts_are_refused(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
         Layout(**wrong)
-    with pytest.raises(ValueError, match="decimal_comma needs another delimiter"):
+    with pytest.raises(ValueError, match="decimal_comma needs a delimiter other"):
         Layout(delimiter=",", decimal_comma=True)
 
 

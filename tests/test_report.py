@@ -252,6 +252,10 @@ def test_correlations_are_those_of_the_records_that_have_both_columns():
         assert found[i, j] == pytest.approx(np.corrcoef(X[both, i], X[both, j])[0, 1])
 
 
+def test_rows_of_correlations_have_names():
+    assert "income 2" in Reader(report.page(released(columns()))).text
+
+
 def test_a_change_is_measured_on_known_values():
     x = np.array([1.0, 3.0, 10.0, 14.0, np.nan])
     y = np.array([2.0, 2.0, 12.0, 12.0, np.nan])

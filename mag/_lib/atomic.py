@@ -91,7 +91,7 @@ def check_target(
     if place.exists() and not place.is_file():
         raise ValueMistake(f"{str(target)!r} is not a file; choose another name.")
     if place.exists() and not overwrite:
-        raise FileExistsError(errno.EEXIST, "the file exists; choose another name or overwrite it", str(target))
+        raise FileExistsError(errno.EEXIST, "the file exists; choose another name, or pass overwrite=True", str(target))
     return place
 
 

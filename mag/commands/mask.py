@@ -299,8 +299,8 @@ def _describe_kept(with_kept: tuple[int, int] | None, guarantee: "Guarantee") ->
 ROLES = Sentences(
     repeated="a column must be named once; {name} is named by {role} and {role}.",
     shared="a column must be named once; {name} is named by {role} and {other}.",
-    unassigned="{table} has columns that are not named: {names}; name them by --keep (published as they are, not "
-    "covered by the guarantee) or by --drop (not published).",
+    unassigned="{table} has columns without a role: {names}; pass --keep NAME (published as it is, not protected) or "
+    "--drop NAME (not published) for each.",
 )
 
 

@@ -21,14 +21,14 @@ class Layout:
         if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
             raise ValueMistake(f"delimiter must be one character, no quote and no line end; got {self.delimiter!r}.")
         if self.decimal_comma and self.delimiter == ",":
-            raise ValueMistake("decimal_comma needs another delimiter than the comma; got delimiter ','.")
+            raise ValueMistake("decimal_comma needs a delimiter other than the comma; got delimiter ','.")
         try:
             codecs.getincrementaldecoder(self.encoding)
             text = 'a,"\n'.encode(self.encoding).decode(self.encoding) == 'a,"\n'  # zlib and others are for bytes
         except (LookupError, ValueError):
             text = False
         if not text:
-            raise ValueMistake(f"encoding must be one of text that Python knows; got {self.encoding!r}.")
+            raise ValueMistake(f"encoding must be a text encoding that Python knows; got {self.encoding!r}.")
 
     @property
     def utf8(self) -> bool:

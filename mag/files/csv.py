@@ -22,7 +22,7 @@ class Csv(Format):
     holds = MappingProxyType(
         {kind: () for kind in EVERYTHING if kind not in ("durations", "bytes", "nested cells")}  # but as text
     )
-    broken = "is no table: a line has more cells than the first, or a quote is not closed; is the delimiter right?"
+    broken = "is not a table: a line has more cells than the first, or a quote is not closed; is the delimiter right?"
 
     def __init__(self, *endings: str, delimiter: str):
         super().__init__(*endings)

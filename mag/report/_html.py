@@ -31,10 +31,10 @@ def element(tag: str, *content: Content, **attributes: object) -> Element:
     return node
 
 
-def short(column: Hashable) -> str:
+def short(column: Hashable, longest: int = LONGEST) -> str:
     """A column's name, cut where it is very long."""
     text = str(column)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def name(column: Hashable) -> Element:

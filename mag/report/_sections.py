@@ -12,6 +12,7 @@ from mag.report._html import Content, Element, Row, element, name, short, table
 from mag.report._text import figure, several, share, signed, span, whole
 
 MATRIX = 24  # columns that a matrix of correlations can show
+NAME = 12  # characters of a name beside a matrix
 PAIRS = 10  # rows of the table of correlations
 ELSEWHERE = ("columns", "guarantee", "sha256", "untouched", "warnings")  # parts of the manifest
 SEEDS = ("random_state", "seed")
@@ -108,7 +109,7 @@ def losses(facts: Facts) -> Element:
     said = "Averaging within groups loses a part of the variation between records: the information loss, SSE / SST."
     if "information_loss" in facts.utility:
         overall = share(facts.utility["information_loss"])
-        said += f" Over all columns, each in its standard deviations, it is {overall}, the mean of the columns below."
+        said += f" Over all columns, each in its standard deviations, it is {overall}."
     if facts.incomplete:
         without = several(facts.n - facts.incomplete, "record", "records")
         said += f" All of these figures are of the {without} without a missing cell."
@@ -156,7 +157,7 @@ def _matrices(labels: list[Hashable], before: np.ndarray, after: np.ndarray) -> 
             [f"{short(labels[a])}, {short(labels[b])}: {signed(values[a, b], 3)}" for b in range(a)]
             for a in range(len(labels))
         ]
-        squares = _svg.matrix(f"Correlations, {title.lower()}", values, texts)
+        squares = _svg.matrix(f"Correlations, {title.lower()}", values, texts, [short(label, NAME) for label in labels])
         figures.append(element("figure", element("h3", title), squares))
     key = (element("li", f"{at} ", name(label)) for at, label in enumerate(labels, 1))
     intro = "The area of a square is the size of the number, a full square is 1; hollow squares are negative."

@@ -75,16 +75,21 @@ def share_bar(fraction: float) -> Element:
     return element("svg", bar, viewBox="0 0 100 8", preserveAspectRatio="none", class_="share", aria_hidden="true")
 
 
-def matrix(label: str, values: np.ndarray, texts: Sequence[Sequence[str]]) -> Element:
-    """Squares below the diagonal, their area the size of a number in [−1, 1]; hollow ones are negative."""
-    m, edge, wide = values.shape[0] - 1, 20, 240
+def matrix(label: str, values: np.ndarray, texts: Sequence[Sequence[str]], names: Sequence[str]) -> Element:
+    """Squares below the diagonal, their area the size of a number in [−1, 1]; hollow ones are negative.
+
+    Rows have names, columns the numbers behind the names.
+    """
+    m, wide = values.shape[0] - 1, 240
+    named = [f"{name} {place}" for place, name in enumerate(names, 1)]
+    edge = LETTER * max(map(len, named)) + 8
     room = wide / m
     lines = [f"M{edge} {_n(t * room)}h{_n(min(t + 1, m) * room)}" for t in range(m + 1)]
     lines += [f"M{_n(edge + t * room)} {_n(max(t - 1, 0) * room)}V{wide}" for t in range(m + 1)]
     shapes: list[Content] = [element("path", d="".join(lines), class_="guide")]
     every = -(-m // 12)
     for row in range(0, m, every):
-        shapes.append(_label(str(row + 2), edge - 5, (row + 0.5) * room + 4, "end"))
+        shapes.append(_label(named[row + 1], edge - 5, (row + 0.5) * room + 4, "end"))
         shapes.append(_label(str(row + 1), edge + (row + 0.5) * room, wide + 14))
     for row in range(m):
         for column in range(row + 1):
