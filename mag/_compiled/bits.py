@@ -1,8 +1,10 @@
 """Bits of numbers, and cache lines, for compiled code."""
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
 from numba.extending import intrinsic
+
+from mag._compiled.internals import get_or_insert_function
 
 
 @intrinsic
@@ -33,7 +35,7 @@ def ahead(typing_context, part, index):
     def codegen(context, builder, signature, args):
         byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        prefetch = get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
         pointer = builder.bitcast(builder.gep(args[0], [args[1]]), byte)
         builder.call(prefetch, [pointer, integer(1), integer(3), integer(1)])  # to write, to all levels, data
         return context.get_dummy_value()

@@ -5,9 +5,13 @@ import os
 import pickle
 import warnings
 
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
-from numba.core.compiler_lock import global_compiler_lock
-
+from mag._compiled.internals import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    InTreeCacheLocator,
+    global_compiler_lock,
+)
 from mag._compiled.stamp import stamp
 from mag._lib.lazy import cached_property
 

@@ -1,7 +1,7 @@
 """Calls by address: the caller is compiled once for all costs and k."""
 
 import numba
-from numba.core import types
+from numba import types
 from numba.extending import intrinsic
 
 _OPAQUE = types.Opaque("tag")

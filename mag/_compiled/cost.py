@@ -16,7 +16,7 @@ A `Kernel` wraps the four as a zero-size typed tag.  Numba compiles a solver per
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
 import numpy as np
-from numba.core import types
+from numba import types
 from numba.extending import NativeValue, models, overload, register_model, unbox
 
 from mag._compiled.jit import INLINE, called, inlined

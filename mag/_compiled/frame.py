@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from numba.core import types
+from numba import types
 from numba.extending import overload
 
 from mag._compiled.jit import INLINE

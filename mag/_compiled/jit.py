@@ -3,16 +3,20 @@
 import numba
 
 from mag._compiled.cache import Cache
+from mag._compiled.linking import INNER, OUTER
 
-OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False}
-INLINE = {"jit_options": {"forceinline": True, **OPTIONS}}
+OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False, "no_cfunc_wrapper": True}
+INLINE = {"jit_options": {"forceinline": True, **OPTIONS, **INNER}}
 
-called = numba.njit(**OPTIONS)  # part of its callers' cache entries; not copied into them, so they compile faster
-inlined = numba.njit(forceinline=True, **OPTIONS)
+# Parts of their callers' machine code; `called` is not copied into every call, so callers compile faster.
+called = numba.njit(**OPTIONS, **INNER)
+inlined = numba.njit(forceinline=True, **OPTIONS, **INNER)
+
+uncached = numba.njit(**OPTIONS, **OUTER)
 
 
 def jit(function):
     """Compile when called, and keep the machine code on disk where that can be written."""
-    compiled = numba.njit(**OPTIONS)(function)
+    compiled = uncached(function)
     compiled._cache = Cache(function)
     return compiled

@@ -17,7 +17,7 @@ inputs in tests/test_sort.py took 21 ns or less.  `python -m benchmarks.sort` co
 """
 
 import numpy as np
-from numba.core import types
+from numba import types
 
 from mag._compiled.bits import ahead, recast, width
 from mag._compiled.jit import called, inlined, jit

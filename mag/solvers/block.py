@@ -12,7 +12,7 @@ Where k is small, `_narrow` solves.
 from collections import namedtuple
 
 import numpy as np
-from numba.core import types
+from numba import types
 from numba.extending import overload
 
 from mag._compiled.cost import join, left, right, terms

@@ -9,7 +9,7 @@ from mag._backends.cpu import batch
 from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts_of
 from mag._backends.problem import NEGLIGIBLE, Column, Problem, even, prepared, scaled, unspannable
 from mag._backends.protocol import Jobs
-from mag._compiled.jit import called
+from mag._compiled.jit import uncached
 from mag._compiled.sort import sort
 from mag._lib.interrupt import interruptible
 from mag._lib.threads import both, each
@@ -248,5 +248,5 @@ _compiled_for_users: dict = {}
 def _uncached(function: Any) -> Any:
     """The same function, compiled without the disk cache, which could not know a user's cost again."""
     if function not in _compiled_for_users:
-        _compiled_for_users[function] = called(function.py_func)
+        _compiled_for_users[function] = uncached(function.py_func)
     return _compiled_for_users[function]

@@ -7,7 +7,7 @@ whose sums it would round, costs so small that bits may be lost (see `_problem`)
 from functools import cache
 
 import numpy as np
-from numba.core import types
+from numba import types
 
 from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts_of
 from mag._backends.problem import EXACT, MODERATE, TINY

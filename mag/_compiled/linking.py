@@ -1,0 +1,68 @@
+"""Functions that only compiled code calls: linked into those that Python calls, and optimized there, once.
+
+Numba optimizes every function and turns it into machine code by itself, and again inside each function that calls it,
+level by level, although only the outermost ones are ever run.  That is half of the time that it takes.  `_Inner` stops
+at LLVM's intermediate code, which holds all that the function calls; `_Outer` is numba's way from there.
+
+Numba has no option for this.  With a release that has not been tried, `INNER` and `OUTER` are empty: everything is
+compiled as numba does it, to the same results.
+"""
+
+import ctypes
+
+import numba
+
+from mag._compiled.internals import Compiler, JITCodeLibrary
+
+TRIED = (0, 61), (0, 68)
+
+# Python's way into an inner function: it takes what the wrapper of a compiled function takes, and raises TypeError.
+_REFUSE = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value
+
+
+class _Nowhere:
+    """In place of the code generator: there is no machine code that could be told where its environment is."""
+
+    def set_env(self, name, environment):
+        pass
+
+
+class _Intermediate(JITCodeLibrary):
+    """LLVM's intermediate code of a function and of all that it calls."""
+
+    codegen = _Nowhere()
+
+    def _optimize_final_module(self):
+        pass
+
+    def _finalize_final_module(self):
+        self._finalized = True
+
+    def get_pointer_to_function(self, name):
+        self._ensure_finalized()
+        return _REFUSE
+
+
+class _Inner(Compiler):
+    """A compiler of functions that only compiled code calls."""
+
+    def compile_extra(self, func):
+        self.state.library = _Intermediate(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(func)
+
+
+class _Outer(Compiler):
+    """A compiler of functions that Python calls: it also tells inner functions where their environments are."""
+
+    def compile_extra(self, func):
+        result = super().compile_extra(func)
+        for environment in result._find_referenced_environments():
+            result.library.codegen.set_env(environment.env_name, environment)
+        return result
+
+
+INNER, OUTER = {}, {}
+if TRIED[0] <= numba.version_info.short <= TRIED[1]:
+    INNER = {"no_cpython_wrapper": True, "pipeline_class": _Inner}
+    OUTER = {"pipeline_class": _Outer}
