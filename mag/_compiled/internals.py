@@ -6,7 +6,7 @@ not, and may move or change with any release; pyproject.toml allows the releases
 
 from numba.core import caching
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
-from numba.core.cgutils import get_or_insert_function
+from numba.core.cgutils import alloca_once, create_struct_proxy, get_or_insert_function, unpack_tuple
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
@@ -16,15 +16,18 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 InTreeCacheLocator = getattr(caching, "InTreeCacheLocator", None) or caching._InTreeCacheLocator
 
 __all__ = [
-    "AbstractTemplate",  # lanes, wide: operators of our own types …
+    "AbstractTemplate",  # lanes, memory, wide: operators of our own types …
     "CompileResultCacheImpl",  # cache: where machine code is kept
     "Compiler",  # linking: functions that only compiled code calls
     "FunctionCache",  # cache
     "InTreeCacheLocator",  # cache
     "IndexDataCacheFile",  # cache
     "JITCodeLibrary",  # linking
+    "alloca_once",  # work: numbers on the stack
+    "create_struct_proxy",  # memory: values of several fields
     "get_or_insert_function",  # bits: LLVM's own functions
     "global_compiler_lock",  # cache: held while a process forks
     "infer_global",  # … and of which types they are
     "signature",
+    "unpack_tuple",  # memory, work
 ]

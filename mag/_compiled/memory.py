@@ -11,11 +11,10 @@ An index with lanes (see `lanes`) loads and stores several neighbors at once.
 import operator
 
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.imputils import lower_builtin
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, models, register_model
+from numba import types
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
+from mag._compiled.internals import AbstractTemplate, create_struct_proxy, infer_global, signature, unpack_tuple
 from mag._compiled.lanes import Falling, Index, Lanes, shuffle
 
 _DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
@@ -114,7 +113,7 @@ def grid(typing_context, array, *lengths):
 
     def codegen(context, builder, sig, args):
         data = _data(context, builder, sig.args[0], args[0])
-        return grid_value(context, builder, sig.return_type, data, cgutils.unpack_tuple(builder, args[1]))
+        return grid_value(context, builder, sig.return_type, data, unpack_tuple(builder, args[1]))
 
     kinds = [types.int64 if known is None else kind for known, kind in zip(constants, lengths, strict=True)]
     return Grid(array.dtype, constants)(array, types.StarArgTuple(kinds)), codegen
@@ -129,7 +128,7 @@ def grid_value(context, builder, grid_type, data, lengths):
     """A Grid that starts at a pointer, or the pointer itself as a Part."""
     if isinstance(grid_type, Part):
         return data
-    value = cgutils.create_struct_proxy(grid_type)(context, builder)
+    value = create_struct_proxy(grid_type)(context, builder)
     value.data = data
     for i, length in enumerate(lengths):
         if grid_type.lengths[i] is None:
@@ -158,7 +157,7 @@ def _index_type(index, kinds):
 def _indexes(builder, index_type, index):
     """The last index and its type, and those before it."""
     if isinstance(index_type, types.BaseTuple):
-        *first, last = cgutils.unpack_tuple(builder, index)
+        *first, last = unpack_tuple(builder, index)
         return last, index_type[-1], first
     return index, index_type, []
 
@@ -167,7 +166,7 @@ def _lengths(context, builder, grid_type, value):
     """The lengths of all dimensions but the first."""
     if isinstance(grid_type, Part):
         return []
-    members = cgutils.create_struct_proxy(grid_type)(context, builder, value=value)
+    members = create_struct_proxy(grid_type)(context, builder, value=value)
     return [
         getattr(members, f"length{i}") if length is None else ir.Constant(_I64, length)
         for i, length in enumerate(grid_type.lengths)

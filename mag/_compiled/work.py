@@ -19,10 +19,12 @@ from collections import namedtuple
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
+from mag._compiled.internals import alloca_once, unpack_tuple
 from mag._compiled.jit import INLINE, OPTIONS, called
+from mag._compiled.linking import INNER
 from mag._compiled.memory import Part, grid_value, literals, part
 
 Work = namedtuple("Work", "reals wholes")
@@ -37,7 +39,7 @@ NEAREST, FARTHEST = 1.0, -1.0
 def layout(function):
     """A function that cuts a state from a space: plain Python, and compiled into its callers."""
     function.py_func = function  # its code counts in the `stamp` of callers
-    return register_jitable(**OPTIONS)(function)
+    return register_jitable(**OPTIONS, **INNER)(function)
 
 
 class Room:
@@ -84,7 +86,7 @@ def _cut(typing_context, memory, used, number, shape):
     constants = literals(shape)
 
     def codegen(context, builder, sig, args):
-        lengths = cgutils.unpack_tuple(builder, args[3])
+        lengths = unpack_tuple(builder, args[3])
         lengths = [ir.Constant(_I64, known) if known else here for known, here in zip(constants, lengths, strict=True)]
         place = builder.gep(args[1], [ir.Constant(_I64, number.literal_value)])
         start, count = builder.load(place), ir.Constant(_I64, 1)
@@ -99,7 +101,7 @@ def _cut(typing_context, memory, used, number, shape):
 
 def _new_space(context, builder, reals, wholes, used):
     """Its numbers are on the stack of the function that asks for it, hence no compiled function can do that."""
-    stack = cgutils.alloca_once(builder, ir.ArrayType(_I64, 2))
+    stack = alloca_once(builder, ir.ArrayType(_I64, 2))
     place = builder.bitcast(stack, _I64.as_pointer())
     for number in range(2):
         builder.store(used[number], builder.gep(place, [ir.Constant(_I64, number)]))
@@ -111,7 +113,7 @@ def space_in(typing_context, work):
     """All memory of a Work."""
 
     def codegen(context, builder, sig, args):
-        arrays = cgutils.unpack_tuple(builder, args[0])
+        arrays = unpack_tuple(builder, args[0])
         pointers = [
             context.make_array(kind)(context, builder, array).data for kind, array in zip(work, arrays, strict=True)
         ]
@@ -125,7 +127,7 @@ def rest_of(typing_context, space):
     """What is left of a space; when the caller returns, others may take it."""
 
     def codegen(context, builder, sig, args):
-        reals, wholes, used = cgutils.unpack_tuple(builder, args[0])
+        reals, wholes, used = unpack_tuple(builder, args[0])
         numbers = [builder.load(builder.gep(used, [ir.Constant(_I64, number)])) for number in range(2)]
         return _new_space(context, builder, reals, wholes, numbers)
 

@@ -5,7 +5,7 @@ itself, in registers; then which size it was.  Larger k in one pass: up to k col
 """
 
 import numpy as np
-from numba.core import types
+from numba import types
 from numba.extending import intrinsic, overload
 
 from mag._compiled.cost import Number, join, left, number, right, terms
