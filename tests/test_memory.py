@@ -83,7 +83,7 @@ def test_a_grid_has_as_many_dimensions_as_lengths_and_one():
     x = np.arange(24.0).reshape(2, 3, 4)
     assert _cube_of_constants(x) == (23.0, 23.0, 23.0)
     assert _cube(x, 3, 4) == (np.arange(24.0) ** 4).sum()
-    assert x[1, 2, 3] == -1.0 and x[0, 1, 0] == -2.0
+    assert (x[1, 2, 3], x[0, 1, 0]) == (-1.0, -2.0)
 
 
 @pytest.mark.parametrize("wrong", ["a[0, 0]", "a[0.5]", "rows[0, 0, 0]", "rows[lanes_at(0, 4)]"])
