@@ -63,7 +63,7 @@ class File:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: os.PathLike | str, layout: Layout | None = None):
+    def __init__(self, path: os.PathLike[str] | str, layout: Layout | None = None):
         self.path = pathlib.Path(path)
         self.layout = layout or Layout()
         self.format = _by_ending(self.path)
