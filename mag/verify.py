@@ -2,7 +2,7 @@
 
 It looks at the table as its reader gets it, and at nothing that the grouping knows: cells are equal if their bits are,
 missing is a value, −0.0 is not 0.0, one NaN may not be another, lists and structures are compared part by part as they
-are stored, and Python objects are equal if they are of one type and value. Cells are read here by themselves, in
+are stored, and Python objects are equal if they are of one type and value.  Cells are read here by themselves, in
 another way than the strata read them, so that one flaw cannot hide the other.
 """
 

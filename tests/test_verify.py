@@ -170,8 +170,8 @@ def test_an_encoder_of_columns_that_loses_equality_is_found_out(kind, make, monk
 
 
 def test_a_mean_of_minus_zero_is_published_as_zero(monkeypatch):
-    whole = _aggregate.GroupedColumn.mean
-    monkeypatch.setitem(_aggregate.AGGREGATES, "mean", lambda members: -0.0 * whole(members))
+    mean = _aggregate.AGGREGATES["mean"]
+    monkeypatch.setitem(_aggregate.AGGREGATES, "mean", lambda groups: -0.0 * mean(groups))
     data = mag.microaggregate({"x": np.arange(6.0)}, 3, "x").data["x"]
     assert not np.signbit(data).any()
 

@@ -34,7 +34,7 @@ class Groups:
 
     @classmethod
     def unsorted(cls, values, starts, weights):
-        """Values group by group, of which a mean is asked for."""
+        """Values group by group, in any order within a group; only medians need one."""
         groups = cls(values, starts, weights)
         groups.first, groups.final = (extreme.reduceat(values, starts) for extreme in (np.minimum, np.maximum))
         return groups
@@ -160,11 +160,11 @@ class Groups:
 
     def rounded_mean(self):
         """The integer nearest to the mean, half away from zero (Mortazavi 2020)."""
-        total = self.add(self.y)
+        total = self.add(_addable(distance(self.values, self.spread(self.first)), self.sizes))
         sizes = self.sizes.astype(total.dtype)
         quotient, rest = total // sizes, total % sizes
-        half_goes_up = self.first.astype(object) + quotient.astype(object) >= 0
-        up = (2 * rest > sizes) | ((2 * rest == sizes) & half_goes_up.astype(bool))
+        up, half = 2 * rest > sizes, np.flatnonzero(2 * rest == sizes)
+        up[half] = self.first[half].astype(object) + quotient[half].astype(object) >= 0
         return quotient + up.astype(quotient.dtype)
 
     # ---- representatives: what replaces a group
@@ -180,7 +180,9 @@ class Groups:
                 return found.clip(self.first, self.final)
         if offset.dtype.kind == "f":
             return _real(self.base) + np.ldexp(offset, self.scale)
-        return (self.base.astype(object) + offset.astype(object)).astype(self.base.dtype)
+        if offset.dtype == object:
+            return (self.base.astype(object) + offset).astype(self.base.dtype)
+        return self.base + offset.astype(self.base.dtype)  # which wraps around to the right answer
 
     def placed_median(self):
         """The value in the middle, or the float64 nearest to the middle of two."""
@@ -296,7 +298,7 @@ def _summable(distance, sizes):
 
 def _addable(distance, sizes):
     """The same numbers in a type that holds a group's sum."""
-    return distance.astype(np.int64 if int(distance.max()) * int(sizes.max()) < 2**63 else object)
+    return distance.astype(np.int64 if int(distance.max(initial=0)) * int(sizes.max(initial=0)) < 2**62 else object)
 
 
 @jit

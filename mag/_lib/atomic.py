@@ -19,7 +19,7 @@ PRIVATE = 0o600
 
 @contextlib.contextmanager
 def writing(
-    *targets: os.PathLike | str, sources: Collection[os.PathLike | str] = (), overwrite: bool = False
+    *targets: os.PathLike[str] | str, sources: Collection[os.PathLike[str] | str] = (), overwrite: bool = False
 ) -> Iterator[list[pathlib.Path]]:
     """Drafts beside the targets, which get their names when the block ends well.
 
@@ -70,7 +70,7 @@ def _mode(place: pathlib.Path) -> int | None:
     return stat.S_IMODE(place.stat().st_mode) & 0o777 if place.exists() else None
 
 
-def digest(path: os.PathLike | str, salt: bytes | None = None) -> str:
+def digest(path: os.PathLike[str] | str, salt: bytes | None = None) -> str:
     """The SHA-256 of a file; with a salt the HMAC, which says nothing to those who do not know the salt."""
     with open(path, "rb") as file:
         if salt is None:
@@ -79,7 +79,7 @@ def digest(path: os.PathLike | str, salt: bytes | None = None) -> str:
 
 
 def check_target(
-    target: os.PathLike | str, sources: Collection[os.PathLike | str] = (), overwrite: bool = False
+    target: os.PathLike[str] | str, sources: Collection[os.PathLike[str] | str] = (), overwrite: bool = False
 ) -> pathlib.Path:
     """Where the target really is, through links; neither a source nor, unless told so, an existing file."""
     place = pathlib.Path(os.path.realpath(target))

@@ -62,14 +62,14 @@ class Worker:
     """Threads for whatever is submitted, in turn; Python does not wait for them when it ends."""
 
     def __init__(self, threads: int = 1) -> None:
-        self._jobs: queue.SimpleQueue = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._threads = threads
         for _ in range(threads):
             threading.Thread(target=_serve, args=(self._jobs,), name="mag", daemon=True).start()
 
-    def submit(self, function: Callable[[], Any]) -> Future:
+    def submit(self, function: Callable[[], Any]) -> Future[Any]:
         """The result to be."""
-        job: Future = Future()
+        job: Future[Any] = Future()
         self._jobs.put((job, function))
         return job
 
@@ -78,7 +78,7 @@ class Worker:
             self._jobs.put(None)
 
 
-def _serve(jobs: queue.SimpleQueue) -> None:
+def _serve(jobs: queue.SimpleQueue[Any]) -> None:
     while True:
         task = jobs.get()
         if task is None:

@@ -10,7 +10,7 @@ import numpy as np
 KEPT = 2**28  # bytes of one loan that are kept at most; larger ones are given back at once
 
 
-class _Loans(dict):
+class _Loans(dict[tuple[str, Any], Any]):
     """What one thread keeps; a plain dictionary could not be an element of `_all`."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]

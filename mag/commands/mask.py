@@ -245,7 +245,8 @@ def _mask_by_column(
 
 def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any) -> dict[str, Any]:
     """The k that is counted on the file read back; an error where it is not what was promised, nor the cells stored."""
-    from mag.verify import NotAnonymous, require
+    from mag._lib.errors import NotAnonymous
+    from mag.verify import require
 
     by, columns = [str(name) for name in guarantee.by], [str(name) for name in guarantee.columns]
     alone = [[*by, name] for name in columns] if guarantee.scope == "per-column" else []

@@ -64,7 +64,7 @@ class File:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: os.PathLike | str, layout: Layout | None = None, to_write: bool = False):
+    def __init__(self, path: os.PathLike[str] | str, layout: Layout | None = None, to_write: bool = False):
         self.path = pathlib.Path(path)
         self.layout = layout or Layout()
         self.format = _by_ending(self.path, to_write)

@@ -21,7 +21,7 @@ class Arrow(Format):
         """The types of the columns, as pyarrow tells them."""
         raise NotImplementedError
 
-    def schema(self, path):
+    def schema(self, path: pathlib.Path) -> "dict[str, pl.DataType]":
         import polars as pl
 
         types = self._types(path)
@@ -43,7 +43,7 @@ class Arrow(Format):
         """The columns at these places, as polars reads them: a name like ^a$ would be a pattern to it."""
         raise NotImplementedError
 
-    def _types(self, path) -> "pa.Schema":
+    def _types(self, path: pathlib.Path) -> "pa.Schema":
         types = self.arrow_schema(path)
         unknown = [f"{field.name!r} is {field.type}" for field in types if str(field.type).startswith(UNKNOWN)]
         if unknown:
@@ -54,6 +54,6 @@ class Arrow(Format):
         return types
 
 
-def _days(types) -> list[str]:
+def _days(types: "pa.Schema") -> list[str]:
     """The columns of dates, of which polars takes those in milliseconds for moments."""
     return [field.name for field in types if str(field.type).startswith("date")]

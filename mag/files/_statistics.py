@@ -6,14 +6,19 @@ as they concern values that occur in what is published.  Notes, the label of the
 """
 
 import os
+import pathlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
 from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, NUL, WIDE, Holds, kind
-from mag.files._format import Format, columns_of
+from mag.files._format import Format, Meta, columns_of
+from mag.files._layout import Layout
+
+if TYPE_CHECKING:
+    import polars as pl
 
 HOLDS: Holds = {
     "text": (NUL, EMPTY),
@@ -42,20 +47,20 @@ class Statistics(Format):
         super().__init__(*endings)
         self._reader, self._writer = reader, writer
 
-    def refused(self, error):
+    def refused(self, error: BaseException) -> str:
         full = "; is the disk full?" if "Unable to write" in str(error) else "."
         return f"pyreadstat says {str(error).rstrip('.')!r}{full}"  # which names columns, and no cells
 
-    def schema(self, path):
+    def schema(self, path: pathlib.Path) -> "dict[str, pl.DataType]":
         return dict(self._load(path)[0].schema)
 
-    def names(self, path, layout):
+    def names(self, path: pathlib.Path, layout: Layout) -> list[str]:
         return self._load(path, metadataonly=True)[1].column_names
 
-    def columns(self, path, wanted):
+    def columns(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
         return self._stored(path, wanted)[0]
 
-    def _stored(self, path, wanted):
+    def _stored(self, path: pathlib.Path, wanted: Sequence[str]) -> "tuple[pl.DataFrame, dict[str, int]]":
         """Cells, and how many of a column are missing values with letters, which are text beside its numbers."""
         import polars as pl
 
@@ -68,7 +73,9 @@ class Statistics(Format):
         letters = {name: sum(isinstance(cell, str) for cell in cells) for name, cells in mixed.items()}
         return frame.with_columns(texts), letters
 
-    def read(self, path, numbers, others, layout):
+    def read(
+        self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
+    ) -> "tuple[pl.DataFrame, Meta]":
         import polars as pl
 
         columns = [name for name in self.names(path, layout) if name in {*numbers, *others}]
@@ -82,7 +89,7 @@ class Statistics(Format):
         labels = {name: getattr(meta, name) for name in LABELS}
         return frame, {"labels": labels, "formats": {self: meta.original_variable_types}}
 
-    def check(self, frame, path, layout):
+    def check(self, frame: "pl.DataFrame", path: pathlib.Path, layout: Layout) -> None:
         pattern, rule = self.names_rule
         wrong = [name for name in frame.columns if not re.fullmatch(pattern, name) or self._reserved(name)]
         if wrong:
@@ -96,10 +103,12 @@ class Statistics(Format):
             )
         super().check(frame, path, layout)
 
-    def _reserved(self, name) -> bool:
+    def _reserved(self, name: str) -> bool:
         return False
 
-    def write(self, frame, path, masked, meta, layout):
+    def write(
+        self, frame: "pl.DataFrame", path: pathlib.Path, masked: Sequence[str], meta: Meta, layout: Layout
+    ) -> None:
         import polars as pl
         import pyreadstat
 
@@ -111,7 +120,7 @@ class Statistics(Format):
         getattr(pyreadstat, self._writer)(frame, str(path), **labels)
         _check_room(path)
 
-    def _load(self, path, **options):
+    def _load(self, path: pathlib.Path, **options: Any) -> Any:
         import pyreadstat
 
         return getattr(pyreadstat, self._reader)(str(path), output_format="polars", **options)
@@ -120,14 +129,14 @@ class Statistics(Format):
 LABELS = ("column_names_to_labels", "missing_ranges", "variable_measure", "variable_value_labels")
 
 
-def _for(labels, frame, masked):
+def _for(labels: dict[str, Any], frame: "pl.DataFrame", masked: Sequence[str]) -> dict[str, Any]:
     """The labels of these columns, by the names that writers use; a masked number must not be taken for missing."""
     kept = [name for name in frame.columns if name not in masked]
 
-    def occurring(name):
+    def occurring(name: str) -> set[Any]:
         return set(frame[name].alias("").unique().to_list())
 
-    def of(name, columns):
+    def of(name: str, columns: Sequence[str]) -> dict[str, Any]:
         entries = labels.get(name) or {}
         return {column: entries[column] for column in columns if entries.get(column) is not None}
 
@@ -148,13 +157,13 @@ def _for(labels, frame, masked):
     }
 
 
-def _within(value, declared) -> bool:
+def _within(value: Any, declared: Any) -> bool:
     """Whether a value is declared as missing, by itself or by a range."""
     low, high = (declared["lo"], declared["hi"]) if isinstance(declared, dict) else (declared, declared)
     return value is not None and isinstance(value, str) == isinstance(low, str) and low <= value <= high
 
 
-def _check_letters(path, letters) -> None:
+def _check_letters(path: pathlib.Path, letters: dict[str, int]) -> None:
     """A column of numbers of another program has no place for them."""
     if letters:
         listed = ", ".join(f"{count} cells of column {name!r}" for name, count in letters.items())
@@ -164,7 +173,7 @@ def _check_letters(path, letters) -> None:
         )
 
 
-def _check_room(path) -> None:
+def _check_room(path: pathlib.Path) -> None:
     """pyreadstat may overlook that the disk is full: there must be room for some bytes more."""
     size = path.stat().st_size
     with path.open("ab") as file:

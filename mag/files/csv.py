@@ -3,16 +3,21 @@
 import codecs
 import collections
 import io
-from collections.abc import Iterator
+import pathlib
+from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
 from mag.files._blocks import BOM, blocks, has_bom, header, line_end, mapped
 from mag.files._cells import NUMBERS, STAMPS, WORDS, bare, failures, guess, parsed, straight, strange_cells
-from mag.files._counts import add_blocks, count_texts
+from mag.files._counts import Histogram, add_blocks, count_texts
 from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
-from mag.files._format import Format, columns_of
+from mag.files._format import Format, Meta, columns_of
+from mag.files._layout import Layout
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Csv(Format):
@@ -24,19 +29,21 @@ class Csv(Format):
     )
     broken = "is not a table: a line has more cells than the first, or a quote is not closed; is the delimiter right?"
 
-    def __init__(self, *endings: str, delimiter: str):
+    def __init__(self, *endings: str, delimiter: str) -> None:
         super().__init__(*endings)
         self.delimiter = delimiter
 
-    def names(self, path, layout):
+    def names(self, path: pathlib.Path, layout: Layout) -> list[str]:
         return header(path, layout, layout.separator(self.delimiter))
 
-    def numeric(self, path, layout):
+    def numeric(self, path: pathlib.Path, layout: Layout) -> list[str]:
         every = self.names(path, layout)
         bad = self._failures(path, every, layout)
         return [name for name in every if not all(bad[name][kind] for kind in NUMBERS)]
 
-    def read(self, path, numbers, others, layout):
+    def read(
+        self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
+    ) -> "tuple[pl.DataFrame, Meta]":
         """`numbers` as integers, floats or dates, missing ones as null; the `others` as text, nothing as null."""
         import polars as pl
         import polars.selectors as cs
@@ -59,7 +66,7 @@ class Csv(Format):
         stamps = {name: kind for name, kind in kinds.items() if kind in STAMPS}
         return frame, {"line_end": line_end(path, layout), "bom": has_bom(path), "stamps": stamps}
 
-    def check(self, frame, path, layout):
+    def check(self, frame: "pl.DataFrame", path: pathlib.Path, layout: Layout) -> None:
         """An encoding may lack characters."""
         import polars as pl
 
@@ -72,7 +79,9 @@ class Csv(Format):
         limit = Limit(what, lambda cell: cell.map_elements(lambda text: _lacks(layout.encoding, text), pl.Boolean))
         return check_cells(frame, {**self.holds, "text": (limit,)}, path.name)
 
-    def write(self, frame, path, masked, meta, layout):
+    def write(
+        self, frame: "pl.DataFrame", path: pathlib.Path, masked: Sequence[str], meta: Meta, layout: Layout
+    ) -> None:
         """A missing cell of a masked column is the first of its codes."""
         import polars as pl
         import polars.selectors as cs
@@ -87,14 +96,22 @@ class Csv(Format):
         with path.open("wb") as file:
             if layout.utf8 and meta.get("bom", False):
                 file.write(BOM)
+            target: Any = file if layout.utf8 else _Translated(file, layout.encoding)
             frame.write_csv(
-                file if layout.utf8 else _Translated(file, layout.encoding),
+                target,
                 separator=layout.separator(self.delimiter),
                 line_terminator=meta.get("line_end", "\n"),
                 decimal_comma=layout.decimal_comma,
             )
 
-    def counts(self, path, sets, layout, written=None, name=""):
+    def counts(
+        self,
+        path: pathlib.Path,
+        sets: Sequence[Sequence[str]],
+        layout: Layout,
+        written: "pl.DataFrame | None" = None,
+        name: str = "",
+    ) -> list[Histogram]:
         """By the text of the cells, as a reader of the file sees it; cells that were text are compared with it."""
         import polars as pl
 
@@ -102,28 +119,35 @@ class Csv(Format):
         texts = [] if written is None else [column.name for column in written if column.dtype == pl.String]
         columns = list(dict.fromkeys([*counted, *texts]))
 
-        def step(cells):
+        def step(cells: Any) -> tuple[int, Any, Any]:
             return cells.height, count_texts(columns_of(cells, counted), sets), columns_of(cells, texts)
 
-        def compared():
+        def compared() -> Iterator[Any]:
             begin = 0
             for height, classes, cells in self._blocks(path, columns, {}, layout, step):
-                if texts and begin + height <= written.height:  # of fewer records the count knows
+                if written is not None and begin + height <= written.height:  # of fewer records the count knows
                     check_stored(columns_of(written, texts).slice(begin, height), cells, name, self.missing_text)
                 begin += height
                 yield classes
 
         return add_blocks(compared())
 
-    def _blocks(self, path, columns, schema, layout, step=lambda cells: cells) -> Iterator[Any]:
+    def _blocks(
+        self,
+        path: pathlib.Path,
+        columns: Sequence[str],
+        schema: dict[str, Any],
+        layout: Layout,
+        step: Callable[[Any], Any] = lambda cells: cells,
+    ) -> Iterator[Any]:
         """What the step makes of these columns, block after block; columns that the schema does not know are text."""
         import polars as pl
 
         every = {name: schema.get(name, pl.String) for name in self.names(path, layout)}
         wanted = list(dict.fromkeys([*columns, list(every)[-1]]))  # the last one, to find lines that are too long
-        options = {"separator": layout.separator(self.delimiter), "decimal_comma": layout.decimal_comma}
+        options: dict[str, Any] = {"separator": layout.separator(self.delimiter), "decimal_comma": layout.decimal_comma}
 
-        def cells(block):
+        def cells(block: bytes) -> Any:
             scanned = pl.scan_csv(block, has_header=False, schema=every, **options)
             return step(columns_of(columns_of(scanned, wanted).collect(), columns))
 
@@ -134,10 +158,12 @@ class Csv(Format):
         if not some:
             yield step(columns_of(pl.DataFrame(schema=every), columns))
 
-    def _texts(self, path, columns, layout) -> Iterator[Any]:
+    def _texts(self, path: pathlib.Path, columns: Sequence[str], layout: Layout) -> Iterator[Any]:
         return self._blocks(path, columns, {}, layout)
 
-    def _straight(self, path, columns, kinds, layout):
+    def _straight(
+        self, path: pathlib.Path, columns: Sequence[str], kinds: dict[str, str], layout: Layout
+    ) -> "pl.DataFrame":
         """To numbers by polars itself, which is fastest; dates by way of text."""
         import polars as pl
         import polars.selectors as cs
@@ -148,7 +174,7 @@ class Csv(Format):
         parts = self._blocks(path, columns, schema, layout, lambda cells: cells.with_columns(dates))
         return pl.concat(parts, rechunk=True)  # NumPy then sees columns without a copy
 
-    def _failures(self, path, columns, layout):
+    def _failures(self, path: pathlib.Path, columns: Sequence[str], layout: Layout) -> dict[str, dict[str, int]]:
         """How many cells of each column cannot be read as each kind."""
         bad: dict[str, dict[str, int]] = {name: {} for name in columns}
         for text in self._texts(path, columns, layout):
@@ -156,7 +182,7 @@ class Csv(Format):
                 bad[name] = failures(text[name], layout, bad[name])
         return bad
 
-    def _kinds(self, path, columns, layout):
+    def _kinds(self, path: pathlib.Path, columns: Sequence[str], layout: Layout) -> dict[str, str]:
         """The first kind that every cell of a column can be read as."""
         bad = self._failures(path, columns, layout)
         broken = [name for name in columns if all(bad[name].values())]
@@ -192,7 +218,7 @@ def _cells(count) -> str:
 COMMA = "with --decimal-comma a number has no point"
 
 
-def _lacks(encoding, text) -> bool:
+def _lacks(encoding: str, text: str) -> bool:
     """Whether an encoding has no way to write a text."""
     try:
         text.encode(encoding)
@@ -204,14 +230,14 @@ def _lacks(encoding, text) -> bool:
 class _Translated(io.RawIOBase):
     """UTF-8 goes in, another encoding comes out."""
 
-    def __init__(self, file, encoding):
+    def __init__(self, file: Any, encoding: str) -> None:
         self._file, self._decoder = file, codecs.getincrementaldecoder("utf-8")()
         self._encoder = codecs.getincrementalencoder(encoding)()
 
-    def writable(self):
+    def writable(self) -> bool:
         return True
 
-    def write(self, data):
+    def write(self, data: Any) -> int:
         self._file.write(self._encoder.encode(self._decoder.decode(bytes(data))))
         return len(data)
 

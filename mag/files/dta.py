@@ -19,7 +19,7 @@ class Dta(Statistics):
     holds = MappingProxyType({**HOLDS, "real numbers": (*HOLDS["real numbers"], LARGE)})
     labels = ("column_labels", "variable_format", "variable_value_labels")
 
-    def _reserved(self, name):
+    def _reserved(self, name: str) -> bool:
         return re.fullmatch(RESERVED, name) is not None
 
 

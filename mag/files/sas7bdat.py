@@ -1,9 +1,15 @@
 """Tables of SAS, by pyreadstat, which reads them only."""
 
+import pathlib
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from mag._lib.errors import ValueMistake
+from mag.files._layout import Layout
 from mag.files._statistics import Statistics
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Sas(Statistics):
@@ -12,7 +18,7 @@ class Sas(Statistics):
     read_only = True
     as_stored = MappingProxyType({"user_missing": True})
 
-    def check(self, frame, path, layout):
+    def check(self, frame: "pl.DataFrame", path: pathlib.Path, layout: Layout) -> None:
         raise ValueMistake("files of the format .sas7bdat can only be read; write .xpt, which SAS reads.")
 
 

@@ -33,7 +33,7 @@ class Sav(Statistics):
         "variable_value_labels",
     )
 
-    def _reserved(self, name):
+    def _reserved(self, name: str) -> bool:
         return len(name.encode()) > 64
 
 

@@ -3,13 +3,20 @@
 import datetime
 import io
 import logging
+import pathlib
 import re
 import zipfile
+from collections.abc import Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
 from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, WIDE, Limit, as_text, kind
-from mag.files._format import Format, columns_of
+from mag.files._format import Format, Meta, columns_of
+from mag.files._layout import Layout
+
+if TYPE_CHECKING:
+    import polars as pl
 
 RECORDS, COLUMNS = 2**20 - 1, 2**14
 LONG = Limit(
@@ -37,13 +44,15 @@ class Xlsx(Format):
     missing_text = False
     unit = "1ms"
 
-    def schema(self, path):
+    def schema(self, path: pathlib.Path) -> "dict[str, pl.DataType]":
         return dict(self._load(path).schema)
 
-    def columns(self, path, wanted):
+    def columns(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
         return columns_of(self._load(path), wanted)
 
-    def read(self, path, numbers, others, layout):
+    def read(
+        self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
+    ) -> "tuple[pl.DataFrame, Meta]":
         """Cells that are kept must be of one type, and no errors, of which the reader makes text and missing cells."""
         if others and _flaw(path, others):
             flaws = {name: _flaw(path, [name]) for name in others}
@@ -51,7 +60,7 @@ class Xlsx(Format):
             raise ValueMistake(f"{path.name!r}: {listed}, which would be altered; mend or drop the column.")
         return super().read(path, numbers, others, layout)
 
-    def check(self, frame, path, layout):
+    def check(self, frame: "pl.DataFrame", path: pathlib.Path, layout: Layout) -> None:
         if frame.height > RECORDS or frame.width > COLUMNS:
             raise ValueMistake(
                 f"{path.name!r} cannot hold {frame.height} records of {frame.width} columns: a sheet has room for "
@@ -62,14 +71,16 @@ class Xlsx(Format):
             raise ValueMistake(f"{path.name!r}: names of columns must have 1 to 255 characters; rename {len(wrong)}.")
         super().check(frame, path, layout)
 
-    def write(self, frame, path, masked, meta, layout):
+    def write(
+        self, frame: "pl.DataFrame", path: pathlib.Path, masked: Sequence[str], meta: Meta, layout: Layout
+    ) -> None:
         import xlsxwriter
         from xlsxwriter.worksheet import Worksheet
 
-        class Exact(Worksheet):
+        class Exact(Worksheet):  # type: ignore[misc]
             """With all digits of a number, of which xlsxwriter writes 16."""
 
-            def _xml_number_element(self, number, attributes=()):
+            def _xml_number_element(self, number: Any, attributes: Any = ()) -> None:
                 shown = "".join(f' {name}="{value}"' for name, value in attributes)
                 self.fh.write(f"<c{shown}><v>{number!r}</v></c>")
 
@@ -88,7 +99,7 @@ class Xlsx(Format):
         book.close()
         path.write_bytes(stored.getbuffer())
 
-    def _load(self, path):
+    def _load(self, path: pathlib.Path) -> Any:
         """Excel knows one kind of numbers, which are dates, too: columns of whole ones are integers or dates."""
         import fastexcel
         import polars as pl
@@ -99,7 +110,7 @@ class Xlsx(Format):
         return pl.DataFrame({column.name: _narrowed(column.alias("")) for column in frame})
 
 
-def _narrowed(column):
+def _narrowed(column: "pl.Series") -> "pl.Series":
     """Whole numbers as integers, whole days as dates."""
     import polars as pl
 
@@ -110,7 +121,7 @@ def _narrowed(column):
     return column
 
 
-def _flaw(path, names) -> str:
+def _flaw(path: pathlib.Path, names: Sequence[str]) -> str:
     """What a reader would alter in these columns; nothing where they are sound."""
     import fastexcel
 
@@ -124,7 +135,7 @@ def _flaw(path, names) -> str:
     return "" if errors is None else f"has {len(errors.errors)} cells with errors"
 
 
-def _check_size(path) -> None:
+def _check_size(path: pathlib.Path) -> None:
     """A small file may unpack to a sheet that no memory can hold: much text of one kind, or a cell that is far away."""
     try:
         with zipfile.ZipFile(path) as archive:

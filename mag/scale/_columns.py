@@ -133,7 +133,7 @@ def _groups(labels: np.ndarray) -> np.ndarray:
 # ---- frames
 
 
-def _frame(X: Any, k: Any, cost: Any, solver: str, names: list, width: int | None) -> Scaled:
+def _frame(X: Any, k: Any, cost: Any, solver: str, names: list[Any], width: int | None) -> Scaled:
     m = len(names)
     costs, ks = _costs(cost, m), per_column("k", k, m)
     for one in ks:
@@ -160,7 +160,7 @@ def _frame(X: Any, k: Any, cost: Any, solver: str, names: list, width: int | Non
         mask_pieces.append([t.add("masked-piece", [p, b], _rows, masked, lengths, p) for p in range(len(keys))])
         counts.append(t.add("count", [b], _frame_groups, labels))
 
-    def frame(what: str, pieces: list[list], with_rest: bool) -> Any:
+    def frame(what: str, pieces: list[list[Any]], with_rest: bool) -> Any:
         """A dataframe with the partitions of X."""
         frames = [
             t.value(

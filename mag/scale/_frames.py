@@ -56,7 +56,7 @@ def number_type(name: Hashable, dtype: Any, cost: Cost) -> np.dtype:
     return plain
 
 
-def pick_columns(partition: pd.DataFrame, names: list, dtypes: list) -> list[Piece]:
+def pick_columns(partition: pd.DataFrame, names: list[Any], dtypes: list[Any]) -> list[Piece]:
     """Columns of a partition as numbers, if their dtypes are the expected ones."""
     pieces = []
     for name, dtype in zip(names, dtypes, strict=True):
@@ -77,7 +77,7 @@ def drop_values(pieces: list[Piece]) -> list[Piece]:
     return [Piece(piece.values[:0], piece.other_dtype, piece.missing, piece.infinite) for piece in pieces]
 
 
-def check_pieces(partitions: list[list[Piece]], names: list, dtypes: list) -> bool:
+def check_pieces(partitions: list[list[Piece]], names: list[Any], dtypes: list[Any]) -> bool:
     """One error for all that is wrong with a column in some partitions."""
     for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
         column = [pieces[j] for pieces in partitions]
@@ -93,7 +93,7 @@ def check_pieces(partitions: list[list[Piece]], names: list, dtypes: list) -> bo
     return True
 
 
-def join_columns(partitions: list[list[Piece]], names: list, dtypes: list) -> list[np.ndarray]:
+def join_columns(partitions: list[list[Piece]], names: list[Any], dtypes: list[Any]) -> list[np.ndarray]:
     """Whole columns from those of all partitions."""
     check_pieces(partitions, names, dtypes)
     return [np.concatenate([pieces[j].values for pieces in partitions]) for j in range(len(names))]
@@ -105,7 +105,7 @@ def take_values(pieces: list[Piece], checked: bool) -> list[np.ndarray]:
 
 
 def assemble_partition(
-    partition: pd.DataFrame, pieces: list[list[np.ndarray]], names: list, with_rest: bool
+    partition: pd.DataFrame, pieces: list[list[np.ndarray]], names: list[Any], with_rest: bool
 ) -> pd.DataFrame:
     """The partition with other numbers in some columns, in their dtypes; without the rest, these columns alone."""
     arrays = dict(zip(names, [array for piece in pieces for array in piece], strict=True))

@@ -10,6 +10,8 @@ import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
+Key = tuple[Any, ...]  # of a task
+
 
 class Tasks:
     """A graph that grows task by task; `inputs` are the collections whose keys tasks refer to.
@@ -22,21 +24,21 @@ class Tasks:
         self.tasks: dict[Any, Any] = {}
         self._inputs = list(inputs)
 
-    def add(self, step: str, where: Sequence[int], function: Callable[..., Any], *arguments: Any) -> tuple:
+    def add(self, step: str, where: Sequence[int], function: Callable[..., Any], *arguments: Any) -> Key:
         """A task; returns its key."""
         key = (f"{step}-{self.name}", *where)
         self.tasks[key] = (function, *arguments)
         return key
 
-    def each(self, step: str, function: Callable[..., Any], keys: Sequence[Any], *arguments: Any) -> list[tuple]:
+    def each(self, step: str, function: Callable[..., Any], keys: Sequence[Any], *arguments: Any) -> list[Key]:
         """A task for each key, which is its first argument."""
         return [self.add(step, [i], function, key, *arguments) for i, key in enumerate(keys)]
 
-    def entries(self, step: str, keys: Sequence[Any], i: int) -> list[tuple]:
+    def entries(self, step: str, keys: Sequence[Any], i: int) -> list[Key]:
         """Tasks for entry i of the results of others."""
         return [self.add(step, [j, i], getitem, key, i) for j, key in enumerate(keys)]
 
-    def exchange(self, step: str, keys: Sequence[Any], count: int) -> list[list[tuple]]:
+    def exchange(self, step: str, keys: Sequence[Any], count: int) -> list[list[Key]]:
         """From tasks that return `count` pieces each: for each of these places, the pieces of all tasks."""
         return [self.entries(step, keys, i) for i in range(count)]
 
@@ -44,13 +46,13 @@ class Tasks:
         graph = HighLevelGraph.from_collections(self.name, self.tasks, dependencies=self._inputs)
         return HighLevelGraph({**graph.layers, name: layer}, {**graph.dependencies, name: {self.name}})
 
-    def array(self, what: str, keys: dict[tuple, tuple], chunks: tuple, dtype: Any) -> da.Array:
+    def array(self, what: str, keys: dict[Key, Key], chunks: Key, dtype: Any) -> da.Array:
         """The array whose block at each place is the result of a task."""
         name = f"{what}-of-{self.name}"
         layer = {(name, *place): (_itself, key) for place, key in keys.items()}
         return da.Array(self._with(name, layer), name, chunks, meta=np.empty((0,) * len(chunks), dtype))
 
-    def value(self, what: str, key: tuple) -> Delayed:
+    def value(self, what: str, key: Key) -> Delayed:
         """The result of one task."""
         name = f"{what}-of-{self.name}"
         return Delayed(name, self._with(name, {name: (_itself, key)}))

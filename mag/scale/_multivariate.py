@@ -14,7 +14,7 @@ from mag._lib.errors import ValueMistake
 from mag.costs import COSTS
 from mag.scale import _frames
 from mag.scale import _multivariate_tasks as tasks
-from mag.scale._graph import Tasks
+from mag.scale._graph import Key, Tasks
 from mag.scale._inputs import no_frame, real_chunks
 from mag.scale._multivariate_tasks import Records, Transform
 from mag.scale._results import ScaledRecords
@@ -132,7 +132,7 @@ def _array(X: da.Array, k: Any, method: str, rho: Any, parts: Any, standardize: 
 
 
 def _frame(
-    X: Any, k: Any, names: list, method: str, rho: Any, parts: Any, standardize: bool, seed: int
+    X: Any, k: Any, names: list[Any], method: str, rho: Any, parts: Any, standardize: bool, seed: int
 ) -> ScaledRecords:
     k = integer("k", k, 1, 2**63 - 1, "n")
     _two(len(names))
@@ -180,8 +180,8 @@ def _power(option: str, number: Any, default: bool) -> int:
 
 def _group_records(
     t: Tasks,
-    records: list,
-    names: list,
+    records: list[Any],
+    names: list[Any],
     k: int,
     method: str,
     rho: float | None,
@@ -189,7 +189,7 @@ def _group_records(
     standardize: bool,
     seed: int,
     keep: bool,
-) -> tuple[list, list, tuple, tuple]:
+) -> tuple[list[Any], list[Any], Key, Key]:
     """Keys of labels and of masked columns, chunk by chunk, of the number of groups and of the information loss."""
     chunks = list(enumerate(records))
     bare = t.add("bare", [], tasks.locate_columns, t.each("facts", tasks.examine_chunk, records), names, k)
@@ -205,7 +205,7 @@ def _group_records(
     grouped = t.each("grouped", _group, joined, transform, k, method, rho)
     numbering = t.add("numbering", [], _number_groups, t.entries("groups", grouped, 1), moments, transform)
 
-    def back(what: str, function: Any, *others: Any) -> list:
+    def back(what: str, function: Any, *others: Any) -> list[Any]:
         """What a function finds for the records of every part, chunk by chunk."""
         results = [t.add(what, [p], function, key, grouped[p], p, *others) for p, key in enumerate(joined)]
         pieces = t.exchange(f"{what}-piece", results, len(records))
@@ -249,11 +249,13 @@ def _number_groups(
     return before[:-1].tolist(), int(before[-1]), lost / total if total else 0.0
 
 
-def _labels(part: tuple[Records, list[int]], grouped: tuple, p: int, numbering: tuple) -> list[Records]:
+def _labels(
+    part: tuple[Records, list[int]], grouped: tuple[Any, ...], p: int, numbering: tuple[Any, ...]
+) -> list[Records]:
     return _pieces([grouped[0] + np.int32(numbering[0][p])], part[1])
 
 
-def _masked(part: tuple[Records, list[int]], grouped: tuple, p: int, keep: bool) -> list[Records]:
+def _masked(part: tuple[Records, list[int]], grouped: tuple[Any, ...], p: int, keep: bool) -> list[Records]:
     return _pieces([mask_records(column, grouped[0], keep) for column in part[0]], part[1])
 
 

@@ -12,7 +12,7 @@ from mag._lib.errors import TypeMistake
 from mag.costs import COSTS
 from mag.scale import _ranges, _stretches
 from mag.scale import _univariate_tasks as tasks
-from mag.scale._graph import Tasks
+from mag.scale._graph import Key, Tasks
 from mag.scale._inputs import real_chunks
 from mag.scale._results import ScaledColumn, representative_type
 
@@ -109,7 +109,7 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
     )
 
 
-def _starts(t: Tasks, merged: list, dealt: tuple, edges: tuple, n: int, k: int, cost: str) -> list:
+def _starts(t: Tasks, merged: list[Any], dealt: Key, edges: Key, n: int, k: int, cost: str) -> list[Any]:
     """Keys of where groups start, range by range."""
     if k == 1 or n < 2 * k:
         trivial = tasks.start_every_value if k == 1 else tasks.start_first_value
@@ -132,8 +132,8 @@ def _starts(t: Tasks, merged: list, dealt: tuple, edges: tuple, n: int, k: int, 
 
 
 def _half(
-    t: Tasks, half: str, numbers: list, edges: tuple, n: int, length: int, k: int, cost: str
-) -> tuple[list, tuple]:
+    t: Tasks, half: str, numbers: list[Any], edges: Key, n: int, length: int, k: int, cost: str
+) -> tuple[list[Any], Key]:
     """Keys of the stretches of the first `length` values, and of what is known at their end."""
     ahead = _stretches.run_ahead(k)
     guess = ahead * len(numbers) < n  # otherwise the guesses would cost more than they save
@@ -149,7 +149,7 @@ def _half(
     return stretches, leave
 
 
-def _trace(t: Tasks, half: str, stretches: list, edges: tuple, cut: tuple, k: int, mirrored: bool) -> list:
+def _trace(t: Tasks, half: str, stretches: list[Any], edges: Key, cut: Key, k: int, mirrored: bool) -> list[Any]:
     """Keys of where groups start, range by range, followed back from the cut."""
     traces = []
     for q in reversed(range(len(stretches))):
@@ -158,7 +158,7 @@ def _trace(t: Tasks, half: str, stretches: list, edges: tuple, cut: tuple, k: in
     return t.entries(f"{half}-starts", traces[::-1], 0)
 
 
-def _windows(t: Tasks, merged: list, dealt: tuple, n: int, k: int) -> list:
+def _windows(t: Tasks, merged: list[Any], dealt: Key, n: int, k: int) -> list[Any]:
     """Keys of the widest range of 4k + 1 neighbors, range by range."""
     tail, windows = None, []
     for p, key in enumerate(merged):

@@ -68,14 +68,14 @@ def follow_stretch(
     return _stretches.solve(values, first, *bound_stretch(edges, q, length, k), cost, k, state)
 
 
-def read_state(stretch: Stretch, before: tuple | None) -> tuple[np.ndarray, np.ndarray]:
+def read_state(stretch: Stretch, before: tuple[Any, ...] | None) -> tuple[np.ndarray, np.ndarray]:
     """Read the state and the ending behind a stretch; those before it where it has no columns."""
     if len(stretch.marks) == 1 and before is not None:
         return before
     return stretch.states[-1], stretch.ending
 
 
-def choose_cut(left: tuple | None, right: tuple | None, middle: int) -> tuple[int, np.ndarray]:
+def choose_cut(left: tuple[Any, ...] | None, right: tuple[Any, ...] | None, middle: int) -> tuple[int, np.ndarray]:
     """Choose the column to follow groups back from, with the starts that were passed on the way there."""
     if left is None or right is None:
         return middle, np.empty(0, np.int64)
@@ -142,7 +142,7 @@ def represent_groups(
     merged: Range,
     head: np.ndarray | None,
     starts: np.ndarray,
-    numbered: tuple,
+    numbered: tuple[Any, ...],
     edges: list[int],
     p: int,
     dtype: np.dtype,
@@ -228,7 +228,13 @@ def count_group_values(starts: np.ndarray, edges: list[int], p: int) -> np.ndarr
 
 
 def label_range(
-    merged: Range, starts: np.ndarray, numbered: tuple, edges: list[int], p: int, checked: tuple, dtype: Any
+    merged: Range,
+    starts: np.ndarray,
+    numbered: tuple[Any, ...],
+    edges: list[int],
+    p: int,
+    checked: tuple[Any, ...],
+    dtype: Any,
 ) -> list[np.ndarray]:
     """Label the values of range p, as the pieces that they came in."""
     before = numbered[0][p]
@@ -239,10 +245,10 @@ def label_range(
 def mask_range(
     merged: Range,
     starts: np.ndarray,
-    numbered: tuple,
+    numbered: tuple[Any, ...],
     edges: list[int],
     p: int,
-    checked: tuple,
+    checked: tuple[Any, ...],
     represented: tuple[np.ndarray, Fact],
     dtype: Any,
 ) -> list[np.ndarray]:
