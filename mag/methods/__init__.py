@@ -21,6 +21,7 @@ import numpy as np
 
 from mag._backends import cpu
 from mag._backends.protocol import Backend
+from mag._lib.lazy import cached_property
 from mag._lib.progress import Progress
 from mag.methods import anneal, kmeans_cleanup, matching, mdav, mona, mondrian, nearest_neighbor, ona
 from mag.methods.orders import cbfs_order, mdav_order, npn, projection, tsp, zscore
@@ -65,7 +66,7 @@ class Method:
         found = self.group(X, k, **handed, **options)
         return found if isinstance(found, tuple) else (found, {})
 
-    @property
+    @cached_property
     def _keywords(self) -> dict[str, Any]:
         parameters = inspect.signature(self.group).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
