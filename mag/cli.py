@@ -54,10 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NotAnonymous as error:
         return _failed(str(error), VIOLATED)
     except Mistake as error:
-        return _failed(_with_options(str(error), arguments[0]), MISTAKE)
+        return _failed(_with_options(str(error), "".join(arguments[:1])), MISTAKE)
     except OSError as error:
         sentence = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror or error}."
-        return _failed(_with_options(sentence, arguments[0]), MISTAKE)
+        return _failed(_with_options(sentence, "".join(arguments[:1])), MISTAKE)
     except MemoryError:
         return _failed("there is not enough memory.", MISTAKE)
     except BaseException as error:  # what Rust calls a panic is no Exception

@@ -355,7 +355,7 @@ def test_columns_without_a_role_are_named(people, mag_):
         (["-k", "5", "--scope", "both"], "scope must be one of 'joint', 'per-column'; got 'both'."),
         (["-k", "5", "--round", "x=y"], "--round must be one integer"),
         (["-k", "5", "--delimiter", "ab"], "delimiter must be one character"),
-        (["-k", "5", "--delimiter", ";"], "is the delimiter right?"),
+        (["-k", "5", "--delimiter", ";"], "; try --delimiter ','."),
         ([], "Missing option '-k'"),
         (["-k", "5", "--frob"], "No such option: --frob"),
     ],
