@@ -169,7 +169,7 @@ def test_broken_files_are_one_sentence_that_quotes_no_cell(file, content, senten
 def test_unknown_columns_are_named_beside_the_known_ones(file):
     with pytest.raises(ValueError, match="no column 'c', 'd'; its columns are 'a', 'b'"):
         file("a,b\n1,2\n").read(["d"], ["c"])
-    with pytest.raises(ValueError, match="; try --delimiter .;."):
+    with pytest.raises(ValueError, match=r"; try --delimiter .;."):
         file("a;b\n1;2\n").counts(["a"])
 
 
