@@ -54,10 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NotAnonymous as error:
         return _failed(str(error), VIOLATED)
     except Mistake as error:
-        return _failed(_with_options(str(error), arguments[0]), MISTAKE)
+        return _failed(_with_options(str(error), "".join(arguments[:1])), MISTAKE)
     except OSError as error:
         sentence = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror or error}."
-        return _failed(_with_options(sentence, arguments[0]), MISTAKE)
+        return _failed(_with_options(sentence, "".join(arguments[:1])), MISTAKE)
     except MemoryError:
         return _failed("there is not enough memory.", MISTAKE)
     except BaseException as error:  # what Rust calls a panic is no Exception
@@ -115,8 +115,14 @@ def _with_options(sentence: str, command: str) -> str:
             return option
         return f"{option} {said[2]}" + (f" or {option} {said[3]}" if said[3] else "")
 
-    options = "|".join(inspect.signature(COMMANDS[command]).parameters) if command in COMMANDS else "(?!)"
-    return re.sub(rf"\b({options})=(?:True\b|'([\w-]+)'(?: or '([\w-]+)')?)", spell, sentence)
+    if command not in COMMANDS:
+        return sentence
+    names = list(inspect.signature(COMMANDS[command]).parameters)
+    sentence = re.sub(rf"\b({'|'.join(names)})=(?:True\b|'([\w-]+)'(?: or '([\w-]+)')?)", spell, sentence)
+    if "seed" in names:
+        sentence = re.sub(r"(?<!')\brandom_state\b(?!')", "--seed", sentence)
+    joined = "|".join(name for name in names if "_" in name)  # which are no words, and in quotes the user's own
+    return re.sub(rf"(?<!')\b({joined})\b(?!')", lambda said: f"--{said[1].replace('_', '-')}", sentence)
 
 
 class _Terminated(BaseException):

@@ -355,7 +355,12 @@ def test_columns_without_a_role_are_named(people, mag_):
         (["-k", "5", "--scope", "both"], "scope must be one of 'joint', 'per-column'; got 'both'."),
         (["-k", "5", "--round", "x=y"], "--round must be one integer"),
         (["-k", "5", "--delimiter", "ab"], "delimiter must be one character"),
-        (["-k", "5", "--delimiter", ";"], "is the delimiter right?"),
+        (["-k", "5", "--delimiter", ";"], "; try --delimiter ','."),
+        (
+            ["-k", "5", "--scope", "per-column", "--time-limit", "3"],
+            "mag: --time-limit is not used by columns that are",
+        ),
+        (["-k", "5", "--small-strata", "merge", "--drop", "time_limit"], "has no column 'time_limit'"),
         ([], "Missing option '-k'"),
         (["-k", "5", "--frob"], "No such option: --frob"),
     ],
@@ -398,10 +403,10 @@ def test_the_input_is_never_written_over(people, mag_, way, monkeypatch):
     out = {"same": people, "relative": "people.csv"}.get(way, other)
     code, _, complained = mag_("mask", people, "-o", out, "-k", 5, *MASK, "--overwrite")
     assert code == 2
-    assert "is a file that is read" in complained
+    assert "is the input" in complained
     assert people.read_bytes() == before
     code, _, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "--report", out)
-    assert (code, "is a file that is read" in complained) == (2, True)
+    assert (code, "is the input" in complained) == (2, True)
 
 
 def test_existing_files_are_kept_unless_told_otherwise(people, mag_):

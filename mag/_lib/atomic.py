@@ -85,7 +85,7 @@ def check_target(
     place = pathlib.Path(os.path.realpath(target))
     for source in sources:
         if place == pathlib.Path(os.path.realpath(source)) or (place.exists() and os.path.samefile(place, source)):
-            raise ValueMistake(f"{str(target)!r} is a file that is read, {str(source)!r}; choose another name.")
+            raise ValueMistake(f"{str(target)!r} is the input, {str(source)!r}; choose another name.")
     if not place.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(place.parent))
     if place.exists() and not place.is_file():

@@ -142,7 +142,10 @@ class File:
         unknown = sorted({name for name in columns if name not in names})
         if unknown:
             listed = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-            hint = "; is the delimiter right?" if len(names) == 1 and self.format.text else "."
+            hint = "."
+            if len(names) == 1 and self.format.text:
+                other = next((mark for mark in ";,\t|" if mark in names[0]), None)
+                hint = f"; try --delimiter {other!r}." if other else "; is the delimiter right?"
             raise ValueMistake(
                 f"{self.path.name!r} has no column {', '.join(map(repr, unknown))}; its columns are {listed}{hint}"
             )

@@ -238,6 +238,10 @@ class Release:
 
         None where no column is kept, or one cannot be compared exactly.
         """
+        return self._with_kept
+
+    @cached_property
+    def _with_kept(self) -> tuple[int, int] | None:
         if not self.guarantee.kept:
             return None
         k = self.guarantee.k if isinstance(self.guarantee.k, int) else min(self.guarantee.k.values())
