@@ -190,7 +190,7 @@ class Csv(Format):
             raise ValueMistake(f"{path.name!r}: {'; '.join(self._explain(path, broken, layout))}.")
         return {name: next(kind for kind, count in bad[name].items() if not count) for name in columns}
 
-    def _explain(self, path, broken, layout):
+    def _explain(self, path: pathlib.Path, broken: Sequence[str], layout: Layout) -> Iterator[str]:
         """Why columns cannot be read as numbers, and what to do; the usual words for missing are no data."""
         sums = {name: collections.Counter[str]() for name in broken}
         for text in self._texts(path, broken, layout):
@@ -211,7 +211,7 @@ class Csv(Format):
             yield f"column {name!r}: {' and '.join(listed)}; {', '.join(advice)}"
 
 
-def _cells(count) -> str:
+def _cells(count: int) -> str:
     return "cell is" if count == 1 else "cells are"
 
 
