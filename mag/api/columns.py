@@ -13,6 +13,7 @@ from mag._lib.checks import finite, integer, per_column, real_table, thread_coun
 from mag._lib.errors import group_below
 from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
+from mag.api.types import AnyCost, BackendName, SolverName
 from mag.costs import Cost
 from mag.results import ColumnGroupings
 
@@ -21,9 +22,9 @@ def columns(
     X: Any,
     k: int | Sequence[int],
     *,
-    cost: str | Cost | Sequence[str | Cost] = "sse",
-    solver: str = "auto",
-    backend: str = "auto",
+    cost: AnyCost | Sequence[AnyCost] = "sse",
+    solver: SolverName = "auto",
+    backend: BackendName = "auto",
     threads: int | None = None,
 ) -> ColumnGroupings:
     """Group every column of a table by itself, each at the least cost that is possible.

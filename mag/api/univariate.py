@@ -12,6 +12,7 @@ from mag._lib.checks import flag, integer, penalty, real_vector, thread_count, w
 from mag._lib.errors import ValueMistake, group_below
 from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
+from mag.api.types import AnyCost, BackendName, SolverName
 from mag.costs import Cost
 from mag.results import Grouping
 
@@ -20,14 +21,14 @@ def univariate(
     x: Any,
     k: int,
     *,
-    cost: str | Cost = "sse",
-    solver: str = "auto",
+    cost: AnyCost = "sse",
+    solver: SolverName = "auto",
     weights: Any = None,
     assume_sorted: bool = False,
     group_penalty: float | None = None,
     max_groups: int | None = None,
     soft: float | None = None,
-    backend: str = "auto",
+    backend: BackendName = "auto",
     threads: int | None = None,
 ) -> Grouping:
     """Group numbers into groups of at least k, at the least cost that is possible.

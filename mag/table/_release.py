@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
@@ -17,6 +17,15 @@ from mag._lib.errors import RuntimeMistake
 from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
 from mag.frames import Frame, frame_of
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Table = TypeVar("Table", default=Any)
+else:  # before Python 3.13 a type variable has no default
+    from typing import TypeVar
+
+    Table = TypeVar("Table")
 
 WITHHELD = "withheld: it would undo the shuffle"
 
@@ -138,7 +147,7 @@ class Provenance:
 
 
 @dataclass(eq=False, repr=False)
-class Release:
+class Release(Generic[Table]):
     """A published table with its guarantee, as returned by `mag.microaggregate`.  Read-only.
 
     Pickles and copies hold what is published and nothing else: `numbers`, `risk`, `utility` and `report`, which look at
@@ -158,7 +167,7 @@ class Release:
         The number of records that are not published.
     """
 
-    data: Any
+    data: Table
     guarantee: Guarantee
     grouping: TableGrouping
     warnings: tuple[str, ...]
@@ -175,7 +184,7 @@ class Release:
         held = ("data", "guarantee", "grouping", "warnings", "_provenance")
         return {name: getattr(self, name) for name in held}
 
-    def with_options(self, **options: Any) -> "Release":
+    def with_options(self, **options: Any) -> "Release[Table]":
         """The same release, whose manifest and report tell of these options too: of columns that were not even read."""
         provenance = replace(self._provenance, options=self._provenance.options | options)
         return replace(self, _provenance=provenance)

@@ -34,8 +34,9 @@ def check(k, *, directions="uniform", n_projections=None, ordered=True, refine=0
     count = 0
     if isinstance(directions, str) and one_of("directions", directions, DIRECTIONS) != "pca":
         count = integer("n_projections", MOST if n_projections is None else n_projections, 1, 10**9, "most")
-    elif isinstance(directions, str) and n_projections is not None:
-        raise TypeMistake("n_projections is not used by directions 'pca'.")
+    elif n_projections is not None:
+        used = "directions 'pca'" if isinstance(directions, str) else "an array of directions"
+        raise TypeMistake(f"n_projections is not used by {used}; leave it out.")
     rounds = integer("refine", refine, 0, 10**9, "most")
     flag("ordered", ordered)
     flag("return_scores", return_scores)
