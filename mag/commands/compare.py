@@ -1,8 +1,7 @@
 """`mag compare`."""
 
 import pathlib
-import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -25,12 +24,13 @@ from mag.commands._options import (
 )
 from mag.commands._output import bar, dump, say, table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 PLOTS = (".pdf", ".png", ".svg")
-LOSS, LINKAGE = "information loss, %", "linkage, %"
-MARKERS = "osDhp8^vH<"  # with room for a number
+SHOWN = {  # how columns are called here, and those that are printed in percent
+    "information_loss": "information loss, %",
+    "correlation_difference": "correlations",
+    "distance_linkage": "linkage, %",
+    "sd_interval_disclosure": "intervals, %",
+}
 
 
 def compare(
@@ -65,25 +65,26 @@ def compare(
         check_target(plot, [source], overwrite)
     [file] = open_files([source], layout(delimiter, decimal_comma, encoding, null))
     frame, _ = file.read(column, by or [])
-    options = {"by": by or None, "aggregate": aggregate, "missing": missing, "small_strata": small_strata}
+    from mag.comparison import compare as compare_methods
     from mag.methods import METHODS
 
-    methods = list(dict.fromkeys(method or ["auto"]))
-    draws = {name for name in methods if name in METHODS and METHODS[name].takes("random_state")}
-    if seed is not None and not draws:
+    methods: list[Any] = list(dict.fromkeys(method or ["auto"]))
+    if seed is not None and not any(name in METHODS and METHODS[name].takes("random_state") for name in methods):
         raise ValueMistake("--seed is not used: none of the methods draws random numbers.")
-    rows = []
-    sizes = sorted(set(k))
+    options: dict[str, Any] = {
+        "by": by or None,
+        "aggregate": aggregate,
+        "missing": missing,
+        "small_strata": small_strata,
+    }
     with bar("comparing", quiet) as progress:
-        for name in methods:
-            for size in sizes:
-                settings = options | {"threads": threads, "random_state": seed if name in draws else None}
-                rows.append(_try_method(frame, size, column, name, settings))
-                if progress is not None:
-                    progress(len(rows) / len(methods) / len(sizes))
+        comparison = compare_methods(
+            frame, k, column, methods=methods, random_state=seed, threads=threads, progress=progress, **options
+        )
+    rows = [_in_percent(row) for row in comparison.rows]
     if plot is not None:
         with writing(plot, sources=[source], overwrite=overwrite) as [draft]:
-            draw_plot(rows).savefig(draft, dpi=150)
+            _figure(comparison).savefig(draft, dpi=150)
     if as_json:
         dump({"file": source.name, "columns": column, "by": by or [], "rows": rows})
     elif not quiet:
@@ -92,49 +93,16 @@ def compare(
             say(f"Written: {plot}")
 
 
-def _try_method(frame: Any, k: int, columns: list[str], method: str, options: dict[str, Any]) -> dict[str, Any]:
-    from mag.table import microaggregate
-
-    began = time.perf_counter()
-    release = microaggregate(frame, k, columns, method=method, **options)
-    took = time.perf_counter() - began
-    loss, risk = release.utility(), release.risk()
-    return {
-        "method": method if method != "auto" else f"auto ({release.grouping.method})",
-        "k": k,
-        "groups": release.guarantee.n_groups,
-        "smallest": release.guarantee.smallest,
-        LOSS: 100 * loss["information_loss"],
-        "correlations": loss["correlation_difference"],
-        LINKAGE: 100 * risk["distance_linkage"],
-        "intervals, %": 100 * risk["sd_interval_disclosure"],
-        "withheld": release.withheld,
-        "seconds": took,
-    }
+def _in_percent(row: dict[str, Any]) -> dict[str, Any]:
+    """As it is printed: shares in percent."""
+    named = {SHOWN.get(name, name): fact for name, fact in row.items() if name != "complete"}
+    return {name: 100 * fact if name.endswith("%") else fact for name, fact in named.items()}
 
 
-def draw_plot(rows: list[dict[str, Any]]) -> "Figure":
-    """Risk against loss, one line per method, one point per k; markers and dashes tell lines apart without color."""
-    import matplotlib as mpl
+def _figure(comparison: Any) -> Any:
+    """The plot, on a canvas that needs no display."""
+    from matplotlib.figure import Figure
 
-    mpl.use("agg")
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 5), layout="constrained")
-    for place, name in enumerate(dict.fromkeys(row["method"] for row in rows)):
-        points = [row for row in rows if row["method"] == name]
-        looks: dict[str, Any] = {"linestyle": ("-", "--", "-.", ":")[place % 4], "color": str(0.55 * (place % 3) / 2)}
-        marker: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "markersize": 15, "markerfacecolor": "white"}
-        axes.plot([row[LOSS] for row in points], [row[LINKAGE] for row in points], **looks, **marker, label=name)
-        for row in points:
-            axes.annotate(str(row["k"]), (row[LOSS], row[LINKAGE]), ha="center", va="center", fontsize=7)
-    axes.set_xlabel("information loss: share of the squares, %")
-    axes.set_ylabel("risk: records linked by an intruder, %")
-    axes.set_title("Numbers are k; down and left is better", fontsize=10, loc="left")
-    axes.margins(0.1)
-    axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
-    axes.grid(color="0.9")
-    axes.legend(frameon=False, markerscale=0.6)
-    plt.close(figure)
+    figure = Figure(figsize=(7, 5), layout="constrained")
+    comparison.plot(figure.add_subplot())
     return figure
