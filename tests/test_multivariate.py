@@ -5,6 +5,8 @@ import itertools
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import mag
@@ -347,6 +349,14 @@ def test_random_state_is_zero_and_methods_that_draw_nothing_ignore_it():
         assert (other == plain).all() or method == "anneal"
     with pytest.raises(ValueError, match="random_state must be an integer in"):
         mag.multivariate(X, 4, method="mdav", random_state=-1)
+
+
+@pytest.mark.parametrize("call", [mag.multivariate, mag.columns])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_a_frame_that_are_no_numbers_are_named(call, make):
+    frame = make({"age": [1, 2, 3], "sex": ["f", "m", "f"], "income": [1.5, 2.0, 3.0], "town": ["a", "b", "c"]})
+    with pytest.raises(TypeError, match="X must hold real numbers; encode or leave out the columns 'sex', 'town'\\."):
+        call(frame, 2)
 
 
 WRONG = [

@@ -4,6 +4,7 @@ What comes in is viewed as NumPy, without a copy where the memory allows; what g
 library on the same device.  A library is recognized only if its user has imported it, and never imported here.
 """
 
+import numbers
 import sys
 from typing import Any
 
@@ -49,6 +50,22 @@ def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
         if library in sys.modules and (read_as := coming(option, x)) is not None:
             return read_as
     return _numpy(option, x), None
+
+
+def read_table(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
+    """The same of a table of numbers; a frame's columns of anything else are named."""
+    values, home = read(option, x)
+    if values.dtype.kind not in "biuf" and values.ndim == 2 and hasattr(x, "columns"):
+        wrong = [name for name, column in zip(x.columns, values.T, strict=True) if not _is_real(column)]
+        if wrong:
+            listed = ", ".join(map(repr, wrong[:5])) + (", …" if len(wrong) > 5 else "")
+            raise TypeMistake(f"{option} must hold real numbers; encode or leave out the columns {listed}.")
+    return values, home
+
+
+def _is_real(cells: np.ndarray) -> bool:
+    """Whether cells of any type are numbers, one by one."""
+    return all(isinstance(cell, (numbers.Real, np.bool_)) for cell in cells.tolist())
 
 
 def _numpy(option: str, x: Any) -> np.ndarray:

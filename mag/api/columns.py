@@ -8,7 +8,7 @@ import numpy as np
 
 from mag._backends.problem import Problem
 from mag._backends.protocol import Jobs
-from mag._lib.arrays import read
+from mag._lib.arrays import read, read_table
 from mag._lib.checks import finite, integer, per_column, real_table, thread_count
 from mag._lib.errors import group_below
 from mag.api.backends import backend_of, on_device, runner_for
@@ -84,7 +84,7 @@ def columns(
             return where.group_resident_columns(
                 plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home
             )
-    read_values, way_home = read("X", X)
+    read_values, way_home = read_table("X", X)
     plan = _checked(read_values, *asked)
     run = runner_for(engine, plan.values.size, [problem for problem, _ in plan.jobs])
     solved = run(engine.group_columns, plan.values, plan.jobs, plan.threads)

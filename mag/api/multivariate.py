@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._backends.cpu.labels import at_least
 from mag._compiled.groups import distance
-from mag._lib.arrays import read
+from mag._lib.arrays import read_table
 from mag._lib.checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
 from mag._lib.errors import TypeMistake, ValueMistake, group_below
 from mag._lib.interrupt import interruptible
@@ -213,7 +213,7 @@ def multivariate(
     at most 14% lower
     """
     engine = backend_of(backend)
-    X, home = read("X", X)
+    X, home = read_table("X", X)
     values = real_table("X", X)
     finite("X", values)
     dtype, (n, d) = values.dtype, values.shape

@@ -274,7 +274,7 @@ class Release(Generic[Table]):
         before, after = self.numbers()
         return np.column_stack(list(before.values())), np.column_stack(list(after.values()))
 
-    def risk(self) -> dict[str, float]:
+    def risk(self) -> dict[str, Any]:
         """Disclosure risk of the masked columns: `mag.assess.risk`."""
         return assess.risk(*self._tables())
 
