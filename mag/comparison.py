@@ -119,8 +119,9 @@ class Comparison(Mapping[str, np.ndarray]):
         axes.set_ylabel("distance linkage: records linked correctly, %")
         axes.set_title("Risk against loss; down and left is better", fontsize=10, loc="left")
         axes.margins(0.12)
-        axes.set_xlim(left=0)
-        axes.set_ylim(bottom=0)
+        for axis, shares in (("x", self["information_loss"]), ("y", self["distance_linkage"])):
+            if shares.min() > 0:  # lines of methods that lose little would lie on each other
+                _scale_by_ratios(axes, axis)
         axes.grid(color="0.9")
         axes.legend(frameon=False)
         return axes
@@ -213,6 +214,17 @@ def compare(
         rows.append(_row(name, size, release, time.perf_counter() - began))
     whole.finish()
     return Comparison(tuple(rows))
+
+
+def _scale_by_ratios(axes: Any, axis: str) -> None:
+    """A logarithmic axis with plain numbers at 1, 2 and 5."""
+    from matplotlib.ticker import LogLocator
+
+    axes.set(**{f"{axis}scale": "log"})
+    drawn = getattr(axes, f"{axis}axis")
+    drawn.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    drawn.set_major_formatter("{x:g}")
+    drawn.set_minor_formatter("")
 
 
 def _options(options: Mapping[Any, Mapping[str, Any]] | None, names: list[MethodName]) -> dict[str, dict[str, Any]]:

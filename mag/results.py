@@ -312,13 +312,13 @@ class ColumnGroupings(_Result):
     def _without_data(self, j: int) -> Grouping:
         """Column j of a pickle or copy: what its `Grouping` would hold."""
         n_groups, single = int(self._n_groups[j]), Grouping.__new__(Grouping)
-        held = {
+        state = {
             "k": self.k if isinstance(self.k, int) else self.k[j], "n_groups": n_groups, "k_guaranteed": True,
             "_labels": self._labels[j], "_sizes": self._sizes[j, :n_groups], "cost": self._losses[j].item(),
             "_representatives": self._representatives[j, :n_groups], "information_loss": float(self._shares[j]),
             "_name": self._names[j], "_home": self._home,
         }  # fmt: skip
-        single.__setstate__(held)
+        single.__setstate__(state)
         return single
 
     def __repr__(self) -> str:
@@ -388,12 +388,12 @@ class ColumnGroupings(_Result):
         centers = [
             (part, published(cost.representatives(groups), self._dtype)) for part, groups, cost in self._evaluated()
         ]
-        found = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centers)))
+        representatives = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centers)))
         for part, values in centers:
-            rows = np.zeros((part.size, found.shape[1]), found.dtype)
+            rows = np.zeros((part.size, representatives.shape[1]), representatives.dtype)
             rows[self._sizes[part] > 0] = values
-            found[part] = rows
-        return found
+            representatives[part] = rows
+        return representatives
 
     @cached_property
     def labels(self) -> Any:
@@ -647,8 +647,8 @@ def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
     Zero has one sign: that of −0.0 would depend on the order of records, and tell of one of them.
     """
     keeps = representatives.dtype.kind == "f" != dtype.kind
-    found = representatives if keeps else representatives.astype(dtype)
-    return found + 0.0 if found.dtype.kind == "f" else found
+    values = representatives if keeps else representatives.astype(dtype)
+    return values + 0.0 if values.dtype.kind == "f" else values
 
 
 def _groups_of(sizes: np.ndarray) -> str:

@@ -6,6 +6,7 @@ library on the same device.  A library is recognized only if its user has import
 
 import numbers
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,22 +91,34 @@ def resident(x: Any) -> tuple[Any, Any] | None:
     """
     cupy, torch, jax = (sys.modules.get(library) for library in ("cupy", "torch", "jax"))
     if cupy is not None and isinstance(x, cupy.ndarray):
-        return x, lambda array: array
+        return x, _stay
     if torch is not None and isinstance(x, torch.Tensor) and x.is_cuda and _has_cupy():
         values, narrow = x.detach(), None
         if values.is_floating_point() and values.dtype not in (torch.float64, torch.float32, torch.float16):
             values, narrow = values.to(torch.float32), x.dtype
-        return _cupy().from_dlpack(values.contiguous()), lambda array: _narrowed(torch.from_dlpack(array), narrow)
+        return _cupy().from_dlpack(values.contiguous()), partial(_to_resident_torch, narrow=narrow)
     if jax is not None and isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer):
         platforms = [one.platform for one in x.devices()]
         if platforms in (["gpu"], ["cuda"]) and _has_cupy():
-            return _cupy().from_dlpack(x), lambda array: jax.dlpack.from_dlpack(_cupy().ascontiguousarray(array))
+            return _cupy().from_dlpack(x), _to_resident_jax
     return None
 
 
-def _narrowed(tensor: Any, dtype: Any) -> Any:
-    """float32 stood in for what NumPy does not have."""
-    return tensor if dtype is None or str(tensor.dtype) != "torch.float32" else tensor.to(dtype)
+# Ways home from CuPy: functions of this module, which can be pickled with a result.
+
+
+def _stay(array: Any) -> Any:
+    return array
+
+
+def _to_resident_torch(array: Any, narrow: Any) -> Any:
+    """By DLPack; float32 stood in for what NumPy does not have."""
+    tensor = sys.modules["torch"].from_dlpack(array)
+    return tensor if narrow is None or str(tensor.dtype) != "torch.float32" else tensor.to(narrow)
+
+
+def _to_resident_jax(array: Any) -> Any:
+    return sys.modules["jax"].dlpack.from_dlpack(_cupy().ascontiguousarray(array))
 
 
 def _has_cupy() -> bool:

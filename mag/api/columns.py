@@ -75,17 +75,17 @@ def columns(
     >>> groupings[0]
     <Grouping: 4 records in 2 groups of 2 to 2, k=2, sse 1>
     """
-    engine, asked = backend_of(backend), (k, cost, solver, threads)
+    engine, arguments = backend_of(backend), (k, cost, solver, threads)
     device = on_device(X, backend)
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
-        plan = _checked(resident, *asked)
+        plan = _checked(resident, *arguments)
         if all(where.supports(len(plan.values), problem) for problem, _ in plan.jobs):
             return where.group_resident_columns(
                 plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home
             )
     read_values, way_home = read_table("X", X)
-    plan = _checked(read_values, *asked)
+    plan = _checked(read_values, *arguments)
     run = runner_for(engine, plan.values.size, [problem for problem, _ in plan.jobs])
     solved = run(engine.group_columns, plan.values, plan.jobs, plan.threads)
     if solved is None:
@@ -129,8 +129,8 @@ def _checked(X: Any, k: Any, cost: Any, solver: str, threads: int | None) -> _Pl
     return _Plan(values, dtype, one_each, ks, costs, jobs, thread_count("threads", threads))
 
 
-def _named(option: str, entries: list[Any], given: Any) -> list[tuple[str, Any]]:
+def _named(option: str, entries: list[Any], argument: Any) -> list[tuple[str, Any]]:
     """Every entry with how messages call it; a single one is looked at once."""
-    if isinstance(given, (list, tuple)):
+    if isinstance(argument, (list, tuple)):
         return [(f"{option}[{j}]", entry) for j, entry in enumerate(entries)]
     return [(option, entry) for entry in entries]

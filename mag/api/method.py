@@ -7,7 +7,7 @@ import numpy as np
 from mag._backends import cpu
 from mag._lib.errors import REPORT, TypeMistake, ValueMistake
 from mag._lib.interrupt import interruptible
-from mag.methods import METHODS, Method, Resources
+from mag.methods import METHODS, Method, Resources, check_init
 
 
 def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, engine: Any, backend: str) -> None:
@@ -21,7 +21,9 @@ def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, e
             raise TypeMistake(f"{option} is not used by method {name!r}; its options are: {listed}.")
     if engine is not cpu and not chosen.takes("engine"):
         raise TypeMistake(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
-    chosen.check(k, **{option: wanted for option, wanted in options.items() if option != "integer"})
+    if "init" in options:
+        check_init(k, options["init"])
+    chosen.check(k, **{option: wanted for option, wanted in options.items() if option not in ("init", "integer")})
 
 
 def run_method(

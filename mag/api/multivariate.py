@@ -287,9 +287,9 @@ def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
     return chosen
 
 
-def _integer(asked: Any, values: np.ndarray, dtype: np.dtype) -> bool:
+def _integer(whole: Any, values: np.ndarray, dtype: np.dtype) -> bool:
     """Whether integers are to be published."""
-    if not flag("integer", asked):
+    if not flag("integer", whole):
         return False
     if dtype.kind == "f":
         raise TypeMistake(f"integer=True needs integers; got {dtype.name}, round X to integers first.")

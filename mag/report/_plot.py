@@ -19,4 +19,4 @@ def draw_distribution(axes: Any, name: str, original: np.ndarray, masked: np.nda
     axes.stairs(histogram.after / width, histogram.edges, linewidth=1.5, label="published")
     axes.set_yticks([])
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(fontsize=8)
