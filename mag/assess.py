@@ -19,6 +19,7 @@ RISKS = (
 )
 LINKED = 10_000  # records that linkage, which compares all with all, looks at
 FITTED = 100_000  # records that the logistic regression of the propensity score looks at
+NARROW = 40  # columns up to which it looks at squares and products too; their number grows with the square
 
 
 def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, Any]:
@@ -81,21 +82,23 @@ def unmasked_risk(columns: Sequence[np.ndarray]) -> dict[str, float]:
     return dict(zip(RISKS, (int(sizes.min()), int((sizes == 1).sum()), linked, linked, 1.0, 1.0), strict=True))
 
 
-def utility(original: Any, masked: Any) -> dict[str, Any]:
+def utility(original: Any, masked: Any, propensity: bool = True) -> dict[str, Any]:
     """What a masked table has lost.
 
     Parameters
     ----------
     original, masked : array, shape (n, d) or (n,)
         Row i of both is the same record.  Records with NaN are left out, and counted.
+    propensity : bool
+        Whether to fit the model of the propensity score, which takes most of the time.
 
     Returns
     -------
     dict
         ``records``, ``left_out``, ``information_loss``, ``il1s``, ``correlation_difference``,
         ``eigenvalue_difference`` (infinite where columns depended on each other linearly and no longer do),
-        ``propensity_mse`` (of ``propensity_records`` evenly spaced records), and
-        ``information_loss_by_column``, a list.
+        ``propensity_mse`` (of ``propensity_records`` evenly spaced records; without squares and products beyond 40
+        columns), and ``information_loss_by_column``, a list.
 
     Examples
     --------
@@ -107,16 +110,18 @@ def utility(original: Any, masked: Any) -> dict[str, Any]:
     X, Y, measures = _complete(original, masked)
     if not len(X):
         return measures
-    some = _sample(len(X), FITTED)
-    return measures | {
+    measures |= {
         "information_loss": metrics.information_loss(X, Y),
         "il1s": metrics.il1s(X, Y),
         "correlation_difference": metrics.correlation_difference(X, Y),
         "eigenvalue_difference": metrics.eigenvalue_difference(X, Y),
-        "propensity_records": int(some.size),
-        "propensity_mse": metrics.propensity_mse(X[some], Y[some]),
-        "information_loss_by_column": [metrics.information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])],
     }
+    if propensity:
+        some, quadratic = _sample(len(X), FITTED), X.shape[1] <= NARROW
+        measures["propensity_records"] = int(some.size)
+        measures["propensity_mse"] = metrics.propensity_mse(X[some], Y[some], quadratic=quadratic)
+    by_column = [metrics.information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])]
+    return measures | {"information_loss_by_column": by_column}
 
 
 def _complete(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:

@@ -254,7 +254,7 @@ def _warm(name: str, k: int, single: bool, limited: bool, options: Mapping[str, 
 
 
 def _row(name: str, k: int, release: Release, seconds: float) -> dict[str, Any]:
-    loss, risk = release.utility(), release.risk()
+    loss, risk = release.utility(propensity=False), release.risk()
     return {
         "method": name if name != "auto" else f"auto ({release.grouping.method})",
         "k": k,

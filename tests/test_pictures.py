@@ -12,6 +12,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 import mag
+from mag import assess
 from mag._lib.progress import Bar, Progress
 from tests.frames import people
 
@@ -213,6 +214,17 @@ def test_wrong_comparisons_are_refused(options, error, sentence):
     settings = {"k": 3, "columns": ["income", "age"]} | options
     with pytest.raises(error, match=sentence):
         mag.compare(people(), **settings)
+
+
+def test_utility_of_wide_tables_fits_into_memory(monkeypatch):
+    """The terms of the propensity score grow with the square of the columns."""
+    asked = []
+    monkeypatch.setattr(assess.metrics, "propensity_mse", lambda X, Y, quadratic: asked.append(quadratic) or 0.0)
+    for d in (assess.NARROW, assess.NARROW + 1):
+        X = records(60, d)
+        assert "propensity_mse" in assess.utility(X, X)
+        assert "propensity_mse" not in assess.utility(X, X, propensity=False)
+    assert asked == [True, False]
 
 
 # ---- progress

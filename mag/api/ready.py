@@ -12,7 +12,14 @@ from mag.methods import METHODS, Resources
 from mag.methods.orders.consecutive import Whole
 
 SHARED = 12  # from this k on, all share the code of the solvers; those below have their own
-SHORT = {"exchanges": 1.0, "gamma": 1.0, "iterations": 1.0, "n_projections": 2, "restarts": 1}  # the same code
+SHORT = {  # the same code
+    "directions": "uniform",
+    "exchanges": 1.0,
+    "gamma": 1.0,
+    "iterations": 1.0,
+    "n_projections": 2,
+    "restarts": 1,
+}
 
 
 def progress_for(

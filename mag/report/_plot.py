@@ -17,6 +17,7 @@ def draw_distribution(axes: Any, name: str, original: np.ndarray, masked: np.nda
     width = np.diff(histogram.edges)
     axes.stairs(histogram.before / width, histogram.edges, fill=True, color="0.8", label="before")
     axes.stairs(histogram.after / width, histogram.edges, linewidth=1.5, label="published")
+    axes.locator_params(axis="x", nbins=4)
     axes.set_yticks([])
     axes.set_ylim(bottom=0)
     axes.legend(fontsize=8)

@@ -278,9 +278,9 @@ class Release(Generic[Table]):
         """Disclosure risk of the masked columns: `mag.assess.risk`."""
         return assess.risk(*self._tables())
 
-    def utility(self) -> dict[str, Any]:
+    def utility(self, propensity: bool = True) -> dict[str, Any]:
         """What the masked columns have lost: `mag.assess.utility`, with names."""
-        measures = assess.utility(*self._tables())
+        measures = assess.utility(*self._tables(), propensity)
         if "information_loss_by_column" in measures:
             named = zip(self.guarantee.columns, measures["information_loss_by_column"], strict=True)
             measures["information_loss_by_column"] = dict(named)
