@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CacheWarning",
     "ColumnGroupings",
+    "Comparison",
     "Cost",
     "Grouping",
     "Guarantee",
@@ -21,6 +22,7 @@ __all__ = [
     "ValueMistake",
     "backends",
     "columns",
+    "compare",
     "metrics",
     "microaggregate",
     "multivariate",
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from mag.api.columns import columns
     from mag.api.multivariate import multivariate
     from mag.api.univariate import univariate
+    from mag.comparison import Comparison, compare
     from mag.costs import Cost
     from mag.estimators import Microaggregator as Microaggregator
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CacheWarning": "mag._compiled.cache",
     "ColumnGroupings": "mag.results",
+    "Comparison": "mag.comparison",
     "Cost": "mag.costs",
     "Grouping": "mag.results",
     "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn
@@ -58,6 +62,7 @@ _HOMES = {
     "TypeMistake": "mag._lib.errors",
     "ValueMistake": "mag._lib.errors",
     "columns": "mag.api.columns",
+    "compare": "mag.comparison",
     "metrics": "mag.metrics",
     "microaggregate": "mag.table",
     "multivariate": "mag.api.multivariate",

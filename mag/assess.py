@@ -19,9 +19,10 @@ RISKS = (
 )
 LINKED = 10_000  # records that linkage, which compares all with all, looks at
 FITTED = 100_000  # records that the logistic regression of the propensity score looks at
+NARROW = 40  # columns up to which it looks at squares and products too; their number grows with the square
 
 
-def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, float]:
+def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, Any]:
     """Disclosure risk of a masked table.
 
     Parameters
@@ -33,7 +34,8 @@ def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, float]:
 
     Returns
     -------
-    dict of float
+    dict
+        Counts are integers.
         ``records``, ``left_out``, ``linkage_records`` (linkage looked at so many, in whole classes), ``k_anonymity``,
         ``uniques``, ``distance_linkage``, ``rank_linkage`` (expected shares of right links),
         ``sd_interval_disclosure``, ``rank_interval_disclosure`` (shares of values).
@@ -41,29 +43,29 @@ def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, float]:
     Examples
     --------
     >>> import mag.assess
-    >>> found = mag.assess.risk([1.0, 2.0, 7.0, 9.0], [1.5, 1.5, 8.0, 8.0])
-    >>> found["k_anonymity"], found["uniques"], found["distance_linkage"]
-    (2.0, 0.0, 0.5)
+    >>> measures = mag.assess.risk([1.0, 2.0, 7.0, 9.0], [1.5, 1.5, 8.0, 8.0])
+    >>> measures["k_anonymity"], measures["uniques"], measures["distance_linkage"]
+    (2, 0, 0.5)
     """
-    X, Y, told = _complete(original, masked)
+    X, Y, measures = _complete(original, masked)
     if k is not None:
         checks.integer("k", k, 1, X.shape[0] + 1, "n+1")
     if not len(X):
-        return told
+        return measures
     some = _whole_classes(Y, LINKED)
     near, ranked = privacy.distance_linkage(X[some], Y[some]), privacy.rank_linkage(X[some], Y[some])
-    told |= {
-        "linkage_records": float(some.size),
-        "k_anonymity": float(privacy.k_anonymity(Y)),
-        "uniques": float(privacy.uniques(Y)),
+    measures |= {
+        "linkage_records": int(some.size),
+        "k_anonymity": int(privacy.k_anonymity(Y)),
+        "uniques": int(privacy.uniques(Y)),
         "distance_linkage": near.expected,
         "rank_linkage": ranked.expected,
         "sd_interval_disclosure": privacy.sd_interval_disclosure(X, Y).values,
         "rank_interval_disclosure": privacy.rank_interval_disclosure(X, Y).values,
     }
     if k is not None:
-        told["below_k"] = float(privacy.uniques(Y, k=k))
-    return told
+        measures["below_k"] = int(privacy.uniques(Y, k=k))
+    return measures
 
 
 def unmasked_risk(columns: Sequence[np.ndarray]) -> dict[str, float]:
@@ -80,41 +82,46 @@ def unmasked_risk(columns: Sequence[np.ndarray]) -> dict[str, float]:
     return dict(zip(RISKS, (int(sizes.min()), int((sizes == 1).sum()), linked, linked, 1.0, 1.0), strict=True))
 
 
-def utility(original: Any, masked: Any) -> dict[str, Any]:
+def utility(original: Any, masked: Any, propensity: bool = True) -> dict[str, Any]:
     """What a masked table has lost.
 
     Parameters
     ----------
     original, masked : array, shape (n, d) or (n,)
         Row i of both is the same record.  Records with NaN are left out, and counted.
+    propensity : bool
+        Whether to fit the model of the propensity score, which takes most of the time.
 
     Returns
     -------
     dict
         ``records``, ``left_out``, ``information_loss``, ``il1s``, ``correlation_difference``,
-        ``eigenvalue_difference``, ``propensity_mse`` (of ``propensity_records`` evenly spaced records), and
-        ``information_loss_by_column``, a list.
+        ``eigenvalue_difference`` (infinite where columns depended on each other linearly and no longer do),
+        ``propensity_mse`` (of ``propensity_records`` evenly spaced records; without squares and products beyond 40
+        columns), and ``information_loss_by_column``, a list.
 
     Examples
     --------
     >>> import mag.assess
-    >>> found = mag.assess.utility([1.0, 3.0, 10.0, 14.0], [2.0, 2.0, 12.0, 12.0])
-    >>> round(found["information_loss"], 6)
+    >>> measures = mag.assess.utility([1.0, 3.0, 10.0, 14.0], [2.0, 2.0, 12.0, 12.0])
+    >>> round(measures["information_loss"], 6)
     0.090909
     """
-    X, Y, told = _complete(original, masked)
+    X, Y, measures = _complete(original, masked)
     if not len(X):
-        return told
-    some = _sample(len(X), FITTED)
-    return told | {
+        return measures
+    measures |= {
         "information_loss": metrics.information_loss(X, Y),
         "il1s": metrics.il1s(X, Y),
         "correlation_difference": metrics.correlation_difference(X, Y),
         "eigenvalue_difference": metrics.eigenvalue_difference(X, Y),
-        "propensity_records": float(some.size),
-        "propensity_mse": metrics.propensity_mse(X[some], Y[some]),
-        "information_loss_by_column": [metrics.information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])],
     }
+    if propensity:
+        some, quadratic = _sample(len(X), FITTED), X.shape[1] <= NARROW
+        measures["propensity_records"] = int(some.size)
+        measures["propensity_mse"] = metrics.propensity_mse(X[some], Y[some], quadratic=quadratic)
+    by_column = [metrics.information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])]
+    return measures | {"information_loss_by_column": by_column}
 
 
 def _complete(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
@@ -124,8 +131,8 @@ def _complete(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray, dict[
     checks.same_rows("masked", len(Y), "original", len(X))
     checks.same_columns("masked", Y.shape[1], "original", X.shape[1])
     whole = ~(np.isnan(X).any(axis=1) | np.isnan(Y).any(axis=1))
-    told = {"records": float(whole.sum()), "left_out": float(whole.size - whole.sum())}
-    return (X, Y, told) if whole.all() else (X[whole], Y[whole], told)
+    measures = {"records": int(whole.sum()), "left_out": int(whole.size - whole.sum())}
+    return (X, Y, measures) if whole.all() else (X[whole], Y[whole], measures)
 
 
 def _sample(n: int, most: int) -> np.ndarray:

@@ -1,16 +1,18 @@
 """`mag.multivariate` as an estimator of scikit-learn."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from mag._compiled.groups import Groups
 from mag._lib.arrays import read
-from mag._lib.checks import integer, one_of, shown, thread_count
+from mag._lib.checks import integer, one_of, shown, thread_count, weights_for
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.floats import deviations, exponents, scaled
 from mag.api.multivariate import multivariate
-from mag.api.options import generator_of
-from mag.methods import METHODS, automatic
+from mag.api.types import BackendName, MethodName
+from mag.methods import METHODS
+from mag.results import published
 
 try:
     from scipy.spatial import KDTree
@@ -45,10 +47,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     backend : {"auto", "cpu"}
         Where to compute.
     threads : int, optional
-        How many threads may work; all processors by default.  The result does not depend on it.
-    random_state : int, numpy.random.Generator, numpy.random.RandomState, optional
-        Seeds the methods that draw random numbers; None gives seed 0.  Other methods do not look at it, since ensembles
-        of scikit-learn set it wherever they find it.
+        The number of threads; all processors by default.  The result does not depend on it.
+    n_jobs : int, optional
+        The same as scikit-learn counts it: -1 is all processors, -2 all but one.  One of `threads` and `n_jobs` may be
+        set.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState
+        Seeds the methods that draw random numbers; None is 0 too.  Other methods ignore it.
     time_limit : float, optional
         Seconds after which the best grouping so far is taken; `complete_` is then False.
     options : dict, optional
@@ -106,11 +110,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self,
         k: int = 5,
         *,
-        method: str = "auto",
+        method: MethodName = "auto",
         standardize: bool = True,
-        backend: str = "auto",
+        backend: BackendName = "auto",
         threads: int | None = None,
-        random_state: Any = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         time_limit: float | None = None,
         options: dict[str, Any] | None = None,
     ) -> None:
@@ -119,11 +124,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self.standardize = standardize
         self.backend = backend
         self.threads = threads
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.time_limit = time_limit
         self.options = options
 
-    def fit(self, X: Any, y: Any = None) -> "Microaggregator":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "Microaggregator":
         """Group the records of X.
 
         Parameters
@@ -132,6 +138,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             The records; neither NaN nor infinity.
         y : ignored
             For pipelines.
+        sample_weight : array-like, shape (n_samples,), optional
+            How much records count in the means of their groups, and in `information_loss_`.  Groups count records, and
+            do not depend on weights.  A record that outweighs the rest of its group is published nearly as it is.
 
         Returns
         -------
@@ -139,22 +148,17 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             Itself.
         """
         values = self._table(X, reset=True)
-        n, d = values.shape
-        k = integer("k", self.k, 1, n, "n_samples")
-        method = one_of("method", self.method, ["auto", *METHODS])
-        method = automatic(n, d, k, self.time_limit is not None) if method == "auto" else method
+        k = integer("k", self.k, 1, len(values), "n_samples")
+        weights = None if sample_weight is None else _weights(sample_weight, len(values))
         seed = self.random_state
-        if isinstance(seed, np.random.RandomState):
-            seed = int(seed.randint(2**31))
-        generator = generator_of(seed)
         grouping = multivariate(
             values,
             k,
-            method=method,
+            method=cast(MethodName, one_of("method", self.method, ["auto", *METHODS])),
             standardize=self.standardize,
             backend=self.backend,
-            threads=self.threads,
-            random_state=generator if "random_state" in METHODS[method].options else None,
+            threads=self._threads(),
+            random_state=int(seed.randint(2**31)) if isinstance(seed, np.random.RandomState) else seed,
             time_limit=self.time_limit,
             **self._options(),
         )
@@ -165,9 +169,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self.information_loss_ = grouping.information_loss
         self.method_, self.complete_, self.details_ = grouping.method, grouping.complete, grouping.details
         self.scale_ = _deviations(values) if self.standardize else None
+        if weights is not None:
+            self.cluster_centers_ = published(_means(values, grouping.labels, grouping.sizes, weights), values.dtype)
+            self.information_loss_ = self._weighted_loss(values, weights)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Group the records of X and replace each by the mean of its group: the k-anonymous release.
 
         Parameters
@@ -176,13 +183,15 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             The records; neither NaN nor infinity.
         y : ignored
             For pipelines.
+        sample_weight : array-like, shape (n_samples,), optional
+            See `fit`.
 
         Returns
         -------
         array, shape (n_samples, n_features)
             The masked records, each at least k times; floats of the type of X, float64 for integers.
         """
-        self.fit(X)
+        self.fit(X, sample_weight=sample_weight)
         return self.cluster_centers_[self.labels_]
 
     def transform(self, X: Any) -> Any:
@@ -198,11 +207,28 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         array, shape (n_samples, n_features)
             Rows of `cluster_centers_`.
         """
+        nearest = self.predict(X)
+        return self.cluster_centers_[nearest]
+
+    def predict(self, X: Any) -> Any:
+        """Find the nearest representative of each record.
+
+        ``fit(X).predict(X)`` is not `labels_`: the nearest representative is not always that of a record's own group.
+
+        Parameters
+        ----------
+        X : array-like of real numbers, shape (n_samples, n_features)
+            The records, whether `fit` saw them or not.
+
+        Returns
+        -------
+        array of int32, shape (n_samples,)
+            Rows of `cluster_centers_`.
+        """
         check_is_fitted(self)
         values = self._table(X, reset=False)
-        threads = thread_count("threads", self.threads)
-        nearest = KDTree(self._measured(self.cluster_centers_)).query(self._measured(values), workers=threads)[1]
-        return self.cluster_centers_[nearest]
+        tree = KDTree(self._measured(self.cluster_centers_))
+        return tree.query(self._measured(values), workers=self._threads())[1].astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -218,6 +244,25 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
                 raise
         # NumPy's sentence quotes the value, and so would the error's context
         raise ValueMistake("X must hold real numbers; got strings, encode or leave out their columns first.")
+
+    def _threads(self) -> int:
+        """As `threads` or `n_jobs` say."""
+        if self.n_jobs is None:
+            return thread_count("threads", self.threads)
+        if self.threads is not None:
+            raise ValueMistake(f"n_jobs must be None where threads is set; got n_jobs={shown(self.n_jobs)}.")
+        every = thread_count("n_jobs", None)
+        jobs = integer("n_jobs", self.n_jobs, -every, 2**31, "most")
+        if jobs == 0:
+            raise ValueMistake("n_jobs must be positive, or count from -1 down, all processors; got 0.")
+        return jobs if jobs > 0 else every + 1 + jobs
+
+    def _weighted_loss(self, values: np.ndarray, weights: np.ndarray) -> float:
+        """SSE / SST, records as they count."""
+        z, centers = self._measured(values), self._measured(self.cluster_centers_)
+        share = (weights / weights.max())[:, None]
+        total = float((share * np.square(z - (share * z).sum(axis=0) / share.sum())).sum())
+        return float((share * np.square(z - centers[self.labels_])).sum()) / total if total else 0.0
 
     def _options(self) -> dict[str, Any]:
         """Options of the method; what is a parameter is not set twice."""
@@ -239,6 +284,21 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             away = np.ldexp(values.astype(np.float64), -power) - np.ldexp(centers[0], -power)
         away = np.clip(away, -FAR, FAR)  # a record farther out is equally far from all representatives, in float64
         return np.divide(away, mantissa, out=np.zeros_like(away), where=mantissa > 0)
+
+
+def _weights(sample_weight: Any, n: int) -> np.ndarray:
+    """As scikit-learn takes them: a number is the weight of all."""
+    weights = read("sample_weight", sample_weight)[0]
+    weights = np.full(n, weights) if weights.ndim == 0 else weights
+    return weights_for(weights, n, "record, n_samples", "sample_weight").astype(np.float64)
+
+
+def _means(values: np.ndarray, labels: np.ndarray, sizes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weighted mean of each group; records of a group without any weight count alike."""
+    order, starts = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
+    columns = values.astype(np.float64) if values.dtype.kind == "f" else values
+    groups = [Groups.unsorted(column[order], starts, weights[order]) for column in columns.T]
+    return np.column_stack([one.placed(one.mean()) for one in groups])
 
 
 def _deviations(values: np.ndarray) -> np.ndarray:

@@ -8,7 +8,9 @@ import numpy as np
 
 from mag._compiled.groups import Groups, distance, record_means, sizes_of
 from mag._compiled.sort import sort
+from mag._lib.checks import integer
 from mag._lib.lazy import cached_property
+from mag._lib.pictures import facts_table, new_axes
 from mag.costs import Cost
 
 BLOCK = 2**17  # values that a table's results are computed from at a time
@@ -42,6 +44,13 @@ class _Result:
 
     def _out(self, array: np.ndarray) -> Any:
         return array if self._home is None else self._home(array)
+
+    def _facts(self) -> dict[str, object]:
+        """What a notebook shows: nothing but what is published with the groups."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return facts_table(type(self).__name__.removeprefix("Device"), self._facts())
 
 
 class Grouping(_Result):
@@ -114,6 +123,41 @@ class Grouping(_Result):
         note = "" if self.k_guaranteed else f", {int((self._sizes < self.k).sum())} below k: k is not guaranteed"
         records = f"{self._labels.size} records in {self.n_groups} groups of {least} to {most}"
         return f"<Grouping: {records}, k={self.k}, {self._name} {self.cost:.6g}{note}>"
+
+    def _facts(self) -> dict[str, object]:
+        small = int((self._sizes < self.k).sum())
+        return {
+            "records": self._labels.size,
+            "groups": _groups_of(self._sizes),
+            "k": self.k if self.k_guaranteed else f"{self.k}, not guaranteed: {small} groups have fewer records",
+            f"cost ({self._name})": f"{self.cost:.6g}",
+            "information loss": f"{self.information_loss:.4%}",
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the groups, what each is replaced by and its size; needs matplotlib, extra ``plot``.
+
+        Nothing is drawn that is not published.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        axes = new_axes()[0] if ax is None else ax
+        axes.vlines(self._representatives, 0, self._sizes)
+        axes.axhline(self.k, color="0.6", linestyle=":", label=f"k={self.k}")
+        axes.set_xlabel("published value")
+        axes.set_ylabel("records")
+        axes.set_title(f"{self.n_groups} groups of {self._labels.size} records", fontsize=10, loc="left")
+        axes.set_ylim(bottom=0)
+        axes.legend(frameon=False)
+        return axes
 
     @cached_property
     def _values(self) -> np.ndarray:
@@ -269,13 +313,13 @@ class ColumnGroupings(_Result):
     def _without_data(self, j: int) -> Grouping:
         """Column j of a pickle or copy: what its `Grouping` would hold."""
         n_groups, single = int(self._n_groups[j]), Grouping.__new__(Grouping)
-        held = {
+        state = {
             "k": self.k if isinstance(self.k, int) else self.k[j], "n_groups": n_groups, "k_guaranteed": True,
             "_labels": self._labels[j], "_sizes": self._sizes[j, :n_groups], "cost": self._losses[j].item(),
             "_representatives": self._representatives[j, :n_groups], "information_loss": float(self._shares[j]),
             "_name": self._names[j], "_home": self._home,
         }  # fmt: skip
-        single.__setstate__(held)
+        single.__setstate__(state)
         return single
 
     def __repr__(self) -> str:
@@ -284,6 +328,38 @@ class ColumnGroupings(_Result):
         k = self.k if isinstance(self.k, int) else f"{min(self.k)} to {max(self.k)}"
         names = ", ".join(sorted(set(self._names)))
         return f"<ColumnGroupings: {m} columns of {n} records, each in {fewest} to {most} groups, k={k}, {names}>"
+
+    def _facts(self) -> dict[str, object]:
+        low, middle, high = np.quantile(self._shares, [0, 0.5, 1])
+        return {
+            "columns": len(self),
+            "records": self._labels.shape[1],
+            "groups in a column": _span(int(self._n_groups.min()), int(self._n_groups.max())),
+            "k": self.k if isinstance(self.k, int) else _span(min(self.k), max(self.k)),
+            "cost": ", ".join(sorted(set(self._names))),
+            "information loss of a column": f"{low:.4%} to {high:.4%}, median {middle:.4%}",
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the information loss of every column; needs matplotlib, extra ``plot``.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        axes = new_axes()[0] if ax is None else ax
+        axes.plot(np.arange(len(self)), 100 * self._shares, "o", markersize=4)
+        axes.set_xlabel("column")
+        axes.set_ylabel("information loss: SSE / SST, %")
+        axes.set_title(f"{len(self)} columns of {self._labels.shape[1]} records", fontsize=10, loc="left")
+        axes.set_ylim(bottom=0)
+        return axes
 
     @cached_property
     def _sizes(self) -> np.ndarray:
@@ -313,12 +389,12 @@ class ColumnGroupings(_Result):
         centers = [
             (part, published(cost.representatives(groups), self._dtype)) for part, groups, cost in self._evaluated()
         ]
-        found = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centers)))
+        representatives = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centers)))
         for part, values in centers:
-            rows = np.zeros((part.size, found.shape[1]), found.dtype)
+            rows = np.zeros((part.size, representatives.shape[1]), representatives.dtype)
             rows[self._sizes[part] > 0] = values
-            found[part] = rows
-        return found
+            representatives[part] = rows
+        return representatives
 
     @cached_property
     def labels(self) -> Any:
@@ -451,6 +527,49 @@ class RecordGrouping(Grouping):
         loss = f"information loss {self.information_loss:.4g}" + ("" if self.gap is None else f", gap {self.gap:.2g}")
         return f"<RecordGrouping: {n} records of {d} columns in {groups}, k={self.k}, {self.method}, {loss}{note}>"
 
+    def _facts(self) -> dict[str, object]:
+        return {
+            "records": self._shape[0],
+            "columns": self._shape[1],
+            "groups": _groups_of(self._sizes),
+            "k": self.k,
+            "method": self.method + ("" if self.complete else ", stopped by time_limit"),
+            "information loss": f"{self.information_loss:.4%}",
+            "bound": None if self.bound is None else f"{self.bound:.4%}, which any grouping loses at least",
+            "gap": None if self.gap is None else f"{self.gap:.2%}, by which another loss may be lower at most",
+        }
+
+    def plot(self, ax: Any = None, columns: tuple[int, int] = (0, 1)) -> Any:
+        """Draw the representatives in two of the columns, as large as their groups; needs matplotlib, extra ``plot``.
+
+        Nothing is drawn that is not published.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+        columns : pair of int
+            The columns, counted from 0; a single column is drawn as by `mag.Grouping`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        d = self._shape[1]
+        axes = new_axes()[0] if ax is None else ax
+        if d == 1:
+            axes.vlines(self._representatives[:, 0], 0, self._sizes)
+            across, up = "published value", "records"
+        else:
+            i, j = (integer("columns", column, 0, d - 1, "d-1") for column in columns)
+            axes.scatter(self._representatives[:, i], self._representatives[:, j], 4.0 * self._sizes, alpha=0.5)
+            across, up = f"column {i}", f"column {j}"
+        axes.set_xlabel(across)
+        axes.set_ylabel(up)
+        axes.set_title(f"{self.n_groups} groups of {self._shape[0]} records", fontsize=10, loc="left")
+        return axes
+
     def _add(self, per_record: np.ndarray) -> np.ndarray:
         return np.add.reduceat(per_record, self._starts, axis=0)
 
@@ -529,8 +648,16 @@ def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
     Zero has one sign: that of −0.0 would depend on the order of records, and tell of one of them.
     """
     keeps = representatives.dtype.kind == "f" != dtype.kind
-    found = representatives if keeps else representatives.astype(dtype)
-    return found + 0.0 if found.dtype.kind == "f" else found
+    values = representatives if keeps else representatives.astype(dtype)
+    return values + 0.0 if values.dtype.kind == "f" else values
+
+
+def _groups_of(sizes: np.ndarray) -> str:
+    return f"{sizes.size} of {_span(int(sizes.min()), int(sizes.max()))} records"
+
+
+def _span(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _blocks(columns: np.ndarray, n: int) -> list[np.ndarray]:

@@ -567,7 +567,7 @@ def outputs(data):
 
 def release_outputs(release, folder):
     """What a release tells beside its data."""
-    for name, blob in itertools.chain(pickles(release), shown(release)):
+    for name, blob in itertools.chain(pickles(release), shown(release), shown(release.grouping)):
         yield f"release {name}", blob
     yield "manifest", json.dumps(release.manifest(), default=str).encode()
     yield "report", release.report(pathlib.Path(folder, "report.html")).read_bytes()

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 import mag
 import mag.metrics
@@ -19,6 +20,8 @@ def arrays(x: npt.NDArray[np.float64], X: npt.NDArray[np.float64]) -> float:
     loss: float = records.information_loss
     groups: int = grouping.n_groups
     risk: float = mag.privacy.distance_linkage(X, X).expected
+    tuned = mag.multivariate(X, 5, method="projection", directions=X, refine=3, integer=False, bound="lp").gap
+    assert tuned is None or tuned >= 0
     return loss + groups + float(columns.labels.max()) + mag.metrics.sse(X, X) + risk
 
 
@@ -27,6 +30,17 @@ def tables(people: dict[str, list[Any]], folder: pathlib.Path) -> int:
     counted: int = mag.verify.recount(release.data, ["region", "income", "age"])
     k: int | dict[Any, int] = release.guarantee.k
     return counted + (k if isinstance(k, int) else min(k.values()))
+
+
+def frames(people: pl.DataFrame, folder: pathlib.Path) -> pl.DataFrame:
+    release = mag.microaggregate(people, 5, ["income", "age"], method="anneal", restarts=2, rest="drop", random_state=1)
+    file = mag.microaggregate(folder / "in.parquet", 5, "income", scope="per-column", output=folder / "out.parquet")
+    print(file.path.name, publish(release))
+    return release.data
+
+
+def publish(release: mag.Release) -> str:
+    return str(release.guarantee)
 
 
 def careful(x: list[float]) -> mag.Grouping | None:

@@ -207,7 +207,7 @@ def test_auto_begins_with_what_fits_into_the_limit(monkeypatch):
     began.clear()  # what was compiled first is run first
     group(X, 3, time_limit=60, iterations=1)
     assert began == ["ona_star"]
-    monkeypatch.setattr(anneal, "FASTEST", 0)
+    monkeypatch.setattr(mag.methods, "FASTEST", 0)
     group(X, 3, time_limit=60, iterations=1)
     assert began == ["ona_star", "mona"]
 

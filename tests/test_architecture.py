@@ -25,7 +25,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.cli"],
     ["mag.commands"],
     ["mag.demo", "mag.info"],
-    ["mag.estimators"],
+    ["mag.comparison", "mag.estimators"],
     ["mag.table"],
     ["mag.files", "mag.report"],
     ["mag.assess", "mag.verify"],

@@ -3,8 +3,11 @@
 NumPy arrays and kernels compiled for the host stand for a device; the tests marked `gpu` need a real one.
 """
 
+import copy
+import pickle
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -159,6 +162,38 @@ def test_a_k_that_the_kernels_do_not_take_is_for_the_cpu(device):
     x = np.random.default_rng(0).random(70_000)
     assert np.array_equal(mag.univariate(x, 33_000, backend="cuda").labels, mag.univariate(x, 33_000).labels)
     assert np.array_equal(mag.univariate(live(x), 33_000).labels, mag.univariate(x, 33_000).labels)
+
+
+@pytest.mark.parametrize("copy_of", [copy.copy, copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
+def test_copies_of_device_results_hold_what_is_published(device, copy_of):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    needle = X[7, 1].tobytes()
+    single, several = mag.univariate(live(X[:, 1].copy()), 5), mag.columns(live(X), 5)
+    for result in (single, several, several[1]):
+        same = copy_of(result)
+        assert type(same) is (mag.ColumnGroupings if result is several else mag.Grouping)
+        assert repr(same) == repr(result)
+        assert needle not in pickle.dumps(result)
+        for name in ("labels", "sizes", "representatives", "masked"):
+            assert isinstance(getattr(same, name), Resident)
+            assert np.array_equal(getattr(same, name), getattr(result, name))
+        assert np.array_equal(same.information_loss, result.information_loss)
+
+
+def test_ways_home_from_a_device_can_be_pickled(monkeypatch):
+    import torch
+
+    class Cupy:
+        ndarray = type("ndarray", (), {})
+
+    monkeypatch.setitem(sys.modules, "cupy", Cupy)
+    array = Cupy.ndarray()
+    same, home = arrays.resident(array)
+    assert same is array
+    assert pickle.loads(pickle.dumps(home))(array) is array
+    narrow = pickle.loads(pickle.dumps(partial(arrays._to_resident_torch, narrow=torch.bfloat16)))
+    assert narrow(torch.ones(3)).dtype == torch.bfloat16
+    assert narrow(torch.ones(3, dtype=torch.int32)).dtype == torch.int32
 
 
 def test_arrays_elsewhere_are_not_resident():

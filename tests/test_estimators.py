@@ -30,15 +30,17 @@ import mag
 DOCS = pathlib.Path(__file__).parent.parent / "docs" / "sklearn.md"
 
 OTHER_GROUP = "groups have at least k records, so the nearest representative is not always that of a record's own group"
+WEIGHTS = {"check_sample_weight_equivalence_on_dense_data": "groups count records, whatever these weigh"}
 EXPECTED = {  # of the default, k=5; xfail_strict: each of them does fail
     "check_clustering": "asks for three clusters in 50 records; k=5 makes ten small groups",
+    **WEIGHTS,
     "check_transformer_data_not_an_array": OTHER_GROUP,
     "check_transformer_general": OTHER_GROUP,
 }
 
 
 def expected(estimator):
-    return EXPECTED if estimator.k == 5 else {}
+    return EXPECTED if estimator.k == 5 else WEIGHTS
 
 
 @parametrize_with_checks([mag.Microaggregator(), mag.Microaggregator(k=8)], expected_failed_checks=expected)
@@ -272,6 +274,64 @@ def test_random_states():
     for method in ("ona", "mdav", "auto"):
         with pytest.raises(TypeError, match="random_state must be"):
             labels("seed", method)
+
+
+def test_jobs_are_threads_as_scikit_learn_counts_them(monkeypatch):
+    monkeypatch.setattr("mag._lib.checks._processors", lambda: 8)
+    assert [mag.Microaggregator(n_jobs=jobs)._threads() for jobs in (None, -1, -2, 3)] == [8, 8, 7, 3]
+    X = records()
+    assert (mag.Microaggregator(n_jobs=2).fit(X).labels_ == mag.Microaggregator(threads=1).fit(X).labels_).all()
+    with pytest.raises(ValueError, match="n_jobs must be None where threads is set; got n_jobs=2"):
+        mag.Microaggregator(n_jobs=2, threads=2).fit(X)
+    with pytest.raises(ValueError, match="n_jobs must be positive, or count from -1 down"):
+        mag.Microaggregator(n_jobs=0).fit(X)
+    with pytest.raises(TypeError, match="n_jobs must be an integer"):
+        mag.Microaggregator(n_jobs="all").fit(X)
+
+
+def test_predictions_number_the_nearest_representatives():
+    X, new = records(60), records(20, seed=1)
+    estimator = mag.Microaggregator(k=4).fit(X)
+    nearest = estimator.predict(new)
+    assert nearest.dtype == np.int32
+    np.testing.assert_array_equal(estimator.cluster_centers_[nearest], estimator.transform(new))
+    away = np.linalg.norm((new[:, None] - estimator.cluster_centers_) / estimator.scale_, axis=2)
+    np.testing.assert_array_equal(nearest, away.argmin(axis=1))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_weights_count_in_means_and_not_in_groups(dtype, standardize):
+    X = (100 * records(80)).astype(dtype)
+    weights = np.random.default_rng(1).integers(0, 5, 80).astype(float)
+    plain = mag.Microaggregator(k=4, standardize=standardize).fit(X)
+    weighted = mag.Microaggregator(k=4, standardize=standardize)
+    masked = weighted.fit_transform(X, sample_weight=weights)
+    np.testing.assert_array_equal(weighted.labels_, plain.labels_)
+    assert masked.dtype == plain.cluster_centers_.dtype
+    means = [
+        np.average(X[plain.labels_ == g], axis=0, weights=weights[plain.labels_ == g]) for g in range(plain.n_groups_)
+    ]
+    np.testing.assert_allclose(weighted.cluster_centers_, means, rtol=1e-6)
+    z, y = (table / (plain.scale_ if standardize else 1.0) for table in (X.astype(float), masked.astype(float)))
+    sst = np.average(np.square(z - np.average(z, axis=0, weights=weights)).sum(axis=1), weights=weights)
+    loss = np.average(np.square(z - y).sum(axis=1), weights=weights) / sst
+    assert weighted.information_loss_ == pytest.approx(loss, rel=1e-5)
+    np.testing.assert_allclose(
+        mag.Microaggregator(k=4, standardize=standardize).fit(X, sample_weight=2.0).cluster_centers_,
+        plain.cluster_centers_,
+        rtol=1e-6,
+    )
+
+
+def test_wrong_weights_are_named():
+    for weights, sentence in (
+        (np.ones(3), "sample_weight must hold one weight per record, n_samples=60; got 3"),
+        (-np.ones(60), "sample_weight must not be negative"),
+        (np.zeros(60), "sample_weight must not all be zero"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            mag.Microaggregator().fit(records(), sample_weight=weights)
 
 
 def test_what_the_method_tells():

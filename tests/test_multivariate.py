@@ -5,6 +5,8 @@ import itertools
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import mag
@@ -209,7 +211,9 @@ def test_progress_draws_a_bar(capsys):
     mag.multivariate(np.random.default_rng(9).normal(size=(50, 3)), 5, method="npn", progress=True)
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err.endswith("] 100%\n")
+    assert printed.err.startswith("\r[..............................]   0% compiling or loading code")
+    assert printed.err.rstrip().endswith("] 100%")
+    assert printed.err.count("\n") == 1
 
 
 def test_progress_stops_when_time_is_up():
@@ -335,11 +339,30 @@ def test_a_group_below_k_is_withheld(monkeypatch):
         mag.multivariate(X, 3, method="zscore")
 
 
+def test_random_state_is_zero_and_methods_that_draw_nothing_ignore_it():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for method in ("mdav", "zscore", "auto", "anneal"):
+        plain = mag.multivariate(X, 4, method=method).labels
+        for same in (0, None):
+            assert (mag.multivariate(X, 4, method=method, random_state=same).labels == plain).all()
+        other = mag.multivariate(X, 4, method=method, random_state=7).labels
+        assert (other == plain).all() or method == "anneal"
+    with pytest.raises(ValueError, match="random_state must be an integer in"):
+        mag.multivariate(X, 4, method="mdav", random_state=-1)
+
+
+@pytest.mark.parametrize("call", [mag.multivariate, mag.columns])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_a_frame_that_are_no_numbers_are_named(call, make):
+    frame = make({"age": [1, 2, 3], "sex": ["f", "m", "f"], "income": [1.5, 2.0, 3.0], "town": ["a", "b", "c"]})
+    with pytest.raises(TypeError, match="X must hold real numbers; encode or leave out the columns 'sex', 'town'\\."):
+        call(frame, 2)
+
+
 WRONG = [
     ({"k": 41}, ValueError, r"k must be an integer in \[1, n=40\]; got 41."),
     ({"method": "mdva"}, ValueError, "method must be one of 'anneal', 'auto', .*; got 'mdva'."),
     ({"gamma": 1}, TypeError, "gamma is not used by method 'zscore'; its options are: integer."),
-    ({"random_state": 1}, TypeError, "random_state is not used by method 'zscore'"),
     ({"time_limit": 1}, TypeError, "time_limit is not used by method 'zscore'"),
     ({"method": "kmeans_cleanup", "integer": False}, TypeError, "integer is not used by method 'kmeans_cleanup'"),
     ({"method": "kmeans_cleanup", "factor": 0}, ValueError, "factor must be a positive number; got 0."),
@@ -359,6 +382,11 @@ WRONG = [
     ({"method": "projection", "directions": np.full((3, 1), np.nan)}, ValueError, "directions must be finite"),
     ({"method": "projection", "n_projections": 0}, ValueError, "n_projections must be an integer in"),
     ({"method": "projection", "directions": "pca", "n_projections": 3}, TypeError, "n_projections is not used by"),
+    (
+        {"method": "projection", "directions": np.eye(4), "n_projections": 3},
+        TypeError,
+        "n_projections is not used by an array of directions; leave it out.",
+    ),
     ({"method": "projection", "refine": 1.5}, TypeError, "refine must be an integer in"),
     ({"method": "projection", "ordered": 1}, TypeError, "ordered must be True or False; got 1."),
 ]

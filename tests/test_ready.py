@@ -39,6 +39,12 @@ def test_nothing_is_compiled_after_the_clock_has_started(method):
     assert compiled() == before
 
 
+def test_any_option_can_be_limited():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    for directions in ("pca", "gaussian", np.eye(3)):
+        assert mag.multivariate(X, 5, method="projection", directions=directions, time_limit=60.0).complete
+
+
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_bounds_are_compiled_before_their_clock_starts(bound):
     X = np.random.default_rng(0).normal(size=(300, 4))

@@ -374,6 +374,31 @@ def test_names_of_pandas_may_be_numbers_and_tuples():
     assert mag.microaggregate(levels, 2, [("a", "x"), ("a", "y")]).data.columns.equals(levels.columns)
 
 
+@pytest.mark.parametrize("scope", ["joint", "per-column"])
+def test_the_rest_of_a_wide_table_has_one_role(make, scope):
+    table = make(people())
+    kept = mag.microaggregate(table, 5, ["income", "age"], drop="name", rest="keep", scope=scope)
+    assert kept.guarantee.kept == ("region",)
+    assert kept.manifest()["options"]["keep"] == ["region"]
+    assert "rest" not in kept.manifest()["options"]
+    dropped = mag.microaggregate(table, 5, ["income", "age"], keep="region", rest="drop", scope=scope)
+    for release in (kept, dropped):
+        assert set(names(release.data)) == {"income", "age", "region"}
+    assert mag.microaggregate(table, 5, ["income", "age"], keep="region", drop="name", rest="keep").guarantee.kept == (
+        "region",
+    )
+
+
+def test_a_seed_is_ignored_where_nothing_is_random(make):
+    table = make(people())
+    for options in ({}, {"scope": "per-column"}, {"method": "mdav"}):
+        plain, seeded = (
+            mag.microaggregate(table, 5, ["income", "age"], rest="drop", random_state=seed, **options)
+            for seed in (None, 7)
+        )
+        np.testing.assert_array_equal(plain.grouping.labels, seeded.grouping.labels)
+
+
 def test_a_column_has_one_role(make):
     table = make(people())
     with pytest.raises(ValueError, match="'age' is in columns and by"):
@@ -683,8 +708,9 @@ WRONG = {
     "method of columns": ({"scope": "per-column", "method": "mdav"}, "method is not used with scope='per-column'"),
     "standardize of columns": ({"scope": "per-column", "standardize": True}, "standardize is not used"),
     "option of columns": ({"scope": "per-column", "gamma": 1.0}, "gamma is not used"),
-    "seed of columns": ({"scope": "per-column", "random_state": 1}, "random_state is not used"),
-    "seed": ({"random_state": 1}, "random_state is not used by method 'auto' without shuffle=True"),
+    "rest": ({"rest": "publish"}, "rest must be one of 'drop', 'error', 'keep'; got 'publish'"),
+    "seed of columns": ({"scope": "per-column", "random_state": -1}, "random_state must be an integer in"),
+    "seed": ({"random_state": -1}, "random_state must be an integer in"),
     "time of columns": ({"scope": "per-column", "time_limit": 1.0}, "time_limit is not used"),
     "cost and aggregate": (
         {"scope": "per-column", "aggregate": "max"},

@@ -1,16 +1,28 @@
 """What type checkers say to a user's program: nothing where calls are right, and something where they are wrong."""
 
 import importlib.util
+import inspect
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
 import mag
+from mag import table
+from mag._backends import BACKENDS
+from mag.api import types
+from mag.bounds import BOUNDS
+from mag.costs import COSTS
+from mag.methods import METHODS
+from mag.solvers import SOLVERS
+from mag.table import _request
+from mag.table._aggregate import AGGREGATES
 
 CLIENT = pathlib.Path(__file__).with_name("client.py")
 
@@ -33,17 +45,35 @@ def pyright():
     return ["-m", "pyright", "--pythonpath", sys.executable]
 
 
+WRONG = {  # what is wrong, and what an error about it names
+    'mag.univariate(x, "two")': "univariate",
+    'mag.univariate(x, 2, cost="see")': "cost",
+    "mag.columns(x, 2, solver='fast')": "solver",
+    'mag.multivariate(x, k="5")': "k",
+    'mag.multivariate(x, 5, method="mdaw")': "mdaw",
+    'mag.multivariate(x, 5, metod="mdav")': "metod",
+    "mag.multivariate(x, 5, gama=0.2)": "gama",
+    'mag.multivariate(x, 5, closest="center")': "closest",
+    'mag.microaggregate({"a": x}, "5", "a")': "microaggregate",
+    'mag.microaggregate({"a": x}, 5, "a", method="mdaw")': "microaggregate",
+    'mag.microaggregate({"a": x}, 5, "a", metod="mdav")': "microaggregate",
+    'mag.microaggregate({"a": x}, 5, "a", rest="publish")': "microaggregate",
+    'mag.microaggregate({"a": x}, 5, "a").dta': "dta",
+    'mag.Microaggregator(k="5")': "k",
+    'mag.Microaggregator(method="mdaw")': "mdaw",
+    'mag.compare({"a": x}, ["5"], "a")': "int",
+    'mag.compare({"a": x}, 5, "a", methods=["mdaw"])': "type",
+}
+
+
 @pytest.mark.parametrize("checker", [mypy, pyright])
 def test_type_checkers_accept_right_calls_only(checker, tmp_path):
     """Of a copy of the client that lies elsewhere, as a user's program does."""
-    right = CLIENT.read_text()
-    wrong = right.replace("mag.univariate(x, 2)", 'mag.univariate(x, "two")')
-    assert wrong != right
-    (tmp_path / "right.py").write_text(right)
-    (tmp_path / "wrong.py").write_text(wrong)
+    (tmp_path / "right.py").write_text(CLIENT.read_text())
+    (tmp_path / "wrong.py").write_text("import mag\n\nx = [1.0, 2.0]\n" + "".join(f"print({call})\n" for call in WRONG))
     source = pathlib.Path(mag.__file__).parents[1]
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(source)]}))
-    found = subprocess.run(
+    checked = subprocess.run(
         [sys.executable, *checker(), "right.py", "wrong.py"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(source), *filter(None, sys.path)])},
@@ -51,7 +81,37 @@ def test_type_checkers_accept_right_calls_only(checker, tmp_path):
         text=True,
         check=False,
     )
-    errors = [line for line in found.stdout.splitlines() if "error:" in line or " - error" in line]
-    assert len(errors) == 1, found.stdout + found.stderr
-    assert "wrong.py" in errors[0]
-    assert "univariate" in errors[0]
+    report = checked.stdout + checked.stderr
+    errors: dict[int, str] = {}
+    for line in checked.stdout.splitlines():
+        if "error:" in line or " - error" in line:
+            assert "wrong.py" in line, report
+            number = int(re.search(r"wrong\.py:(\d+)", line)[1])
+            errors[number] = errors.get(number, "") + line
+    assert list(errors) == [number for number, _ in enumerate(WRONG, 4)], report
+    for (call, named), line in zip(WRONG.items(), errors.values(), strict=True):
+        assert named in line, f"{call}: {line}"
+
+
+def test_types_list_what_there_is():
+    """A type checker cannot look into the tables."""
+    listed = {
+        types.CostName: COSTS,
+        types.SolverName: {"auto", *SOLVERS},
+        types.BackendName: {"auto", *BACKENDS},
+        types.BoundName: BOUNDS,
+        types.MethodName: {"auto", *METHODS},
+        table.Rest: _request.REST,
+        table.Scope: _request.SCOPES,
+        table.Missing: _request.MISSING,
+        table.SmallStrata: _request.SMALL_STRATA,
+        table.Aggregate: AGGREGATES,
+    }
+    for literal, names in listed.items():
+        assert list(get_args(literal)) == sorted(names)
+    options = set().union(*(method.options for method in METHODS.values())) - {"random_state", "time_limit"}
+    assert set(types.MethodOptions.__annotations__) == options
+    keywords = inspect.signature(mag.microaggregate).parameters.keys()
+    assert {"table", "k", "columns", "output", "options"} | set(table.TableOptions.__annotations__) == (
+        set(keywords) | set(types.TableMethodOptions.__annotations__)
+    )

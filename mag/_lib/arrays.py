@@ -4,7 +4,9 @@ What comes in is viewed as NumPy, without a copy where the memory allows; what g
 library on the same device.  A library is recognized only if its user has imported it, and never imported here.
 """
 
+import numbers
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,22 @@ def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
     return _numpy(option, x), None
 
 
+def read_table(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
+    """The same of a table of numbers; a frame's columns of anything else are named."""
+    values, home = read(option, x)
+    if values.dtype.kind not in "biuf" and values.ndim == 2 and hasattr(x, "columns"):
+        wrong = [name for name, column in zip(x.columns, values.T, strict=True) if not _is_real(column)]
+        if wrong:
+            listed = ", ".join(map(repr, wrong[:5])) + (", …" if len(wrong) > 5 else "")
+            raise TypeMistake(f"{option} must hold real numbers; encode or leave out the columns {listed}.")
+    return values, home
+
+
+def _is_real(cells: np.ndarray) -> bool:
+    """Whether cells of any type are numbers, one by one."""
+    return all(isinstance(cell, (numbers.Real, np.bool_)) for cell in cells.tolist())
+
+
 def _numpy(option: str, x: Any) -> np.ndarray:
     try:
         return np.asarray(x)
@@ -75,22 +93,34 @@ def resident(x: Any) -> tuple[Any, Any] | None:
         return None
     cupy, torch, jax = (sys.modules.get(library) for library in ("cupy", "torch", "jax"))
     if cupy is not None and isinstance(x, cupy.ndarray):
-        return x, lambda array: array
+        return x, _stay
     if torch is not None and isinstance(x, torch.Tensor) and x.is_cuda and _has_cupy():
         values, narrow = x.detach(), None
         if values.is_floating_point() and values.dtype not in (torch.float64, torch.float32, torch.float16):
             values, narrow = values.to(torch.float32), x.dtype
-        return _cupy().from_dlpack(values.contiguous()), lambda array: _narrowed(torch.from_dlpack(array), narrow)
+        return _cupy().from_dlpack(values.contiguous()), partial(_to_resident_torch, narrow=narrow)
     if jax is not None and isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer):
         platforms = [one.platform for one in x.devices()]
         if platforms in (["gpu"], ["cuda"]) and _has_cupy():
-            return _cupy().from_dlpack(x), lambda array: jax.dlpack.from_dlpack(_cupy().ascontiguousarray(array))
+            return _cupy().from_dlpack(x), _to_resident_jax
     return None
 
 
-def _narrowed(tensor: Any, dtype: Any) -> Any:
-    """float32 stood in for what NumPy does not have."""
-    return tensor if dtype is None or str(tensor.dtype) != "torch.float32" else tensor.to(dtype)
+# Ways home from CuPy: functions of this module, which can be pickled with a result.
+
+
+def _stay(array: Any) -> Any:
+    return array
+
+
+def _to_resident_torch(array: Any, narrow: Any) -> Any:
+    """By DLPack; float32 stood in for what NumPy does not have."""
+    tensor = sys.modules["torch"].from_dlpack(array)
+    return tensor if narrow is None or str(tensor.dtype) != "torch.float32" else tensor.to(narrow)
+
+
+def _to_resident_jax(array: Any) -> Any:
+    return sys.modules["jax"].dlpack.from_dlpack(_cupy().ascontiguousarray(array))
 
 
 def _has_cupy() -> bool:

@@ -169,18 +169,18 @@ def _number(option: str, number: Any, allowed: str, low: float, high: float = np
     return float(number)
 
 
-def weights_for(weights: np.ndarray, n: int, per: str = "record, n") -> np.ndarray:
+def weights_for(weights: np.ndarray, n: int, per: str = "record, n", option: str = "weights") -> np.ndarray:
     """One weight per record, or per column, not negative, not all zero."""
-    weights = real_vector("weights", weights, look=False)
+    weights = real_vector(option, weights, look=False)
     low, high = weights.min(), weights.max()
     if not (math.isfinite(low) and math.isfinite(high)):
-        finite("weights", weights)
+        finite(option, weights)
     if weights.size != n:
-        raise ValueMistake(f"weights must hold one weight per {per}={n}; got {weights.size}.")
+        raise ValueMistake(f"{option} must hold one weight per {per}={n}; got {weights.size}.")
     if low < 0:
-        raise ValueMistake(f"weights must not be negative; got {int((weights < 0).sum())} negative.")
+        raise ValueMistake(f"{option} must not be negative; got {int((weights < 0).sum())} negative.")
     if high == 0:
-        raise ValueMistake("weights must not all be zero; got only zeros.")
+        raise ValueMistake(f"{option} must not all be zero; got only zeros.")
     return weights
 
 

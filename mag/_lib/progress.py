@@ -1,13 +1,17 @@
 """How far a method is, and whether it should stop: one object for progress, time limits and Ctrl-C."""
 
+import html
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 from mag._lib.interrupt import stop_if_left
+from mag._lib.terminal import printable
 
-WIDTH = 40  # characters of the bar
+WIDTH = 30  # characters of the bar
 PAUSE = 0.1  # seconds between two reports
+EARLY = 0.02  # of the work, below which its pace says nothing about the rest
 
 
 class Progress:
@@ -20,7 +24,7 @@ class Progress:
     """
 
     def __init__(self, report: Callable[[float], object] | bool | None = None, time_limit: float | None = None) -> None:
-        report = _bar if report is True else report or None
+        report = bar_of(report) or None
         self._clock, self._reporter = _Clock(time_limit), None if report is None else _Reporter(report)
         self._low, self._high = 0.0, 1.0
 
@@ -77,6 +81,86 @@ class Progress:
             self._reporter.finish()
 
 
+class Bar:
+    """How much is done, drawn in one place over and over: a line of a terminal, or a display of a notebook.
+
+    It can be called with fractions from 0 to 1.  Before the first, code is compiled or loaded.
+    """
+
+    def __init__(self, label: str = "", leave: bool = True) -> None:
+        self._label, self._leave, self._begin = printable(label), leave, time.monotonic()
+        self._screen: _Notebook | _Line | None = _Notebook() if _in_notebook() else _Line()
+        self._screen.draw(self._label, 0.0, "compiling or loading code")
+
+    def __call__(self, fraction: float) -> None:
+        if self._screen is not None:
+            self._screen.draw(self._label, fraction, self._time_left(fraction))
+
+    def _time_left(self, fraction: float) -> str:
+        if not EARLY <= fraction < 1.0:
+            return ""
+        left = round((time.monotonic() - self._begin) * (1.0 - fraction) / fraction)
+        return f"{left // 60}:{left % 60:02d} left"
+
+    def close(self) -> None:
+        """The work is over: leave the bar as it is, or take it away."""
+        if self._screen is not None:
+            self._screen.close(self._leave)
+            self._screen = None
+
+
+def bar_of(report: Any) -> Any:
+    """What to report to: a bar where that is wanted."""
+    return Bar() if report is True else report
+
+
+class _Line:
+    """The line of a terminal that the cursor is in."""
+
+    def __init__(self) -> None:
+        self._length = 0
+
+    def draw(self, label: str, fraction: float, note: str) -> None:
+        filled = round(fraction * WIDTH)
+        line = f"{label} [{'#' * filled}{'.' * (WIDTH - filled)}] {fraction:4.0%} {note}".strip()
+        sys.stderr.write("\r" + line.ljust(self._length))
+        sys.stderr.flush()
+        self._length = len(line)
+
+    def close(self, leave: bool) -> None:
+        sys.stderr.write("\n" if leave else "\r" + " " * self._length + "\r")
+        sys.stderr.flush()
+
+
+class _Notebook:
+    """A display below the cell, which IPython replaces."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def draw(self, label: str, fraction: float, note: str) -> None:
+        bar = f'<progress value="{fraction:.3f}" max="1" style="width:20em"></progress>'
+        self._show(f"<div>{html.escape(label)} {bar} {fraction:.0%} {html.escape(note)}</div>")
+
+    def _show(self, text: str) -> None:
+        from IPython.display import HTML, display
+
+        if self._handle is None:
+            self._handle = display(HTML(text), display_id=True)
+        else:
+            self._handle.update(HTML(text))
+
+    def close(self, leave: bool) -> None:
+        if not leave:
+            self._show("")
+
+
+def _in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this; IPython in a terminal has none."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
 class _Clock:
     """The time of some work, which may be limited."""
 
@@ -104,11 +188,5 @@ class _Reporter:
 
     def finish(self) -> None:
         self._report(1.0)
-        if self._report is _bar:
-            sys.stderr.write("\n")
-
-
-def _bar(fraction: float) -> None:
-    filled = round(fraction * WIDTH)
-    sys.stderr.write(f"\r[{'#' * filled}{'.' * (WIDTH - filled)}] {fraction:4.0%}")
-    sys.stderr.flush()
+        if isinstance(self._report, Bar):
+            self._report.close()

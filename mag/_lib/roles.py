@@ -17,7 +17,7 @@ class Sentences:
     shared: str = "a column must be in one of {roles}; {name} is in {role} and {other}."
     unassigned: str = (
         "every column must be in columns, by, keep or drop; {names} in none: list them in keep= (published as they "
-        "are, not covered by the guarantee) or in drop= (not published)."
+        "are, not covered by the guarantee) or in drop= (not published), or all of them by rest='keep' or rest='drop'."
     )
 
 
@@ -41,11 +41,16 @@ def names_of(names: Any, known: Sequence[Hashable]) -> list[Hashable]:
 
 
 def assign_roles(
-    requested: Mapping[str, Any], known: Sequence[Hashable], table: str = "the table", say: Sentences = SENTENCES
+    requested: Mapping[str, Any],
+    known: Sequence[Hashable],
+    table: str = "the table",
+    say: Sentences = SENTENCES,
+    rest: str | None = None,
 ) -> dict[str, list[Hashable]]:
     """The columns of every role, each a name or a list of names; every known column has exactly one role.
 
-    The first role is what the others are there for: it must not be empty.
+    The first role is what the others are there for: it must not be empty.  Columns that no role names have the role
+    `rest`, or are a mistake.
     """
     roles = {role: _names(role, names, known, table, say) for role, names in requested.items()}
     first, *others = roles
@@ -61,9 +66,11 @@ def assign_roles(
                 sentence = say.shared.format(name=repr(name), names=both, role=before, other=role, roles=listed)
                 raise ValueMistake(sentence)
             role_of[name] = role
-    rest = ", ".join(repr(name) for name in known if name not in role_of)
-    if rest:
-        raise ValueMistake(say.unassigned.format(names=rest, table=table))
+    unassigned = [name for name in known if name not in role_of]
+    if rest is not None:
+        roles[rest] += unassigned
+    elif unassigned:
+        raise ValueMistake(say.unassigned.format(names=", ".join(map(repr, unassigned)), table=table))
     return roles
 
 

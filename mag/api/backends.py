@@ -47,8 +47,8 @@ def on_device(x: Any, backend: str) -> tuple[DeviceBackend, Any, Home] | None:
     `backend` is "auto" or names the only one that may be used.
     """
     for name, engine in DEVICES.items():
-        if backend in ("auto", name) and (found := engine.resident(x)) is not None and engine.why_not() is None:
-            return engine, *found
+        if backend in ("auto", name) and (place := engine.resident(x)) is not None and engine.why_not() is None:
+            return engine, *place
     return None
 
 

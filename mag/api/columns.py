@@ -8,11 +8,12 @@ import numpy as np
 
 from mag._backends.problem import Problem
 from mag._backends.protocol import Jobs
-from mag._lib.arrays import read
+from mag._lib.arrays import read, read_table
 from mag._lib.checks import finite, integer, per_column, real_table, thread_count
 from mag._lib.errors import group_below
 from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
+from mag.api.types import AnyCost, BackendName, SolverName
 from mag.costs import Cost
 from mag.results import ColumnGroupings
 
@@ -21,9 +22,9 @@ def columns(
     X: Any,
     k: int | Sequence[int],
     *,
-    cost: str | Cost | Sequence[str | Cost] = "sse",
-    solver: str = "auto",
-    backend: str = "auto",
+    cost: AnyCost | Sequence[AnyCost] = "sse",
+    solver: SolverName = "auto",
+    backend: BackendName = "auto",
     threads: int | None = None,
 ) -> ColumnGroupings:
     """Group every column of a table by itself, each at the least cost that is possible.
@@ -74,17 +75,17 @@ def columns(
     >>> groupings[0]
     <Grouping: 4 records in 2 groups of 2 to 2, k=2, sse 1>
     """
-    engine, asked = backend_of(backend), (k, cost, solver, threads)
+    engine, arguments = backend_of(backend), (k, cost, solver, threads)
     device = on_device(X, backend)
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
-        plan = _checked(resident, *asked)
+        plan = _checked(resident, *arguments)
         if all(where.supports(len(plan.values), problem) for problem, _ in plan.jobs):
             return where.group_resident_columns(
                 plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home
             )
-    read_values, way_home = read("X", X)
-    plan = _checked(read_values, *asked)
+    read_values, way_home = read_table("X", X)
+    plan = _checked(read_values, *arguments)
     run = runner_for(engine, plan.values, [problem for problem, _ in plan.jobs])
     solved = run(engine.group_columns, plan.values, plan.jobs, plan.threads)
     if solved is None:
@@ -128,8 +129,8 @@ def _checked(X: Any, k: Any, cost: Any, solver: str, threads: int | None) -> _Pl
     return _Plan(values, dtype, one_each, ks, costs, jobs, thread_count("threads", threads))
 
 
-def _named(option: str, entries: list[Any], given: Any) -> list[tuple[str, Any]]:
+def _named(option: str, entries: list[Any], argument: Any) -> list[tuple[str, Any]]:
     """Every entry with how messages call it; a single one is looked at once."""
-    if isinstance(given, (list, tuple)):
+    if isinstance(argument, (list, tuple)):
         return [(f"{option}[{j}]", entry) for j, entry in enumerate(entries)]
     return [(option, entry) for entry in entries]

@@ -7,24 +7,23 @@ import numpy as np
 from mag._backends import cpu
 from mag._lib.errors import REPORT, TypeMistake, ValueMistake
 from mag._lib.interrupt import interruptible
-from mag.methods import METHODS, Method, Resources
+from mag.methods import METHODS, Method, Resources, check_init
 
 
-def check_options(
-    name: str, k: int, options: dict[str, Any], random_state: Any, time_limit: Any, engine: Any, backend: str
-) -> None:
+def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, engine: Any, backend: str) -> None:
     """What the method does not use is a mistake, and so are a k that it cannot do and what options cannot be."""
     chosen = METHODS[name]
     if chosen.k not in (None, k):
         raise ValueMistake(f"method {name!r} needs k={chosen.k}; got k={k}.")
-    asked = options | {"random_state": random_state, "time_limit": time_limit}
-    for option, wanted in asked.items():
-        if option not in chosen.options and (option in options or wanted is not None):
+    for option in [*options, *([] if time_limit is None else ["time_limit"])]:
+        if option not in chosen.options:
             listed = ", ".join(chosen.options) or "none"
             raise TypeMistake(f"{option} is not used by method {name!r}; its options are: {listed}.")
     if engine is not cpu and not chosen.takes("engine"):
         raise TypeMistake(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
-    chosen.check(k, **{option: wanted for option, wanted in options.items() if option != "integer"})
+    if "init" in options:
+        check_init(k, options["init"])
+    chosen.check(k, **{option: wanted for option, wanted in options.items() if option not in ("init", "integer")})
 
 
 def run_method(

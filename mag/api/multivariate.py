@@ -1,14 +1,13 @@
 """`mag.multivariate`: check, standardize, run the method, count, wrap."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from mag._backends.cpu.labels import at_least
 from mag._compiled.groups import distance
-from mag._lib.arrays import read
+from mag._lib.arrays import read_table
 from mag._lib.checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
 from mag._lib.errors import TypeMistake, ValueMistake, group_below
 from mag._lib.interrupt import interruptible
@@ -17,6 +16,7 @@ from mag.api.backends import backend_of
 from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
 from mag.api.ready import progress_for
+from mag.api.types import BackendName, BoundName, MethodName, MethodOptions, ProgressReport, RandomState
 from mag.api.univariate import univariate
 from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
@@ -31,16 +31,16 @@ def multivariate(
     X: Any,
     k: int,
     *,
-    method: str = "auto",
+    method: MethodName = "auto",
     standardize: bool = True,
-    backend: str = "auto",
+    backend: BackendName = "auto",
     threads: int | None = None,
-    random_state: Any = None,
-    progress: bool | Callable[[float], Any] | None = None,
+    random_state: RandomState = 0,
+    progress: ProgressReport = None,
     time_limit: float | None = None,
-    bound: bool | str = False,
+    bound: bool | BoundName = False,
     bound_time: float | None = None,
-    **options: Any,
+    **options: Unpack[MethodOptions],
 ) -> RecordGrouping:
     """Group records of several columns into groups of at least k that lose little.
 
@@ -123,8 +123,8 @@ def multivariate(
         Where to compute.
     threads : int, optional
         How many threads may work; all processors by default.  The result does not depend on it.
-    random_state : int, numpy.random.Generator, optional
-        Seeds the methods that draw random numbers; the same seed gives the same groups, None gives seed 0.
+    random_state : int or numpy.random.Generator
+        Seeds the methods that draw random numbers: the same seed gives the same groups.  Other methods ignore it.
     progress : bool or callable, optional
         True draws a bar on the standard error stream; a function is called with fractions from 0 to 1, on the thread
         that works.
@@ -213,7 +213,7 @@ def multivariate(
     at most 14% lower
     """
     engine = backend_of(backend)
-    X, home = read("X", X)
+    X, home = read_table("X", X)
     values = real_table("X", X)
     finite("X", values)
     dtype, (n, d) = values.dtype, values.shape
@@ -225,23 +225,24 @@ def multivariate(
         values = values.astype(np.float64, copy=False)
     elif dtype.kind == "b":
         values = values.view(np.uint8)
-    check_options(name, k, options, random_state, time_limit, engine, backend)
-    whole = _integer(options.pop("integer", False), values, dtype)
+    own: dict[str, Any] = {**options}
+    check_options(name, k, own, time_limit, engine, backend)
+    whole = _integer(own.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     generator = generator_of(random_state)
     standard = center_columns(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
     names = [name] if n >= 2 * k and k > 1 and d > 1 else []
-    tracker = progress_for(names, k, options, whole, progress_of(progress), seconds("time_limit", time_limit))
+    tracker = progress_for(names, k, own, whole, progress_of(progress), seconds("time_limit", time_limit))
     if n < 2 * k or k == 1:
         labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
     elif d == 1:
-        cost = "sse_int" if whole else "sse"
-        labels, name = univariate(values[:, 0], k, cost=cost, threads=threads).labels, "univariate"
+        labels = univariate(values[:, 0], k, cost="sse_int" if whole else "sse", threads=threads).labels
+        name = "univariate"
     else:
         integers = _whole(values, standard) if whole else None
         labels, details = run_method(
-            METHODS[name], standard.z, k, Resources(generator, tracker, threads, engine, integers), options
+            METHODS[name], standard.z, k, Resources(generator, tracker, threads, engine, integers), own
         )
     tracker.finish()
     labels, n_groups = number_groups(labels, n)
@@ -258,7 +259,7 @@ def multivariate(
         integer=whole,
         method=name,
         complete=not tracker.stopped,
-        details={what: home(told) if home and isinstance(told, np.ndarray) else told for what, told in details.items()},
+        details={what: home(fact) if home and isinstance(fact, np.ndarray) else fact for what, fact in details.items()},
         home=home,
     )
     if lower is None:
@@ -286,9 +287,9 @@ def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
     return chosen
 
 
-def _integer(asked: Any, values: np.ndarray, dtype: np.dtype) -> bool:
+def _integer(whole: Any, values: np.ndarray, dtype: np.dtype) -> bool:
     """Whether integers are to be published."""
-    if not flag("integer", asked):
+    if not flag("integer", whole):
         return False
     if dtype.kind == "f":
         raise TypeMistake(f"integer=True needs integers; got {dtype.name}, round X to integers first.")

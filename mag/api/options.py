@@ -11,7 +11,7 @@ from mag.solvers import SOLVERS, Solver
 from mag.solvers import automatic as automatic_solvers
 
 
-def cost_of(option: str, cost: str | Cost) -> Cost:
+def cost_of(option: str, cost: Any) -> Cost:
     """The cost that was named, or that the caller wrote."""
     return cost if isinstance(cost, Cost) else COSTS[one_of(option, cost, COSTS)]
 
@@ -46,7 +46,7 @@ def solvers_of(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -
 
 
 def generator_of(random_state: Any) -> np.random.Generator:
-    """A random generator; None gives seed 0."""
+    """A random generator; None is seed 0."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if random_state is None:

@@ -1,18 +1,25 @@
 """What methods compile, or load from the disk, before their time counts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from mag._lib.interrupt import interruptible
-from mag._lib.progress import Progress
+from mag._lib.progress import Progress, bar_of
 from mag.methods import METHODS, Resources
 from mag.methods.orders.consecutive import Whole
 
 SHARED = 12  # from this k on, all share the code of the solvers; those below have their own
-SHORT = {"exchanges": 1.0, "gamma": 1.0, "iterations": 1.0, "n_projections": 2, "restarts": 1}  # the same code
+SHORT = {  # the same code
+    "directions": "uniform",
+    "exchanges": 1.0,
+    "gamma": 1.0,
+    "iterations": 1.0,
+    "n_projections": 2,
+    "restarts": 1,
+}
 
 
 def progress_for(
@@ -24,11 +31,17 @@ def progress_for(
     time_limit: float | None,
 ) -> Progress:
     """The progress of methods with these options; its clock starts when nothing is left to be compiled."""
+    report = bar_of(report)  # which says that code is compiled
     if time_limit is not None:
-        chosen = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT}
         for name in names:
-            interruptible(ready, name, min(k, SHARED), integer, tuple(sorted(chosen.items())))
+            ready_method(name, k, options, integer)
     return Progress(report, time_limit)
+
+
+def ready_method(name: str, k: int, options: Mapping[str, Any], integer: bool = False) -> None:
+    """Compile or load what a method with these options will run."""
+    chosen = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT}
+    interruptible(ready, name, min(k, SHARED), integer, tuple(sorted(chosen.items())))
 
 
 @cache

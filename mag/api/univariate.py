@@ -12,6 +12,7 @@ from mag._lib.checks import flag, integer, penalty, real_vector, thread_count, w
 from mag._lib.errors import ValueMistake, group_below
 from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
+from mag.api.types import AnyCost, BackendName, SolverName
 from mag.costs import Cost
 from mag.results import Grouping
 
@@ -20,14 +21,14 @@ def univariate(
     x: Any,
     k: int,
     *,
-    cost: str | Cost = "sse",
-    solver: str = "auto",
+    cost: AnyCost = "sse",
+    solver: SolverName = "auto",
     weights: Any = None,
     assume_sorted: bool = False,
     group_penalty: float | None = None,
     max_groups: int | None = None,
     soft: float | None = None,
-    backend: str = "auto",
+    backend: BackendName = "auto",
     threads: int | None = None,
 ) -> Grouping:
     """Group numbers into groups of at least k, at the least cost that is possible.
@@ -98,15 +99,15 @@ def univariate(
     <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
     """
     chosen, engine = cost_of("cost", cost), backend_of(backend)
-    asked = (k, chosen, solver, weights, assume_sorted, group_penalty, max_groups, soft, threads)
+    arguments = (k, chosen, solver, weights, assume_sorted, group_penalty, max_groups, soft, threads)
     device = on_device(x, backend)
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
-        plan = _checked(resident, False, *asked)
+        plan = _checked(resident, False, *arguments)
         if where.supports(plan.values.size, plan.problem, plan.weights is not None):
             return where.group_resident(plan.values, plan.problem, dtype=plan.dtype, home=home)
     read_values, way_home = read("x", x)
-    plan = _checked(read_values, True, *asked)
+    plan = _checked(read_values, True, *arguments)
     run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
     if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None):

@@ -3,10 +3,11 @@
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mag._lib.json_types import to_json_types
+from mag._lib.progress import Bar
 from mag._lib.terminal import printable
 
 
@@ -50,15 +51,13 @@ def number(cell: Any) -> str:
 
 
 @contextlib.contextmanager
-def bar(what: str, quiet: bool) -> Iterator[Callable[[float], None] | None]:
+def bar(what: str, quiet: bool) -> Iterator[Bar | None]:
     """A bar on a terminal, to be called with fractions from 0 to 1; None elsewhere."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    looks = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*looks, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(printable(what), total=1.0)
-        yield lambda fraction: progress.update(task, completed=fraction)
+    drawn = Bar(what, leave=False)
+    try:
+        yield drawn
+    finally:
+        drawn.close()

@@ -1,7 +1,7 @@
 """`mag warmup`."""
 
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +21,8 @@ def warmup(
     from mag.api.columns import columns
     from mag.api.univariate import univariate
 
-    for name in cost or ["sse"]:
+    names: list[Any] = cost or ["sse"]
+    for name in names:
         for size in k or range(2, 13):  # each k up to 11 has code of its own, all larger ones share theirs
             began = time.perf_counter()
             x = np.arange(max(8 * size, 200))

@@ -4,16 +4,17 @@ The functions get standardized records and return a label per record:
 
     def group(X, k, *, gamma=0.2, threads, random_state, progress) -> labels
 
-`X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centerd; it must not be written to.  `labels` are integers
+`X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centered; it must not be written to.  `labels` are integers
 of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `progress` (a
-`mag._lib.progress.Progress`), `engine` (the backend for columns) and `whole` (integers, see
-`mag.methods.orders.consecutive`) are the `Resources`, handed to the functions that name them, without a default; every
-other keyword is an option of the method, with its default.  What options may be is said by the `check` of their file.
+`mag._lib.progress.Progress`), `engine` (the backend for columns), `whole` (integers, see
+`mag.methods.orders.consecutive`) and `start` (labels of groups to begin with, see `begin`) are the `Resources`, handed
+to the functions that name them, without a default; every other keyword is an option of the method, with its default.
+What options may be is said by the `check` of their file.
 """
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -21,9 +22,13 @@ import numpy as np
 
 from mag._backends import cpu
 from mag._backends.protocol import Backend
+from mag._lib.checks import members_of, one_of
 from mag._lib.lazy import cached_property
 from mag._lib.progress import Progress
 from mag.methods import anneal, kmeans_cleanup, matching, mdav, mona, mondrian, nearest_neighbor, ona
+from mag.methods._best_of import sum_of_squares
+from mag.methods.anneal.recombine import numbered
+from mag.methods.ona.rounds import split_large
 from mag.methods.orders import cbfs_order, mdav_order, npn, projection, tsp, zscore
 from mag.methods.orders.consecutive import Whole
 
@@ -37,8 +42,12 @@ class Resources:
     threads: int = 1
     engine: Backend = cpu
     whole: Whole | None = None
+    start: np.ndarray | None = None
 
 
+BEGINNING = 0.1  # of the progress is for the groups to begin with
+FASTEST = 2**33  # n·n·d that ONA* does in a second at most: 2**30 to 2**32.3 were measured
+MOSTLY = 0.8  # of the time is for ONA*, which gains more than annealing does in the same time
 HANDED = tuple(field.name for field in fields(Resources))
 
 
@@ -62,9 +71,15 @@ class Method:
         self, X: np.ndarray, k: int, resources: Resources, options: Mapping[str, Any] = MappingProxyType({})
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Labels, and what the method tells beside them."""
+        own, details = dict(options), {}
+        if self.takes("start"):
+            beginning = replace(resources, progress=resources.progress.span(0.0, BEGINNING))
+            start, details["init"] = begin(X, k, own.pop("init", "auto"), beginning)
+            resources = replace(resources, start=start)
         handed = {name: getattr(resources, name) for name in HANDED if self.takes(name)}
-        found = self.group(X, k, **handed, **options)
-        return found if isinstance(found, tuple) else (found, {})
+        answer = self.group(X, k, **handed, **own)
+        labels, more = answer if isinstance(answer, tuple) else (answer, {})
+        return labels, details | more
 
     @cached_property
     def _keywords(self) -> dict[str, Any]:
@@ -75,8 +90,9 @@ class Method:
     def options(self) -> dict[str, Any]:
         """What the method can be asked for and the defaults: its own options, and those behind what it is handed."""
         own = {name: default for name, default in self._keywords.items() if name not in HANDED}
-        behind = {"random_state": ("random_state", None), "progress": ("time_limit", None), "whole": ("integer", False)}
-        return own | dict(option for name, option in behind.items() if self.takes(name))
+        start = {"init": "auto"} if self.takes("start") else {}
+        behind = {"random_state": ("random_state", 0), "progress": ("time_limit", None), "whole": ("integer", False)}
+        return start | own | dict(option for name, option in behind.items() if self.takes(name))
 
     def takes(self, name: str) -> bool:
         """Whether the function wants something of `Resources`."""
@@ -123,3 +139,40 @@ def automatic(n: int, d: int, k: int, limited: bool) -> str:
     if limited:
         return "anneal"
     return "ona_star" if n * n * d <= PATIENCE else "mona"
+
+
+# ---- groups to begin with
+
+
+def check_init(k: int, init: Any) -> None:
+    """Refuse what `init` cannot be; labels are for records, which are not here."""
+    if isinstance(init, str):
+        fit = [name for name, method in METHODS.items() if not method.takes("start") and method.k in (None, k)]
+        one_of("init", init, ["auto", *fit])
+
+
+def begin(X: np.ndarray, k: int, init: Any, resources: Resources) -> tuple[np.ndarray, str]:
+    """Groups of k to 2k-1 records, and their origin: labels, a method by its name, or one that there is time for."""
+    (n, d), threads, progress = X.shape, resources.threads, resources.progress
+
+    def run(name: str, progress: Progress) -> np.ndarray:
+        labels, _ = METHODS[name].run(X, k, Resources(resources.random_state, progress, threads))
+        return split_large(X, k, numbered(labels), threads, progress)
+
+    check_init(k, init)
+    if not isinstance(init, str):
+        return split_large(X, k, members_of("init", init, n, k), threads, progress), "labels"
+    if init != "auto" or progress.left() == np.inf:
+        name = automatic(n, d, k, False) if init == "auto" else init
+        labels = run(name, progress)
+        return labels, f"{name}, cut short" if progress.stopped else name
+    candidates = []
+    if n * n * d <= FASTEST * progress.left():
+        most = progress.limited(MOSTLY * progress.left())
+        labels = run("ona_star", most)
+        if not most.stopped:
+            return labels, "ona_star"
+        candidates.append((labels, "ona_star, cut short"))
+    labels = run("mona", progress)
+    candidates.append((labels, "mona, cut short" if progress.stopped else "mona"))
+    return min(candidates, key=lambda candidate: sum_of_squares(X, candidate[0]))

@@ -117,13 +117,13 @@ def _dual(X: np.ndarray, odd: np.ndarray, first: np.ndarray, second: np.ndarray)
     costs = _costs(X, first, second)
     unit = costs.mean() or 1.0
     crossing = {"A_ub": csc_array(-1.0 * (odd[:, first] != odd[:, second])), "b_ub": -np.ones(len(odd))}
-    found = linprog(costs / unit, A_eq=incidence, b_eq=np.ones(n), **(crossing if len(odd) else {}), method="highs")
-    used = found.x > 1e-6
+    solution = linprog(costs / unit, A_eq=incidence, b_eq=np.ones(n), **(crossing if len(odd) else {}), method="highs")
+    used = solution.x > 1e-6
     links = csc_array((np.ones(used.sum()), (first[used], second[used])), shape=(n, n))
     count, member = connected_components(links, directed=False)
     sets = np.arange(count)[:, None] == member
     return (
-        Dual(found.eqlin.marginals * unit, odd, -found.ineqlin.marginals * unit if len(odd) else np.zeros(0)),
+        Dual(solution.eqlin.marginals * unit, odd, -solution.ineqlin.marginals * unit if len(odd) else np.zeros(0)),
         sets[sets.sum(axis=1) % 2 == 1],
     )
 
@@ -137,8 +137,8 @@ def _matched(X: np.ndarray, first: np.ndarray, second: np.ndarray) -> Pairs | No
     graph = rustworkx.PyGraph(multigraph=False)
     graph.add_nodes_from(range(len(X)))
     graph.add_edges_from(list(zip(first.tolist(), second.tolist(), weights.tolist(), strict=True)))
-    found = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
-    if 2 * len(found) < len(X):
+    matched = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+    if 2 * len(matched) < len(X):
         return None
-    pairs = np.sort(np.array(sorted(found)), axis=1)
+    pairs = np.sort(np.array(sorted(matched)), axis=1)
     return tuple(pairs[np.argsort(pairs[:, 0])].T)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mag._lib.checks import integer, one_of, per_column, unused
 from mag._lib.errors import TypeMistake
+from mag.api.types import CostName, SolverName
 from mag.api.univariate import univariate
 from mag.costs import COSTS
 from mag.scale import _frames
@@ -26,8 +27,8 @@ def columns(
     X: Any,
     k: int | Sequence[int],
     *,
-    cost: str | Sequence[str] = "sse",
-    solver: str = "auto",
+    cost: CostName | Sequence[CostName] = "sse",
+    solver: SolverName = "auto",
     columns: Sequence[Hashable] | Hashable | None = None,
     keep: Sequence[Hashable] | Hashable = (),
     columns_per_task: int | None = None,
@@ -180,7 +181,7 @@ def _frame(X: Any, k: Any, cost: Any, solver: str, names: list[Any], width: int 
     )
 
 
-def _labels(values: list[np.ndarray], ks: list[int], costs: list[str], solver: str) -> list[np.ndarray]:
+def _labels(values: list[np.ndarray], ks: list[int], costs: list[CostName], solver: SolverName) -> list[np.ndarray]:
     tasks = zip(values, ks, costs, strict=True)
     return [univariate(x, k, cost=cost, solver=solver, backend="cpu", threads=1).labels for x, k, cost in tasks]
 

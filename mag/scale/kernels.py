@@ -17,6 +17,7 @@ from mag._lib.errors import group_below
 from mag._lib.progress import Progress
 from mag.api.columns import columns as group_columns
 from mag.api.method import number_groups
+from mag.api.types import CostName, SolverName
 from mag.costs import COSTS
 from mag.methods import METHODS
 from mag.results import published
@@ -25,8 +26,8 @@ from mag.results import published
 def label_columns(
     block: np.ndarray,
     k: int | Sequence[int],
-    cost: str | Sequence[str] = "sse",
-    solver: str = "auto",
+    cost: CostName | Sequence[CostName] = "sse",
+    solver: SolverName = "auto",
     names: Sequence[Any] | None = None,
 ) -> np.ndarray:
     """The group of every value in every column of a block, columns grouped by themselves.

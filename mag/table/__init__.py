@@ -1,13 +1,11 @@
 """Tables: what is requested, the steps from a table to its release, and Parquet files column by column."""
 
 import os
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Literal, TypeAlias, overload
-
-import numpy as np
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias, TypeVar, Unpack, overload
 
 from mag._lib.errors import TypeMistake
-from mag.costs import Cost
+from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
 from mag.table._parquet import FileRelease, is_source, release_file
 from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, Release, TableGrouping
@@ -20,6 +18,34 @@ Scope: TypeAlias = Literal["joint", "per-column"]
 Aggregate: TypeAlias = Literal["max", "mean", "median", "mid_range", "min"]
 Missing: TypeAlias = Literal["drop", "error", "group"]
 SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
+Rest: TypeAlias = Literal["drop", "error", "keep"]
+Name = TypeVar("Name", bound=Hashable)
+Table = TypeVar("Table")
+
+
+class TableOptions(TableMethodOptions, total=False):
+    """Keywords of `microaggregate` but `output`, for its overloads."""
+
+    by: Names | None
+    method: MethodName
+    scope: Scope
+    cost: AnyCost | None
+    aggregate: Aggregate | None
+    weights: Any
+    standardize: bool | None
+    missing: Missing
+    small_strata: SmallStrata
+    round: int | dict[Any, int] | None
+    keep: Names
+    drop: Names
+    rest: Rest
+    shuffle: bool
+    random_state: RandomState
+    backend: BackendName
+    threads: int | None
+    progress: ProgressReport
+    time_limit: float | None
+    overwrite: bool
 
 
 @overload
@@ -28,65 +54,31 @@ def microaggregate(
     k: int | dict[Any, int],
     columns: Names,
     *,
-    by: Names | None = None,
-    method: str = "auto",
-    scope: Scope = "joint",
-    cost: str | Cost | None = None,
-    aggregate: Aggregate | None = None,
-    weights: Any = None,
-    standardize: bool | None = None,
-    missing: Missing = "error",
-    small_strata: SmallStrata = "error",
-    round: int | dict[Any, int] | None = None,
-    keep: Names = (),
-    drop: Names = (),
-    shuffle: bool = False,
-    random_state: int | np.random.Generator | None = None,
-    backend: str = "auto",
-    threads: int | None = None,
-    progress: bool | Callable[[float], Any] | None = None,
-    time_limit: float | None = None,
     output: str | os.PathLike[str],
-    overwrite: bool = False,
-    **options: Any,
+    **options: Unpack[TableOptions],
 ) -> FileRelease: ...
 @overload
 def microaggregate(
-    table: Any,
+    table: Mapping[Name, Any],
     k: int | dict[Any, int],
     columns: Names,
     *,
-    by: Names | None = None,
-    method: str = "auto",
-    scope: Scope = "joint",
-    cost: str | Cost | None = None,
-    aggregate: Aggregate | None = None,
-    weights: Any = None,
-    standardize: bool | None = None,
-    missing: Missing = "error",
-    small_strata: SmallStrata = "error",
-    round: int | dict[Any, int] | None = None,
-    keep: Names = (),
-    drop: Names = (),
-    shuffle: bool = False,
-    random_state: int | np.random.Generator | None = None,
-    backend: str = "auto",
-    threads: int | None = None,
-    progress: bool | Callable[[float], Any] | None = None,
-    time_limit: float | None = None,
     output: None = None,
-    overwrite: bool = False,
-    **options: Any,
-) -> Release: ...
+    **options: Unpack[TableOptions],
+) -> Release[dict[Name, Any]]: ...
+@overload
+def microaggregate(
+    table: Table, k: int | dict[Any, int], columns: Names, *, output: None = None, **options: Unpack[TableOptions]
+) -> Release[Table]: ...
 def microaggregate(
     table: Any,
     k: int | dict[Any, int],
     columns: Names,
     *,
     by: Names | None = None,
-    method: str = "auto",
+    method: MethodName = "auto",
     scope: Scope = "joint",
-    cost: str | Cost | None = None,
+    cost: AnyCost | None = None,
     aggregate: Aggregate | None = None,
     weights: Any = None,
     standardize: bool | None = None,
@@ -95,16 +87,17 @@ def microaggregate(
     round: int | dict[Any, int] | None = None,  # noqa: A002 - what it is called everywhere
     keep: Names = (),
     drop: Names = (),
+    rest: Rest = "error",
     shuffle: bool = False,
-    random_state: int | np.random.Generator | None = None,
-    backend: str = "auto",
+    random_state: RandomState = None,
+    backend: BackendName = "auto",
     threads: int | None = None,
-    progress: bool | Callable[[float], Any] | None = None,
+    progress: ProgressReport = None,
     time_limit: float | None = None,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    **options: Any,
-) -> Release | FileRelease:
+    **options: Unpack[TableMethodOptions],
+) -> Release[Any] | FileRelease:
     """Mask columns of a table so that every record is like at least k-1 others, and prove it on the result.
 
     Parameters
@@ -143,13 +136,14 @@ def microaggregate(
     round : int or dict, optional
         Decimals that floats are published with; may be a dictionary by column.
     keep, drop : column name or list of them
-        Columns that are published as they are and not covered by the guarantee, and that are not published.  Every
-        column of the table must be named somewhere.
+        Columns that are published as they are and not covered by the guarantee, and that are not published.
+    rest : {"drop", "error", "keep"}
+        What becomes of the columns that no argument names: an error by default, so that none is published by oversight.
     shuffle : bool
         Publish the records in random order; the index of a pandas frame and the groups are then numbered anew.
     random_state : int, numpy.random.Generator, optional
-        Seeds the methods that draw random numbers, with 0 if it is None; and `shuffle`, which is random if it is None:
-        whoever knows the seed can undo it.
+        Seeds the methods that draw random numbers, others ignore it, and `shuffle`.  None, the default, is 0 for
+        methods, and for `shuffle` an order that nobody can repeat: whoever knows its seed can undo it.
     backend, threads, progress, time_limit
         As in `mag.multivariate`.
     output : path, optional
@@ -190,8 +184,8 @@ smallest class 3 of 7 records.
     requested = Options(
         k=k, columns=columns, by=by, method=method, scope=scope, cost=cost, aggregate=aggregate, weights=weights,
         standardize=standardize, missing=missing, small_strata=small_strata, round=round, keep=keep, drop=drop,
-        shuffle=shuffle, random_state=random_state, backend=backend, threads=threads, time_limit=time_limit,
-        of_method=options,
+        rest=rest, shuffle=shuffle, random_state=random_state, backend=backend, threads=threads,
+        time_limit=time_limit, of_method={**options},
     )  # fmt: skip
     if is_source(table):
         return release_file(table, requested, output, overwrite, progress)

@@ -13,10 +13,10 @@ from mag._lib.threads import each
 from mag.api.backends import backend_of
 from mag.api.columns import columns
 from mag.api.method import check_options, number_groups, run_method
-from mag.api.options import generator_of, progress_of
+from mag.api.options import progress_of
 from mag.api.ready import progress_for
+from mag.api.types import AnyCost, BackendName
 from mag.api.univariate import univariate
-from mag.costs import Cost
 from mag.frames.units import Units
 from mag.methods import METHODS, Resources, automatic
 from mag.methods.distances.standard import center_columns
@@ -66,9 +66,9 @@ def group_column(
     values: np.ndarray,
     index: StratumIndex,
     k: int,
-    cost: str | Cost,
+    cost: AnyCost,
     weights: np.ndarray | None,
-    backend: str,
+    backend: BackendName,
     threads: int,
 ) -> tuple[np.ndarray, int]:
     """The optimal groups of one column in every stratum: labels and how many there are."""
@@ -87,7 +87,7 @@ def group_column(
 
 
 def group_columns(
-    table: np.ndarray, index: StratumIndex, ks: list[int], costs: list[Any], backend: str, threads: int
+    table: np.ndarray, index: StratumIndex, ks: list[int], costs: list[Any], backend: BackendName, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The optimal groups of every column in every stratum: labels (n, m) and how many there are in each column."""
 
@@ -126,9 +126,9 @@ def group_records(
     k: int,
     *,
     method: str,
-    backend: str,
+    backend: BackendName,
     threads: int,
-    random_state: Any,
+    random_state: np.random.Generator,
     progress: Any,
     time_limit: float | None,
     options: dict[str, Any],
@@ -142,9 +142,8 @@ def group_records(
     names = [automatic(size, d, k, limited) if method == "auto" else method for size in index.sizes.tolist()]
     engine = backend_of(backend)
     for name in dict.fromkeys(names):
-        seed = random_state if method != "auto" or METHODS[name].takes("random_state") else None
-        check_options(name, k, options, seed, time_limit, engine, backend)
-    sizes, generator = index.sizes, generator_of(random_state)
+        check_options(name, k, options, time_limit, engine, backend)
+    sizes, generator = index.sizes, random_state
     used = {name for name, size in zip(names, sizes.tolist(), strict=True) if size >= 2 * k > 2}
     if "ona_star" in used:
         used.add("mona")  # which groups small parts together as well
@@ -246,7 +245,7 @@ def group_jointly(units: dict[Hashable, Units], strata: Strata, weights: np.ndar
     z = _comparable(list(units.values()), plan.standardize)
     labels, n_groups, methods, complete = group_records(
         z, index, k, method=plan.method, backend=options.backend, threads=request.threads,
-        random_state=request.method_seed, progress=request.progress, time_limit=options.time_limit,
+        random_state=request.generator, progress=request.progress, time_limit=options.time_limit,
         options=options.of_method,
     )  # fmt: skip
     return Groups(labels, [n_groups], ", ".join(methods), complete)

@@ -251,7 +251,7 @@ def check_options(options: Options, output: Any) -> None:
         "method": options.method != "auto", "aggregate": options.aggregate is not None,
         "standardize": options.standardize is not None, "missing='drop'": options.missing == "drop",
         "small_strata": options.small_strata != "error", "shuffle": checks.flag("shuffle", options.shuffle),
-        "random_state": options.random_state is not None, "time_limit": options.time_limit is not None,
+        "time_limit": options.time_limit is not None,
         **dict.fromkeys(options.of_method, True),
     }  # fmt: skip
     if refused := [option for option in used if used[option]]:

@@ -331,6 +331,7 @@ def _recorded_options(request: Request) -> dict[str, Any]:
     if options["shuffle"]:
         options["random_state"] = WITHHELD
     of_method = options.pop("of_method")
+    del options["rest"]  # whose columns are in keep or drop by now
     return options | of_method
 
 

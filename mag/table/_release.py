@@ -8,15 +8,25 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
 from mag import __version__, assess, verify
-from mag._lib.errors import RuntimeMistake, TypeMistake
+from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
+from mag._lib.pictures import facts_table, new_axes
 from mag.frames import Frame, frame_of
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Table = TypeVar("Table", default=Any)
+else:  # before Python 3.13 a type variable has no default
+    from typing import TypeVar
+
+    Table = TypeVar("Table")
 
 WITHHELD = "withheld: it would undo the shuffle"
 
@@ -117,6 +127,44 @@ class TableGrouping:
         groups = self.n_groups if isinstance(self.n_groups, int) else "/".join(map(str, self.n_groups.values()))
         return f"<TableGrouping: {len(self.labels)} records in {groups} groups, {self.scope}, {self.method}>"
 
+    @property
+    def _every_size(self) -> dict[Hashable, np.ndarray]:
+        """Of the groups of all columns together, or of each."""
+        if isinstance(self.sizes, dict):
+            return self.sizes
+        return {", ".join(map(str, self.columns)): self.sizes}
+
+    def _repr_html_(self) -> str:
+        sizes = {
+            f"groups by {name}": f"{own.size} of {own.min()} to {own.max()} records"
+            for name, own in self._every_size.items()
+        }
+        facts = {"records": len(self.labels), "scope": self.scope, "k": self.k, "method": self.method}
+        within = {"within": ", ".join(map(str, self.by))} if self.by else {}
+        return facts_table("TableGrouping", facts | within | sizes | {"complete": self.complete})
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many groups have how many records; needs matplotlib, extra ``plot``.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        axes = new_axes()[0] if ax is None else ax
+        for name, own in self._every_size.items():
+            axes.plot(*np.unique(own, return_counts=True), "o-", markersize=4, label=str(name))
+        axes.set_xlabel("records in a group")
+        axes.set_ylabel("groups")
+        axes.set_ylim(bottom=0)
+        axes.legend(frameon=False)
+        return axes
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -138,11 +186,11 @@ class Provenance:
 
 
 @dataclass(eq=False, repr=False)
-class Release:
+class Release(Generic[Table]):
     """A published table with its guarantee, as returned by `mag.microaggregate`.  Read-only.
 
-    Pickles and copies hold what is published and nothing else: `numbers`, `risk`, `utility` and `report`, which look at
-    the original, can only be asked of the release itself.
+    Pickles and copies hold what is published and nothing else: `numbers`, `risk`, `utility`, `plot` and `report`, which
+    look at the original, can only be asked of the release itself.
 
     Attributes
     ----------
@@ -158,7 +206,7 @@ class Release:
         The number of records that are not published.
     """
 
-    data: Any
+    data: Table
     guarantee: Guarantee
     grouping: TableGrouping
     warnings: tuple[str, ...]
@@ -175,7 +223,7 @@ class Release:
         held = ("data", "guarantee", "grouping", "warnings", "_provenance")
         return {name: getattr(self, name) for name in held}
 
-    def with_options(self, **options: Any) -> "Release":
+    def with_options(self, **options: Any) -> "Release[Table]":
         """The same release, whose manifest and report tell of these options too: of columns that were not even read."""
         provenance = replace(self._provenance, options=self._provenance.options | options)
         return replace(self, _provenance=provenance)
@@ -209,8 +257,8 @@ class Release:
     def _numbers(self) -> tuple[dict[Hashable, np.ndarray], dict[Hashable, np.ndarray]]:
         if self._source is None:
             raise RuntimeMistake(
-                "numbers, risk, utility and report compare with the original table, which pickles and copies of a "
-                "release do not hold; ask the release that mag.microaggregate returned."
+                "numbers, risk, utility, plot and report compare with the original table, which pickles and copies of "
+                "a release do not hold; ask the release that mag.microaggregate returned."
             )
         source, published = self._source, frame_of(self.data)
         rows = slice(None) if self._rows is None else self._rows
@@ -251,17 +299,46 @@ class Release:
             return None
         return int(sizes.min()), int(sizes[sizes < k].sum())
 
-    def risk(self) -> dict[str, float]:
+    def risk(self) -> dict[str, Any]:
         """Disclosure risk of the masked columns: `mag.assess.risk`."""
         return assess.risk(*self._tables())
 
-    def utility(self) -> dict[str, Any]:
+    def utility(self, propensity: bool = True) -> dict[str, Any]:
         """What the masked columns have lost: `mag.assess.utility`, with names."""
-        measures = assess.utility(*self._tables())
+        measures = assess.utility(*self._tables(), propensity)
         if "information_loss_by_column" in measures:
             named = zip(self.guarantee.columns, measures["information_loss_by_column"], strict=True)
             measures["information_loss_by_column"] = dict(named)
         return measures
+
+    def plot(self, columns: Iterable[Hashable] | None = None) -> list[Any]:
+        """Draw the distributions of masked columns before and after; needs matplotlib, extra ``plot``.
+
+        As in the report, bars of fewer than k original values are joined with their neighbors, and the axes show the
+        range of the published values.
+
+        Parameters
+        ----------
+        columns : list of column names, optional
+            Of the masked columns; all by default.
+
+        Returns
+        -------
+        list of matplotlib.axes.Axes
+            One for each column.
+        """
+        from mag.report import draw_distribution
+
+        before, after = self.numbers()
+        names = list(before if columns is None else columns)
+        for name in names:
+            if name not in before:
+                raise ValueMistake(f"columns must be among the masked ones; got {name!r}.")
+        k = self.guarantee.k
+        every = new_axes(len(names))
+        for axes, name in zip(every, names, strict=True):
+            draw_distribution(axes, str(name), before[name], after[name], k[name] if isinstance(k, dict) else k)
+        return every
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> pathlib.Path:
         """Write a page about the release, one HTML file that needs nothing else, and say where it is."""

@@ -10,13 +10,15 @@ from mag._lib import checks
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.roles import assign_roles
 from mag.api.options import cost_of, generator_of, progress_of
+from mag.api.types import AnyCost, BackendName
 from mag.costs import Cost
-from mag.methods import METHODS, automatic
+from mag.methods import METHODS
 from mag.table._aggregate import AGGREGATES, WEIGHTED
 
 SCOPES = ("joint", "per-column")
 MISSING = ("drop", "error", "group")
 SMALL_STRATA = ("error", "merge", "suppress")
+REST = ("drop", "error", "keep")
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
 
 
@@ -29,7 +31,7 @@ class Options:
     by: Any
     method: str
     scope: str
-    cost: str | Cost | None
+    cost: AnyCost | None
     aggregate: str | None
     weights: Any
     standardize: bool | None
@@ -38,9 +40,10 @@ class Options:
     round: Any
     keep: Any
     drop: Any
+    rest: str
     shuffle: bool
     random_state: Any
-    backend: str
+    backend: BackendName
     threads: int | None
     time_limit: float | None
     of_method: dict[str, Any]
@@ -70,11 +73,6 @@ class Plan:
     method: str
 
     @property
-    def method_name(self) -> str:
-        """As messages call it."""
-        return "univariate" if self.single else self.method
-
-    @property
     def per_column(self) -> bool:
         """Whether every column has groups of its own."""
         return self.scope == "per-column"
@@ -87,13 +85,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Request:
-    """Checked options; `method_seed` is None where the method draws no random numbers or was given no seed."""
+    """Checked options."""
 
     options: Options
     roles: Roles
     plan: Plan
     generator: np.random.Generator
-    method_seed: np.random.Generator | None
     threads: int
     progress: bool | Callable[[float], Any] | None
 
@@ -104,13 +101,7 @@ def check_request(names: Sequence[Hashable], options: Options, progress: Any = N
     checks.one_of("missing", options.missing, MISSING)
     checks.one_of("small_strata", options.small_strata, SMALL_STRATA)
     plan = plan_of(roles.columns, options)
-    shuffle = checks.flag("shuffle", options.shuffle)
-    seeded = options.random_state is not None
-    random = not plan.single and is_random(options.method, options.time_limit)
-    if seeded and not shuffle and not random:
-        raise ValueMistake(
-            f"random_state is not used by method {plan.method_name!r} without shuffle=True; leave it out."
-        )
+    checks.flag("shuffle", options.shuffle)
     generator = generator_of(options.random_state)
     threads = checks.thread_count("threads", options.threads)
     if plan.single:
@@ -118,13 +109,14 @@ def check_request(names: Sequence[Hashable], options: Options, progress: Any = N
     progress = progress_of(progress)
     if options.small_strata != "error" and not roles.by and options.missing != "group":
         raise ValueMistake(f"small_strata is not used without by= or missing='group'; got {options.small_strata!r}.")
-    return Request(options, roles, plan, generator, generator if seeded and random else None, threads, progress)
+    return Request(options, roles, plan, generator, threads, progress)
 
 
 def roles_of(names: Sequence[Hashable], options: Options) -> Roles:
     """The role of every column, each of which has one."""
+    rest = checks.one_of("rest", options.rest, REST)
     requested = {"columns": options.columns, "by": options.by, "keep": options.keep, "drop": options.drop}
-    return Roles(**assign_roles(requested, names))
+    return Roles(**assign_roles(requested, names, rest=None if rest == "error" else rest))
 
 
 def plan_of(columns: list[Hashable], options: Options) -> Plan:
@@ -187,9 +179,3 @@ def decimals_by_column(decimals: Any, floats: list[Hashable]) -> dict[Hashable, 
         listed = ", ".join(wrong) or "none"
         raise ValueMistake(f"round is for columns of floats among columns; got {listed}.")
     return {name: checks.integer("round", digits, -300, 300, "most") for name, digits in each.items()}
-
-
-def is_random(method: str, time_limit: float | None) -> bool:
-    """Whether a method draws random numbers; of those of "auto", the one for limited time does."""
-    name = automatic(0, 0, 0, time_limit is not None) if method == "auto" else method
-    return METHODS[name].takes("random_state")

@@ -4,7 +4,8 @@ Nothing is waited for, checked or copied before a result is looked at.  What is 
 single columns) is computed from copies on the host, by the classes that these derive from, and moved to the device.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,27 @@ from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
 from mag.costs import Cost
 from mag.results import ColumnGroupings, Grouping
+
+Result = TypeVar("Result", Grouping, ColumnGroupings)
+
+
+@dataclass(frozen=True)
+class FromHost:
+    """The way home of an array of NumPy: by way of the device that CuPy works on when it is looked at."""
+
+    home: Home
+
+    def __call__(self, array: np.ndarray) -> Any:
+        from mag._backends import cuda  # which imports this file
+
+        return self.home(cuda.current().xp.asarray(array))
+
+
+def _restore(kind: type[Result], state: dict[str, Any]) -> Result:
+    """A result without data or device, from what a pickle or copy holds."""
+    result = kind.__new__(kind)
+    result.__setstate__(state)
+    return result
 
 
 class DeviceGrouping(Grouping):
@@ -28,6 +50,9 @@ class DeviceGrouping(Grouping):
         self.k, self.k_guaranteed = columns.problem.k, True
         self._columns, self._device_x, self._dtype, self._weights = columns, x, dtype, None
         self._cost, self._name, self._home = columns.problem.cost, columns.problem.cost.name, home
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (Grouping, self.__getstate__() | {"_home": FromHost(self._home)})
 
     @cached_property
     def _final(self) -> Columns:
@@ -115,6 +140,9 @@ class DeviceColumnGroupings(ColumnGroupings):
         self.k, self._parts, self._device_x, self._dtype = k, parts, x, dtype
         self._costs, self._names, self._home = costs, [cost.name for cost in costs], home
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (ColumnGroupings, self.__getstate__() | {"_home": FromHost(self._home)})
+
     @cached_property
     def _final(self) -> list[tuple[Columns, np.ndarray]]:
         if not all(columns.finish() for columns, _ in self._parts):
@@ -166,7 +194,7 @@ class DeviceColumnGroupings(ColumnGroupings):
 
     @property
     def _home_of_columns(self) -> Home:
-        return self._out  # by way of the device
+        return FromHost(self._home)
 
     @cached_property
     def labels(self) -> Any:

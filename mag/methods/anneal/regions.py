@@ -82,14 +82,14 @@ class Parts:
 
     def run(self, steps: float, progress: Progress) -> None:
         """One round, of so many steps per record, from the heat that gained most when it was tried last."""
-        k, found = self._k, np.empty_like(self.labels)
+        k, labels = self._k, np.empty_like(self.labels)
         parts, choice = self._divided(progress.silent()), 0 if self._gains is None else int(np.argmax(self._gains))
         seeds = self._random.integers(1, 2**62, size=len(parts))
 
         def anneal(job: tuple[np.ndarray, int]) -> float:
             members, seed = job
             old = numbered(self.labels[members])
-            found[members] = old
+            labels[members] = old
             rows = self._X[members]
             cost = sum_of_squares(rows, old)
             if progress.left() <= 0 or cost < TINY * members.size or old.max() == 0:
@@ -97,17 +97,17 @@ class Parts:
             near = nearest(rows, k, 1)
             region = Region(rows, k, near, scale_of(rows, k, near), old, seed)
             region.run(short_plan(cost / members.size, LUKEWARM[choice], steps), progress)
-            found[members] = new = best_parts(rows, [old, region.labels()])
+            labels[members] = new = best_parts(rows, [old, region.labels()])
             return cost - sum_of_squares(rows, new)
 
         gain = sum(each(anneal, zip(parts, seeds, strict=True), self._threads))
         if self._gains is None:
             self._gains = np.full(len(LUKEWARM), HOPE * gain)
         self._gains[choice] = gain
-        part = np.empty_like(found)
+        part = np.empty_like(labels)
         for number, members in enumerate(parts):
             part[members] = number
-        self.labels = numbered(part * (found.max() + 1) + found)
+        self.labels = numbered(part * (labels.max() + 1) + labels)
 
     def _divided(self, progress: Progress) -> list[np.ndarray]:
         """The members of each part: groups are halved by their means, seen from random directions."""

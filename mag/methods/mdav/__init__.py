@@ -4,7 +4,12 @@ All of them start groups at records far from the center, which are hard to place
 and groups that are equally close, are taken in the order of their numbers.
 """
 
+from typing import Any, TypeAlias
+
+import numpy as np
+
 from mag._lib.checks import one_of
+from mag._lib.progress import Progress
 from mag.methods._best_of import best_gamma, gammas_of
 from mag.methods.mdav.centroids import CENTROID, CLOSEST
 from mag.methods.mdav.pairs import pairs
@@ -12,19 +17,21 @@ from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
 from mag.methods.mdav.variable import grow
 
+LabelsAndDetails: TypeAlias = tuple[np.ndarray, dict[str, Any]]
 
-def check(k, *, closest="centroid", gamma="search"):
+
+def check(k: int, *, closest: str = "centroid", gamma: float | str = "search") -> np.int64:
     """Refuse what the options cannot be."""
     gammas_of(gamma)
     return _rule(closest)
 
 
-def md(X, k, *, closest="centroid", threads, progress):
+def md(X: np.ndarray, k: int, *, closest: str = "centroid", threads: int, progress: Progress) -> np.ndarray:
     """Groups around the two records that are farthest from each other (algorithm 1; Domingo-Ferrer & Mateo-Sanz)."""
     return run_steps(pairs, X, k, _rule(closest), False, ends=True, threads=threads, progress=progress)
 
 
-def mdav(X, k, *, threads, progress):
+def mdav(X: np.ndarray, k: int, *, threads: int, progress: Progress) -> np.ndarray:
     """… around the record farthest from the centroid, and the one farthest from that (algorithm 2).
 
     As while, not repeat: fewer than 3k records would otherwise leave a group below k.
@@ -32,35 +39,39 @@ def mdav(X, k, *, threads, progress):
     return run_steps(pairs, X, k, CENTROID, True, ends=True, threads=threads, progress=progress)
 
 
-def mdav_plus(X, k, *, closest="centroid", threads, progress):
+def mdav_plus(X: np.ndarray, k: int, *, closest: str = "centroid", threads: int, progress: Progress) -> np.ndarray:
     """… around the record farthest from the centroid of all (algorithm 3)."""
     return run_steps(star, X, k, _rule(closest), 0.0, False, threads=threads, progress=progress)
 
 
-def v_mdav(X, k, *, gamma="search", closest="centroid", threads, progress):
+def v_mdav(
+    X: np.ndarray, k: int, *, gamma: float | str = "search", closest: str = "centroid", threads: int, progress: Progress
+) -> LabelsAndDetails:
     """MDAV+ whose groups grow while the next record is closer to them than to others (algorithm 4)."""
     rule = _rule(closest)
 
-    def run(gamma, threads, progress):
+    def run(gamma: float, threads: int, progress: Progress) -> np.ndarray:
         return run_steps(grow, X, k, rule, gamma, threads=threads, progress=progress)
 
     return best_gamma(run, gamma, X, threads, progress)
 
 
-def mdav_star(X, k, *, closest="centroid", threads, progress):
+def mdav_star(X: np.ndarray, k: int, *, closest: str = "centroid", threads: int, progress: Progress) -> np.ndarray:
     """MDAV+ in which a record joins an existing group where that costs less than a new one (algorithm 5)."""
     return run_steps(star, X, k, _rule(closest), 1.0, False, threads=threads, progress=progress)
 
 
-def mdav_star_gamma(X, k, *, gamma="search", closest="centroid", threads, progress):
+def mdav_star_gamma(
+    X: np.ndarray, k: int, *, gamma: float | str = "search", closest: str = "centroid", threads: int, progress: Progress
+) -> LabelsAndDetails:
     """MDAV* with a gain factor and a look at two records at once (algorithm 6)."""
     rule = _rule(closest)
 
-    def run(gamma, threads, progress):
+    def run(gamma: float, threads: int, progress: Progress) -> np.ndarray:
         return run_steps(star, X, k, rule, gamma, True, threads=threads, progress=progress)
 
     return best_gamma(run, gamma, X, threads, progress)
 
 
-def _rule(closest):
+def _rule(closest: str) -> np.int64:
     return CLOSEST[one_of("closest", closest, CLOSEST)]

@@ -1,10 +1,13 @@
 """The Lloyd-based methods of chapter 6 of Thaeter's thesis (2021): LMaS, ONA, ONA* and ONA*γ."""
 
+from typing import Any
+
 import numpy as np
 
 from mag._lib.checks import integer
+from mag._lib.progress import Progress
 from mag.methods import kmeans_cleanup
-from mag.methods._best_of import best_gamma, best_of, gammas_of
+from mag.methods._best_of import Run, best_gamma, best_of, gammas_of
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
@@ -13,50 +16,63 @@ from mag.methods.ona.rounds import polish, shuffle, split_large
 MOST = 10**6  # restarts
 
 
-def check(k, *, restarts=10, gamma="search"):
+def check(k: int, *, restarts: int = 10, gamma: float | str = "search") -> int:
     """Refuse what the options cannot be."""
     gammas_of(gamma)
     return integer("restarts", restarts, 1, MOST, "most")
 
 
-def lmas(X, k, *, restarts=10, random_state, threads, progress):
+def lmas(
+    X: np.ndarray, k: int, *, restarts: int = 10, random_state: np.random.Generator, threads: int, progress: Progress
+) -> np.ndarray:
     """k-means with n/k clusters, small ones merged, large ones split by MDAV+ (algorithm 11); the best of some runs."""
     factor = len(X) // k * k / len(X)
 
-    def run(random, threads, progress):
+    def run(random: np.random.Generator, threads: int, progress: Progress) -> np.ndarray:
         labels = kmeans_cleanup.group(X, k, factor=factor, random_state=random, threads=threads, progress=progress)
         return split_large(X, k, labels, threads, progress)
 
     return _restarted(run, check(k, restarts=restarts), X, random_state, threads, progress)
 
 
-def ona(X, k, *, restarts=10, random_state, threads, progress):
+def ona(
+    X: np.ndarray, k: int, *, restarts: int = 10, random_state: np.random.Generator, threads: int, progress: Progress
+) -> np.ndarray:
     """From random groups, records go to the nearest centroid and groups are dissolved (algorithm 14); the best run."""
     n = len(X)
 
-    def run(random, threads, progress):
+    def run(random: np.random.Generator, threads: int, progress: Progress) -> np.ndarray:
         labels = np.concatenate([np.arange(n // k * k) // k, random.integers(n // k, size=n % k)])
         random.shuffle(labels)
-        return shuffle(X, k, labels, random.integers(1, 2**62), threads, progress)
+        return shuffle(X, k, labels, int(random.integers(1, 2**62)), threads, progress)
 
     return _restarted(run, check(k, restarts=restarts), X, random_state, threads, progress)
 
 
-def _restarted(run, restarts, X, random_state, threads, progress):
+def _restarted(
+    run: Run[np.random.Generator],
+    restarts: int,
+    X: np.ndarray,
+    random_state: np.random.Generator,
+    threads: int,
+    progress: Progress,
+) -> np.ndarray:
     starts = random_state.spawn(restarts)
     return best_of(run, starts, X, threads, progress)[0]
 
 
-def ona_star(X, k, *, threads, progress):
+def ona_star(X: np.ndarray, k: int, *, threads: int, progress: Progress) -> np.ndarray:
     """From the groups of MDAV*, dissolving groups and reassigning records while that costs less (algorithm 15)."""
     labels = run_steps(star, X, k, CENTROID, 1.0, False, threads=threads, progress=progress.span(0.0, 0.5))
     return polish(X, k, labels, threads, progress.span(0.5, 1.0))
 
 
-def ona_star_gamma(X, k, *, gamma="search", threads, progress):
+def ona_star_gamma(
+    X: np.ndarray, k: int, *, gamma: float | str = "search", threads: int, progress: Progress
+) -> tuple[np.ndarray, dict[str, Any]]:
     """ONA* from the groups of MDAV*γ; the gain factor is the one with the best result."""
 
-    def run(gamma, threads, progress):
+    def run(gamma: float, threads: int, progress: Progress) -> np.ndarray:
         labels = run_steps(star, X, k, CENTROID, gamma, True, threads=threads, progress=progress)
         return polish(X, k, labels, threads, progress)
 

@@ -13,13 +13,13 @@ def order_of(X, k, gather, progress):
     number if too few are left.
     """
     n = len(X)
-    found, left, done = np.empty(n, np.int64), remaining(X), -1
+    order, left, done = np.empty(n, np.int64), remaining(X), -1
     after = 0
     while after > done and not progress.step(1.0 - (1.0 - after / n) ** 2):
         done = after
-        after = gather(left, k, found, done)
-    found[after:] = the_rest(X, found[:after])
-    return found
+        after = gather(left, k, order, done)
+    order[after:] = the_rest(X, order[:after])
+    return order
 
 
 @jit

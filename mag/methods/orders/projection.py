@@ -35,8 +35,9 @@ def check(k, *, directions="uniform", n_projections=None, ordered=True, refine=0
     count = 0
     if isinstance(directions, str) and one_of("directions", directions, DIRECTIONS) != "pca":
         count = integer("n_projections", MOST if n_projections is None else n_projections, 1, 10**9, "most")
-    elif isinstance(directions, str) and n_projections is not None:
-        raise TypeMistake("n_projections is not used by directions 'pca'.")
+    elif n_projections is not None:
+        used = "directions 'pca'" if isinstance(directions, str) else "an array of directions"
+        raise TypeMistake(f"n_projections is not used by {used}; leave it out.")
     rounds = integer("refine", refine, 0, 10**9, "most")
     flag("ordered", ordered)
     flag("return_scores", return_scores)
@@ -98,13 +99,13 @@ def _directions(X, directions, count, random_state):
     """One direction per row."""
     d = X.shape[1]
     if not isinstance(directions, str):
-        given = np.asarray(directions)
-        if given.dtype.kind not in "iuf" or given.ndim != 2 or given.shape[0] != d or given.shape[1] == 0:
-            raise ValueMistake(f"directions must be an array of numbers of shape (d={d}, m); got shape {given.shape}.")
-        if not np.isfinite(given).all():
+        lines = np.asarray(directions)
+        if lines.dtype.kind not in "iuf" or lines.ndim != 2 or lines.shape[0] != d or lines.shape[1] == 0:
+            raise ValueMistake(f"directions must be an array of numbers of shape (d={d}, m); got shape {lines.shape}.")
+        if not np.isfinite(lines).all():
             raise ValueMistake("directions must be finite; got NaN or infinity.")
-        found = given.T.astype(np.float64)
-        return np.ascontiguousarray(found / np.maximum(np.abs(found).max(axis=1, keepdims=True), 1e-300))
+        rows = lines.T.astype(np.float64)
+        return np.ascontiguousarray(rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300))
     first = principal(X)[None, :]
     if directions == "pca":
         return first

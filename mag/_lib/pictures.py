@@ -1,0 +1,31 @@
+"""What notebooks show of a result: a small table of facts, and matplotlib's axes for those who ask for a plot."""
+
+import html
+from collections.abc import Mapping
+from typing import Any
+
+
+def facts_table(title: str, facts: Mapping[str, object]) -> str:
+    """Facts as an HTML table, a row each; what is None is left out."""
+    rows = "".join(
+        f'<tr><th style="text-align:left">{html.escape(name)}</th><td>{html.escape(str(fact))}</td></tr>'
+        for name, fact in facts.items()
+        if fact is not None
+    )
+    return f'<table><caption style="text-align:left"><b>{html.escape(title)}</b></caption>{rows}</table>'
+
+
+def new_axes(panels: int = 1, wide: int = 3) -> list[Any]:
+    """Axes of a new figure, some side by side; matplotlib is imported here and nowhere before."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib; pip install 'mag-sdc[plot]'.") from error
+    across = min(panels, wide)
+    down = -(-panels // across)
+    size = (6.4, 4.4) if panels == 1 else (3.2 * across, 2.6 * down)
+    figure, axes = pyplot.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
+    every = axes.ravel().tolist()
+    for spare in every[panels:]:
+        figure.delaxes(spare)
+    return every[:panels]

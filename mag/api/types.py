@@ -1,0 +1,48 @@
+"""The types of arguments, for type checkers and editors; what is not among them is also refused at run time."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict
+
+import numpy as np
+
+from mag.costs import Cost
+
+CostName: TypeAlias = Literal["maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"]
+AnyCost: TypeAlias = CostName | Cost
+SolverName: TypeAlias = Literal[
+    "auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"
+]
+BackendName: TypeAlias = Literal["auto", "cpu", "cuda"]
+BoundName: TypeAlias = Literal["lp", "neighbor"]
+MethodName: TypeAlias = Literal[
+    "anneal", "auto", "cbfs_order", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order", "mdav_plus",
+    "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor",
+    "npn", "ona", "ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore",
+]  # fmt: skip
+RandomState: TypeAlias = int | np.random.Generator | None
+ProgressReport: TypeAlias = bool | Callable[[float], Any] | None
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+class TableMethodOptions(TypedDict, total=False):
+    """Options of methods that `mag.microaggregate` takes; `mag.multivariate` describes them."""
+
+    closest: Literal["centroid", "cost", "member"]
+    directions: Literal["gaussian", "pca", "uniform"] | Array | Sequence[Sequence[float]]
+    exchanges: float
+    factor: float
+    gamma: float | Literal["search"]
+    init: MethodName | Array | Sequence[int]
+    iterations: float
+    n_projections: int
+    ordered: bool
+    refine: int
+    restarts: int
+    rho: float
+
+
+class MethodOptions(TableMethodOptions, total=False):
+    """Options of methods, those about arrays included."""
+
+    integer: bool
+    return_scores: bool

@@ -1,0 +1,274 @@
+"""`mag.compare`: methods and group sizes side by side on one table."""
+
+import html
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mag._backends import cpu
+from mag._lib.checks import integer, one_of
+from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.pictures import new_axes
+from mag._lib.progress import Progress
+from mag._lib.roles import names_of
+from mag.api.columns import columns as group_columns
+from mag.api.method import check_options
+from mag.api.options import progress_of
+from mag.api.ready import ready_method
+from mag.api.types import MethodName, ProgressReport, RandomState
+from mag.frames import frame_of
+from mag.methods import METHODS
+from mag.table import Aggregate, Missing, Names, Release, SmallStrata, microaggregate
+
+DASHES, MARKERS = ("-", "--", "-.", ":"), "osD^vph<>"  # tell lines apart without color
+
+
+@dataclass(frozen=True)
+class Comparison(Mapping[str, np.ndarray]):
+    """What methods lose, give away and take, as returned by `mag.compare`: a column of numbers per name.
+
+    ``comparison["information_loss"]`` is a column; `rows` are dictionaries, which `pandas.DataFrame` and
+    `polars.DataFrame` take.
+
+    Attributes
+    ----------
+    rows : tuple of dict
+        One for every method and k, with
+
+        ``method``
+            Its name; "auto" says which it was.
+        ``k``
+            The group size.
+        ``groups``, ``smallest``, ``withheld``
+            The number of groups, the smallest number of records alike, the number of records not published.
+        ``information_loss``, ``correlation_difference``
+            See `mag.metrics`; the former is a fraction.
+        ``distance_linkage``, ``sd_interval_disclosure``
+            See `mag.privacy`; fractions of the records and of the values.
+        ``seconds``
+            What `mag.microaggregate` took once its code was compiled and loaded.
+        ``complete``
+            False where `time_limit` ended the search.
+    """
+
+    rows: tuple[dict[str, Any], ...]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return np.array([row[name] for row in self.rows])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows[0])
+
+    def __len__(self) -> int:
+        return len(self.rows[0])
+
+    def __repr__(self) -> str:
+        cells = [[*self], *([_shown(cell) for cell in row.values()] for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join("  ".join(map(str.rjust, line, widths)).rstrip() for line in cells)
+
+    def _repr_html_(self) -> str:
+        def line(tag: str, cells: Iterable[object]) -> str:
+            return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+        body = "".join(line("td", map(_shown, row.values())) for row in self.rows)
+        return f"<table><thead>{line('th', self)}</thead><tbody>{body}</tbody></table>"
+
+    def to_pandas(self) -> Any:
+        """The same as a frame of pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows))
+
+    def to_polars(self) -> Any:
+        """The same as a frame of polars."""
+        import polars as pl
+
+        return pl.DataFrame(list(self.rows))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw risk against loss, a line for every method and a point for every k; needs matplotlib, extra ``plot``.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        axes = new_axes()[0] if ax is None else ax
+        for place, name in enumerate(dict.fromkeys(row["method"] for row in self.rows)):
+            points = [row for row in self.rows if row["method"] == name]
+            loss, risk = ([100 * row[axis] for row in points] for axis in ("information_loss", "distance_linkage"))
+            looks = {"linestyle": DASHES[place % 4], "marker": MARKERS[place % 9], "markersize": 5}
+            (line,) = axes.plot(loss, risk, **looks, label=name)
+            for row, x, y in zip(points, loss, risk, strict=True):  # beside the point, on a side of the line's own
+                away = (6, 6) if place % 2 == 0 else (-6, -6)
+                side = {"ha": "left", "va": "bottom"} if place % 2 == 0 else {"ha": "right", "va": "top"}
+                text = f"k={row['k']}"
+                axes.annotate(
+                    text, (x, y), away, textcoords="offset points", fontsize=8, color=line.get_color(), **side
+                )
+        axes.set_xlabel("information loss: SSE / SST, %")
+        axes.set_ylabel("distance linkage: records linked correctly, %")
+        axes.set_title("Risk against loss; down and left is better", fontsize=10, loc="left")
+        axes.margins(0.12)
+        for axis, shares in (("x", self["information_loss"]), ("y", self["distance_linkage"])):
+            if shares.min() > 0:  # lines of methods that lose little would lie on each other
+                _scale_by_ratios(axes, axis)
+        axes.grid(color="0.9")
+        axes.legend(frameon=False)
+        return axes
+
+
+def compare(
+    table: Any,
+    k: int | Iterable[int],
+    columns: Names,
+    *,
+    methods: MethodName | Iterable[MethodName] = "auto",
+    options: Mapping[MethodName, Mapping[str, Any]] | None = None,
+    by: Names | None = None,
+    aggregate: Aggregate | None = None,
+    weights: Any = None,
+    standardize: bool | None = None,
+    missing: Missing = "error",
+    small_strata: SmallStrata = "error",
+    random_state: RandomState = 0,
+    threads: int | None = None,
+    progress: ProgressReport = None,
+    time_limit: float | None = None,
+) -> Comparison:
+    """Try methods and group sizes on one table: what they lose, what they give away, how long they take.
+
+    Nothing is published.  Code is compiled and loaded before the time counts.
+
+    Parameters
+    ----------
+    table : frame of pandas, polars or pyarrow, or dictionary of arrays
+        The original.  Columns that no argument names do not count.
+    k : int or list of int
+        The group sizes.
+    columns : column name or list of them
+        What to mask jointly.
+    methods : str or list of str
+        The methods, see `mag.multivariate`; a single column is always grouped at the optimum, "auto".
+    options : dict, optional
+        Options of methods, such as ``{"mona": {"rho": 0.4}}``.
+    by, aggregate, weights, standardize, missing, small_strata, random_state, threads
+        As in `mag.microaggregate`.
+    progress : bool or callable, optional
+        As in `mag.multivariate`, of all runs together.
+    time_limit : float, optional
+        Seconds for each run of a method that can be limited.
+
+    Returns
+    -------
+    Comparison
+        A row for every method and k; ``plot()`` draws them.
+
+    Examples
+    --------
+    >>> import mag
+    >>> people = {"age": [31, 52, 30, 33, 29, 55, 50], "income": [2.5, 4.0, 2.0, 3.0, 2.5, 4.5, 5.0]}
+    >>> comparison = mag.compare(people, [2, 3], ["age", "income"], methods=["mdav", "ona_star"])
+    >>> comparison["method"], comparison["k"]
+    (array(['mdav', 'mdav', 'ona_star', 'ona_star'], dtype='<U8'), array([2, 3, 2, 3]))
+    >>> comparison["information_loss"].round(3)
+    array([0.263, 0.077, 0.057, 0.077])
+    """
+    sizes: list[Any] = sorted(set(k)) if isinstance(k, Iterable) else [k]
+    names: list[Any] = list(dict.fromkeys([methods] if isinstance(methods, str) else methods))
+    for option, entries in {"k": sizes, "methods": names}.items():
+        if not entries:
+            raise ValueMistake(f"{option} must hold at least one entry; got none.")
+    frame, own = frame_of(table), _options(options, names)
+    for size in sizes:
+        integer("k", size, 1, frame.n, "n")
+        for name in names:
+            if one_of("methods", name, ["auto", *METHODS]) != "auto":
+                check_options(name, size, own.get(name, {}), None, cpu, "cpu")
+    single = len(names_of(columns, frame.names)) == 1
+    settings = {
+        "by": by, "aggregate": aggregate, "weights": weights, "standardize": standardize, "missing": missing,
+        "small_strata": small_strata, "random_state": random_state, "threads": threads, "rest": "drop",
+    }  # fmt: skip
+    whole, rows = Progress(progress_of(progress)), []
+    runs = [(name, size) for name in names for size in sizes]
+    for turn, (name, size) in enumerate(runs):
+        limited = time_limit is not None and _can_be_limited(name, single)
+        chosen: dict[str, Any] = {**settings, **own.get(name, {}), "time_limit": time_limit if limited else None}
+        _warm(name, size, single, limited, own.get(name, {}))
+
+        def report(fraction: float, turn: int = turn) -> None:
+            whole.step((turn + fraction) / len(runs))
+
+        began = time.perf_counter()
+        release: Release = microaggregate(table, size, columns, method=name, progress=report, **chosen)
+        rows.append(_row(name, size, release, time.perf_counter() - began))
+    whole.finish()
+    return Comparison(tuple(rows))
+
+
+def _scale_by_ratios(axes: Any, axis: str) -> None:
+    """A logarithmic axis with plain numbers at 1, 2 and 5."""
+    from matplotlib.ticker import LogLocator
+
+    axes.set(**{f"{axis}scale": "log"})
+    drawn = getattr(axes, f"{axis}axis")
+    drawn.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    drawn.set_major_formatter("{x:g}")
+    drawn.set_minor_formatter("")
+
+
+def _options(options: Mapping[Any, Mapping[str, Any]] | None, names: list[MethodName]) -> dict[str, dict[str, Any]]:
+    """Options of each method; what would have no effect is a mistake."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping) or not all(isinstance(own, Mapping) for own in options.values()):
+        raise TypeMistake("options must be a dictionary of dictionaries, by method.")
+    for name in options:
+        if name not in names:
+            raise ValueMistake(f"options must be of methods that are compared; got {name!r}.")
+    return {name: dict(own) for name, own in options.items()}
+
+
+def _can_be_limited(name: str, single: bool) -> bool:
+    return not single and (name == "auto" or "time_limit" in METHODS[name].options)
+
+
+def _warm(name: str, k: int, single: bool, limited: bool, options: Mapping[str, Any]) -> None:
+    """Compile or load what a run will use."""
+    if single:
+        group_columns(np.arange(8.0 * k)[:, None], k)
+        return
+    automatic = ["anneal"] if limited else ["ona_star", "mona"]
+    for one in automatic if name == "auto" else [name]:
+        ready_method(one, k, options)
+
+
+def _row(name: str, k: int, release: Release, seconds: float) -> dict[str, Any]:
+    loss, risk = release.utility(propensity=False), release.risk()
+    return {
+        "method": name if name != "auto" else f"auto ({release.grouping.method})",
+        "k": k,
+        "groups": release.guarantee.n_groups,
+        "smallest": release.guarantee.smallest,
+        "information_loss": loss["information_loss"],
+        "correlation_difference": loss["correlation_difference"],
+        "distance_linkage": risk["distance_linkage"],
+        "sd_interval_disclosure": risk["sd_interval_disclosure"],
+        "withheld": release.withheld,
+        "seconds": seconds,
+        "complete": release.grouping.complete,
+    }
+
+
+def _shown(cell: object) -> str:
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
