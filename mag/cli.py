@@ -121,8 +121,10 @@ def _with_options(sentence: str, command: str) -> str:
     sentence = re.sub(rf"\b({'|'.join(names)})=(?:True\b|'([\w-]+)'(?: or '([\w-]+)')?)", spell, sentence)
     if "seed" in names:
         sentence = re.sub(r"(?<!')\brandom_state\b(?!')", "--seed", sentence)
-    joined = "|".join(name for name in names if "_" in name)  # which are no words, and in quotes the user's own
-    return re.sub(rf"(?<!')\b({joined})\b(?!')", lambda said: f"--{said[1].replace('_', '-')}", sentence)
+    for name in names:
+        if "_" in name:  # which is no word, and in quotes the user's own
+            sentence = re.sub(rf"(?<!')\b{name}\b(?!')", f"--{name.replace('_', '-')}", sentence)
+    return sentence
 
 
 class _Terminated(BaseException):
