@@ -93,3 +93,15 @@ def test_a_handler_may_group_while_the_main_thread_waits():
 
     assert mag.multivariate(x, 3, method="mdav", progress=progress).n_groups > 1
     assert _interrupt._idle is not None
+
+
+def test_work_that_ends_just_after_the_wait_for_it_has_its_result(monkeypatch):
+    class Late(_interrupt.Future):
+        def result(self, timeout=None):
+            if not self.done():
+                self.set_result(7)
+                raise TimeoutError
+            return super().result(timeout)
+
+    monkeypatch.setattr(_interrupt, "_idle", type("Idle", (), {"submit": lambda self, function: Late()})())
+    assert interruptible(int) == 7

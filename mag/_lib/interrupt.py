@@ -44,8 +44,8 @@ def interruptible(function: Callable[..., Any], *args: Any, **named: Any) -> Any
         while True:
             try:
                 found = job.result(POLL)
-            except TimeoutError:
-                if job.done():  # its own
+            except TimeoutError as error:
+                if job.done() and error is job.exception():  # its own: it may also have ended after the wait for it
                     raise
             else:
                 return found
