@@ -10,7 +10,7 @@ from benchmarks._data import published, table
 from benchmarks._measure import machine, save, show
 from mag._lib.progress import Progress
 from mag.methods.orders import npn, projection, tsp, zscore
-from mag.methods.orders.consecutive import Whole, best_in_orders
+from mag.methods.orders.consecutive import IntegerColumns, best_in_orders
 
 GROUPS = (2, 3, 4, 5, 10)
 NAMES = {"Tarragona": "tarragona", "census": "census", "EIA": "eia"}
@@ -56,7 +56,7 @@ def rows(name: str, order: str) -> list[dict]:
     orders, found = ORDERS[order](Z), []
     for k in GROUPS:
         row = {"data": name, "order": order, "k": k}
-        for program, whole in (("IMHM", None), ("IMHMI", Whole(x, np.ones(x.shape[1])))):
+        for program, whole in (("IMHM", None), ("IMHMI", IntegerColumns(x, np.ones(x.shape[1])))):
             row[program] = loss(x, best_in_orders(x, orders, k, whole))
             row[f"his {program}"] = his[f"{order}-{program}"][str(k)]
         row["ratio"] = row["IMHMI"] / row["his IMHMI"]

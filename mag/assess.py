@@ -74,11 +74,11 @@ def unmasked_risk(columns: Sequence[np.ndarray]) -> dict[str, float]:
     Each record is then at no distance from itself: one of c equal records is linked with probability 1/c, and every
     value lies in its own interval.
     """
-    whole = ~np.isnan(np.column_stack(columns)).any(axis=1)
-    if not whole.any():
+    complete = ~np.isnan(np.column_stack(columns)).any(axis=1)
+    if not complete.any():
         return dict.fromkeys(RISKS, np.nan)
-    sizes = np.bincount(classes("original", {place: column[whole] for place, column in enumerate(columns)}))
-    linked = sizes.size / int(whole.sum())
+    sizes = np.bincount(classes("original", {place: column[complete] for place, column in enumerate(columns)}))
+    linked = sizes.size / int(complete.sum())
     return dict(zip(RISKS, (int(sizes.min()), int((sizes == 1).sum()), linked, linked, 1.0, 1.0), strict=True))
 
 
@@ -130,9 +130,9 @@ def _complete(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray, dict[
     X, Y = (table[:, None] if table.ndim == 1 else table for table in (X, Y))
     checks.same_rows("masked", len(Y), "original", len(X))
     checks.same_columns("masked", Y.shape[1], "original", X.shape[1])
-    whole = ~(np.isnan(X).any(axis=1) | np.isnan(Y).any(axis=1))
-    measures = {"records": int(whole.sum()), "left_out": int(whole.size - whole.sum())}
-    return (X, Y, measures) if whole.all() else (X[whole], Y[whole], measures)
+    complete = ~(np.isnan(X).any(axis=1) | np.isnan(Y).any(axis=1))
+    measures = {"records": int(complete.sum()), "left_out": int(complete.size - complete.sum())}
+    return (X, Y, measures) if complete.all() else (X[complete], Y[complete], measures)
 
 
 def _sample(n: int, most: int) -> np.ndarray:
@@ -145,5 +145,5 @@ def _whole_classes(Y: np.ndarray, most: int) -> np.ndarray:
     if len(Y) <= most:
         return np.arange(len(Y))
     labels = classes("masked", Y)
-    taken = _sample(int(labels.max()) + 1, max(1, most * (int(labels.max()) + 1) // len(Y)))
-    return np.flatnonzero(np.isin(labels, taken))
+    some = _sample(int(labels.max()) + 1, max(1, most * (int(labels.max()) + 1) // len(Y)))
+    return np.flatnonzero(np.isin(labels, some))

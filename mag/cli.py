@@ -45,26 +45,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("ignore")  # those of libraries may quote cells
             return _run(arguments)
     except KeyboardInterrupt:
-        return _failed("interrupted; nothing was written.", 130)
+        return _complain("interrupted; nothing was written.", 130)
     except _Terminated:
-        return _failed("terminated; nothing was written.", 143)
+        return _complain("terminated; nothing was written.", 143)
     except BrokenPipeError:  # the reader of the output has gone
         sys.stderr.close()
         return 141
     except NotAnonymous as error:
-        return _failed(str(error), VIOLATED)
+        return _complain(str(error), VIOLATED)
     except Mistake as error:
-        return _failed(_with_options(str(error), "".join(arguments[:1])), MISTAKE)
+        return _complain(_with_options(str(error), "".join(arguments[:1])), MISTAKE)
     except OSError as error:
         sentence = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror or error}."
-        return _failed(_with_options(sentence, "".join(arguments[:1])), MISTAKE)
+        return _complain(_with_options(sentence, "".join(arguments[:1])), MISTAKE)
     except MemoryError:
-        return _failed("there is not enough memory.", MISTAKE)
+        return _complain("there is not enough memory.", MISTAKE)
     except BaseException as error:  # what Rust calls a panic is no Exception
         if isinstance(error, ModuleNotFoundError) and error.name and error.name.partition(".")[0] != "mag":
             sentence = f"{error.name} is missing; pip install 'mag-sdc[{EXTRAS.get(error.name, 'cli')}]'."
-            return _failed(sentence, MISTAKE)
-        return _failed(f"this is a defect of mag; {REPORT} Look for data in these lines before you send them.", DEFECT)
+            return _complain(sentence, MISTAKE)
+        return _complain(
+            f"this is a defect of mag; {REPORT} Look for data in these lines before you send them.", DEFECT
+        )
 
 
 def _run(arguments: list[str]) -> int:
@@ -83,13 +85,13 @@ def _run(arguments: list[str]) -> int:
             return MISTAKE
         if sentence.startswith("No such command"):
             sentence = f"{sentence.partition('.')[0]}; the commands are {', '.join(COMMANDS)}."
-        return _failed(sentence, MISTAKE)
+        return _complain(sentence, MISTAKE)
     if code == 130:  # what typer makes of an interruption
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 
-def _failed(sentence: str, code: int) -> int:
+def _complain(sentence: str, code: int) -> int:
     if code == DEFECT or os.environ.get("MAG_DEBUG") == "1":
         for line in traceback.format_exc().splitlines():
             print(printable(line), file=sys.stderr)

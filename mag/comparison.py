@@ -66,7 +66,7 @@ class Comparison(Mapping[str, np.ndarray]):
         return len(self.rows[0])
 
     def __repr__(self) -> str:
-        cells = [[*self], *([_shown(cell) for cell in row.values()] for row in self.rows)]
+        cells = [[*self], *([_cell_text(cell) for cell in row.values()] for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         return "\n".join("  ".join(map(str.rjust, line, widths)).rstrip() for line in cells)
 
@@ -74,7 +74,7 @@ class Comparison(Mapping[str, np.ndarray]):
         def line(tag: str, cells: Iterable[object]) -> str:
             return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 
-        body = "".join(line("td", map(_shown, row.values())) for row in self.rows)
+        body = "".join(line("td", map(_cell_text, row.values())) for row in self.rows)
         return f"<table><thead>{line('th', self)}</thead><tbody>{body}</tbody></table>"
 
     def to_pandas(self) -> Any:
@@ -199,20 +199,20 @@ def compare(
         "by": by, "aggregate": aggregate, "weights": weights, "standardize": standardize, "missing": missing,
         "small_strata": small_strata, "random_state": random_state, "threads": threads, "rest": "drop",
     }  # fmt: skip
-    whole, rows = Progress(progress_of(progress)), []
+    tracker, rows = Progress(progress_of(progress)), []
     runs = [(name, size) for name in names for size in sizes]
     for turn, (name, size) in enumerate(runs):
         limited = time_limit is not None and _can_be_limited(name, single)
-        chosen: dict[str, Any] = {**settings, **own.get(name, {}), "time_limit": time_limit if limited else None}
+        call: dict[str, Any] = {**settings, **own.get(name, {}), "time_limit": time_limit if limited else None}
         _warm(name, size, single, limited, own.get(name, {}))
 
         def report(fraction: float, turn: int = turn) -> None:
-            whole.step((turn + fraction) / len(runs))
+            tracker.step((turn + fraction) / len(runs))
 
         began = time.perf_counter()
-        release: Release = microaggregate(table, size, columns, method=name, progress=report, **chosen)
+        release: Release = microaggregate(table, size, columns, method=name, progress=report, **call)
         rows.append(_row(name, size, release, time.perf_counter() - began))
-    whole.finish()
+    tracker.finish()
     return Comparison(tuple(rows))
 
 
@@ -221,10 +221,10 @@ def _scale_by_ratios(axes: Any, axis: str) -> None:
     from matplotlib.ticker import LogLocator
 
     axes.set(**{f"{axis}scale": "log"})
-    drawn = getattr(axes, f"{axis}axis")
-    drawn.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    drawn.set_major_formatter("{x:g}")
-    drawn.set_minor_formatter("")
+    ticks = getattr(axes, f"{axis}axis")
+    ticks.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ticks.set_major_formatter("{x:g}")
+    ticks.set_minor_formatter("")
 
 
 def _options(options: Mapping[Any, Mapping[str, Any]] | None, names: list[MethodName]) -> dict[str, dict[str, Any]]:
@@ -270,5 +270,5 @@ def _row(name: str, k: int, release: Release, seconds: float) -> dict[str, Any]:
     }
 
 
-def _shown(cell: object) -> str:
+def _cell_text(cell: object) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

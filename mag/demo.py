@@ -119,7 +119,7 @@ def run(
     release = microaggregate(table, k, COLUMNS, **OPTIONS)
     tell(f"… took {time.perf_counter() - began:.1f} s; the first run on a machine compiles.")
     tell(str(release.guarantee))
-    for line in _measured(release):
+    for line in _measure(release):
         say(line)
     with writing(*files.values(), overwrite=overwrite) as drafts:
         for draft, name in zip(drafts, files, strict=True):
@@ -129,7 +129,7 @@ def run(
     return files["report.html"]
 
 
-def _measured(release: Any) -> list[str]:
+def _measure(release: Any) -> list[str]:
     """Risk before and after, and what it cost."""
     from mag.assess import unmasked_risk
 

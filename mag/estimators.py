@@ -6,7 +6,7 @@ import numpy as np
 
 from mag._compiled.groups import Groups
 from mag._lib.arrays import read
-from mag._lib.checks import integer, one_of, shown, thread_count, weights_for
+from mag._lib.checks import describe, integer, one_of, thread_count, weights_for
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.floats import deviations, exponents, scaled
 from mag.api.multivariate import multivariate
@@ -227,8 +227,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         """
         check_is_fitted(self)
         values = self._table(X, reset=False)
-        tree = KDTree(self._measured(self.cluster_centers_))
-        return tree.query(self._measured(values), workers=self._threads())[1].astype(np.int32)
+        tree = KDTree(self._measure(self.cluster_centers_))
+        return tree.query(self._measure(values), workers=self._threads())[1].astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -250,7 +250,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         if self.n_jobs is None:
             return thread_count("threads", self.threads)
         if self.threads is not None:
-            raise ValueMistake(f"n_jobs must be None where threads is set; got n_jobs={shown(self.n_jobs)}.")
+            raise ValueMistake(f"n_jobs must be None where threads is set; got n_jobs={describe(self.n_jobs)}.")
         every = thread_count("n_jobs", None)
         jobs = integer("n_jobs", self.n_jobs, -every, 2**31, "most")
         if jobs == 0:
@@ -259,7 +259,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 
     def _weighted_loss(self, values: np.ndarray, weights: np.ndarray) -> float:
         """SSE / SST, records as they count."""
-        z, centers = self._measured(values), self._measured(self.cluster_centers_)
+        z, centers = self._measure(values), self._measure(self.cluster_centers_)
         share = (weights / weights.max())[:, None]
         total = float((share * np.square(z - (share * z).sum(axis=0) / share.sum())).sum())
         return float((share * np.square(z - centers[self.labels_])).sum()) / total if total else 0.0
@@ -269,13 +269,13 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         if self.options is None:
             return {}
         if not isinstance(self.options, dict):
-            raise TypeMistake(f"options must be a dict or None; got {shown(self.options)}.")
+            raise TypeMistake(f"options must be a dict or None; got {describe(self.options)}.")
         for name in self.options:
             if name in (*self._get_param_names(), "X", "progress"):
                 raise TypeMistake(f"options must hold options of the method only; got {name!r}.")
         return self.options
 
-    def _measured(self, values: np.ndarray) -> np.ndarray:
+    def _measure(self, values: np.ndarray) -> np.ndarray:
         """Columns in units of `scale_` from the first representative, as float64; constant ones do not count."""
         centers = self.cluster_centers_.astype(np.float64)
         scale = np.full(centers.shape[1], np.abs(centers).max()) if self.scale_ is None else self.scale_

@@ -20,16 +20,16 @@ def facts() -> dict[str, str]:
     from mag._backends import BACKENDS
     from mag._lib.checks import thread_count
 
-    found = {"mag": __version__, "python": f"{platform.python_version()} on {platform.platform()}"}
+    entries = {"mag": __version__, "python": f"{platform.python_version()} on {platform.platform()}"}
     for library in LIBRARIES:
         try:
-            found[library] = metadata.version(library)
+            entries[library] = metadata.version(library)
         except metadata.PackageNotFoundError:
-            found[library] = "not installed"
+            entries[library] = "not installed"
     processor, simd = _processor()
-    found |= {"processor": processor, "simd": simd, "threads": str(thread_count("threads", None))}
-    found["compiled code"] = _cache_folder()
-    return found | {name: backend.why_not() or "ok" for name, backend in BACKENDS.items()}
+    entries |= {"processor": processor, "simd": simd, "threads": str(thread_count("threads", None))}
+    entries["compiled code"] = _cache_folder()
+    return entries | {name: backend.why_not() or "ok" for name, backend in BACKENDS.items()}
 
 
 def _processor() -> tuple[str, str]:

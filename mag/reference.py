@@ -67,8 +67,8 @@ def cost_of(x: Sequence, labels: Sequence, cost: str = "sse", weights: Sequence 
         members.setdefault(int(group), []).append(record)
     evaluate = COSTS[cost]
     parts = ([values[r] for r in group] for group in members.values())
-    heavy = ([weight[r] for r in group] for group in members.values())
-    return sum((evaluate(a, b) for a, b in zip(parts, heavy, strict=True)), Fraction(0))
+    shares = ([weight[r] for r in group] for group in members.values())
+    return sum((evaluate(a, b) for a, b in zip(parts, shares, strict=True)), Fraction(0))
 
 
 def exhaustive(
@@ -96,9 +96,9 @@ def exhaustive(
 
     @cache
     def group(members: int) -> Fraction:
-        chosen = [r for r in range(n) if members >> r & 1]
-        price = COSTS[cost]([values[r] for r in chosen], [weight[r] for r in chosen]) + fixed
-        return price + Fraction(soft or 0) * max(0, k - len(chosen))
+        records = [r for r in range(n) if members >> r & 1]
+        price = COSTS[cost]([values[r] for r in records], [weight[r] for r in records]) + fixed
+        return price + Fraction(soft or 0) * max(0, k - len(records))
 
     @cache
     def best(left: int, groups: int) -> Fraction | None:
@@ -107,17 +107,17 @@ def exhaustive(
         if groups == 0:
             return None
         first = left & -left
-        others, found = left ^ first, None
+        others, lowest = left ^ first, None
         some = others
         while True:  # every subset of the records left that contains the first of them
             members = some | first
             run = members // first
             if members.bit_count() >= least and not (contiguous and run & (run + 1)):
                 rest = best(left ^ members, groups - 1)
-                if rest is not None and (found is None or rest + group(members) < found):
-                    found = rest + group(members)
+                if rest is not None and (lowest is None or rest + group(members) < lowest):
+                    lowest = rest + group(members)
             if not some:
-                return found
+                return lowest
             some = (some - 1) & others
 
     least_cost = best(2**n - 1, n if max_groups is None else max_groups)
@@ -187,12 +187,12 @@ def optimum(
         return group(i, j) + Fraction(group_penalty) + Fraction(soft or 0) * max(0, k - (j - i))
 
     def layer(before: list[Fraction | None], same: bool) -> list[Fraction | None]:
-        found: list[Fraction | None] = [Fraction(0) if same else None] + [None] * n
+        costs: list[Fraction | None] = [Fraction(0) if same else None] + [None] * n
         for j in range(least, n + 1):
             first = max(0, j - 2 * k + 1) if bounded else 0
-            starts = (i for i in range(first, j - least + 1) if (found if same else before)[i] is not None)
-            found[j] = min(((found if same else before)[i] + price(i, j) for i in starts), default=None)  # type: ignore[operator]
-        return found
+            starts = (i for i in range(first, j - least + 1) if (costs if same else before)[i] is not None)
+            costs[j] = min(((costs if same else before)[i] + price(i, j) for i in starts), default=None)  # type: ignore[operator]
+        return costs
 
     if max_groups is None:
         result = layer([], True)[n]
@@ -200,7 +200,7 @@ def optimum(
         layers: list[list[Fraction | None]] = [[Fraction(0)] + [None] * n]
         for _ in range(max_groups):
             layers.append(layer(layers[-1], False))
-        result = min((found for last in layers if (found := last[n]) is not None), default=None)
+        result = min((total for last in layers if (total := last[n]) is not None), default=None)
     if result is None:
         raise ValueMistake(f"k must be an integer in [1, n={n}]; got {k}.")
     return result

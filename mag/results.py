@@ -20,11 +20,11 @@ class _Result:
     """Read-only: every field that is declared can be set once, when the result is built.
 
     `_home` makes an array of the caller's library from one of NumPy's, None leaves it as it is.  A pickle or copy holds
-    what `_held` names, computed by then, and nothing of the data.
+    what `_state` names, computed by then, and nothing of the data.
     """
 
     _home: Callable[[Any], Any] | None
-    _held: ClassVar[tuple[str, ...]]
+    _state: ClassVar[tuple[str, ...]]
     _fields: ClassVar[frozenset[str]]
 
     def __init_subclass__(cls) -> None:
@@ -37,7 +37,7 @@ class _Result:
         fields[name] = value
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._held}
+        return {name: getattr(self, name) for name in self._state}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -94,7 +94,7 @@ class Grouping(_Result):
     _weights: np.ndarray | None
     _cost: Cost
     _name: str
-    _held: ClassVar[tuple[str, ...]] = (
+    _state: ClassVar[tuple[str, ...]] = (
         "k", "n_groups", "k_guaranteed", "_labels", "_sizes", "_representatives", "cost", "information_loss", "_name",
         "_home",
     )  # fmt: skip
@@ -214,8 +214,8 @@ class Grouping(_Result):
     @cached_property
     def information_loss(self) -> float:
         """SSE / SST."""
-        whole = Groups(self._values, np.zeros(1, np.int64), self._groups.weights)
-        return float(self._groups.information_loss(self._cost.centers(self._groups), whole)[0])
+        everyone = Groups(self._values, np.zeros(1, np.int64), self._groups.weights)
+        return float(self._groups.information_loss(self._cost.centers(self._groups), everyone)[0])
 
 
 class ColumnGroupings(_Result):
@@ -256,7 +256,7 @@ class ColumnGroupings(_Result):
     _dtype: np.dtype
     _costs: list[Cost]
     _names: list[str]
-    _held: ClassVar[tuple[str, ...]] = (
+    _state: ClassVar[tuple[str, ...]] = (
         "k",
         "_labels",
         "_n_groups",
@@ -490,7 +490,7 @@ class RecordGrouping(Grouping):
     _integer: bool
     _shape: tuple[int, ...]
     _bound: float | None
-    _held: ClassVar[tuple[str, ...]] = (
+    _state: ClassVar[tuple[str, ...]] = (
         "k", "n_groups", "k_guaranteed", "_labels", "_sizes", "_representatives", "cost", "information_loss", "method",
         "complete", "details", "_shape", "_bound", "_total", "_home",
     )  # fmt: skip

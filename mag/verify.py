@@ -59,13 +59,13 @@ def recounts(
 ) -> tuple[int, dict[Hashable, int]]:
     """`recount` of `by` and all columns together; if `each`, also of `by` and every column alone."""
     frame = frame_of(table)
-    asked = [*by, *columns]
-    absent = [repr(name) for name in asked if name not in frame.names]
-    if absent or not asked:
+    names = [*by, *columns]
+    absent = [repr(name) for name in names if name not in frame.names]
+    if absent or not names:
         raise ValueMistake(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
     if frame.n == 0:
         return 0, dict.fromkeys(columns if each else (), 0)
-    tokens = {name: _tokens(frame, name) for name in asked}
+    tokens = {name: _tokens(frame, name) for name in names}
     strata = [token for name in by for token in tokens[name]]
     if len(strata) > 1:
         strata = [_classes(strata)]
@@ -183,9 +183,9 @@ def _sequences(inner: list[np.ndarray], lengths: np.ndarray) -> list[np.ndarray]
     """Lists of cells that stand one after the other in `inner`; one of length -1 is null."""
     cells, ends = _classes(inner).tobytes(), 8 * np.cumsum(np.maximum(lengths, 0))
     begins = ends - 8 * np.maximum(lengths, 0)
-    seen: dict[Any, int] = {}
+    numbers: dict[Any, int] = {}
     spans = zip(begins.tolist(), ends.tolist(), (lengths < 0).tolist(), strict=True)
-    return [np.array([seen.setdefault(gone or cells[a:b], len(seen)) for a, b, gone in spans], np.int64)]
+    return [np.array([numbers.setdefault(null or cells[a:b], len(numbers)) for a, b, null in spans], np.int64)]
 
 
 # Python objects
@@ -196,8 +196,8 @@ EQUAL = {bool, bytes, datetime.date, datetime.timedelta, fractions.Fraction, int
 def _of_objects(cells: list[Any]) -> list[np.ndarray]:
     kinds = set(map(type, cells))
     keys = cells if len(kinds) == 1 and kinds <= EQUAL else map(_key, cells)
-    seen: dict[Any, int] = {}
-    return [np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)]
+    numbers: dict[Any, int] = {}
+    return [np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)]
 
 
 def _key(cell: Any) -> tuple[Any, ...]:

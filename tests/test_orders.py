@@ -15,7 +15,7 @@ from mag._lib.progress import Progress
 from mag.methods import METHODS
 from mag.methods.distances.neighbors import neighbors
 from mag.methods.orders import mdav_order, npn, tsp
-from mag.methods.orders.consecutive import Whole, best_in_orders, labels_in_order
+from mag.methods.orders.consecutive import IntegerColumns, best_in_orders, labels_in_order
 from mag.methods.orders.groups_of_k import order_of
 from mag.methods.orders.projection import Search, principal, project
 
@@ -46,7 +46,7 @@ def test_no_cut_of_the_order_is_better(k, offset):
     rng = np.random.default_rng(k)
     for n, d in itertools.product((2 * k, 2 * k + 1, 11, 12), (1, 2, 5)):
         X, order = rng.integers(-20, 20, (n, d)) + float(offset), rng.permutation(n)
-        for cost, whole in ((spread, None), (rounded, Whole(X, np.ones(d)))):
+        for cost, whole in ((spread, None), (rounded, IntegerColumns(X, np.ones(d)))):
             labels = labels_in_order(X, order, k, whole)
             found = sum(cost(X[labels == g]) for g in np.unique(labels))
             best = min(sum(cost(X[order][i:j]) for i, j in cut) for cut in every_cut(n, k))
@@ -68,7 +68,7 @@ def test_weights_of_columns_count_for_integers():
     X = np.array([[0, 0], [0, 9], [5, 0], [5, 9]]) * 1.0
     for unit, expected in (([1.0, 0.0], [1, 1, 0, 0]), ([0.0, 1.0], [1, 0, 1, 0])):
         order = [0, 1, 2, 3] if unit[0] else [0, 2, 1, 3]
-        labels = labels_in_order(X, np.array(order), 2, Whole(X, np.array(unit)))
+        labels = labels_in_order(X, np.array(order), 2, IntegerColumns(X, np.array(unit)))
         assert labels.tolist() == expected
 
 

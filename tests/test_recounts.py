@@ -98,8 +98,8 @@ def of_parquet(table, folder):
     path = folder / "columns.parquet"
     pq.write_table(table, path, row_group_size=5)
     written = _parquet.Source(path)
-    jointly = _parquet.recounted(written, {"x": 1, "y": 1}, [])[0]
-    assert _parquet.recounted(written, {"x": 1}, ["y"]) == (jointly, {"x": jointly})
+    jointly = _parquet.recount_file(written, {"x": 1, "y": 1}, [])[0]
+    assert _parquet.recount_file(written, {"x": 1}, ["y"]) == (jointly, {"x": jointly})
     return jointly
 
 

@@ -167,12 +167,12 @@ def test_memory_can_be_released_and_is_bounded(monkeypatch):
     x = hostile(3000)["normal"]
     release()
     assert_sorts(x)
-    assert workspace._kept.loans["work", np.float64].nbytes >= 16 * x.size
+    assert workspace._mine.loans["work", np.float64].nbytes >= 16 * x.size
     release()
-    assert not workspace._kept.loans
+    assert not workspace._mine.loans
     monkeypatch.setattr(workspace, "KEPT", 1000)
     assert_sorts(x)
-    assert not workspace._kept.loans
+    assert not workspace._mine.loans
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

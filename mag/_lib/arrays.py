@@ -211,8 +211,8 @@ def _to_torch(home: Home, array: np.ndarray, dtype: Any) -> Any:
 
 
 def _to_jax(home: Home, array: np.ndarray, dtype: Any) -> Any:
-    moved = sys.modules["jax"].device_put(array, home.device)
-    return moved if dtype is None else moved.astype(dtype)
+    copy = sys.modules["jax"].device_put(array, home.device)
+    return copy if dtype is None else copy.astype(dtype)
 
 
 def _to_cupy(home: Home, array: np.ndarray, dtype: Any) -> Any:

@@ -40,7 +40,7 @@ def writing(
     """
     places = [check_target(target, sources, overwrite) for target in targets]
     if len(set(places)) < len(places):
-        raise ValueMistake(f"the files to write must have different names; got {_listed(places)}.")
+        raise ValueMistake(f"the files to write must have different names; got {_list_names(places)}.")
     drafts = [place.with_name(f".{place.stem}.{secrets.token_hex(4)}.part{place.suffix}") for place in places]
     published: list[pathlib.Path] = []
     try:
@@ -122,5 +122,5 @@ def _sync(path: pathlib.Path) -> None:
         os.close(handle)
 
 
-def _listed(paths: Sequence[pathlib.Path]) -> str:
+def _list_names(paths: Sequence[pathlib.Path]) -> str:
     return ", ".join(repr(path.name) for path in paths)

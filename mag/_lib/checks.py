@@ -18,20 +18,20 @@ def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
     if isinstance(choice, str) and choice in allowed:
         return choice
     names = ", ".join(map(repr, sorted(allowed)))
-    raise ValueMistake(f"{option} must be one of {names}; got {shown(choice)}.")
+    raise ValueMistake(f"{option} must be one of {names}; got {describe(choice)}.")
 
 
 def integer(option: str, number: Any, low: int, high: int, high_name: str) -> int:
     """An integer in [low, high]; neither a bool nor a float."""
-    if not _whole(number):
-        raise TypeMistake(f"{option} must be an integer in [{low}, {high_name}={high}]; got {shown(number)}.")
+    if not _is_integer(number):
+        raise TypeMistake(f"{option} must be an integer in [{low}, {high_name}={high}]; got {describe(number)}.")
     number = operator.index(number)
     if not low <= number <= high:
         raise ValueMistake(f"{option} must be an integer in [{low}, {high_name}={high}]; got {number}.")
     return number
 
 
-def _whole(number: Any) -> bool:
+def _is_integer(number: Any) -> bool:
     return type(number) is int or (isinstance(number, numbers.Integral) and not isinstance(number, (bool, np.bool_)))
 
 
@@ -44,8 +44,8 @@ def thread_count(option: str, number: Any) -> int:
     """A positive integer, or every processor that this process may use."""
     if number is None:
         return _processors()
-    if not _whole(number):
-        raise TypeMistake(f"{option} must be None or a positive integer; got {shown(number)}.")
+    if not _is_integer(number):
+        raise TypeMistake(f"{option} must be None or a positive integer; got {describe(number)}.")
     if operator.index(number) < 1:
         raise ValueMistake(f"{option} must be None or a positive integer; got {number}.")
     return operator.index(number)
@@ -55,7 +55,7 @@ def penalty(option: str, number: Any, integers: bool) -> float:
     """A finite number that is not negative; an integer where costs are integers."""
     allowed = "an integer in [0, 2**53]" if integers else "a finite number that is not negative"
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Integral if integers else numbers.Real):
-        raise TypeMistake(f"{option} must be {allowed}; got {shown(number)}.")
+        raise TypeMistake(f"{option} must be {allowed}; got {describe(number)}.")
     if not 0 <= float(number) < np.inf or (integers and float(number) > 2**53):
         raise ValueMistake(f"{option} must be {allowed}; got {number}.")
     return float(number)
@@ -64,7 +64,7 @@ def penalty(option: str, number: Any, integers: bool) -> float:
 def flag(option: str, choice: Any) -> bool:
     """True or False."""
     if not isinstance(choice, (bool, np.bool_)):
-        raise TypeMistake(f"{option} must be True or False; got {shown(choice)}.")
+        raise TypeMistake(f"{option} must be True or False; got {describe(choice)}.")
     return bool(choice)
 
 
@@ -106,8 +106,8 @@ def finite(option: str, x: np.ndarray) -> None:
     where = ""
     if x.ndim == 2:
         columns = np.flatnonzero(~np.isfinite(x).all(axis=0))
-        named = ", ".join(map(str, columns[:5])) + (", …" if columns.size > 5 else "")
-        where = f" in column {named}" if columns.size == 1 else f" in columns {named}"
+        names = ", ".join(map(str, columns[:5])) + (", …" if columns.size > 5 else "")
+        where = f" in column {names}" if columns.size == 1 else f" in columns {names}"
     refuse(option, nans, infinities, where)
 
 
@@ -120,18 +120,18 @@ def not_finite(x: np.ndarray) -> tuple[int, int]:
 
 def refuse(option: str, nans: int, infinities: int, where: str = "") -> NoReturn:
     """Values were counted that are not finite."""
-    found = [f"{count} {name}" for count, name in ((nans, "NaN"), (infinities, "infinite")) if count]
+    kinds = [f"{count} {name}" for count, name in ((nans, "NaN"), (infinities, "infinite")) if count]
     values = "value" if nans + infinities == 1 else "values"
-    raise ValueMistake(f"{option} contains {' and '.join(found)} {values}{where}; drop or impute them first.")
+    raise ValueMistake(f"{option} contains {' and '.join(kinds)} {values}{where}; drop or impute them first.")
 
 
-def per_column(option: str, given: Any, m: int) -> list[Any]:
+def per_column(option: str, argument: Any, m: int) -> list[Any]:
     """One entry per column, from one for all or from one each."""
-    if isinstance(given, (list, tuple)):
-        if len(given) != m:
-            raise ValueMistake(f"{option} must be one, or one per column of X, m={m}; got {len(given)}.")
-        return list(given)
-    return [given] * m
+    if isinstance(argument, (list, tuple)):
+        if len(argument) != m:
+            raise ValueMistake(f"{option} must be one, or one per column of X, m={m}; got {len(argument)}.")
+        return list(argument)
+    return [argument] * m
 
 
 def positive(option: str, number: Any) -> float:
@@ -163,7 +163,7 @@ def fraction(option: str, number: Any) -> float:
 
 def _number(option: str, number: Any, allowed: str, low: float, high: float = np.finfo(float).max) -> float:
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
-        raise TypeMistake(f"{option} must be {allowed}; got {shown(number)}.")
+        raise TypeMistake(f"{option} must be {allowed}; got {describe(number)}.")
     if not low <= float(number) <= high:
         raise ValueMistake(f"{option} must be {allowed}; got {number}.")
     return float(number)
@@ -220,13 +220,13 @@ def same_columns(option: str, columns: int, other: str, d: int) -> None:
         raise ValueMistake(f"{option} must have as many columns as {other}, d={d}; got {columns}.")
 
 
-def unused(option: str, given: Any, by: str) -> None:
+def unused(option: str, argument: Any, by: str) -> None:
     """An option that would have no effect is a mistake."""
-    if given is not None:
+    if argument is not None:
         raise ValueMistake(f"{option} is not used by {by}; leave it out.")
 
 
-def shown(choice: Any) -> str:
+def describe(choice: Any) -> str:
     """How a wrong option is quoted: strings and numbers as they are, anything else by its type."""
     if choice is None or isinstance(choice, (str, numbers.Number, np.generic)):
         return repr(choice.item() if isinstance(choice, np.generic) else choice)

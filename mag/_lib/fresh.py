@@ -56,7 +56,7 @@ def _every(rows: np.ndarray | None, n: int) -> np.ndarray:
     return np.arange(n) if rows is None else rows
 
 
-def _recoded(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _recode(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Codes of used entries only, in their order, and these entries; -1 is missing."""
     used = np.unique(codes[codes >= 0])
     place = np.full(int(codes.max(initial=-1)) + 2, -1)  # the last one for -1
@@ -64,7 +64,7 @@ def _recoded(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return place[codes], used
 
 
-def _sorted(codes: np.ndarray, order: np.ndarray) -> np.ndarray:
+def _reorder(codes: np.ndarray, order: np.ndarray) -> np.ndarray:
     """The same codes where entries are put into this order."""
     place = np.full(order.size + 1, -1)
     place[order] = np.arange(order.size)
@@ -82,19 +82,19 @@ def _by_print(cells: list[Any]) -> np.ndarray:
 def _of_numpy(array: np.ndarray, rows: np.ndarray | None, blank: np.ndarray | None) -> np.ndarray:
     dtype = array.dtype
     if dtype.kind == "O":
-        taken = own_objects(array if rows is None else array[rows])
+        cells = own_objects(array if rows is None else array[rows])
     elif dtype.kind == "T":
-        made: Any = type(dtype)
-        kind = made(na_object=dtype.na_object) if hasattr(dtype, "na_object") else made()
-        taken = np.array((array if rows is None else array[rows]).tolist(), kind)
+        string_type: Any = type(dtype)
+        kind = string_type(na_object=dtype.na_object) if hasattr(dtype, "na_object") else string_type()
+        cells = np.array((array if rows is None else array[rows]).tolist(), kind)
     elif dtype.names is not None:
-        taken = np.zeros(array.size if rows is None else rows.size, _bare_dtype(dtype))  # nothing between the fields
+        cells = np.zeros(array.size if rows is None else rows.size, _bare_dtype(dtype))  # nothing between the fields
         for name in dtype.names:
-            taken[name] = _of_numpy(array[name], rows, None)
+            cells[name] = _of_numpy(array[name], rows, None)
     else:
-        taken = np.array(array) if rows is None else array[rows]
-        taken = taken if dtype.metadata is None else taken.view(_bare_dtype(dtype))
-    return blanked(taken, blank)
+        cells = np.array(array) if rows is None else array[rows]
+        cells = cells if dtype.metadata is None else cells.view(_bare_dtype(dtype))
+    return blanked(cells, blank)
 
 
 def _bare_dtype(dtype: Any) -> Any:
@@ -155,11 +155,11 @@ def _pandas_cells(array: Any, rows: np.ndarray | None, blank: np.ndarray | None)
         every = _every(rows, len(array))
         return array.take(every if blank is None else np.where(blank, -1, every), allow_fill=blank is not None)
     if hasattr(dtype, "numpy_dtype") and not stored:
-        values, gone = array.to_numpy(dtype.numpy_dtype, na_value=0), array.isna()
-        values, gone = (np.array(part) if rows is None else part[rows] for part in (values, gone))
+        values, missing = array.to_numpy(dtype.numpy_dtype, na_value=0), array.isna()
+        values, missing = (np.array(part) if rows is None else part[rows] for part in (values, missing))
         if blank is not None:
-            values[blank], gone[blank] = 0, True
-        return type(array)(values, gone)
+            values[blank], missing[blank] = 0, True
+        return type(array)(values, missing)
     cells = own_objects(np.array([*array, None], object)[:-1][_every(rows, len(array))])
     if blank is not None:
         cells[blank] = dtype.na_value
@@ -170,16 +170,16 @@ def _categories(array: Any, rows: np.ndarray | None, blank: np.ndarray | None) -
     codes = array.codes.astype(np.int64) if rows is None else array.codes[rows].astype(np.int64)
     if blank is not None:
         codes[blank] = -1
-    codes, used = _recoded(codes)
+    codes, used = _recode(codes)
     if not array.ordered:
         some = array.categories.take(used)
         try:
             order = np.asarray(some.argsort())
         except TypeError:
             order = _by_print(some.tolist())
-        codes, used = _sorted(codes, order), used[order]
-    made = sys.modules["pandas"].Categorical.from_codes
-    return made(codes, _index(array.categories, used).rename(None), ordered=array.ordered)
+        codes, used = _reorder(codes, order), used[order]
+    from_codes = sys.modules["pandas"].Categorical.from_codes
+    return from_codes(codes, _index(array.categories, used).rename(None), ordered=array.ordered)
 
 
 def _index(index: Any, rows: np.ndarray | None) -> Any:
@@ -215,8 +215,8 @@ def _of_polars(series: Any, rows: np.ndarray | None, blank: np.ndarray | None) -
         index = index.zip_with(polars.Series(~blank), polars.Series([None], dtype=index.dtype))
     if series.dtype == polars.Object:
         cells = np.array([*series.to_list(), None], object)
-        taken = own_objects(cells[index.fill_null(len(series)).to_numpy()])
-        return polars.Series(series.name, taken.tolist(), dtype=polars.Object)
+        objects = own_objects(cells[index.fill_null(len(series)).to_numpy()])
+        return polars.Series(series.name, objects.tolist(), dtype=polars.Object)
     return _polars_cells(series.gather(index))
 
 
@@ -237,8 +237,8 @@ def _polars_cells(series: Any) -> Any:
         there = series.is_not_null()
         index = polars.select(polars.when(there).then(polars.int_range(len(series)))).to_series()
         parts = {part.name: _polars_cells(part.alias("").gather(index)) for part in series.struct.unnest()}
-        whole = polars.DataFrame(parts).to_struct(name)
-        return whole if there.all() else polars.select(polars.when(there).then(whole).alias(name)).to_series()
+        structs = polars.DataFrame(parts).to_struct(name)
+        return structs if there.all() else polars.select(polars.when(there).then(structs).alias(name)).to_series()
     if isinstance(dtype, polars.Array):
         return _polars_cells(series.arr.to_list()).list.to_array(dtype.size)
     return _polars_lists(series) if isinstance(dtype, polars.List) else series
@@ -269,14 +269,14 @@ def _of_arrow(column: Any, rows: np.ndarray | None, blank: np.ndarray | None) ->
     wide = {pyarrow.string(): pyarrow.large_string(), pyarrow.binary(): pyarrow.large_binary()}.get(column.type)
     if wide is None or column.nbytes < 2**31:
         coded = column.num_chunks and pyarrow.types.is_dictionary(column.type)
-        cells = _arrow_dictionary(column.chunks, index) if coded else _arrow_cells(_joined(column), index)
+        cells = _arrow_dictionary(column.chunks, index) if coded else _arrow_cells(_join_chunks(column), index)
         return pyarrow.chunked_array([cells], _bare(column.type))
-    taken, many = _joined(column.cast(wide)).take(index), -(-column.nbytes // 2**30)  # 32 bits do not count so far
-    parts = [taken.slice(at, -(-len(taken) // many)) for at in range(0, len(taken), -(-len(taken) // many))]
+    cells, many = _join_chunks(column.cast(wide)).take(index), -(-column.nbytes // 2**30)  # 32 bits do not count so far
+    parts = [cells.slice(at, -(-len(cells) // many)) for at in range(0, len(cells), -(-len(cells) // many))]
     return pyarrow.chunked_array([part.cast(column.type) for part in parts])
 
 
-def _joined(column: Any) -> Any:
+def _join_chunks(column: Any) -> Any:
     """One array of a chunked one."""
     pyarrow = sys.modules["pyarrow"]
     if column.num_chunks == 1:
@@ -297,8 +297,8 @@ def _arrow_cells(array: Any, index: Any) -> Any:
         return _arrow_dictionary([array], index)
     if types.is_struct(kind):
         parts = [_arrow_cells(part, index) for part in array.flatten()]  # nulls of the whole are nulls of its parts
-        gone = array.is_null().take(index).fill_null(True)
-        return pyarrow.StructArray.from_arrays(parts, fields=list(_bare(kind)), mask=gone)
+        missing = array.is_null().take(index).fill_null(True)
+        return pyarrow.StructArray.from_arrays(parts, fields=list(_bare(kind)), mask=missing)
     if types.is_run_end_encoded(kind):
         import pyarrow.compute as pc
 
@@ -308,24 +308,24 @@ def _arrow_cells(array: Any, index: Any) -> Any:
         return array.cast(wide).take(index).cast(kind)
     if types.is_list_view(kind) or types.is_large_list_view(kind):
         return _arrow_list_view(array, index)
-    taken = array.take(index)
+    cells = array.take(index)
     if not types.is_nested(kind):
-        return taken
-    inner = _arrow_cells(taken.values, pyarrow.array(np.arange(len(taken.values))))
-    own = taken.buffers()[: 1 if types.is_fixed_size_list(kind) else 2]
-    return pyarrow.Array.from_buffers(_bare(kind), len(taken), own, children=[inner])
+        return cells
+    inner = _arrow_cells(cells.values, pyarrow.array(np.arange(len(cells.values))))
+    own = cells.buffers()[: 1 if types.is_fixed_size_list(kind) else 2]
+    return pyarrow.Array.from_buffers(_bare(kind), len(cells), own, children=[inner])
 
 
 def _arrow_list_view(array: Any, index: Any) -> Any:
     pyarrow = sys.modules["pyarrow"]
-    gone = array.is_null().take(index).fill_null(True)
+    missing = array.is_null().take(index).fill_null(True)
     offsets, sizes = (part.take(index).fill_null(0).to_numpy() for part in (array.offsets, array.sizes))
-    sizes = np.where(gone.to_numpy(zero_copy_only=False), 0, sizes).astype(offsets.dtype)
+    sizes = np.where(missing.to_numpy(zero_copy_only=False), 0, sizes).astype(offsets.dtype)
     begins = (np.cumsum(sizes) - sizes).astype(offsets.dtype)
     inner = _arrow_cells(array.values, pyarrow.array(np.repeat(offsets - begins, sizes) + np.arange(sizes.sum())))
-    made = pyarrow.ListViewArray if pyarrow.types.is_list_view(array.type) else pyarrow.LargeListViewArray
+    view_type = pyarrow.ListViewArray if pyarrow.types.is_list_view(array.type) else pyarrow.LargeListViewArray
     begins, sizes = pyarrow.array(begins), pyarrow.array(sizes)
-    return made.from_arrays(begins, sizes, inner, type=_bare(array.type), mask=gone)
+    return view_type.from_arrays(begins, sizes, inner, type=_bare(array.type), mask=missing)
 
 
 def _arrow_dictionary(chunks: list[Any], index: Any) -> Any:
@@ -337,21 +337,21 @@ def _arrow_dictionary(chunks: list[Any], index: Any) -> Any:
     for chunk, start in zip(chunks, np.cumsum([0, *(len(chunk.dictionary) for chunk in chunks)])[:-1], strict=True):
         own = chunk.indices.cast(pyarrow.int64()).fill_null(-1).to_numpy()
         codes.append(np.where(own < 0, -1, own + start))
-    taken = np.concatenate(codes)[index.fill_null(-1).to_numpy() + 1]
+    places = np.concatenate(codes)[index.fill_null(-1).to_numpy() + 1]
     if not pyarrow.types.is_nested(entries.type):  # an entry may stand there twice, or be null
         single = entries.dictionary_encode()
-        taken = np.append(single.indices.fill_null(-1).to_numpy(zero_copy_only=False), -1)[taken].astype(np.int64)
+        places = np.append(single.indices.fill_null(-1).to_numpy(zero_copy_only=False), -1)[places].astype(np.int64)
         entries = single.dictionary
-    numbers, used = _recoded(taken)
+    numbers, used = _recode(places)
     if not kind.ordered:
         some = entries.take(pyarrow.array(used))
         try:
             order = pc.sort_indices(some).to_numpy()
         except pyarrow.ArrowNotImplementedError:
             order = _by_print(some.to_pylist())
-        numbers, used = _sorted(numbers, order), used[order]
-    gone = numbers < 0
-    indices = pyarrow.array(np.where(gone, 0, numbers), mask=gone).cast(kind.index_type)
+        numbers, used = _reorder(numbers, order), used[order]
+    missing = numbers < 0
+    indices = pyarrow.array(np.where(missing, 0, numbers), mask=missing).cast(kind.index_type)
     return pyarrow.DictionaryArray.from_arrays(
         indices, _arrow_cells(entries, pyarrow.array(used)), ordered=kind.ordered
     )
@@ -369,9 +369,9 @@ def _bare(kind: Any) -> Any:
         return pyarrow.list_(bare_field(kind.value_field), kind.list_size)
     if types.is_dictionary(kind):
         return pyarrow.dictionary(kind.index_type, _bare(kind.value_type), kind.ordered)
-    made = {"is_list": "list_", "is_large_list": "large_list", "is_list_view": "list_view"}
-    made |= {"is_large_list_view": "large_list_view"}
-    for name, of in made.items():
+    makers = {"is_list": "list_", "is_large_list": "large_list", "is_list_view": "list_view"}
+    makers |= {"is_large_list_view": "large_list_view"}
+    for name, of in makers.items():
         if getattr(types, name)(kind):
             return getattr(pyarrow, of)(bare_field(kind.value_field))
     return kind

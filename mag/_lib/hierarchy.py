@@ -14,7 +14,7 @@ class Hierarchy:
 
     def __init__(self, option: str, parents: Mapping[Hashable, Hashable]) -> None:
         if not isinstance(parents, Mapping) or not parents:
-            raise TypeMistake(f"{option} must map every category to its parent; got {checks.shown(parents)}.")
+            raise TypeMistake(f"{option} must map every category to its parent; got {checks.describe(parents)}.")
         self._option = option
         up = {child: parent for child, parent in parents.items() if child != parent}
         nodes = list(dict.fromkeys([*parents, *parents.values()]))
@@ -46,25 +46,25 @@ class Hierarchy:
     def leaf_of(self, values: np.ndarray) -> np.ndarray:
         """The leaf of every value."""
         known = {node: i for node, i in self.number.items() if i not in self.children}
-        found = [known.get(value, -1) for value in values.tolist()]
-        if missing := len({value for value, i in zip(values.tolist(), found, strict=True) if i < 0}):
+        leaves = [known.get(value, -1) for value in values.tolist()]
+        if missing := len({value for value, i in zip(values.tolist(), leaves, strict=True) if i < 0}):
             raise ValueMistake(f"{self._option} must have every value as a leaf; {missing} distinct values are none.")
-        return np.array(found)
+        return np.array(leaves)
 
     def common_ancestors(self, leaves: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """The closest common ancestor of the leaves of every group."""
         order = np.argsort(groups, kind="stable")
         starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
         depth = max(map(len, self.paths.values()))
-        found = np.full(starts.size, self.root)
+        ancestors = np.full(starts.size, self.root)
         ways = np.full((len(self.number), depth), -1)
         for leaf, path in self.paths.items():
             ways[leaf] = path + [leaf] * (depth - len(path))
         for level in range(depth):
             here = ways[leaves[order], level]
             lowest, highest = np.minimum.reduceat(here, starts), np.maximum.reduceat(here, starts)
-            found = np.where(lowest == highest, lowest, found)
-        return found
+            ancestors = np.where(lowest == highest, lowest, ancestors)
+        return ancestors
 
 
 def read_hierarchies(hierarchies: Any, d: int) -> dict[int, Hierarchy]:
@@ -72,7 +72,7 @@ def read_hierarchies(hierarchies: Any, d: int) -> dict[int, Hierarchy]:
     if hierarchies is None:
         return {}
     if not isinstance(hierarchies, Mapping):
-        raise TypeMistake(f"hierarchies must map columns to trees; got {checks.shown(hierarchies)}.")
+        raise TypeMistake(f"hierarchies must map columns to trees; got {checks.describe(hierarchies)}.")
     return {
         checks.integer("a key of hierarchies", column, 0, d - 1, "d-1"): Hierarchy(f"hierarchies[{column}]", tree)
         for column, tree in hierarchies.items()

@@ -31,24 +31,24 @@ def stop_if_left() -> None:
         raise Left
 
 
-def interruptible(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """function(*args, **named), on another thread if this is the main one."""
     global _idle
     if threading.current_thread() is not threading.main_thread():
-        return function(*args, **named)
+        return function(*args, **options)
     worker, _idle = _idle or Worker(), None
     left, context = threading.Event(), copy_context()
     context.run(_left.set, left)
-    job = worker.submit(lambda: context.run(function, *args, **named))
+    job = worker.submit(lambda: context.run(function, *args, **options))
     try:
         while True:
             try:
-                found = job.result(POLL)
+                result = job.result(POLL)
             except TimeoutError as error:
                 if job.done() and error is job.exception():  # its own: it may also have ended after the wait for it
                     raise
             else:
-                return found
+                return result
     finally:
         if not job.done():
             left.set()

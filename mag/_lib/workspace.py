@@ -19,7 +19,7 @@ class _Loans(dict[tuple[str, Any], Any]):
 _all: "weakref.WeakSet[_Loans]" = weakref.WeakSet()
 
 
-class _Kept(threading.local):
+class _ThreadLoans(threading.local):
     def __init__(self) -> None:
         self.loans = _Loans()
         with _adding:
@@ -27,7 +27,7 @@ class _Kept(threading.local):
 
 
 _adding = threading.Lock()
-_kept = _Kept()
+_mine = _ThreadLoans()
 
 
 def _forget() -> None:
@@ -42,11 +42,11 @@ if hasattr(os, "register_at_fork"):
 
 def borrow(name: str, size: int, dtype: Any) -> np.ndarray:
     """An array that belongs to this thread until it borrows that type under the same name again."""
-    memory = _kept.loans.get((name, dtype))
+    memory = _mine.loans.get((name, dtype))
     if memory is None or memory.size < size:
         memory = np.empty(size, dtype)
         if memory.nbytes <= KEPT:
-            _kept.loans[name, dtype] = memory
+            _mine.loans[name, dtype] = memory
     return memory[:size]
 
 

@@ -79,13 +79,13 @@ def columns(
     device = on_device(X, backend)
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
-        plan = _checked(resident, *arguments)
+        plan = _plan_columns(resident, *arguments)
         if all(where.supports(len(plan.values), problem) for problem, _ in plan.jobs):
             return where.group_resident_columns(
                 plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home
             )
     read_values, way_home = read_table("X", X)
-    plan = _checked(read_values, *arguments)
+    plan = _plan_columns(read_values, *arguments)
     run = runner_for(engine, plan.values, [problem for problem, _ in plan.jobs])
     solved = run(engine.group_columns, plan.values, plan.jobs, plan.threads)
     if solved is None:
@@ -109,27 +109,27 @@ class _Plan:
     threads: int
 
 
-def _checked(X: Any, k: Any, cost: Any, solver: str, threads: int | None) -> _Plan:
+def _plan_columns(X: Any, k: Any, cost: Any, solver: str, threads: int | None) -> _Plan:
     """What is to be solved: columns of the same cost and k together."""
     values = real_table("X", X)
     (n, m), dtype = values.shape, values.dtype
-    costs = [cost_of(name, one) for name, one in _named("cost", per_column("cost", cost, m), cost)]
+    costs = [cost_of(name, one) for name, one in _with_names("cost", per_column("cost", cost, m), cost)]
     sizes = k if isinstance(k, (list, tuple, int)) or np.ndim(k) == 0 else read("k", k)[0].tolist()
-    ks = [integer(name, one, 1, n, "n") for name, one in _named("k", per_column("k", sizes, m), sizes)]
+    ks = [integer(name, one, 1, n, "n") for name, one in _with_names("k", per_column("k", sizes, m), sizes)]
     pairs: dict[tuple[Cost, int], list[int]] = {}
     for j, pair in enumerate(zip(costs, ks, strict=True)):
         pairs.setdefault(pair, []).append(j)
-    for chosen in dict.fromkeys(costs):
-        values = numbers_of("X", values, chosen)
+    for kind in dict.fromkeys(costs):
+        values = numbers_of("X", values, kind)
     jobs = [
-        (Problem(chosen, solvers_of(solver, chosen, size, chosen.splitting, False), size, size), np.array(group))
-        for (chosen, size), group in pairs.items()
+        (Problem(kind, solvers_of(solver, kind, size, kind.splitting, False), size, size), np.array(group))
+        for (kind, size), group in pairs.items()
     ]
     one_each = tuple(ks) if isinstance(sizes, (list, tuple)) else ks[0]
     return _Plan(values, dtype, one_each, ks, costs, jobs, thread_count("threads", threads))
 
 
-def _named(option: str, entries: list[Any], argument: Any) -> list[tuple[str, Any]]:
+def _with_names(option: str, entries: list[Any], argument: Any) -> list[tuple[str, Any]]:
     """Every entry with how messages call it; a single one is looked at once."""
     if isinstance(argument, (list, tuple)):
         return [(f"{option}[{j}]", entry) for j, entry in enumerate(entries)]

@@ -12,18 +12,18 @@ from mag.methods import METHODS, Method, Resources, check_init
 
 def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, engine: Any, backend: str) -> None:
     """What the method does not use is a mistake, and so are a k that it cannot do and what options cannot be."""
-    chosen = METHODS[name]
-    if chosen.k not in (None, k):
-        raise ValueMistake(f"method {name!r} needs k={chosen.k}; got k={k}.")
+    method = METHODS[name]
+    if method.k not in (None, k):
+        raise ValueMistake(f"method {name!r} needs k={method.k}; got k={k}.")
     for option in [*options, *([] if time_limit is None else ["time_limit"])]:
-        if option not in chosen.options:
-            listed = ", ".join(chosen.options) or "none"
+        if option not in method.options:
+            listed = ", ".join(method.options) or "none"
             raise TypeMistake(f"{option} is not used by method {name!r}; its options are: {listed}.")
-    if engine is not cpu and not chosen.takes("engine"):
+    if engine is not cpu and not method.takes("engine"):
         raise TypeMistake(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
     if "init" in options:
         check_init(k, options["init"])
-    chosen.check(k, **{option: wanted for option, wanted in options.items() if option not in ("init", "integer")})
+    method.check(k, **{option: setting for option, setting in options.items() if option not in ("init", "integer")})
 
 
 def run_method(

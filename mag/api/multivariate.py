@@ -8,7 +8,7 @@ import numpy as np
 from mag._backends.cpu.labels import at_least
 from mag._compiled.groups import distance
 from mag._lib.arrays import read_table
-from mag._lib.checks import finite, flag, integer, one_of, real_table, seconds, shown, thread_count
+from mag._lib.checks import describe, finite, flag, integer, one_of, real_table, seconds, thread_count
 from mag._lib.errors import TypeMistake, ValueMistake, group_below
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Progress
@@ -23,7 +23,7 @@ from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound
 from mag.methods import METHODS, Resources, automatic
 from mag.methods.distances.standard import Standard, center_columns
-from mag.methods.orders.consecutive import Whole
+from mag.methods.orders.consecutive import IntegerColumns
 from mag.results import RecordGrouping
 
 
@@ -227,20 +227,20 @@ def multivariate(
         values = values.view(np.uint8)
     own: dict[str, Any] = {**options}
     check_options(name, k, own, time_limit, engine, backend)
-    whole = _integer(own.pop("integer", False), values, dtype)
+    in_integers = _integer(own.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     generator = generator_of(random_state)
     standard = center_columns(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
     names = [name] if n >= 2 * k and k > 1 and d > 1 else []
-    tracker = progress_for(names, k, own, whole, progress_of(progress), seconds("time_limit", time_limit))
+    tracker = progress_for(names, k, own, in_integers, progress_of(progress), seconds("time_limit", time_limit))
     if n < 2 * k or k == 1:
         labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
     elif d == 1:
-        labels = univariate(values[:, 0], k, cost="sse_int" if whole else "sse", threads=threads).labels
+        labels = univariate(values[:, 0], k, cost="sse_int" if in_integers else "sse", threads=threads).labels
         name = "univariate"
     else:
-        integers = _whole(values, standard) if whole else None
+        integers = _integer_columns(values, standard) if in_integers else None
         labels, details = run_method(
             METHODS[name], standard.z, k, Resources(generator, tracker, threads, engine, integers), own
         )
@@ -256,7 +256,7 @@ def multivariate(
         x=values,
         dtype=dtype,
         standard=standard,
-        integer=whole,
+        integer=in_integers,
         method=name,
         complete=not tracker.stopped,
         details={what: home(fact) if home and isinstance(fact, np.ndarray) else fact for what, fact in details.items()},
@@ -274,22 +274,22 @@ def multivariate(
 
 def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
     """Which bound was asked for."""
-    chosen = None
+    name = None
     if isinstance(bound, str):
-        chosen = one_of("bound", bound, BOUNDS)
+        name = one_of("bound", bound, BOUNDS)
     elif flag("bound", bound):
-        chosen = automatic_bound(n)
-    if chosen == "lp" and n > DENSE:
+        name = automatic_bound(n)
+    if name == "lp" and n > DENSE:
         raise ValueMistake(f"bound='lp' is for at most {DENSE} records; got n={n}, use 'neighbor'.")
-    if chosen != "lp" and bound_time is not None:
-        raise TypeMistake(f"bound_time is only used by bound 'lp'; got bound={shown(bound)} of n={n} records.")
+    if name != "lp" and bound_time is not None:
+        raise TypeMistake(f"bound_time is only used by bound 'lp'; got bound={describe(bound)} of n={n} records.")
     seconds("bound_time", bound_time)
-    return chosen
+    return name
 
 
-def _integer(whole: Any, values: np.ndarray, dtype: np.dtype) -> bool:
+def _integer(option: Any, values: np.ndarray, dtype: np.dtype) -> bool:
     """Whether integers are to be published."""
-    if not flag("integer", whole):
+    if not flag("integer", option):
         return False
     if dtype.kind == "f":
         raise TypeMistake(f"integer=True needs integers; got {dtype.name}, round X to integers first.")
@@ -299,7 +299,7 @@ def _integer(whole: Any, values: np.ndarray, dtype: np.dtype) -> bool:
     return True
 
 
-def _whole(values: np.ndarray, standard: Standard) -> Whole:
+def _integer_columns(values: np.ndarray, standard: Standard) -> IntegerColumns:
     """The integers around 0."""
     y = distance(values, values.min(axis=0)).astype(np.float64)
-    return Whole(y - np.rint(y.mean(axis=0)), standard.unit)
+    return IntegerColumns(y - np.rint(y.mean(axis=0)), standard.unit)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.checks import integer, one_of, shown
+from mag._lib.checks import describe, integer, one_of
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag.costs import COSTS, Cost
 from mag.solvers import SOLVERS, Solver
@@ -41,7 +41,7 @@ def solvers_of(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -
         else:
             why = f"cost {cost.name!r} and weights" if weighted else f"cost {cost.name!r}"
         listed = ", ".join(repr(name) for name in ["auto", *valid])
-        raise ValueMistake(f"solver must be one of {listed} with {why}; got {shown(solver)}.")
+        raise ValueMistake(f"solver must be one of {listed} with {why}; got {describe(solver)}.")
     return {solver: SOLVERS[solver]}
 
 
@@ -58,4 +58,4 @@ def progress_of(progress: Any) -> Any:
     """How progress is reported: True, False or a function."""
     if progress is None or isinstance(progress, bool) or callable(progress):
         return progress
-    raise TypeMistake(f"progress must be True, False or a function; got {shown(progress)}.")
+    raise TypeMistake(f"progress must be True, False or a function; got {describe(progress)}.")

@@ -9,7 +9,7 @@ import numpy as np
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Progress, bar_of
 from mag.methods import METHODS, Resources
-from mag.methods.orders.consecutive import Whole
+from mag.methods.orders.consecutive import IntegerColumns
 
 SHARED = 12  # from this k on, all share the code of the solvers; those below have their own
 SHORT = {  # the same code
@@ -40,18 +40,18 @@ def progress_for(
 
 def ready_method(name: str, k: int, options: Mapping[str, Any], integer: bool = False) -> None:
     """Compile or load what a method with these options will run."""
-    chosen = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT}
-    interruptible(ready, name, min(k, SHARED), integer, tuple(sorted(chosen.items())))
+    choices = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT}
+    interruptible(ready, name, min(k, SHARED), integer, tuple(sorted(choices.items())))
 
 
 @cache
-def ready(name: str, k: int, integer: bool, chosen: tuple[tuple[str, bool | str], ...]) -> None:
+def ready(name: str, k: int, integer: bool, choices: tuple[tuple[str, bool | str], ...]) -> None:
     """Run a method on made-up records: to its end, and without any time."""
     method = METHODS[name]
     for other in method.starts:
         ready(other, k, False, ())
     X = np.random.default_rng(0).integers(-99, 99, (16 * k, 3)).astype(np.float64)
-    options = {name: one for name, one in SHORT.items() if name in method.options} | dict(chosen)
-    whole = Whole(X, np.ones(3)) if integer else None
+    options = {name: one for name, one in SHORT.items() if name in method.options} | dict(choices)
+    integers = IntegerColumns(X, np.ones(3)) if integer else None
     for seconds in (None, 0.0):
-        method.run(X, k, Resources(np.random.default_rng(0), Progress(None, seconds), whole=whole), options)
+        method.run(X, k, Resources(np.random.default_rng(0), Progress(None, seconds), integers=integers), options)

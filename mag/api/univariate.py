@@ -98,16 +98,16 @@ def univariate(
     >>> grouping
     <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
     """
-    chosen, engine = cost_of("cost", cost), backend_of(backend)
-    arguments = (k, chosen, solver, weights, assume_sorted, group_penalty, max_groups, soft, threads)
+    kind, engine = cost_of("cost", cost), backend_of(backend)
+    arguments = (k, kind, solver, weights, assume_sorted, group_penalty, max_groups, soft, threads)
     device = on_device(x, backend)
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
-        plan = _checked(resident, False, *arguments)
+        plan = _check_arguments(resident, False, *arguments)
         if where.supports(plan.values.size, plan.problem, plan.weights is not None):
             return where.group_resident(plan.values, plan.problem, dtype=plan.dtype, home=home)
     read_values, way_home = read("x", x)
-    plan = _checked(read_values, True, *arguments)
+    plan = _check_arguments(read_values, True, *arguments)
     run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
     if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None):
@@ -121,7 +121,7 @@ def univariate(
         order=order,
         starts=starts,
         weights=plan.weights,
-        cost=chosen,
+        cost=kind,
         home=way_home,
     )
 
@@ -138,7 +138,7 @@ class _Plan:
     threads: int
 
 
-def _checked(
+def _check_arguments(
     x: Any,
     look: bool,
     k: int,

@@ -38,8 +38,8 @@ class Pool:
         n = len(self.distance)
         if len(self.costs) > MOST * n:
             excess = self.costs - y[self.groups].sum(axis=1)
-            kept = np.sort(np.argsort(excess, kind="stable")[: KEPT * n])
-            self.groups, self.costs = self.groups[kept], self.costs[kept]
+            cheapest = np.sort(np.argsort(excess, kind="stable")[: KEPT * n])
+            self.groups, self.costs = self.groups[cheapest], self.costs[cheapest]
             self.seen = set(map(bytes, self.groups))
 
     def ascend(self, y, target, step, rounds, progress):

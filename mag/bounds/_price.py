@@ -72,10 +72,10 @@ def _swap(records, y, ids, sums, inside, k, excess):
         if leaves < 0:
             break
         excess += best
-        gone, come = records.distance[ids[leaves]], records.distance[ids[joins]]
+        minus, plus = records.distance[ids[leaves]], records.distance[ids[joins]]
         inside[leaves], inside[joins] = False, True
         for j in range(around):
-            sums[j] += come[ids[j]] - gone[ids[j]]
+            sums[j] += plus[ids[j]] - minus[ids[j]]
     return excess
 
 
@@ -83,15 +83,15 @@ def _swap(records, y, ids, sums, inside, k, excess):
 
 
 @jit
-def search(records, y, rank, limit, anchors, tree, groups, least, found, excess):
+def search(records, y, rank, limit, anchors, tree, groups, least, improves, excess):
     """For every anchor i, least[i] ≤ 0: no group whose first record by `rank` is i has less excess.
 
-    found[i] says whether a group with excess[i] below 0 is in groups[i].  A search of more than `limit` steps ends,
+    improves[i] says whether a group with excess[i] below 0 is in groups[i].  A search of more than `limit` steps ends,
     with the least bound of what it has not looked at.
     """
     k = groups.shape[1]
     for i in anchors:
-        count, best, found[i] = 0, 0.0, False
+        count, best, improves[i] = 0, 0.0, False
         for j in range(len(y)):
             if rank[j] > rank[i]:
                 tree.ids[0, count], tree.sums[0, count] = j, records.distance[i, j]
@@ -111,7 +111,7 @@ def search(records, y, rank, limit, anchors, tree, groups, least, found, excess)
             tree.next[depth] += 1
             tree.chosen[depth + 1] = j
             if depth == k - 2:  # nothing was estimated
-                best, found[i] = bound, True
+                best, improves[i] = bound, True
                 groups[i] = tree.chosen
                 depth -= 1
                 continue
@@ -123,8 +123,8 @@ def search(records, y, rank, limit, anchors, tree, groups, least, found, excess)
             depth, steps = depth + 1, steps + 1
             _narrow(records, y, tree, depth, count, best)
         least[i] = excess[i] = best
-        for left in range(depth + 1):
-            least[i] = min(least[i], _bound(tree, left))
+        for level in range(depth + 1):
+            least[i] = min(least[i], _bound(tree, level))
 
 
 @called
@@ -158,9 +158,9 @@ def _narrow(records, y, tree, depth, count, best):
             keys[c] = sums[c] / k - y[ids[c]] + _nearest(records, tree, ids, count, c, missing - 1) / (2 * k)
         for c in range(count):
             tree.mark[ids[c]] = False
-        found = 0
+        filled = 0
         for c in range(count):
-            found = _keep(tree.least, found, missing, keys[c])
+            filled = _keep(tree.least, filled, missing, keys[c])
         others = tree.base[depth]
         for c in range(missing - 1):
             others += tree.least[c]
@@ -178,36 +178,36 @@ def _narrow(records, y, tree, depth, count, best):
 
 
 @called
-def _keep(least, found, wanted, value):
-    """Note a value among the `wanted` smallest, in rising order; returns how many there are."""
-    if found == wanted and value >= least[wanted - 1]:
-        return found
-    place = min(found, wanted - 1)
+def _keep(least, filled, size, value):
+    """Note a value among the `size` smallest, in rising order; returns how many there are."""
+    if filled == size and value >= least[size - 1]:
+        return filled
+    place = min(filled, size - 1)
     while place > 0 and least[place - 1] > value:
         least[place] = least[place - 1]
         place -= 1
     least[place] = value
-    return min(found + 1, wanted)
+    return min(filled + 1, size)
 
 
 @called
-def _nearest(records, tree, ids, count, c, wanted):
-    """At most the sum of the `wanted` smallest distances between candidate c and other candidates."""
-    if wanted == 0:
+def _nearest(records, tree, ids, count, c, size):
+    """At most the sum of the `size` smallest distances between candidate c and other candidates."""
+    if size == 0:
         return 0.0
-    i, listed, total, found = ids[c], records.others.shape[1], 0.0, 0
+    i, listed, total, filled = ids[c], records.others.shape[1], 0.0, 0
     if count > 2 * listed:  # the list of i is shorter, and has some of them
         for rank in range(listed):
             if tree.mark[records.others[i, rank]]:
                 total += records.near[i, rank]
-                found += 1
-                if found == wanted:
+                filled += 1
+                if filled == size:
                     return total
-        return total + (wanted - found) * records.near[i, listed - 1]
+        return total + (size - filled) * records.near[i, listed - 1]
     row = records.distance[i]
     for o in range(count):
         if o != c:
-            found = _keep(tree.least, found, wanted, row[ids[o]])
-    for place in range(wanted):
+            filled = _keep(tree.least, filled, size, row[ids[o]])
+    for place in range(size):
         total += tree.least[place]
     return total

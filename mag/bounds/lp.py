@@ -41,7 +41,7 @@ def bound(X, k, cost, threads, progress):
         settled = new < 0.05 * len(X) or attempt == ROUNDS - 1
         y, allowed = pool.ascend(y, cost, 0.2 if attempt < 10 else 0.05, 20_000 if settled else 300, progress)
         if settled:  # from the first payments on it may come farther
-            y, allowed = max((y, allowed), pool.ascend(safe, cost, 0.2, 20_000, progress), key=lambda found: found[1])
+            y, allowed = max((y, allowed), pool.ascend(safe, cost, 0.2, 20_000, progress), key=lambda pair: pair[1])
         if progress.step(attempt / ROUNDS):
             break
         if settled:
@@ -93,15 +93,15 @@ class _Task:
         order = np.argsort(-y, kind="stable")
         rank = np.empty(n, np.int64)
         rank[order] = np.arange(n)
-        groups, least, found, best = np.empty((n, self.k), np.int64), np.empty(n), np.empty(n, np.bool_), np.empty(n)
+        groups, least, improves, best = np.empty((n, self.k), np.int64), np.empty(n), np.empty(n, np.bool_), np.empty(n)
 
         def look(part):
             steps = 0 if self.progress.step(0) else STEPS
-            search(self.records, y, rank, steps, part, tree(n, self.k), groups, least, found, best)
+            search(self.records, y, rank, steps, part, tree(n, self.k), groups, least, improves, best)
 
         each(look, self._chunks(order), self.threads)
         total = math.fsum(y) + math.fsum(least) - self.margin * math.fsum(np.maximum(y, 0))
-        return total, groups[found], math.fsum(best - least)
+        return total, groups[improves], math.fsum(best - least)
 
 
 @jit

@@ -42,14 +42,14 @@ def describe_codes(column: "pl.Series", least: int) -> list[str]:
     codes = _missing_codes(values, counts)
     sentences = []
     if codes:
-        shown = [f"{value:.0f} ({count} records)" for value, count in codes.items() if count >= least]
+        texts = [f"{value:.0f} ({count} records)" for value, count in codes.items() if count >= least]
         hidden = {value: count for value, count in codes.items() if count < least}
         if hidden:
             words = "rarer value" if len(hidden) == 1 else "rarer values"
-            shown.append(f"{len(hidden)} {words} ({sum(hidden.values())} records)")
+            texts.append(f"{len(hidden)} {words} ({sum(hidden.values())} records)")
         declared = ",".join("CODE" if value in hidden else f"{value:.0f}" for value in codes)
         sentences.append(
-            f"column {column.name!r} has values that look like missing codes: {', '.join(shown)}. They are averaged as "
+            f"column {column.name!r} has values that look like missing codes: {', '.join(texts)}. They are averaged as "
             f"numbers unless you declare them: --null {column.name}={declared}"
         )
     amounts = counts[~np.isin(values, list(codes))]

@@ -33,14 +33,14 @@ def table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(names):
         numbers = all(isinstance(row[place], (int, float)) for row in rows)
-        shown.add_column(Text(printable(name)), justify="right" if numbers else "left", no_wrap=True)
+        grid.add_column(Text(printable(name)), justify="right" if numbers else "left", no_wrap=True)
     for row in rows:
-        shown.add_row(*[Text(printable(number(cell))) for cell in row])
+        grid.add_row(*[Text(printable(number(cell))) for cell in row])
     width = None if sys.stdout.isatty() else 500
-    Console(width=width, highlight=False).print(shown)
+    Console(width=width, highlight=False).print(grid)
 
 
 def number(cell: Any) -> str:
@@ -56,8 +56,8 @@ def bar(what: str, quiet: bool) -> Iterator[Bar | None]:
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    drawn = Bar(what, leave=False)
+    line = Bar(what, leave=False)
     try:
-        yield drawn
+        yield line
     finally:
-        drawn.close()
+        line.close()

@@ -147,8 +147,8 @@ def _special_options(
 
 def _in_percent(row: dict[str, Any]) -> dict[str, Any]:
     """As it is printed: shares in percent."""
-    named = {SHOWN.get(name, name): fact for name, fact in row.items() if name != "complete"}
-    return {name: 100 * fact if name.endswith("%") else fact for name, fact in named.items()}
+    facts = {SHOWN.get(name, name): fact for name, fact in row.items() if name != "complete"}
+    return {name: 100 * fact if name.endswith("%") else fact for name, fact in facts.items()}
 
 
 def _figure(comparison: Any) -> Any:

@@ -169,8 +169,8 @@ def mask(
     if weights is not None and weights not in [*roles["--keep"], *roles["--drop"]]:
         raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     group_size, before = parse_integers("-k", k), _stamp(source)
-    whole = dry_run or report or withheld or prove_input or text_layout.has_codes
-    if out is not None and not whole and _by_column([read, *written], options):
+    in_memory = dry_run or report or withheld or prove_input or text_layout.has_codes
+    if out is not None and not in_memory and _by_column([read, *written], options):
         options["weights"] = weights
         for name in () if quiet else column:  # one at a time, as they are masked
             note_codes(read.read([name])[0], [name], group_size, quiet)

@@ -82,9 +82,9 @@ class Statistics(Format):
         _, meta = self._load(path, metadataonly=True, **self.as_stored)
         parts = [self._load(path, usecols=list(numbers))[0]] if numbers else []
         if others:
-            kept, letters = self._stored(path, list(others))
+            untouched, letters = self._stored(path, list(others))
             _check_letters(path, letters)
-            parts.append(kept)
+            parts.append(untouched)
         frame = columns_of(pl.concat(parts, how="horizontal"), columns)
         labels = {name: getattr(meta, name) for name in LABELS}
         return frame, {"labels": labels, "formats": {self: meta.original_variable_types}}
@@ -131,7 +131,7 @@ LABELS = ("column_names_to_labels", "missing_ranges", "variable_measure", "varia
 
 def _for(labels: dict[str, Any], frame: "pl.DataFrame", masked: Sequence[str]) -> dict[str, Any]:
     """The labels of these columns, by the names that writers use; a masked number must not be taken for missing."""
-    kept = [name for name in frame.columns if name not in masked]
+    untouched = [name for name in frame.columns if name not in masked]
 
     def occurring(name: str) -> set[Any]:
         return set(frame[name].alias("").unique().to_list())
@@ -142,18 +142,18 @@ def _for(labels: dict[str, Any], frame: "pl.DataFrame", masked: Sequence[str]) -
 
     values = {
         name: {value: entries[value] for value in entries.keys() & occurring(name)}
-        for name, entries in of("variable_value_labels", kept).items()
+        for name, entries in of("variable_value_labels", untouched).items()
     }
     missing = {
         name: [one for one in entries if any(_within(value, one) for value in occurring(name))]
-        for name, entries in of("missing_ranges", kept).items()
+        for name, entries in of("missing_ranges", untouched).items()
     }
     return {
         "column_labels": of("column_names_to_labels", frame.columns),
         "variable_value_labels": {name: entries for name, entries in values.items() if entries},
         "missing_ranges": {name: entries for name, entries in missing.items() if entries},
         "variable_measure": of("variable_measure", frame.columns),
-        "variable_format": of("formats", [name for name in kept if kind(frame[name].dtype) != "text"]),
+        "variable_format": of("formats", [name for name in untouched if kind(frame[name].dtype) != "text"]),
     }
 
 

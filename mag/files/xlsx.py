@@ -81,8 +81,8 @@ class Xlsx(Format):
             """With all digits of a number, of which xlsxwriter writes 16."""
 
             def _xml_number_element(self, number: Any, attributes: Any = ()) -> None:
-                shown = "".join(f' {name}="{value}"' for name, value in attributes)
-                self.fh.write(f"<c{shown}><v>{number!r}</v></c>")
+                text = "".join(f' {name}="{value}"' for name, value in attributes)
+                self.fh.write(f"<c{text}><v>{number!r}</v></c>")
 
         stored = io.BytesIO()  # xlsxwriter cannot give up on a file that it has begun
         book = xlsxwriter.Workbook(stored, {"in_memory": True})
@@ -107,10 +107,10 @@ class Xlsx(Format):
         logging.getLogger("fastexcel").setLevel(logging.CRITICAL)  # it tells of columns without cells
         _check_size(path)
         frame = pl.DataFrame(fastexcel.read_excel(path).load_sheet(0, schema_sample_rows=None))
-        return pl.DataFrame({column.name: _narrowed(column.alias("")) for column in frame})
+        return pl.DataFrame({column.name: _narrow_type(column.alias("")) for column in frame})
 
 
-def _narrowed(column: "pl.Series") -> "pl.Series":
+def _narrow_type(column: "pl.Series") -> "pl.Series":
     """Whole numbers as integers, whole days as dates."""
     import polars as pl
 

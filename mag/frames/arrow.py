@@ -33,11 +33,11 @@ class ArrowColumn(SeriesColumn):
 
     def publish_cells(self, short: Any, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         pyarrow = sys.modules["pyarrow"]
-        made = short_array(short, self.dtype)
+        cells = short_array(short, self.dtype)
         if missing is not None and self.series.dtype.is_float() and not self.native.null_count:
-            made = pyarrow.concat_arrays([made, pyarrow.array([np.nan], type=made.type)])
-            labels, missing = with_nan(labels, missing, len(made)), None
-        return made.take(pyarrow.array(labels, mask=missing))
+            cells = pyarrow.concat_arrays([cells, pyarrow.array([np.nan], type=cells.type)])
+            labels, missing = with_nan(labels, missing, len(cells)), None
+        return cells.take(pyarrow.array(labels, mask=missing))
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         if blank is not None and not self.nullable:

@@ -61,7 +61,7 @@ class PandasColumn(SeriesColumn):
         return sys.modules["pandas"].Series(cells, index, cells.dtype, self.native.name)
 
     def exact_cells(self) -> list[Any]:
-        return self.native.tolist() if self._arrow_type is None else arrow.exact_cells(self._chunked())
+        return self.native.tolist() if self._arrow_type is None else arrow.exact_cells(self._arrow_array())
 
     def codes(self) -> np.ndarray:
         if self._is_numpy and self.kind != "object":
@@ -73,10 +73,10 @@ class PandasColumn(SeriesColumn):
         if self.dtype == object and pandas.api.types.infer_dtype(self.native, skipna=False) != "string":
             return None
         if self._arrow_type is not None:
-            return arrow.codes_of(self._chunked())
+            return arrow.codes_of(self._arrow_array())
         return pandas.factorize(self.native)[0].astype(np.int64) + 1
 
-    def _chunked(self) -> Any:
+    def _arrow_array(self) -> Any:
         return sys.modules["pyarrow"].chunked_array(self.native.array.__arrow_array__())
 
 

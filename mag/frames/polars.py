@@ -40,13 +40,13 @@ class PolarsColumn(SeriesColumn):
     def publish_cells(self, short: Any, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         polars = sys.modules["polars"]
         if isinstance(short, list):
-            made = polars.Series(self.native.name, short, dtype=self.dtype)
+            cells = polars.Series(self.native.name, short, dtype=self.dtype)
         else:
-            made = polars.Series(self.native.name, short).cast(self.dtype)
+            cells = polars.Series(self.native.name, short).cast(self.dtype)
         if missing is not None and self.series.dtype.is_float() and not self.native.has_nulls():
-            made = made.append(polars.Series([np.nan], dtype=self.dtype))
-            labels, missing = with_nan(labels, missing, len(made)), None
-        return fresh_column(made, labels, missing)
+            cells = cells.append(polars.Series([np.nan], dtype=self.dtype))
+            labels, missing = with_nan(labels, missing, len(cells)), None
+        return fresh_column(cells, labels, missing)
 
     def exact_cells(self) -> list[Any]:
         native = self.native

@@ -30,12 +30,12 @@ class Units:
 
     def floats(self) -> np.ndarray:
         """What a reader sees, as float64; NaN where missing."""
-        seen = self.values.astype(np.float64)
+        numbers = self.values.astype(np.float64)
         if self.step != 1.0:
-            seen *= self.step
+            numbers *= self.step
         if self.missing is not None:
-            seen[self.missing] = np.nan
-        return seen
+            numbers[self.missing] = np.nan
+        return numbers
 
     def select(self, rows: np.ndarray) -> "Units":
         """The same of some records."""

@@ -6,7 +6,7 @@ The functions get standardized records and return a label per record:
 
 `X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centered; it must not be written to.  `labels` are integers
 of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `progress` (a
-`mag._lib.progress.Progress`), `engine` (the backend for columns), `whole` (integers, see
+`mag._lib.progress.Progress`), `engine` (the backend for columns), `integers` (see
 `mag.methods.orders.consecutive`) and `start` (labels of groups to begin with, see `begin`) are the `Resources`, handed
 to the functions that name them, without a default; every other keyword is an option of the method, with its default.
 What options may be is said by the `check` of their file.
@@ -30,7 +30,7 @@ from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal.recombine import numbered
 from mag.methods.ona.rounds import split_large
 from mag.methods.orders import cbfs_order, mdav_order, npn, projection, tsp, zscore
-from mag.methods.orders.consecutive import Whole
+from mag.methods.orders.consecutive import IntegerColumns
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Resources:
     progress: Progress
     threads: int = 1
     engine: Backend = cpu
-    whole: Whole | None = None
+    integers: IntegerColumns | None = None
     start: np.ndarray | None = None
 
 
@@ -91,7 +91,7 @@ class Method:
         """What the method can be asked for and the defaults: its own options, and those behind what it is handed."""
         own = {name: default for name, default in self._keywords.items() if name not in HANDED}
         start = {"init": "auto"} if self.takes("start") else {}
-        behind = {"random_state": ("random_state", 0), "progress": ("time_limit", None), "whole": ("integer", False)}
+        behind = {"random_state": ("random_state", 0), "progress": ("time_limit", None), "integers": ("integer", False)}
         return start | own | dict(option for name, option in behind.items() if self.takes(name))
 
     def takes(self, name: str) -> bool:

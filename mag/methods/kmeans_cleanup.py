@@ -85,13 +85,13 @@ def squared(X, i, Y, j):
 
 
 @jit
-def assign(X, some, changed, moved, everyone, labels, distance):
+def assign(X, changed_centers, changed, moved, all_centers, labels, distance):
     """The nearest center of each record, the first of equally near ones; centers that stayed need no second look."""
-    room = np.empty(everyone.shape[1])
+    room = np.empty(all_centers.shape[1])
     for i in range(len(X)):
         own = labels[i]
-        whole = own < 0 or moved[own]
-        centers = everyone if whole else some
+        every = own < 0 or moved[own]
+        centers = all_centers if every else changed_centers
         m = centers.shape[1]
         room[:m] = 0.0
         for c in range(X.shape[1]):
@@ -99,10 +99,10 @@ def assign(X, some, changed, moved, everyone, labels, distance):
             for j in range(m):
                 y = centers[c, j] - x
                 room[j] += y * y
-        best, least = (-1, np.inf) if whole else (own, distance[i])
+        best, least = (-1, np.inf) if every else (own, distance[i])
         for j in range(m):
             if room[j] <= least:
-                name = j if whole else changed[j]
+                name = j if every else changed[j]
                 if room[j] < least or name < best:
                     best, least = name, room[j]
         labels[i], distance[i] = best, least

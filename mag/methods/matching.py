@@ -59,22 +59,22 @@ def _best_pairs(X: np.ndarray, threads: int) -> Pairs:
     near = neighbors(X, min(NEAR, n - 1), threads)
     everyone = np.arange(n)
     ring = np.append(everyone[1:], 0)  # holds a perfect matching
-    pairs = _joined(n, np.repeat(everyone, near.shape[1]) * n + near.ravel(), everyone * n + ring)
+    pairs = _pairs_from_codes(n, np.repeat(everyone, near.shape[1]) * n + near.ravel(), everyone * n + ring)
     odd = np.zeros((0, n), np.bool_)
     dual: Dual
     for _ in range(ROUNDS):
         dual, broken = _dual(X, odd, *pairs)
         unfair, count = _pairs_below(X, dual, -CAREFUL * np.abs(dual.y).mean()), len(pairs[0])
-        pairs = _joined(n, pairs[0] * n + pairs[1], unfair[0] * n + unfair[1])
+        pairs = _pairs_from_codes(n, pairs[0] * n + pairs[1], unfair[0] * n + unfair[1])
         if len(pairs[0]) == count and not len(broken):
             break
         odd = np.vstack([odd, broken])
     dual.y[:] += [min(0.0, excess.min()) / 2 for excess in _excesses(X, dual)]
     careful = CAREFUL * np.abs(dual.y).sum()
-    known = _matched(X, *_pairs_below(X, dual, careful)) or _matched(X, *pairs)
+    known = _match(X, *_pairs_below(X, dual, careful)) or _match(X, *pairs)
     assert known is not None  # the ring is among the pairs
     spare = _costs(X, *known).sum() - dual.y.sum() - dual.toll.sum()
-    return known if spare <= careful else _matched(X, *_pairs_below(X, dual, spare + careful)) or known
+    return known if spare <= careful else _match(X, *_pairs_below(X, dual, spare + careful)) or known
 
 
 def _costs(X: np.ndarray, i: Any, j: Any) -> np.ndarray:
@@ -94,7 +94,7 @@ def _excesses(X: np.ndarray, dual: Dual) -> Iterator[np.ndarray]:
         yield excess
 
 
-def _joined(n: int, *codes: np.ndarray) -> Pairs:
+def _pairs_from_codes(n: int, *codes: np.ndarray) -> Pairs:
     """Pairs i < j, each once, from numbers i·n + j."""
     i, j = divmod(np.concatenate(codes), n)
     return divmod(np.unique(np.minimum(i, j) * n + np.maximum(i, j)), n)
@@ -128,7 +128,7 @@ def _dual(X: np.ndarray, odd: np.ndarray, first: np.ndarray, second: np.ndarray)
     )
 
 
-def _matched(X: np.ndarray, first: np.ndarray, second: np.ndarray) -> Pairs | None:
+def _match(X: np.ndarray, first: np.ndarray, second: np.ndarray) -> Pairs | None:
     """The perfect matching of least cost with some of these pairs; None if there is none."""
     import rustworkx
 

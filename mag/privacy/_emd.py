@@ -79,8 +79,8 @@ def hierarchical(tree: Hierarchy, leaves: np.ndarray) -> Distance:
         work = np.zeros(P.shape[0])
         for node in inner:
             below = extra[:, tree.children[node]]
-            moved = np.minimum(np.maximum(below, 0).sum(axis=1), np.maximum(-below, 0).sum(axis=1))
-            work += moved * tree.height[node] / tree.height[tree.root]
+            mass = np.minimum(np.maximum(below, 0).sum(axis=1), np.maximum(-below, 0).sum(axis=1))
+            work += mass * tree.height[node] / tree.height[tree.root]
             extra[:, node] = below.sum(axis=1)
         return work
 

@@ -48,8 +48,8 @@ def reidentification_risk(table: Any, weights: Any = None) -> np.ndarray:
     sizes = np.bincount(labels)
     if weights is None:
         return (1 / sizes)[labels]
-    heavy = weights_for(read("weights", weights)[0], labels.size).astype(np.float64)
-    totals = np.bincount(labels, heavy)
+    counts = weights_for(read("weights", weights)[0], labels.size).astype(np.float64)
+    totals = np.bincount(labels, counts)
     return _expected_inverse(sizes, np.minimum(sizes / np.maximum(totals, sizes), 1.0))[labels]
 
 

@@ -28,9 +28,9 @@ def histogram(counts: np.ndarray, most: int = 30) -> list[tuple[int, int, int]]:
     """How many groups have a size: first size, last size, groups."""
     low, high = int(counts.min()), int(counts.max())
     step = -(-(high - low + 1) // most)
-    held = np.bincount((counts - low) // step)
-    firsts = [low + place * step for place in range(held.size)]
-    return [(first, min(first + step - 1, high), int(count)) for first, count in zip(firsts, held, strict=True)]
+    heights = np.bincount((counts - low) // step)
+    firsts = [low + place * step for place in range(heights.size)]
+    return [(first, min(first + step - 1, high), int(count)) for first, count in zip(firsts, heights, strict=True)]
 
 
 def of_one_value(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:
@@ -67,8 +67,8 @@ def dominated(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:
         means = np.bincount(labels, z) / np.maximum(counts, 1)
         errors += (z - means[labels]) ** 2
     totals = np.bincount(labels, errors)
-    gone = errors * (counts / np.maximum(counts - 1, 1))[labels]
-    alone = (errors > FAR**2) & (gone > DOMINATED * totals[labels]) & (counts[labels] > 2)
+    saved = errors * (counts / np.maximum(counts - 1, 1))[labels]
+    alone = (errors > FAR**2) & (saved > DOMINATED * totals[labels]) & (counts[labels] > 2)
     outlying = np.zeros(counts.size, dtype=bool)
     outlying[labels[alone]] = True
     return _count(counts, outlying)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mag.report import _groups
 from mag.report._facts import Facts
 from mag.report._html import Content, Element, element, listed, name, names
-from mag.report._text import several, share, span, whole
+from mag.report._text import several, share, span, tally
 
 EXACT = "Masking changed nothing there: these values are published exactly."
 DRAWN = (
@@ -23,7 +23,7 @@ def header(facts: Facts) -> Element:
         element("h1", facts.title),
         element("p", facts.guarantee.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"), class_=size),
         _figures(facts),
-        element("div", _promised(facts), _not_promised(facts), class_="promise"),
+        element("div", _state_promise(facts), _state_no_promise(facts), class_="promise"),
         _warnings(facts),
     )
 
@@ -33,13 +33,13 @@ def _figures(facts: Facts) -> Element:
     sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
     pairs = [("k requested", span(min(sizes), max(sizes)))]
     if facts.scope == "joint":
-        pairs.append(("k counted", whole(facts.smallest)))
-        pairs.append(("Groups", whole(_groups.sizes(facts.labels).size)))
+        pairs.append(("k counted", tally(facts.smallest)))
+        pairs.append(("Groups", tally(_groups.sizes(facts.labels).size)))
     else:
-        pairs.append(("Alike in all columns", whole(facts.smallest)))
+        pairs.append(("Alike in all columns", tally(facts.smallest)))
     if facts.with_kept is not None:
-        pairs.append(("Smallest class with kept columns", whole(facts.with_kept[0])))
-    pairs += [("Records published", whole(facts.n)), ("Records withheld", whole(facts.withheld))]
+        pairs.append(("Smallest class with kept columns", tally(facts.with_kept[0])))
+    pairs += [("Records published", tally(facts.n)), ("Records withheld", tally(facts.withheld))]
     if "information_loss" in facts.utility:
         of_which = " of complete records" if facts.incomplete else ""
         pairs.append((f"Information loss{of_which}", share(facts.utility["information_loss"])))
@@ -47,7 +47,7 @@ def _figures(facts: Facts) -> Element:
     return element("dl", *rows, class_="figures")
 
 
-def _promised(facts: Facts) -> Element:
+def _state_promise(facts: Facts) -> Element:
     strata = [" within the same ", *names(facts.by)] if facts.by else []
     if facts.scope == "joint":
         k = facts.smallest
@@ -71,13 +71,13 @@ def _promised(facts: Facts) -> Element:
     return _list("Guaranteed", points)
 
 
-def _not_promised(facts: Facts) -> Element:
+def _state_no_promise(facts: Facts) -> Element:
     points: list[list[Content]] = []
     if facts.scope == "per-column":
-        alike = f"The smallest number of records alike in all masked columns is {whole(facts.smallest)}."
+        alike = f"The smallest number of records alike in all masked columns is {tally(facts.smallest)}."
         points.append([f"This is not joint k-anonymity. {alike}"])
     if facts.untouched:
-        points.append(["Published as they are, and not covered: ", *names(facts.untouched), ".", _exposed(facts)])
+        points.append(["Published as they are, and not covered: ", *names(facts.untouched), ".", _exposure(facts)])
     else:
         points.append(["No column was left untouched: only the columns named here are published."])
     points.append(
@@ -90,12 +90,12 @@ def _not_promised(facts: Facts) -> Element:
     return _list("Not guaranteed", points)
 
 
-def _exposed(facts: Facts) -> str:
+def _exposure(facts: Facts) -> str:
     """What kept columns do to the classes."""
     if facts.with_kept is None:
         return ""
     k = min(facts.k.values()) if isinstance(facts.k, Mapping) else facts.k
-    below = f"{whole(facts.with_kept[1])} of {several(facts.n, 'record', 'records')}"
+    below = f"{tally(facts.with_kept[1])} of {several(facts.n, 'record', 'records')}"
     return f" Whoever knows them, too, finds {below} in classes of fewer than {k}."
 
 
@@ -128,10 +128,10 @@ def _of_groups(facts: Facts) -> list[list[Content]]:
     sentences: list[list[Content]] = []
     same, one = _groups.of_one_value(columns, labels), _groups.dominated(columns, labels)
     if same.groups:
-        where = f"In {whole(same.groups)} of {total} ({several(same.records, 'record', 'records')})"
+        where = f"In {tally(same.groups)} of {total} ({several(same.records, 'record', 'records')})"
         sentences.append([f"{where} all records had the same values. {EXACT}"])
     if one.groups:
-        sentences.append([f"In {whole(one.groups)} of {total} {DRAWN}"])
+        sentences.append([f"In {tally(one.groups)} of {total} {DRAWN}"])
     return sentences
 
 
@@ -145,7 +145,7 @@ def _of_columns(facts: Facts) -> list[list[Content]]:
         for place, (column, values) in enumerate(facts.original.items()):
             labels = facts.labels_of(place)
             if groups := counted([values], labels).groups:
-                hits.append([name(column), f" ({whole(groups)} of {whole(_groups.sizes(labels).size)})"])
+                hits.append([name(column), f" ({tally(groups)} of {tally(_groups.sizes(labels).size)})"])
         if hits:
             sentences.append([f"{words} ", *listed(hits), "."])
     return sentences

@@ -50,10 +50,10 @@ def names(columns: Iterable[Hashable]) -> list[Content]:
 
 def listed(parts: Sequence[Sequence[Content]], most: int = 12) -> list[Content]:
     """Parts with commas between them, the first few of them."""
-    shown: list[Content] = []
+    pieces: list[Content] = []
     for piece in parts[:most]:
-        shown += [", ", *piece] if shown else piece
-    return [*shown, f" and {len(parts) - most} more"] if len(parts) > most else shown
+        pieces += [", ", *piece] if pieces else piece
+    return [*pieces, f" and {len(parts) - most} more"] if len(parts) > most else pieces
 
 
 def table(caption: str, heads: Iterable[str], rows: Iterable[Row], **attributes: object) -> Element:

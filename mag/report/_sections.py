@@ -9,7 +9,7 @@ from mag.assess import unmasked_risk
 from mag.report import _bins, _columns, _groups, _svg, _words
 from mag.report._facts import Facts
 from mag.report._html import Content, Element, Row, element, name, short, table
-from mag.report._text import figure, several, share, signed, span, whole
+from mag.report._text import figure, several, share, signed, span, tally
 
 MATRIX = 24  # columns that a matrix of correlations can show
 NAME = 12  # characters of a name beside a matrix
@@ -41,8 +41,8 @@ def groups(facts: Facts) -> Element:
 def _groups_by_column(facts: Facts, every: list[np.ndarray]) -> Element:
     rows: list[Row] = []
     for column, sizes in zip(facts.masked, every, strict=True):
-        ends = [whole(sizes.min()), whole(sizes.max())] if sizes.size else ["–", "–"]
-        rows.append(([name(column)], *([text] for text in (whole(facts.k_of(column)), whole(sizes.size), *ends))))
+        ends = [tally(sizes.min()), tally(sizes.max())] if sizes.size else ["–", "–"]
+        rows.append(([name(column)], *([text] for text in (tally(facts.k_of(column)), tally(sizes.size), *ends))))
     return table("Groups of each column", ("Column", "k", "Groups", "Smallest", "Largest"), rows, class_="numbers")
 
 
@@ -74,8 +74,8 @@ def _card(facts: Facts, place: int, column: Hashable) -> Element:
     if histogram is not None:
         label = f"Distribution of {short(column)} before and after, {share(change.spread)} of its spread kept"
         chart = _svg.distributions(label, histogram, facts.kinds.get(column, "number"))
-        moved = f"mean moved by {figure(abs(change.shift))} standard deviations"
-        notes.append(f"Spread kept {share(change.spread)}, {'mean kept' if abs(change.shift) < 0.01 else moved}.")
+        shift = f"mean moved by {figure(abs(change.shift))} standard deviations"
+        notes.append(f"Spread kept {share(change.spread)}, {'mean kept' if abs(change.shift) < 0.01 else shift}.")
     elif change.values == 1:
         notes.append("One and the same value is published for all records.")
     else:
@@ -99,8 +99,8 @@ def _card(facts: Facts, place: int, column: Hashable) -> Element:
 def losses(facts: Facts) -> Element:
     """Information loss, overall and by column."""
     least = max(facts.k_of(column) for column in facts.masked)
-    found = _columns.losses(list(facts.original.values()), list(facts.masked.values()), least)
-    lost = dict(zip(facts.masked, found, strict=True))
+    shares = _columns.losses(list(facts.original.values()), list(facts.masked.values()), least)
+    lost = dict(zip(facts.masked, shares, strict=True))
     largest = max((loss for loss in lost.values() if np.isfinite(loss)), default=0.0) or 1.0
     order = sorted(lost, key=lambda column: -np.nan_to_num(lost[column], nan=-1.0))
     rows: list[Row] = [
@@ -144,7 +144,7 @@ def correlations(facts: Facts) -> Element | None:
         figures = _agreement(before[i, j], after[i, j])
     elif len(labels) > 2:
         figures = _matrices(labels, before, after)
-    most = f"The {first.size} of {whole(i.size)} pairs that changed most"
+    most = f"The {first.size} of {tally(i.size)} pairs that changed most"
     caption = "All pairs, largest change first" if first.size == i.size else most
     listed = table(caption, ("Columns", "Before", "After", "Change"), rows, class_="numbers")
     return _section("Correlations", element("p", said), *figures, listed)
@@ -215,7 +215,7 @@ def _meaning(word: _words.Measure) -> list[Content]:
 
 def reveals(facts: Facts) -> Element:
     """What the page itself tells about the original."""
-    shown = (
+    text = (
         "The page shows no value of a person. Its axes span published values only, no bar counts fewer than k original "
         "values, and no quantile of the original is given."
     )
@@ -223,14 +223,14 @@ def reveals(facts: Facts) -> Element:
         "Beyond the published table it tells counts of at least k records, losses, correlations and risks. These are "
         "statistics of the original: hand the page on only where they may be known."
     )
-    return _section("What this page reveals", element("p", shown), element("p", beware))
+    return _section("What this page reveals", element("p", text), element("p", beware))
 
 
 def manifest(facts: Facts) -> Element | None:
     """How the release was made: what of its manifest the page does not say elsewhere."""
     secret = SEEDS if facts.manifest.get("options", {}).get("shuffle") else ()
-    shown = {key: _describe_value(value, secret) for key, value in _select_entries(facts.manifest, secret).items()}
-    rows: list[Row] = [([key.replace("_", " ")], [text]) for key, text in shown.items() if text]
+    texts = {key: _describe_value(value, secret) for key, value in _select_entries(facts.manifest, secret).items()}
+    rows: list[Row] = [([key.replace("_", " ")], [text]) for key, text in texts.items() if text]
     if secret:
         rows.append((["seed"], ["not shown: it would undo the shuffle"]))
     listed = table("From the manifest of the release", ("What", "Value"), rows)
@@ -244,8 +244,8 @@ def _select_entries(entries: Mapping[str, Any], secret: tuple[str, ...]) -> dict
 def _describe_value(value: Any, secret: tuple[str, ...]) -> str:
     if isinstance(value, Mapping):
         inner = (
-            (key.replace("_", " "), _describe_value(held, secret))
-            for key, held in _select_entries(value, secret).items()
+            (key.replace("_", " "), _describe_value(entry, secret))
+            for key, entry in _select_entries(value, secret).items()
         )
         return "; ".join(f"{key}: {text}" for key, text in inner if text)
     if isinstance(value, (list, tuple)):

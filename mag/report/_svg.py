@@ -11,7 +11,7 @@ import numpy as np
 
 from mag.report._bins import Bins
 from mag.report._html import Content, Element, element
-from mag.report._text import date_ticks, number_ticks, whole
+from mag.report._text import date_ticks, number_ticks, tally
 
 WIDTH, HEIGHT, FOOT, SIDE = 320, 132, 20, 8
 LETTER = 6  # about as wide as a digit
@@ -63,7 +63,7 @@ def sizes(label: str, counts: Sequence[tuple[int, int, int]]) -> Element:
                 )
             )
             if len(counts) <= 9:
-                bars.append(_label(whole(count), middle, HEIGHT - FOOT - high - 4))
+                bars.append(_label(tally(count), middle, HEIGHT - FOOT - high - 4))
         if place % every == 0:
             ticks.append((middle, str(first) if first == last or every > 1 else f"{first}–{last}"))
     return chart(label, *bars, *_axis(ticks))
@@ -81,15 +81,15 @@ def matrix(label: str, values: np.ndarray, texts: Sequence[Sequence[str]], names
     Rows have names, columns the numbers behind the names.
     """
     m, wide = values.shape[0] - 1, 240
-    named = [f"{name} {place}" for place, name in enumerate(names, 1)]
-    edge = LETTER * max(map(len, named)) + 8
+    headings = [f"{name} {place}" for place, name in enumerate(names, 1)]
+    edge = LETTER * max(map(len, headings)) + 8
     room = wide / m
     lines = [f"M{edge} {_n(t * room)}h{_n(min(t + 1, m) * room)}" for t in range(m + 1)]
     lines += [f"M{_n(edge + t * room)} {_n(max(t - 1, 0) * room)}V{wide}" for t in range(m + 1)]
     shapes: list[Content] = [element("path", d="".join(lines), class_="guide")]
     every = -(-m // 12)
     for row in range(0, m, every):
-        shapes.append(_label(named[row + 1], edge - 5, (row + 0.5) * room + 4, "end"))
+        shapes.append(_label(headings[row + 1], edge - 5, (row + 0.5) * room + 4, "end"))
         shapes.append(_label(str(row + 1), edge + (row + 0.5) * room, wide + 14))
     for row in range(m):
         for column in range(row + 1):

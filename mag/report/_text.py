@@ -14,19 +14,19 @@ _DATES = [  # coarse to fine: numpy's unit, steps, characters of the ISO text
 ]
 
 
-def whole(number: float) -> str:
+def tally(number: float) -> str:
     """An integer with thin spaces between thousands."""
     return f"{int(number):,}".replace(",", THIN)
 
 
 def several(number: int, one: str, many: str) -> str:
     """A number and what it counts."""
-    return f"{whole(number)} {one if number == 1 else many}"
+    return f"{tally(number)} {one if number == 1 else many}"
 
 
 def span(low: int, high: int) -> str:
     """One integer, or from one to another."""
-    return whole(low) if low == high else f"{whole(low)} to {whole(high)}"
+    return tally(low) if low == high else f"{tally(low)} to {tally(high)}"
 
 
 def share(fraction: float) -> str:
@@ -46,7 +46,7 @@ def figure(number: float) -> str:
     if math.isnan(number) or math.isinf(number):
         return "–" if math.isnan(number) else "∞"
     if number == int(number) and abs(number) < 1e15:
-        return whole(number)
+        return tally(number)
     return f"{number:.3g}"
 
 

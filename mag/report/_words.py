@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from mag.report._text import figure, share, whole
+from mag.report._text import figure, share, tally
 
 DOMINGO = "Domingo-Ferrer & Torra 2001"
 MATEO = "Mateo-Sanz, Sebé & Domingo-Ferrer 2004"
@@ -30,13 +30,13 @@ RISK = {
         "Smallest class",
         "The smallest number of records with equal values in the masked columns.",
         "Sweeney 2002",
-        whole,
+        tally,
     ),
     "uniques": Measure(
         "Unique records",
         "Records that no other record equals in the masked columns.",
         "Hundepool et al. 2012",
-        whole,
+        tally,
     ),
     "distance_linkage": Measure(
         "Linked by distance",

@@ -112,7 +112,7 @@ def _array(X: da.Array, k: Any, cost: Any, solver: str, width: int | None) -> Sc
         here, key = slice(first, first + width), (blocks.name, 0, b)
         names = list(range(m))[here]
         labels[0, b] = t.add("grouped", [b], label_columns, key, ks[here], costs[here], solver, names)
-        masked[0, b] = t.add("replaced", [b], _masked, key, labels[0, b], costs[here], dtype)
+        masked[0, b] = t.add("replaced", [b], _mask_block, key, labels[0, b], costs[here], dtype)
     counts = t.add("counts", [], np.concatenate, t.each("count", _groups, list(labels.values())))
     chunks = blocks.chunks
     return Scaled(
@@ -123,7 +123,7 @@ def _array(X: da.Array, k: Any, cost: Any, solver: str, width: int | None) -> Sc
     )
 
 
-def _masked(block: np.ndarray, labels: np.ndarray, costs: list[str], dtype: Any) -> np.ndarray:
+def _mask_block(block: np.ndarray, labels: np.ndarray, costs: list[str], dtype: Any) -> np.ndarray:
     return mask_columns(block, labels, costs).astype(dtype, copy=False)
 
 

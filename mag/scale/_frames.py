@@ -39,8 +39,8 @@ def columns_to_group(
         twice = ", ".join(sorted({repr(name) for name in known if known.count(name) > 1}))
         raise ValueMistake(f"X must not hold two columns of one name; got {twice} more than once.")
     if columns is None:
-        kept = names_of(keep, known)
-        columns = [name for name in known if name not in kept]
+        untouched = names_of(keep, known)
+        columns = [name for name in known if name not in untouched]
     return assign_roles({"columns": columns, "keep": keep}, known, "X", SENTENCES)["columns"]
 
 

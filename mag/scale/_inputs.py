@@ -5,22 +5,22 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from mag._lib.checks import shown
+from mag._lib.checks import describe
 from mag._lib.errors import TypeMistake, ValueMistake
 
 
 def no_frame(X: Any) -> TypeMistake:
     """What to say where neither an array nor a frame of dask came in."""
     return TypeMistake(
-        f"X must be a dask array or a dask dataframe; got {shown(X)}, use mag itself for data in memory."
+        f"X must be a dask array or a dask dataframe; got {describe(X)}, use mag itself for data in memory."
     )
 
 
 def real_chunks(option: str, x: da.Array, dimensions: int) -> None:
     """Real numbers in chunks of known sizes, at least one."""
     if x.ndim != dimensions:
-        wanted = "one dimension" if dimensions == 1 else "two dimensions, rows and columns"
-        raise ValueMistake(f"{option} must have {wanted}; got an array of shape {x.shape}.")
+        shape = "one dimension" if dimensions == 1 else "two dimensions, rows and columns"
+        raise ValueMistake(f"{option} must have {shape}; got an array of shape {x.shape}.")
     if x.dtype.kind not in "biuf" or x.dtype.itemsize > 8:
         raise TypeMistake(f"{option} must hold real numbers up to float64; got dtype {x.dtype.name}.")
     if np.isnan(x.size):

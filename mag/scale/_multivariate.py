@@ -212,7 +212,7 @@ def _group_records(
         return [t.add(f"{what}-back", [c], tasks.restore_order, ordered[c], piece) for c, piece in enumerate(pieces)]
 
     n_groups, loss = t.entries("numbering", [numbering], 1)[0], t.entries("numbering", [numbering], 2)[0]
-    return back("labels", _labels, numbering), back("masked", _masked, keep), n_groups, loss
+    return back("labels", _labels, numbering), back("masked", _mask_part, keep), n_groups, loss
 
 
 def _columns_of(block: np.ndarray) -> Records:
@@ -255,7 +255,7 @@ def _labels(
     return _pieces([grouped[0] + np.int32(numbering[0][p])], part[1])
 
 
-def _masked(part: tuple[Records, list[int]], grouped: tuple[Any, ...], p: int, keep: bool) -> list[Records]:
+def _mask_part(part: tuple[Records, list[int]], grouped: tuple[Any, ...], p: int, keep: bool) -> list[Records]:
     return _pieces([mask_records(column, grouped[0], keep) for column in part[0]], part[1])
 
 

@@ -62,7 +62,7 @@ def arrange(chunk: Any) -> Arranged:
     nans, infinities = not_finite(x)
     if nans or infinities or not x.size:
         return Arranged(x[:0], None, x.size, nans, infinities)
-    return Arranged(*_sorted(x), x.size, 0, 0)
+    return Arranged(*_sort(x), x.size, 0, 0)
 
 
 def sample(arranged: Arranged, ranges: int) -> tuple[Arranged, np.ndarray]:
@@ -85,9 +85,9 @@ def deal(samples: list[tuple[Arranged, np.ndarray]], ranges: int, name: str) -> 
     share = np.concatenate([np.diff(np.append(places, one.size)) for one, places in samples])
     order = np.lexsort([places, chunks, values])
     below = np.cumsum(share[order]) - share[order]
-    wanted = np.arange(1, ranges) * (share.sum() / ranges)
+    targets = np.arange(1, ranges) * (share.sum() / ranges)
     cuts = [
-        (values[i], int(chunks[i]), int(places[i])) for i in order[np.searchsorted(below, wanted)[: ranges - 1] - 1]
+        (values[i], int(chunks[i]), int(places[i])) for i in order[np.searchsorted(below, targets)[: ranges - 1] - 1]
     ]
     low, high = values[order[0]], values[order[-1]]
     if values.dtype.kind == "f":
@@ -112,7 +112,7 @@ def split(arranged: Arranged, chunk: int, dealt: Deal) -> list[np.ndarray]:
 
 def merge(pieces: list[np.ndarray]) -> Range:
     """A range from its pieces, one of each chunk in order."""
-    values, order = _sorted(np.concatenate(pieces))
+    values, order = _sort(np.concatenate(pieces))
     return Range(values, order, [piece.size for piece in pieces])
 
 
@@ -143,7 +143,7 @@ def numbers(merged: Range, dealt: Deal) -> np.ndarray:
     return np.ldexp(values, -dealt.scale) if dealt.scale else values
 
 
-def _sorted(x: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+def _sort(x: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     if not x.size:
         return x.astype(np.float64 if x.dtype.kind == "f" else x.dtype), None
     values, order = sort(np.ascontiguousarray(x, np.float64 if x.dtype.kind == "f" else None))

@@ -7,7 +7,7 @@ import dask.array as da
 import numpy as np
 
 from mag._backends.cpu import LONG
-from mag._lib.checks import integer, one_of, shown
+from mag._lib.checks import describe, integer, one_of
 from mag._lib.errors import TypeMistake
 from mag.costs import COSTS
 from mag.scale import _ranges, _stretches
@@ -62,7 +62,7 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
     array([ 2. , 10.5,  2. , 10.5,  2. ])
     """
     if not isinstance(x, da.Array):
-        raise TypeMistake(f"x must be a dask array; got {shown(x)}, use mag.univariate for data in memory.")
+        raise TypeMistake(f"x must be a dask array; got {describe(x)}, use mag.univariate for data in memory.")
     real_chunks("x", x, 1)
     sizes, n = x.chunks[0], x.size
     k = integer("k", k, 1, n, "n")

@@ -150,7 +150,7 @@ def represent_groups(
     k: int,
 ) -> tuple[np.ndarray, Fact]:
     """Compute the representatives of the groups that start in range p, and facts about them."""
-    chosen = COSTS[cost]
+    kind = COSTS[cost]
     if not starts.size:
         none = np.empty(0, representative_type(cost, dtype))
         return none, Fact(none, 0, 0.0, np.iinfo(np.int64).max)
@@ -160,9 +160,9 @@ def represent_groups(
     if values.size != stop - starts[0]:
         raise RuntimeError(f"A group of more than 2k-1 records, k={k}, was found and withheld; {REPORT}")
     groups = Groups(values, starts - starts[0])
-    representatives = published(chosen.representatives(groups), dtype)
+    representatives = published(kind.representatives(groups), dtype)
     with np.errstate(over="ignore"):
-        (total,) = np.add.reduceat(chosen.losses(groups, values), [0])
+        (total,) = np.add.reduceat(kind.losses(groups, values), [0])
     widest = np.ldexp(groups.last().astype(np.float64), groups.scale).max()
     fact = Fact(representatives[-1:], total, float(widest), int(groups.sizes.min()))
     return representatives, fact
@@ -193,7 +193,7 @@ def check_groups(
     facts: list[Fact], windows: list[float], dealt: Deal, reach: int, cost: str, k: int
 ) -> tuple[list[np.ndarray], float | int]:
     """Find the representatives of the groups that reach into ranges, and the cost; raise what speaks against them."""
-    chosen = COSTS[cost]
+    kind = COSTS[cost]
     if windows and 8 * reach * int(max(windows)) ** 2 >= EXACT:
         raise ValueMistake(
             "cost 'sse_int' needs x whose sums of squares float64 holds; use mag.univariate for wider ones."
@@ -201,14 +201,14 @@ def check_groups(
     if min(fact.least for fact in facts) < k:
         raise group_below(k)
     widest = max(fact.widest for fact in facts)
-    if not chosen.integer and widest and chosen.pair(np.ldexp(widest, -dealt.scale)) < TINY:
+    if not kind.integer and widest and kind.pair(np.ldexp(widest, -dealt.scale)) < TINY:
         raise ValueMistake("x must not hold values so much closer than they are large; use mag.univariate for these.")
     reaching, last = [], next(fact.last for fact in facts if fact.last.size)  # nothing reaches into the first
     for fact in facts:
         reaching.append(last)
         last = fact.last if fact.last.size else last
     total = sum(fact.cost for fact in facts)
-    return reaching, int(total) if chosen.integer else float(total)
+    return reaching, int(total) if kind.integer else float(total)
 
 
 def take_window_tail(tail: np.ndarray | None, merged: Range, dealt: Deal, length: int) -> np.ndarray:

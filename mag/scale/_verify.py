@@ -54,16 +54,16 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     mag.NotAnonymous: The smallest class of equal records must have k=3 records or more; got 2, in 2 of 2 classes.
     """
     k = integer("k", k, 1, 2**63 - 1, "most")
-    chosen = None if columns is None else list(columns) if isinstance(columns, (list, tuple)) else [columns]
+    names = None if columns is None else list(columns) if isinstance(columns, (list, tuple)) else [columns]
     if isinstance(X, da.Array):
         table = X[:, None] if X.ndim == 1 else X
         if table.ndim != 2:
             raise ValueMistake(f"X must have one or two dimensions; got an array of shape {X.shape}.")
-        table = (table if chosen is None else table[:, chosen]).rechunk({1: -1})
+        table = (table if names is None else table[:, names]).rechunk({1: -1})
         inputs, keys = [table], [(table.name, c, 0) for c in range(table.numblocks[0])]
     elif isinstance(X, (dd.DataFrame, dd.Series)):
         table = X.to_frame() if isinstance(X, dd.Series) else X
-        inputs = (table if chosen is None else table[chosen]).to_delayed()
+        inputs = (table if names is None else table[names]).to_delayed()
         keys = [partition.key for partition in inputs]
     else:
         raise no_frame(X)

@@ -66,8 +66,8 @@ def label_columns(
     counts = {j: not_finite(block[:, j]) for j in range(block.shape[1])}
     if wrong := [j for j, wrong_values in counts.items() if any(wrong_values)]:
         nans, infinities = (sum(counts[j][i] for j in wrong) for i in (0, 1))
-        named = ", ".join(str(j if names is None else names[j]) for j in wrong)
-        refuse("X", nans, infinities, f" in column{'s' if len(wrong) > 1 else ''} {named}")
+        listing = ", ".join(str(j if names is None else names[j]) for j in wrong)
+        refuse("X", nans, infinities, f" in column{'s' if len(wrong) > 1 else ''} {listing}")
     return group_columns(block, k, cost=cost, solver=solver, backend="cpu", threads=1).labels
 
 
@@ -80,13 +80,13 @@ def mask_columns(block: np.ndarray, labels: np.ndarray, cost: str | Sequence[str
 
 def mask_column(values: np.ndarray, labels: np.ndarray, cost: str = "sse", keep: bool = False) -> np.ndarray:
     """Values replaced by their groups' representatives; `keep` rounds those of integers, half away from zero."""
-    chosen, dtype = COSTS[one_of("cost", cost, COSTS)], values.dtype
+    cost_kind, dtype = COSTS[one_of("cost", cost, COSTS)], values.dtype
     numbers = values.view(np.uint8) if dtype.kind == "b" else values
     sizes = np.bincount(labels)
     groups = Groups(np.sort(numbers.astype(np.float64) if dtype.kind == "f" else numbers), np.cumsum(sizes) - sizes)
-    representatives = chosen.representatives(groups)
+    representatives = cost_kind.representatives(groups)
     if keep and dtype.kind in "iu" and representatives.dtype.kind == "f":
-        representatives = _rounded(groups, chosen.representative)
+        representatives = _round_representatives(groups, cost_kind.representative)
     return published(representatives, dtype)[labels]
 
 
@@ -147,7 +147,7 @@ def mask_records(column: np.ndarray, labels: np.ndarray, keep: bool = False) -> 
     return published(groups.placed(centers), dtype)[labels]
 
 
-def _rounded(groups: Groups, representative: str) -> np.ndarray:
+def _round_representatives(groups: Groups, representative: str) -> np.ndarray:
     if representative == "mean":
         return groups.placed(groups.rounded_mean())
     if representative == "median":

@@ -123,7 +123,7 @@ def in_panels(cost, tag, x, w, sizes, work, F, inverse):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
             for L in range(k, 2 * k):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
-                C[now + (L - k) * PANEL] = whole(cost, f, j, L)
+                C[now + (L - k) * PANEL] = group_costs(cost, f, j, L)
         for t in range(m):
             best = past[2 * k - 2] + C[(k - 1) * PANEL + t]
             for L in range(2 * k - 2, k - 1, -1):
@@ -161,7 +161,7 @@ def in_one_pass(cost, tag, x, w, sizes, work, F, inverse):
             carry = clear(sums, j)
             for L in range(1, k + 1):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
-            best, size = F[now - k] + whole(cost, f, j, k), spread(k, width(tag))
+            best, size = F[now - k] + group_costs(cost, f, j, k), spread(k, width(tag))
             for L in range(k + 1, 3 * k // 2):  # two short loops: LLVM unrolls each of them
                 carry, best, size = consider(cost, f, F, now, j, L, carry, best, size)
             for L in range(3 * k // 2, 2 * k):
@@ -174,7 +174,7 @@ def in_one_pass(cost, tag, x, w, sizes, work, F, inverse):
 
 
 @inlined
-def whole(cost, f, j, size):
+def group_costs(cost, f, j, size):
     """The cost of the groups of this size that end at j."""
     i = j - size
     return join(cost, f, left(cost, f, i) + right(cost, f, j), i, j, size)
@@ -184,7 +184,7 @@ def whole(cost, f, j, size):
 def consider(cost, f, F, now, j, size, carry, best, best_size):
     """Go on to groups of one value more."""
     carry = add(f.sums, terms(cost, f, j - size), carry, j - size)
-    candidate = F[now - size] + whole(cost, f, j, size)
+    candidate = F[now - size] + group_costs(cost, f, j, size)
     better = candidate < best
     return carry, select(better, candidate, best), select(better, size, best_size)
 

@@ -34,14 +34,14 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
     last = columns(s)
     tentative = np.full(last + 1, -1, sizes.dtype)
     best = np.empty(last + 1, sizes.dtype)
-    kept = notebook(last, sizes.dtype)
+    rows = notebook(last, sizes.dtype)
     base = horizon = np.int64(0)
     for c in range(1, last + 1):
         newest = c - 1  # the row that column c is the first to see
         if c > horizon:
             # every row from base on against as many columns as there are rows
             count = min(newest - base + 1, last - c + 1)
-            column_minima(Ahead(cost, s, c), base, newest, count, best, kept)
+            column_minima(Ahead(cost, s, c), base, newest, count, best, rows)
             for q in range(count):
                 if tentative[c + q] < 0 or later_is_better(
                     cost, s, np.int64(tentative[c + q]), np.int64(best[q]), c + q

@@ -36,7 +36,7 @@ def solve(cost, x, w, k, sizes, work):
     s = start(cost, x, w, k, sizes, work)
     spent = 0.0
     best = np.empty(k, sizes.dtype)
-    kept = notebook(k, sizes.dtype)
+    rows = notebook(k, sizes.dtype)
     for b in range(k, s.n + 1, k):
         columns = min(k, s.n + 1 - b)
         f, base = anchor(cost, s, b, columns)
@@ -45,7 +45,7 @@ def solve(cost, x, w, k, sizes, work):
         if b < 2 * k:
             best[:columns] = row  # one group
         else:
-            column_minima(Block(cost, f, s.G, k), row, k + columns - 1, columns, best, kept)
+            column_minima(Block(cost, f, s.G, k), row, k + columns - 1, columns, best, rows)
         for c in range(columns):
             p, i = 2 * k + c, np.int64(best[c])
             settle(cost, s, f, p, i, join(cost, f, s.G[i], i, p, p - i), sizes)

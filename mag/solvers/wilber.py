@@ -35,16 +35,16 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
     s = start(cost, x, w, k, least, fixed, short, sizes, work)
     last = columns(s)
     best = np.empty(last + 1, sizes.dtype)
-    kept = notebook(last, sizes.dtype)
+    rows = notebook(last, sizes.dtype)
     r = c = np.int64(0)
     while c < last:
         p = min(2 * c - r + 1, last)
-        column_minima(Guess(cost, s, c + 1), r, c, p - c, best, kept)
+        column_minima(Guess(cost, s, c + 1), r, c, p - c, best, rows)
         for q in range(p - c):
             settle(cost, s, c + 1 + q, np.int64(best[q]), sizes)
         wrong = p + 1
         if p > c + 1:
-            column_minima(Guess(cost, s, c + 2), c + 1, p - 1, p - c - 1, best, kept)
+            column_minima(Guess(cost, s, c + 2), c + 1, p - 1, p - c - 1, best, rows)
             for q in range(p - c - 1):
                 column = c + 2 + q
                 if later_is_better(cost, s, settled_row(s, column, sizes), np.int64(best[q]), column):

@@ -31,8 +31,8 @@ def _mean(groups: Groups) -> np.ndarray:
         return groups.placed(np.bincount(numbers, groups.y) / groups.sizes)
     if groups.weights is None or real:
         return groups.placed(groups.mean() if real else groups.rounded_mean())
-    mean = _half_away(groups.base, np.ldexp(groups.mean(), groups.scale))
-    return _clipped(groups.first, groups.final, mean)
+    mean = _round_half_away(groups.base, np.ldexp(groups.mean(), groups.scale))
+    return _clip(groups.first, groups.final, mean)
 
 
 def _median(groups: Groups) -> np.ndarray:
@@ -50,11 +50,11 @@ AGGREGATES: dict[str, Callable[[Groups], np.ndarray]] = {
 WEIGHTED = ("mean", "median")
 
 
-def _half_away(low: np.ndarray, offset: np.ndarray) -> np.ndarray:
+def _round_half_away(low: np.ndarray, offset: np.ndarray) -> np.ndarray:
     below = np.floor(offset)
     rest = offset - below
-    whole = [int(step) for step in below.tolist()]
-    numbers = [start + step for start, step in zip(low.tolist(), whole, strict=True)]
+    steps = [int(step) for step in below.tolist()]
+    numbers = [start + step for start, step in zip(low.tolist(), steps, strict=True)]
     rounded = [
         number + (part > 0.5 or (part == 0.5 and number >= 0))
         for number, part in zip(numbers, rest.tolist(), strict=True)
@@ -62,7 +62,7 @@ def _half_away(low: np.ndarray, offset: np.ndarray) -> np.ndarray:
     return np.array([*rounded, None], object)[:-1]
 
 
-def _clipped(low: np.ndarray, high: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def _clip(low: np.ndarray, high: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     inside = [
         min(max(number, least), most)
         for least, most, number in zip(low.tolist(), high.tolist(), numbers.tolist(), strict=True)

@@ -101,22 +101,22 @@ class Source:
                 feed(hashed, group.column(name))
             return group
 
-        held: list[Any] = []
+        buffer: list[Any] = []
         have = count = 0
         for part in self._parts(names):
-            held.append(part)
+            buffer.append(part)
             have += part.num_rows
             count += part.num_rows
             if count > self.n:
                 break
             while have >= ROWS:
-                rows = pa.concat_tables(held)
+                rows = pa.concat_tables(buffer)
                 yield out(rows.slice(0, ROWS))
-                held, have = [rows.slice(ROWS)], have - ROWS
+                buffer, have = [rows.slice(ROWS)], have - ROWS
         if count != self.n:
-            raise changed()
+            raise input_changed()
         if have:
-            yield out(pa.concat_tables(held))
+            yield out(pa.concat_tables(buffer))
 
     def _parts(self, names: Sequence[str]) -> Iterator[Any]:
         """The rows as they are stored, at most `ROWS` at a time, in the types of the whole."""
@@ -153,7 +153,7 @@ class Source:
     def check_unchanged(self) -> None:
         """The files have the sizes and times that they had when they were opened."""
         if self._stamp() != self._opened:
-            raise changed()
+            raise input_changed()
 
 
 def _stored_files(dataset: Any) -> Iterator[tuple[Any, str]]:
@@ -182,7 +182,7 @@ def _rows(fragment: Any) -> int:
     return sum(batch.num_rows for batch in fragment.scanner(columns=[]).to_batches())
 
 
-def changed() -> ValueMistake:
+def input_changed() -> ValueMistake:
     """What to raise where two reads of the input differ."""
     return ValueMistake("the input has changed while it was read; nothing was written.")
 
@@ -322,7 +322,7 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
         types = [[field.name, str(field.type)] for field in source.schema]
         parts = Parts(target, [__version__, versions, options, source.n, types], task.resumable)
         with writing(output, beside, sources=source.files, overwrite=overwrite) as [draft, note]:
-            seen: dict[str, str] = {}
+            hashes: dict[str, str] = {}
             resumed = 0
             for step, name in enumerate(ks):
                 names = list(dict.fromkeys([name, *task.beside]))
@@ -336,12 +336,12 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
                     parts.add(name, column, n_groups, contents)
                     del column
                     workspace.release()  # what a column takes to sort is several of its copies
-                _agree(seen, contents)
+                _agree(hashes, contents)
                 progress.step((step + 1) / steps)
-            _agree(seen, _put_together(draft, Kept(source, untouched), parts, list(ks), published, list(seen)))
+            _agree(hashes, _put_together(draft, Copies(source, untouched), parts, list(ks), published, list(hashes)))
             source.check_unchanged()
             progress.step((len(ks) + 1) / steps)
-            smallest, by_column = recounted(Source(draft), ks, roles.by)
+            smallest, by_column = recount_file(Source(draft), ks, roles.by)
             guarantee = Guarantee(
                 scope="per-column",
                 k=task.options.k,
@@ -369,19 +369,19 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
 
 
 def _put_together(
-    draft: pathlib.Path, kept: "Kept", parts: "Parts", masked: list[str], published: list[str], hashed: list[str]
+    draft: pathlib.Path, copies: "Copies", parts: "Parts", masked: list[str], published: list[str], read: list[str]
 ) -> dict[str, str]:
-    """Write the columns row group by row group; the hashes of those kept ones that are among `hashed`."""
+    """Write the columns row group by row group; the hashes of those copied ones that were `read` before."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema([bare_field(kept.source.schema.field(name)) for name in published])
-    hashes = {name: hashlib.sha256() for name in kept.names if name in hashed}
-    streams = [*([kept.groups(hashes)] if kept.names else []), *map(parts.groups, masked)]
+    schema = pa.schema([bare_field(copies.source.schema.field(name)) for name in published])
+    hashes = {name: hashlib.sha256() for name in copies.names if name in read}
+    streams = [*([copies.groups(hashes)] if copies.names else []), *map(parts.groups, masked)]
     with pq.ParquetWriter(draft, schema) as writer:
         for group in zip(*streams, strict=True):
             columns = [column for part in group for column in part.columns]
-            cells = dict(zip([*kept.names, *masked], columns, strict=True))
+            cells = dict(zip([*copies.names, *masked], columns, strict=True))
             writer.write_table(pa.table([cells[name] for name in published], schema=schema), row_group_size=ROWS)
     return _hexadecimal(hashes)
 
@@ -394,29 +394,29 @@ def _agree(seen: dict[str, str], contents: dict[str, str]) -> None:
     """Every column has the content that it had when it was read before."""
     for name, content in contents.items():
         if seen.setdefault(name, content) != content:
-            raise changed()
+            raise input_changed()
 
 
-def recounted(written: Source, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
+def recount_file(file: Source, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
     """The smallest class of a file, and that of every column; one below k is an error.
 
     Whole records are told apart by hashes, so that no more than one column is held at a time.
     """
-    strata = [token for name in by for token in verify.of_arrow(written.column(name))]
-    hashes = rowhash.new_hashes(written.n)
+    strata = [token for name in by for token in verify.of_arrow(file.column(name))]
+    hashes = rowhash.new_hashes(file.n)
     for token in strata:
         rowhash.add_cells(hashes, token)
     by_column: dict[Hashable, int] = {}
     for name, k in ks.items():
-        tokens = verify.of_arrow(written.column(name))
+        tokens = verify.of_arrow(file.column(name))
         by_column[name] = verify.smallest([*strata, *tokens])
-        verify.require(by_column[name], k, [*by, name], written.n)
+        verify.require(by_column[name], k, [*by, name], file.n)
         for token in tokens:
             rowhash.add_cells(hashes, token)
     return int(rowhash.count_classes(hashes).sizes.min()), by_column
 
 
-class Kept:
+class Copies:
     """Columns of a source that are published as they are: their cells alone, in fresh memory.
 
     A dictionary holds the entries that are used anywhere in its column, in all row groups: such columns are read once
@@ -452,8 +452,8 @@ class Kept:
             return fresh_column(column)
         entries, kind = self.entries[name], column.type
         codes = [pc.index_in(chunk.dictionary, entries).take(chunk.indices) for chunk in column.chunks]
-        made = pa.DictionaryArray.from_arrays
-        chunks = [made(some.cast(kind.index_type), entries, ordered=kind.ordered) for some in codes]
+        from_arrays = pa.DictionaryArray.from_arrays
+        chunks = [from_arrays(some.cast(kind.index_type), entries, ordered=kind.ordered) for some in codes]
         return pa.chunked_array(chunks, kind)
 
 

@@ -246,12 +246,12 @@ def build(
     rows = order if strata.withheld or permutation is not None else None
     for name, blank in zip(roles.by, strata.blank, strict=True):
         if blank is not None:
-            masked[name] = _blanked(frame, name, rows, blank if permutation is None else blank[permutation])
+            masked[name] = _blank_cells(frame, name, rows, blank if permutation is None else blank[permutation])
     names = [name for name in frame.names if name not in roles.drop]
     return Published(frame.build(rows, names, masked, request.options.shuffle), rows, permutation)
 
 
-def _blanked(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.ndarray) -> Any:
+def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.ndarray) -> Any:
     try:
         return frame.column(name).take(rows, blank)
     except Refused as refused:
@@ -301,7 +301,7 @@ def publish(
     """The published table, with its groups, what holds for it, and what its publisher should know."""
     labels = groups.labels
     if published.rows is not None:  # groups are numbered as they came in the original, which is another order now
-        labels = _numbered(labels if published.permutation is None else labels[published.permutation])
+        labels = _number_groups(labels if published.permutation is None else labels[published.permutation])
     sizes: np.ndarray | dict[Hashable, np.ndarray]
     if request.plan.per_column:
         sizes = {name: np.bincount(labels[:, j]) for j, name in enumerate(guarantee.columns)}
@@ -350,10 +350,10 @@ def _warnings(frame: Frame, strata: Strata, groups: Groups, request: Request) ->
     return tuple(warnings)
 
 
-def _numbered(labels: np.ndarray) -> np.ndarray:
+def _number_groups(labels: np.ndarray) -> np.ndarray:
     """The same groups, numbered in the order of their first records; of every column where each has its own."""
     if labels.ndim == 2:
-        return np.stack([_numbered(own) for own in labels.T], axis=1)
+        return np.stack([_number_groups(own) for own in labels.T], axis=1)
     first = np.empty(int(labels.max()) + 1, np.int64)
     first[labels[::-1]] = np.arange(labels.size)[::-1]
     number = np.empty(first.size, labels.dtype)

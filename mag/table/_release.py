@@ -220,8 +220,8 @@ class Release(Generic[Table]):
         return self.guarantee.withheld
 
     def __getstate__(self) -> dict[str, Any]:
-        held = ("data", "guarantee", "grouping", "warnings", "_provenance")
-        return {name: getattr(self, name) for name in held}
+        names = ("data", "guarantee", "grouping", "warnings", "_provenance")
+        return {name: getattr(self, name) for name in names}
 
     def with_options(self, **options: Any) -> "Release[Table]":
         """The same release, whose manifest and report tell of these options too: of columns that were not even read."""
@@ -307,8 +307,8 @@ class Release(Generic[Table]):
         """What the masked columns have lost: `mag.assess.utility`, with names."""
         measures = assess.utility(*self._tables(), propensity)
         if "information_loss_by_column" in measures:
-            named = zip(self.guarantee.columns, measures["information_loss_by_column"], strict=True)
-            measures["information_loss_by_column"] = dict(named)
+            pairs = zip(self.guarantee.columns, measures["information_loss_by_column"], strict=True)
+            measures["information_loss_by_column"] = dict(pairs)
         return measures
 
     def plot(self, columns: Iterable[Hashable] | None = None) -> list[Any]:

@@ -32,9 +32,9 @@ def dense(codes: np.ndarray) -> np.ndarray:
     if codes.size == 0:
         return codes
     if (high := int(codes.max())) < 4 * codes.size:
-        seen = np.zeros(high + 1, np.int64)
-        seen[codes] = 1
-        return (np.cumsum(seen) - 1)[codes]
+        present = np.zeros(high + 1, np.int64)
+        present[codes] = 1
+        return (np.cumsum(present) - 1)[codes]
     return np.unique(codes, return_inverse=True)[1]
 
 
@@ -80,8 +80,8 @@ def form_strata(
             small = too_small(rows, stratum)
         return Strata(n, rows, stratum, blank)
     if policy == "merge":
-        stratum = _merged(pattern, rows, stratum, small, too_small)
-        return Strata(n, rows, stratum, [_mixed(codes[rows], stratum) for codes in by])
+        stratum = _merge_small(pattern, rows, stratum, small, too_small)
+        return Strata(n, rows, stratum, [_mixed_records(codes[rows], stratum) for codes in by])
     records = int(sizes_of(stratum)[small].sum())
     are = "is" if small.sum() == 1 else "are"
     raise SmallStrata(
@@ -89,7 +89,7 @@ def form_strata(
     )
 
 
-def _merged(
+def _merge_small(
     pattern: np.ndarray | None,
     rows: np.ndarray,
     stratum: np.ndarray,
@@ -122,7 +122,7 @@ def _merged(
     return dense(pool[stratum])
 
 
-def _mixed(codes: np.ndarray, stratum: np.ndarray) -> np.ndarray | None:
+def _mixed_records(codes: np.ndarray, stratum: np.ndarray) -> np.ndarray | None:
     """Records of strata that hold more than one value; None if there are none."""
     low = np.full(int(stratum.max()) + 1, np.iinfo(np.int64).max)
     high = np.full(low.size, -1)

@@ -120,7 +120,7 @@ def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, thre
     edges = [0, *cuts, n]
     parts = [slice(begin, end) for begin, end in itertools.pairwise(edges)]
     solved = [solve(block.padded(x[part]), None, problem, threads) for part in parts]
-    return np.concatenate([found + part.start for found, part in zip(solved, parts, strict=True)])
+    return np.concatenate([starts_of_part + part.start for starts_of_part, part in zip(solved, parts, strict=True)])
 
 
 def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, threads: int) -> np.ndarray:

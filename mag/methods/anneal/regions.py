@@ -52,7 +52,7 @@ class Chains:
     def __init__(
         self, X: np.ndarray, k: int, labels: np.ndarray, restarts: int, random_state: np.random.Generator, threads: int
     ) -> None:
-        self._X, self._threads, self._labels = _padded(X), threads, labels
+        self._X, self._threads, self._labels = _pad_columns(X), threads, labels
         near = nearest(self._X, k, threads)
         self.scale, self.mean = scale_of(self._X, k, near), sum_of_squares(X, labels) / len(X)
         seeds = random_state.integers(1, 2**62, size=restarts)
@@ -76,14 +76,14 @@ class Parts:
     def __init__(
         self, X: np.ndarray, k: int, labels: np.ndarray, random_state: np.random.Generator, threads: int
     ) -> None:
-        self._X, self._k, self._random, self._threads = _padded(X), k, random_state, threads
+        self._X, self._k, self._random, self._threads = _pad_columns(X), k, random_state, threads
         self.labels = labels
         self._gains: np.ndarray | None = None
 
     def run(self, steps: float, progress: Progress) -> None:
         """One round, of so many steps per record, from the heat that gained most when it was tried last."""
         k, labels = self._k, np.empty_like(self.labels)
-        parts, choice = self._divided(progress.silent()), 0 if self._gains is None else int(np.argmax(self._gains))
+        parts, choice = self._divide(progress.silent()), 0 if self._gains is None else int(np.argmax(self._gains))
         seeds = self._random.integers(1, 2**62, size=len(parts))
 
         def anneal(job: tuple[np.ndarray, int]) -> float:
@@ -109,7 +109,7 @@ class Parts:
             part[members] = number
         self.labels = numbered(part * (labels.max() + 1) + labels)
 
-    def _divided(self, progress: Progress) -> list[np.ndarray]:
+    def _divide(self, progress: Progress) -> list[np.ndarray]:
         """The members of each part: groups are halved by their means, seen from random directions."""
         n, d = self._X.shape
         sizes = np.bincount(self.labels)
@@ -120,7 +120,7 @@ class Parts:
         return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
 
 
-def _padded(X: np.ndarray) -> np.ndarray:
+def _pad_columns(X: np.ndarray) -> np.ndarray:
     n, d = X.shape
     return np.concatenate([X, np.zeros((n, -d % WIDE))], axis=1)
 

@@ -48,19 +48,19 @@ class Schedule:
         share = np.sqrt(self._active)
         self._share = share / share.sum()
         self._total = steps * scale.size
-        self._pace, self._asked, self._began = float(PACE), 0.0, 0.0
+        self._pace, self._steps, self._start = float(PACE), 0.0, 0.0
         self.hurried = False
 
     def plan(self, turn: int, left: float) -> Plan:
         """The plan of a round, if so many seconds are left for it and all later ones."""
         levels, now = slice(turn * LEVELS, (turn + 1) * LEVELS), time.monotonic()
-        if self._asked > 0:
-            self._pace = self._asked / max(now - self._began, 1e-9)
+        if self._steps > 0:
+            self._pace = self._steps / max(now - self._start, 1e-9)
         share = self._share[levels]
         steps = self._total * share
         if left < np.inf:
             most = self._pace * max(left, 0.0) * share / self._share[levels.start :].sum()
             if most.sum() < steps.sum():
                 self.hurried, steps = True, most
-        self._asked, self._began = steps.sum(), now
+        self._steps, self._start = steps.sum(), now
         return Plan(self._heats[levels], self._least[levels], steps / self._active[levels])

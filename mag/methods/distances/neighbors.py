@@ -12,26 +12,26 @@ BATCH = 256  # records whose neighbors are looked for in one call
 def neighbors(X, count, threads=1):
     """The `count` nearest other records of every record, nearest first, equally near ones in their order."""
     n = len(X)
-    found = np.empty((n, count), np.int64)
-    each(lambda first: search(X, remaining(X), first, min(first + BATCH, n), found), range(0, n, BATCH), threads)
-    return found
+    nearest = np.empty((n, count), np.int64)
+    each(lambda first: search(X, remaining(X), first, min(first + BATCH, n), nearest), range(0, n, BATCH), threads)
+    return nearest
 
 
 @jit
-def search(X, everyone, first, last, found):
-    """The rows first .. last-1 of `found`."""
-    n, count = found.shape
+def search(X, everyone, first, last, nearest):
+    """The rows first .. last-1 of `nearest`."""
+    n, count = nearest.shape
     distance = np.empty(count)
     for i in range(first, last):
         measure(everyone, X[i])
         everyone.distance[i] = np.inf
-        kept = 0
+        filled = 0
         for j in range(n):
-            if (kept == count and everyone.distance[j] >= distance[count - 1]) or j == i:
+            if (filled == count and everyone.distance[j] >= distance[count - 1]) or j == i:
                 continue
-            place = min(kept, count - 1)
+            place = min(filled, count - 1)
             while place > 0 and distance[place - 1] > everyone.distance[j]:
-                distance[place], found[i, place] = distance[place - 1], found[i, place - 1]
+                distance[place], nearest[i, place] = distance[place - 1], nearest[i, place - 1]
                 place -= 1
-            distance[place], found[i, place] = everyone.distance[j], j
-            kept = min(kept + 1, count)
+            distance[place], nearest[i, place] = everyone.distance[j], j
+            filled = min(filled + 1, count)

@@ -24,10 +24,10 @@ def remaining(X):
 
 def the_rest(X, taken):
     """The records that were not taken, in the order of the sum of their columns."""
-    left = np.ones(len(X), bool)
-    left[taken] = False
+    free = np.ones(len(X), bool)
+    free[taken] = False
     order = np.argsort(X.sum(axis=1), kind="stable")
-    return order[left[order]]
+    return order[free[order]]
 
 
 @jit
@@ -79,15 +79,15 @@ def sweep(r):
     places, left = r.count
     if 4 * left > 3 * places:
         return
-    kept = 0
+    end = 0
     for i in range(places):
         if r.x[0, i] < np.inf:
-            r.record[kept] = r.record[i]
-            r.distance[kept] = r.distance[i]
+            r.record[end] = r.record[i]
+            r.distance[end] = r.distance[i]
             for c in range(r.x.shape[0]):
-                r.x[c, kept] = r.x[c, i]
-            kept += 1
-    r.count[0] = kept
+                r.x[c, end] = r.x[c, i]
+            end += 1
+    r.count[0] = end
 
 
 @jit

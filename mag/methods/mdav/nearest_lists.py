@@ -19,7 +19,7 @@ BATCH = 64  # records whose lists are made at once
 MEMORY = 1 << 22  # entries of all lists
 MISSING, WANTED = np.int64(-1), np.int64(-2)
 
-Lists = namedtuple("Lists", "keys ids found slot wanted used length slots n")
+Lists = namedtuple("Lists", "keys ids filled slot requests used length slots n")
 
 
 @layout
@@ -30,10 +30,10 @@ def lists_at(space, n, length):
     return Lists(
         keys=reals(space, slots, length),  # a list is a row: the distances, nearest first
         ids=wholes(space, slots, length),  # and whose they are
-        found=wholes(space, slots),  # how long a list is
+        filled=wholes(space, slots),  # how long a list is
         slot=wholes(space, n),  # where the list of record i is, or MISSING or WANTED
-        wanted=wholes(space, BATCH),  # records that want a list
-        used=wholes(space, 2),  # how many slots are in use, how many records are wanted
+        requests=wholes(space, BATCH),  # records that need a list
+        used=wholes(space, 2),  # how many slots are in use, how many requests there are
         length=length,
         slots=slots,
         n=n,
@@ -48,19 +48,19 @@ def drop_lists(lists):
 
 
 @called
-def first_free(field, lists, i, skip, wanted, out):
+def first_free(field, lists, i, skip, size, out):
     """The first free records in the list of i, into out; False if the list is missing or used up."""
     slot = lists.slot[i]
     if slot < 0:
         return False
-    ids, found, count, rank = lists.ids[slot], lists.found[slot], 0, 0
-    while count < wanted and rank < found:
+    ids, filled, count, rank = lists.ids[slot], lists.filled[slot], 0, 0
+    while count < size and rank < filled:
         other = ids[rank]
         if other != skip and is_free(field, other):
             out[count] = other
             count += 1
         rank += 1
-    return count == wanted or found < lists.length  # a list that is not full had everybody
+    return count == size or filled < lists.length  # a list that is not full had everybody
 
 
 @called
@@ -69,7 +69,7 @@ def request_list(lists, i):
     count = lists.used[1]
     if lists.slot[i] != WANTED and count < BATCH:
         lists.slot[i] = WANTED
-        lists.wanted[count] = i
+        lists.requests[count] = i
         lists.used[1] = count + 1
 
 
@@ -110,7 +110,7 @@ def reserve_lists(lists):
         lists.used[0] = 0
     first = lists.used[0]
     for q in range(count):
-        lists.slot[lists.wanted[q]] = first + q
+        lists.slot[lists.requests[q]] = first + q
     lists.used[0] = first + count
     lists.used[1] = 0
     return count
@@ -121,5 +121,5 @@ def make_lists(field, lists, rows, sign, count, start, stop):
     """Scan for the lists start .. stop of the `count` that were reserved last."""
     first = lists.used[0] - count + start
     keys, ids = grid(lists.keys[first], lists.length), grid(lists.ids[first], lists.length)
-    queries, lengths = part(lists.wanted, start), part(lists.found, first)
+    queries, lengths = part(lists.requests, start), part(lists.filled, first)
     scan(field, rows, queries, stop - start, NO, sign, YES, keys, ids, lists.length, lengths)

@@ -102,7 +102,7 @@ def _opposite(state, far, r, others, count):
     slot, used_up = far.slot[r], True
     if slot < 0:
         return UNKNOWN
-    for rank in range(far.found[slot]):
+    for rank in range(far.filled[slot]):
         other = far.ids[slot, rank]
         if is_free(state.field, other):
             used_up = False

@@ -32,7 +32,7 @@ def lmas(
         labels = kmeans_cleanup.group(X, k, factor=factor, random_state=random, threads=threads, progress=progress)
         return split_large(X, k, labels, threads, progress)
 
-    return _restarted(run, check(k, restarts=restarts), X, random_state, threads, progress)
+    return _restart(run, check(k, restarts=restarts), X, random_state, threads, progress)
 
 
 def ona(
@@ -46,10 +46,10 @@ def ona(
         random.shuffle(labels)
         return shuffle(X, k, labels, int(random.integers(1, 2**62)), threads, progress)
 
-    return _restarted(run, check(k, restarts=restarts), X, random_state, threads, progress)
+    return _restart(run, check(k, restarts=restarts), X, random_state, threads, progress)
 
 
-def _restarted(
+def _restart(
     run: Run[np.random.Generator],
     restarts: int,
     X: np.ndarray,

@@ -21,7 +21,7 @@ USED, END, SERIAL, CHANGED = 0, 1, 2, 3
 Groups = namedtuple(
     "Groups",
     "rows n d k room places sums x keys bound_key "
-    "label member size serial name written numbers ids serials found seen bound_id scratch",
+    "label member size serial name stamp numbers ids serials filled up_to bound_id scratch",
 )
 
 
@@ -46,15 +46,15 @@ def groups_at(space, rows, n, d, k):
         # the journal
         x=reals(space, blocks, d, LANES),  # centroids
         name=wholes(space, blocks * LANES),  # whose it is
-        written=wholes(space, blocks * LANES),  # its serial
+        stamp=wholes(space, blocks * LANES),  # its serial
         numbers=wholes(space, 4),  # USED, END, SERIAL, CHANGED
         # records
         label=wholes(space, n),
         keys=reals(space, n, REMEMBERED),  # distances from the centroids that it remembers, nearest first
         ids=wholes(space, n, REMEMBERED),  # their groups
         serials=wholes(space, n, REMEMBERED),
-        found=wholes(space, n),  # how many it remembers
-        seen=wholes(space, n),  # the serial up to which it has looked
+        filled=wholes(space, n),  # how many it remembers
+        up_to=wholes(space, n),  # the serial up to which it has looked
         bound_key=reals(space, n),  # all others are farther than (key, id)
         bound_id=wholes(space, n),
         scratch=wholes(space, 9 * k),
@@ -116,7 +116,7 @@ def _place(groups, serial):
     low, high = 0, groups.numbers[END]
     while low < high:
         middle = (low + high) // 2
-        if groups.written[middle] < serial:
+        if groups.stamp[middle] < serial:
             low = middle + 1
         else:
             high = middle
@@ -148,7 +148,7 @@ def write(groups, g):
     groups.numbers[END] = place + 1
     groups.numbers[SERIAL] = serial
     groups.name[place] = g
-    groups.written[place] = serial
+    groups.stamp[place] = serial
     groups.serial[g] = serial
     for j in range(d):
         mean = groups.sums[g, j] / groups.size[g]
@@ -158,18 +158,18 @@ def write(groups, g):
 @called
 def _tidy(groups):
     """Drop what is no longer valid from the journal."""
-    x, d, kept = groups.x, groups.d, 0
+    x, d, end = groups.x, groups.d, 0
     for place in range(groups.numbers[END]):
         if groups.name[place] >= 0:
-            groups.name[kept] = groups.name[place]
-            groups.written[kept] = groups.written[place]
+            groups.name[end] = groups.name[place]
+            groups.stamp[end] = groups.stamp[place]
             for j in range(d):
                 v = x[place // LANES, j, place % LANES]
-                x[kept // LANES, j, kept % LANES] = v
-            kept += 1
-    for place in range(kept, groups.numbers[END]):
+                x[end // LANES, j, end % LANES] = v
+            end += 1
+    for place in range(end, groups.numbers[END]):
         _blank(groups, place)
-    groups.numbers[END] = kept
+    groups.numbers[END] = end
 
 
 # ---- what a record remembers
@@ -177,8 +177,8 @@ def _tidy(groups):
 
 @called
 def _forget(groups, i):
-    groups.found[i] = 0
-    groups.seen[i] = NOBODY
+    groups.filled[i] = 0
+    groups.up_to[i] = NOBODY
     groups.bound_key[i] = np.inf
     groups.bound_id[i] = groups.room
 
@@ -188,7 +188,7 @@ def _remember(groups, i, key, g):
     """Offer a centroid to the memory of record i."""
     if key > groups.bound_key[i] or (key == groups.bound_key[i] and g >= groups.bound_id[i]):
         return
-    keys, ids, serials, p = groups.keys[i], groups.ids[i], groups.serials[i], groups.found[i]
+    keys, ids, serials, p = groups.keys[i], groups.ids[i], groups.serials[i], groups.filled[i]
     if p == REMEMBERED:
         p -= 1
         last, name = keys[p], ids[p]
@@ -199,7 +199,7 @@ def _remember(groups, i, key, g):
         groups.bound_key[i] = last
         groups.bound_id[i] = name
     else:
-        groups.found[i] = p + 1
+        groups.filled[i] = p + 1
     while p > 0 and (key < keys[p - 1] or (key == keys[p - 1] and g < ids[p - 1])):
         keys[p] = keys[p - 1]
         ids[p] = ids[p - 1]
@@ -213,20 +213,20 @@ def _remember(groups, i, key, g):
 @called
 def look(groups, i):
     """Bring the memory of record i up to date."""
-    if groups.seen[i] == groups.numbers[SERIAL]:
+    if groups.up_to[i] == groups.numbers[SERIAL]:
         return
     keys, ids, serials = groups.keys[i], groups.ids[i], groups.serials[i]
-    kept = 0
-    for p in range(groups.found[i]):
+    filled = 0
+    for p in range(groups.filled[i]):
         if groups.serial[ids[p]] == serials[p]:
-            keys[kept] = keys[p]
-            ids[kept] = ids[p]
-            serials[kept] = serials[p]
-            kept += 1
-    groups.found[i] = kept
+            keys[filled] = keys[p]
+            ids[filled] = ids[p]
+            serials[filled] = serials[p]
+            filled += 1
+    groups.filled[i] = filled
     end, d = groups.numbers[END], groups.d
-    start = _place(groups, groups.seen[i] + 1)
-    groups.seen[i] = groups.numbers[SERIAL]
+    start = _place(groups, groups.up_to[i] + 1)
+    groups.up_to[i] = groups.numbers[SERIAL]
     point, buffer = groups.rows[i], scratch(STEP)
     for first in range(start // STEP * STEP, end, STEP):
         key = distances(groups.x[first // LANES], first % LANES, d, point)
@@ -242,7 +242,7 @@ def nearest(groups, i, own):
     """The group other than `own` whose centroid is nearest to record i, and the squared distance; NOBODY if none."""
     for again in range(2):
         look(groups, i)
-        for p in range(groups.found[i]):
+        for p in range(groups.filled[i]):
             g = groups.ids[i, p]
             if g != own:
                 return g, groups.keys[i, p]
@@ -285,27 +285,27 @@ def renumber(groups, cursor):
     used, d, wide = groups.numbers[USED], groups.d, 3 * groups.k
     if used + 2 * groups.k < groups.room:
         return cursor
-    number, kept = np.empty(groups.room + 1, np.int64), 0
+    number, count = np.empty(groups.room + 1, np.int64), 0
     for g in range(groups.room + 1):
-        number[g] = kept
+        number[g] = count
         if g < used and groups.serial[g] >= 0:
             for p in range(wide):
-                groups.member[kept, p] = groups.member[g, p]
+                groups.member[count, p] = groups.member[g, p]
             for j in range(d):
-                groups.sums[kept, j] = groups.sums[g, j]
-            groups.size[kept] = groups.size[g]
-            groups.serial[kept] = groups.serial[g]
-            kept += 1
-    for g in range(kept, groups.room):
+                groups.sums[count, j] = groups.sums[g, j]
+            groups.size[count] = groups.size[g]
+            groups.serial[count] = groups.serial[g]
+            count += 1
+    for g in range(count, groups.room):
         groups.serial[g] = NOBODY
         groups.size[g] = 0
-    groups.numbers[USED] = kept
+    groups.numbers[USED] = count
     for place in range(groups.numbers[END]):
         if groups.name[place] >= 0:
             groups.name[place] = number[groups.name[place]]
     for i in range(groups.n):
         groups.label[i] = number[groups.label[i]]
         groups.bound_id[i] = number[groups.bound_id[i]]
-        for p in range(groups.found[i]):
+        for p in range(groups.filled[i]):
             groups.ids[i, p] = number[groups.ids[i, p]]
     return number[cursor]

@@ -211,14 +211,14 @@ def group_part(work, rows, k, rounds, labels, members):
     n, d = rows.shape
     space = space_in(work)
     parts, sizes = small_star(rest_of(space), grid(rows, d), n, d, k, 1.0, NO), np.zeros(n // k, np.int64)
-    found = np.empty(n, np.int64)
+    own = np.empty(n, np.int64)
     for p in range(n):
-        found[p] = parts[p]
-        sizes[found[p]] += 1
-        if sizes[found[p]] == 2 * k:
+        own[p] = parts[p]
+        sizes[own[p]] += 1
+        if sizes[own[p]] == 2 * k:
             return False
     groups = groups_at(space, grid(rows, d), n, d, k)
-    form(groups, part(found, 0))
+    form(groups, part(own, 0))
     for _ in range(rounds):
         groups.numbers[CHANGED] = 0
         for phase in range(2):
@@ -227,7 +227,7 @@ def group_part(work, rows, k, rounds, labels, members):
             break
     for p in range(n):
         labels[members[p]] = groups.label[p]
-    return found.size == n  # the array is alive until here
+    return own.size == n  # the array is alive until here
 
 
 @jit

@@ -69,7 +69,7 @@ def _rounds(
             if progress.step(1.0 - SLOWER**number):
                 groups_now(work, X, k, labels)
                 return labels
-        _, moved = groups_now(work, X, k, labels)
-        if not moved:
+        _, changes = groups_now(work, X, k, labels)
+        if not changes:
             break
     return labels

@@ -12,16 +12,16 @@ from mag.methods.orders.consecutive import labels_in_order
 from mag.methods.orders.groups_of_k import gather_around, order_of
 
 
-def group(X, k, *, whole, progress):
+def group(X, k, *, integers, progress):
     """The best groups of consecutive records."""
-    return labels_in_order(X, order_of(X, k, gather, progress), k, whole)
+    return labels_in_order(X, order_of(X, k, gather, progress), k, integers)
 
 
 @jit
-def gather(left, k, found, done):
+def gather(rest, k, order, done):
     """The k records around the one farthest from the mean; the records are centered."""
-    if left.count[1] < k:
+    if rest.count[1] < k:
         return done
-    measure(left, np.zeros(left.x.shape[0]))
-    gather_around(left, left.x[:, farthest(left)].copy(), k, found, done)
+    measure(rest, np.zeros(rest.x.shape[0]))
+    gather_around(rest, rest.x[:, farthest(rest)].copy(), k, order, done)
     return done + k

@@ -15,7 +15,7 @@ LANES = 4  # columns are padded to a multiple of this many, and summed in as man
 
 
 @dataclass(frozen=True)
-class Whole:
+class IntegerColumns:
     """Integers for which integer representatives are to be optimal.
 
     `x` : the data as float64, each column relative to an integer near its mean; `unit` : what a unit of each column is
@@ -26,15 +26,15 @@ class Whole:
     unit: np.ndarray
 
 
-def labels_in_order(X, order, k, whole):
+def labels_in_order(X, order, k, integers):
     """The label of every record, in the best grouping of records that are consecutive in the order."""
-    return best_in_orders(X, [order], k, whole)
+    return best_in_orders(X, [order], k, integers)
 
 
-def best_in_orders(X, orders, k, whole):
+def best_in_orders(X, orders, k, integers):
     """The labels of the best grouping in any of the orders; of equally good ones, in the first of these."""
     n, d = X.shape
-    values, weight = (X, np.ones(d)) if whole is None else (whole.x, np.square(whole.unit))
+    values, weight = (X, np.ones(d)) if integers is None else (integers.x, np.square(integers.unit))
     wide = -(-d // LANES) * LANES
     x, weights = np.zeros((n, wide)), np.zeros(wide)
     weights[:d] = weight
@@ -42,7 +42,7 @@ def best_in_orders(X, orders, k, whole):
     least = np.inf
     for order in orders:
         np.take(values, order, axis=0, out=x[:, :d])
-        cost = solve(x, weights, whole is not None, k, sizes)
+        cost = solve(x, weights, integers is not None, k, sizes)
         if cost < least:
             least = cost
             write_labels(sizes, order, labels)

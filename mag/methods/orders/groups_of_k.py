@@ -9,23 +9,23 @@ from mag.methods.distances.remaining import measure, nearest, remaining, sweep, 
 def order_of(X, k, gather, progress):
     """Let `gather` take groups of k until fewer are left than it needs, or time runs out; the rest go by their sums.
 
-    `gather(left, k, found, done)` writes the next records of the order and returns how many there are then, or the same
+    `gather(rest, k, order, done)` writes the next records of the order and returns how many there are then, or the same
     number if too few are left.
     """
     n = len(X)
-    order, left, done = np.empty(n, np.int64), remaining(X), -1
+    order, rest, done = np.empty(n, np.int64), remaining(X), -1
     after = 0
     while after > done and not progress.step(1.0 - (1.0 - after / n) ** 2):
         done = after
-        after = gather(left, k, order, done)
+        after = gather(rest, k, order, done)
     order[after:] = the_rest(X, order[:after])
     return order
 
 
 @jit
-def gather_around(left, point, k, found, done):
+def gather_around(rest, point, k, order, done):
     """Take the k records nearest to a point, nearest first; the distances are measured here."""
-    measure(left, point)
+    measure(rest, point)
     for step in range(done, done + k):
-        found[step] = take(left, nearest(left))
-    sweep(left)
+        order[step] = take(rest, nearest(rest))
+    sweep(rest)

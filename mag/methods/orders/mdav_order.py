@@ -11,22 +11,22 @@ from mag.methods.orders.consecutive import labels_in_order
 from mag.methods.orders.groups_of_k import gather_around, order_of
 
 
-def group(X, k, *, whole, progress):
+def group(X, k, *, integers, progress):
     """The best groups of consecutive records."""
-    return labels_in_order(X, order_of(X, k, gather, progress), k, whole)
+    return labels_in_order(X, order_of(X, k, gather, progress), k, integers)
 
 
 @jit
-def gather(left, k, found, done):
+def gather(rest, k, order, done):
     """The k records around the one farthest from the mean, then the k around the one farthest from that."""
-    if left.count[1] < 2 * k:
+    if rest.count[1] < 2 * k:
         return done
-    center = np.empty(left.x.shape[0])
-    mean(left, center)
-    measure(left, center)
-    r = left.x[:, farthest(left)].copy()
-    measure(left, r)
-    s = left.x[:, farthest(left)].copy()
-    gather_around(left, r, k, found, done)
-    gather_around(left, s, k, found, done + k)
+    center = np.empty(rest.x.shape[0])
+    mean(rest, center)
+    measure(rest, center)
+    r = rest.x[:, farthest(rest)].copy()
+    measure(rest, r)
+    s = rest.x[:, farthest(rest)].copy()
+    gather_around(rest, r, k, order, done)
+    gather_around(rest, s, k, order, done + k)
     return done + 2 * k

@@ -13,30 +13,30 @@ from mag.methods.orders.consecutive import labels_in_order
 WORK = 2**24  # coordinates looked at between two looks at the clock
 
 
-def group(X, k, *, whole, progress):
+def group(X, k, *, integers, progress):
     """The best groups of consecutive records."""
-    return labels_in_order(X, order(X, progress), k, whole)
+    return labels_in_order(X, order(X, progress), k, integers)
 
 
 def order(X, progress=None):
     """The walk; where time runs out, the rest in the order of their sums."""
     n, progress = len(X), progress or Progress()
-    walked, left = np.empty(n, np.int64), remaining(X)
-    measure(left, X.mean(axis=0))
-    walked[0] = take(left, farthest(left))
+    path, rest = np.empty(n, np.int64), remaining(X)
+    measure(rest, X.mean(axis=0))
+    path[0] = take(rest, farthest(rest))
     done = 1
     while done < n and not progress.step(1.0 - (1.0 - done / n) ** 2):
-        stop = min(n, done + 1 + WORK // (left.count[1] * X.shape[1]))
-        walk(X, left, walked, done, stop)
+        stop = min(n, done + 1 + WORK // (rest.count[1] * X.shape[1]))
+        walk(X, rest, path, done, stop)
         done = stop
-    walked[done:] = the_rest(X, walked[:done])
-    return walked
+    path[done:] = the_rest(X, path[:done])
+    return path
 
 
 @jit
-def walk(X, left, walked, done, stop):
+def walk(X, rest, path, done, stop):
     """Steps done .. stop-1."""
     for step in range(done, stop):
-        measure(left, X[walked[step - 1]])
-        walked[step] = take(left, nearest(left))
-        sweep(left)
+        measure(rest, X[path[step - 1]])
+        path[step] = take(rest, nearest(rest))
+        sweep(rest)

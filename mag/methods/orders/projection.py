@@ -54,7 +54,7 @@ def group(
     refine=0,
     return_scores=False,
     engine,
-    whole,
+    integers,
     random_state,
     threads,
     progress,
@@ -72,14 +72,14 @@ def group(
         refine=refine,
         return_scores=return_scores,
     )
-    if whole is not None and not ordered:
+    if integers is not None and not ordered:
         raise ValueMistake("ordered must be True with integer=True; got False.")
     search = Search(X, k, engine, threads, progress.span(0.0, 0.5 if rounds else 1.0))
     search.look(_directions(X, directions, count, random_state))
     _refine(search, rounds, random_state, progress.span(0.5, 1.0))
     if ordered:
         orders = (np.argsort(project(search.XT, u), kind="stable") for u in search.holders)
-        labels = best_in_orders(X, orders, k, whole)
+        labels = best_in_orders(X, orders, k, integers)
     else:
         labels = search.labels()
     if not return_scores:
@@ -210,10 +210,10 @@ def score(X, total, labels, n_groups, sums, sizes, scores):
             for c in range(0, d, LANES):
                 here = lanes_at(c, LANES)
                 totals[g, here] += rows[i, here]
-        kept = 0.0
+        between = 0.0
         for g in range(n_groups[j]):
             squares = 0.0
             for c in range(g * d, g * d + d):
                 squares += sums[c] * sums[c]
-            kept += squares / sizes[g]
-        scores[j] = max(total - kept, 0.0)
+            between += squares / sizes[g]
+        scores[j] = max(total - between, 0.0)

@@ -36,11 +36,11 @@ def check(k, *, exchanges=None):
     return None if exchanges is None else not_negative("exchanges", exchanges)
 
 
-def group(X, k, *, exchanges=None, whole, random_state, threads, progress):
+def group(X, k, *, exchanges=None, integers, random_state, threads, progress):
     """The best groups of consecutive records in any of the tours on the way; `exchanges` are tried per record."""
     exchanges = check(k, exchanges=exchanges)
     tried = min(EXCHANGES, MOST / len(X)) if exchanges is None else exchanges
-    return best_in_orders(X, orders(X, tried, random_state, threads, progress), k, whole)
+    return best_in_orders(X, orders(X, tried, random_state, threads, progress), k, integers)
 
 
 def orders(X, exchanges, random_state, threads, progress):
@@ -251,6 +251,6 @@ def explore(s, tries):
         if gain <= 0.0 and s.count[2] <= len(s.done):
             for step in range(s.count[2] - 1, -1, -1):
                 i, j = s.done[step]
-                kept = s.count[2]
+                count = s.count[2]
                 reverse(s, i, j)
-                s.count[2] = kept
+                s.count[2] = count

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from mag.methods.orders.consecutive import Whole, labels_in_order
+from mag.methods.orders.consecutive import IntegerColumns, labels_in_order
 
 
-def group(X: np.ndarray, k: int, *, whole: Whole | None) -> np.ndarray:
+def group(X: np.ndarray, k: int, *, integers: IntegerColumns | None) -> np.ndarray:
     """The best groups of consecutive records."""
-    return labels_in_order(X, order(X), k, whole)
+    return labels_in_order(X, order(X), k, integers)
 
 
 def order(X: np.ndarray) -> np.ndarray:
