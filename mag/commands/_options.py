@@ -1,5 +1,7 @@
 """Options that several commands share, and how their words are read."""
 
+import functools
+import inspect
 import pathlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
@@ -158,6 +160,26 @@ def layout(delimiter: str | None, decimal_comma: bool, encoding: str, null: list
     return Layout("\t" if delimiter == "\\t" else delimiter, decimal_comma, encoding, tuple(general), special)
 
 
+def with_text_layout(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of text files in place of its last parameter, `text_layout`."""
+
+    def run(
+        delimiter: Delimiter = None,
+        decimal_comma: DecimalComma = False,
+        encoding: Encoding = "utf-8",
+        null: Null = None,
+        **options: Any,
+    ) -> None:
+        command(**options, text_layout=layout(delimiter, decimal_comma, encoding, null))
+
+    (*own, _), (*text, _) = (inspect.signature(function).parameters.values() for function in (command, run))
+    every = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *text)]
+    functools.update_wrapper(run, command)
+    run.__signature__ = inspect.Signature(every, return_annotation=None)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in every}
+    return run
+
+
 def open_files(
     sources: Sequence[pathlib.Path], text_layout: Layout, targets: Sequence[pathlib.Path] = ()
 ) -> list[File]:
@@ -200,8 +222,6 @@ def parse_method_options(words: Sequence[str]) -> dict[str, Any]:
         options[name] = _value(value)
     if not options:
         return {}
-    import inspect
-
     from mag.table import microaggregate
 
     shared = [name for name in options if name in inspect.signature(microaggregate).parameters]

@@ -7,34 +7,11 @@ import typer
 
 from mag._lib.atomic import check_target, writing
 from mag._lib.errors import ValueMistake
+from mag.commands import _options as opt
 from mag.commands._codes import note_codes
-from mag.commands._options import (
-    GROUPING,
-    OUTPUT,
-    Aggregate,
-    By,
-    DecimalComma,
-    Delimiter,
-    Encoding,
-    Json,
-    MethodOption,
-    Methods,
-    Missing,
-    Null,
-    Overwrite,
-    Quiet,
-    Seed,
-    SmallStrata,
-    Threads,
-    TimeLimit,
-    ToMask,
-    Weights,
-    layout,
-    open_files,
-    parse_method_options,
-)
 from mag.commands._output import bar, dump, say, table
 from mag.commands._table import read_table, read_weights
+from mag.files import Layout
 
 PLOTS = (".pdf", ".png", ".svg")
 SHOWN = {  # how columns are called here, and those that are printed in percent
@@ -45,33 +22,33 @@ SHOWN = {  # how columns are called here, and those that are printed in percent
 }
 
 
+@opt.with_text_layout
 def compare(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to mask on trial.")],
-    column: ToMask,
+    column: opt.ToMask,
     k: Annotated[
-        list[int], typer.Option("-k", help="A group size to try. Repeatable.", metavar="K", rich_help_panel=GROUPING)
+        list[int],
+        typer.Option("-k", help="A group size to try. Repeatable.", metavar="K", rich_help_panel=opt.GROUPING),
     ],
-    method: Methods = None,
-    option: MethodOption = None,
-    by: By = None,
-    weights: Weights = None,
-    aggregate: Aggregate = None,
-    missing: Missing = "error",
-    small_strata: SmallStrata = "error",
-    seed: Seed = None,
-    threads: Threads = None,
-    time_limit: TimeLimit = None,
+    method: opt.Methods = None,
+    option: opt.MethodOption = None,
+    by: opt.By = None,
+    weights: opt.Weights = None,
+    aggregate: opt.Aggregate = None,
+    missing: opt.Missing = "error",
+    small_strata: opt.SmallStrata = "error",
+    seed: opt.Seed = None,
+    threads: opt.Threads = None,
+    time_limit: opt.TimeLimit = None,
     plot: Annotated[
         pathlib.Path | None,
-        typer.Option(help="Draw risk against loss: .png, .svg or .pdf.", metavar="FILE", rich_help_panel=OUTPUT),
+        typer.Option(help="Draw risk against loss: .png, .svg or .pdf.", metavar="FILE", rich_help_panel=opt.OUTPUT),
     ] = None,
-    overwrite: Overwrite = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    delimiter: Delimiter = None,
-    decimal_comma: DecimalComma = False,
-    encoding: Encoding = "utf-8",
-    null: Null = None,
+    overwrite: opt.Overwrite = False,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    *,
+    text_layout: Layout,
 ) -> None:
     """Try several methods and group sizes on one file: information loss, risk and seconds.  Writes no masked file.
 
@@ -88,13 +65,13 @@ def compare(
         if plot.suffix.lower() not in PLOTS:
             raise ValueMistake(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
         check_target(plot, [source], overwrite)
-    [file] = open_files([source], layout(delimiter, decimal_comma, encoding, null))
+    [file] = opt.open_files([source], text_layout)
     frame, _ = read_table(file, column, by or [], weights)
     note_codes(frame, column, min(k), quiet)
     from mag.comparison import compare as compare_methods
 
     methods: list[Any] = list(dict.fromkeys(method or ["auto"]))
-    special = _special_options(methods, parse_method_options(option or []), seed, time_limit)
+    special = _special_options(methods, opt.parse_method_options(option or []), seed, time_limit)
     choices: dict[str, Any] = {"aggregate": aggregate, "missing": missing, "small_strata": small_strata}
     with bar("comparing", quiet) as progress:
         comparison = compare_methods(

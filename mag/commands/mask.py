@@ -13,113 +13,86 @@ import typer
 from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
 from mag._lib.errors import ValueMistake
 from mag._lib.roles import Sentences, assign_roles
+from mag.commands import _options as opt
 from mag.commands._codes import note_codes
-from mag.commands._options import (
-    COSTS,
-    GROUPING,
-    OUTPUT,
-    Aggregate,
-    By,
-    DecimalComma,
-    Delimiter,
-    Encoding,
-    Json,
-    Method,
-    MethodOption,
-    Missing,
-    Null,
-    Overwrite,
-    Quiet,
-    Seed,
-    SmallStrata,
-    Threads,
-    TimeLimit,
-    ToMask,
-    Weights,
-    choice_option,
-    column_option,
-    layout,
-    open_files,
-    parse_integers,
-    parse_method_options,
-)
 from mag.commands._output import bar, dump, say
 from mag.commands._table import read_table, read_weights, write_withheld
-from mag.files import FORMATS, File, columns_of, smallest
+from mag.files import FORMATS, File, Layout, columns_of, smallest
 
 if TYPE_CHECKING:
     from mag.table import FileRelease, Guarantee, Release
 
 
+@opt.with_text_layout
 def mask(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to mask.")],
-    column: ToMask,
+    column: opt.ToMask,
     k: Annotated[
         list[str],
         typer.Option(
             "-k",
             help="Smallest group size; with --scope per-column also NAME=K. Repeatable.",
             metavar="K",
-            rich_help_panel=GROUPING,
+            rich_help_panel=opt.GROUPING,
         ),
     ],
     out: Annotated[
         pathlib.Path | None,
-        typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT),
+        typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=opt.OUTPUT),
     ] = None,
-    by: By = None,
+    by: opt.By = None,
     keep: Annotated[
-        list[str] | None, column_option("Publish this column unchanged: it is not protected. Repeatable.", "--keep")
+        list[str] | None, opt.column_option("Publish this column unchanged: it is not protected. Repeatable.", "--keep")
     ] = None,
-    drop: Annotated[list[str] | None, column_option("Do not publish this column. Repeatable.", "--drop")] = None,
+    drop: Annotated[list[str] | None, opt.column_option("Do not publish this column. Repeatable.", "--drop")] = None,
     scope: Annotated[
         str,
-        choice_option(
+        opt.choice_option(
             "joint: whole records are equal; per-column: each column alone, a weaker guarantee.",
             ["joint", "per-column"],
-            GROUPING,
+            opt.GROUPING,
         ),
     ] = "joint",
-    method: Method = "auto",
-    option: MethodOption = None,
+    method: opt.Method = "auto",
+    option: opt.MethodOption = None,
     cost: Annotated[
         str | None,
-        choice_option(f"Cost minimized with --scope per-column: {', '.join(COSTS)}.", COSTS, GROUPING),
+        opt.choice_option(f"Cost minimized with --scope per-column: {', '.join(opt.COSTS)}.", opt.COSTS, opt.GROUPING),
     ] = None,
-    aggregate: Aggregate = None,
+    aggregate: opt.Aggregate = None,
     standardize: Annotated[
         bool | None,
         typer.Option(
             "--standardize/--no-standardize",
             help="Divide columns by their standard deviations before distances are computed (default: yes).",
-            rich_help_panel=GROUPING,
+            rich_help_panel=opt.GROUPING,
         ),
     ] = None,
-    weights: Weights = None,
-    missing: Missing = "error",
-    small_strata: SmallStrata = "error",
+    weights: opt.Weights = None,
+    missing: opt.Missing = "error",
+    small_strata: opt.SmallStrata = "error",
     decimals: Annotated[
         list[str] | None,
         typer.Option(
-            "--round", help="Decimals, or NAME=DECIMALS. Repeatable.", metavar="DECIMALS", rich_help_panel=OUTPUT
+            "--round", help="Decimals, or NAME=DECIMALS. Repeatable.", metavar="DECIMALS", rich_help_panel=opt.OUTPUT
         ),
     ] = None,
     shuffle: Annotated[
-        bool, typer.Option("--shuffle", help="Publish the records in random order.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--shuffle", help="Publish the records in random order.", rich_help_panel=opt.OUTPUT)
     ] = False,
-    seed: Seed = None,
-    threads: Threads = None,
-    time_limit: TimeLimit = None,
+    seed: opt.Seed = None,
+    threads: opt.Threads = None,
+    time_limit: opt.TimeLimit = None,
     report: Annotated[
         pathlib.Path | None,
-        typer.Option(help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=OUTPUT),
+        typer.Option(help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=opt.OUTPUT),
     ] = None,
     prove_input: Annotated[
         bool,
         typer.Option(
             "--prove-input",
             help=f"Put a salted hash of IN into the manifest and the salt into OUT{SECRET}.",
-            rich_help_panel=OUTPUT,
+            rich_help_panel=opt.OUTPUT,
         ),
     ] = False,
     withheld: Annotated[
@@ -127,19 +100,17 @@ def mask(
         typer.Option(
             help="Write the numbers of the withheld records of IN; keep it with IN.",
             metavar="FILE",
-            rich_help_panel=OUTPUT,
+            rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
-    overwrite: Overwrite = False,
+    overwrite: opt.Overwrite = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Do everything but write.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--dry-run", help="Do everything but write.", rich_help_panel=opt.OUTPUT)
     ] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    delimiter: Delimiter = None,
-    decimal_comma: DecimalComma = False,
-    encoding: Encoding = "utf-8",
-    null: Null = None,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    *,
+    text_layout: Layout,
 ) -> None:
     """Mask a file so that every record equals at least k-1 others, and verify that on the file written.
 
@@ -153,8 +124,7 @@ def mask(
     """
     if out is None and not dry_run:
         raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
-    text_layout = layout(delimiter, decimal_comma, encoding, null)
-    read, *written = open_files([source], text_layout, [] if out is None else [out])
+    read, *written = opt.open_files([source], text_layout, [] if out is None else [out])
     targets = _targets(out, {"report": report, "withheld": withheld}, prove_input, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
     _check_roles(read, roles)
@@ -163,12 +133,12 @@ def mask(
         "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
         "shuffle": shuffle, "random_state": seed,
         "threads": threads, "time_limit": time_limit,
-        "round": parse_integers("--round", decimals) if decimals else None,
+        "round": opt.parse_integers("--round", decimals) if decimals else None,
     }  # fmt: skip
-    options |= parse_method_options(option or [])
+    options |= opt.parse_method_options(option or [])
     if weights is not None and weights not in [*roles["--keep"], *roles["--drop"]]:
         raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
-    group_size, before = parse_integers("-k", k), _stamp(source)
+    group_size, before = opt.parse_integers("-k", k), _stamp(source)
     in_memory = dry_run or report or withheld or prove_input or text_layout.has_codes
     if out is not None and not in_memory and _by_column([read, *written], options):
         options["weights"] = weights

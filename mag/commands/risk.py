@@ -6,42 +6,30 @@ from typing import Annotated, Any
 import typer
 
 from mag._lib.errors import ValueMistake
-from mag.commands._options import (
-    DecimalComma,
-    Delimiter,
-    Encoding,
-    Json,
-    Null,
-    OptionalQuasiIdentifiers,
-    Weights,
-    WithheldRecords,
-    layout,
-    open_files,
-)
+from mag.commands import _options as opt
 from mag.commands._output import dump, table
 from mag.commands._pair import pair
 from mag.commands._table import read_weights
-from mag.files import File, columns_of
+from mag.files import File, Layout, columns_of
 
 SMALL = (3, 5)  # class sizes below which records are counted, unless -k says otherwise
 
 
+@opt.with_text_layout
 def risk(
     original: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="The file, before masking.")],
     masked: Annotated[
         pathlib.Path | None, typer.Argument(metavar="MASKED", help="The file after masking, to compare with.")
     ] = None,
-    qi: OptionalQuasiIdentifiers = None,
-    weights: Weights = None,
-    withheld: WithheldRecords = None,
+    qi: opt.OptionalQuasiIdentifiers = None,
+    weights: opt.Weights = None,
+    withheld: opt.WithheldRecords = None,
     k: Annotated[
         int | None, typer.Option("-k", min=1, help="Also count records in classes smaller than k.", metavar="K")
     ] = None,
-    as_json: Json = False,
-    delimiter: Delimiter = None,
-    decimal_comma: DecimalComma = False,
-    encoding: Encoding = "utf-8",
-    null: Null = None,
+    as_json: opt.Json = False,
+    *,
+    text_layout: Layout,
 ) -> None:
     """Measure disclosure risk: of one file as it is, or of a masked file beside its original.
 
@@ -56,13 +44,12 @@ def risk(
     mag risk people.csv --qi region --qi age --weights weight -k 5
     mag risk people.csv out.csv --qi age --qi income
     """
-    text_layout = layout(delimiter, decimal_comma, encoding, null)
     if masked is None:
         if not qi:
             raise ValueMistake("--qi must name the quasi-identifiers of one file; got none.")
         if withheld is not None:
             raise ValueMistake("--withheld is used with two files only; leave it out.")
-        [file] = open_files([original], text_layout)
+        [file] = opt.open_files([original], text_layout)
         names = list(dict.fromkeys(qi))
         risks = _classes(file, names, weights, k)
     else:

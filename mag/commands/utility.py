@@ -1,31 +1,20 @@
 """`mag utility`."""
 
-from mag.commands._options import (
-    Column,
-    DecimalComma,
-    Delimiter,
-    Encoding,
-    Json,
-    Masked,
-    Null,
-    Original,
-    WithheldRecords,
-    layout,
-)
+from mag.commands import _options as opt
 from mag.commands._output import dump, table
 from mag.commands._pair import pair
+from mag.files import Layout
 
 
+@opt.with_text_layout
 def utility(
-    original: Original,
-    masked: Masked,
-    column: Column = None,
-    withheld: WithheldRecords = None,
-    as_json: Json = False,
-    delimiter: Delimiter = None,
-    decimal_comma: DecimalComma = False,
-    encoding: Encoding = "utf-8",
-    null: Null = None,
+    original: opt.Original,
+    masked: opt.Masked,
+    column: opt.Column = None,
+    withheld: opt.WithheldRecords = None,
+    as_json: opt.Json = False,
+    *,
+    text_layout: Layout,
 ) -> None:
     """Measure what masking has cost: information loss, correlations, distinguishability.
 
@@ -35,9 +24,7 @@ def utility(
     mag utility people.csv out.csv
     mag utility people.csv out.csv -c age -c income --withheld withheld.csv
     """
-    names, before, after = pair(
-        original, masked, column or [], layout(delimiter, decimal_comma, encoding, null), withheld
-    )
+    names, before, after = pair(original, masked, column or [], text_layout, withheld)
     from mag.assess import utility as measured
 
     utilities = measured(before, after)
