@@ -11,7 +11,7 @@ import numpy as np
 from mag._backends import cpu
 from mag._lib.checks import integer, one_of
 from mag._lib.errors import TypeMistake, ValueMistake
-from mag._lib.pictures import new_axes
+from mag._lib.pictures import Drawable
 from mag._lib.progress import Progress
 from mag._lib.roles import names_of
 from mag.api.columns import columns as group_columns
@@ -27,11 +27,11 @@ DASHES, MARKERS = ("-", "--", "-.", ":"), "osD^vph<>"  # tell lines apart withou
 
 
 @dataclass(frozen=True)
-class Comparison(Mapping[str, np.ndarray]):
+class Comparison(Mapping[str, np.ndarray], Drawable):
     """What methods lose, give away and take, as returned by `mag.compare`: a column of numbers per name.
 
     ``comparison["information_loss"]`` is a column; `rows` are dictionaries, which `pandas.DataFrame` and
-    `polars.DataFrame` take.
+    `polars.DataFrame` take.  `plot` draws risk against loss, a line for every method and a point for every k.
 
     Attributes
     ----------
@@ -89,20 +89,7 @@ class Comparison(Mapping[str, np.ndarray]):
 
         return pl.DataFrame(list(self.rows))
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw risk against loss, a line for every method and a point for every k; needs matplotlib, extra ``plot``.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Where it was drawn.
-        """
-        axes = new_axes()[0] if ax is None else ax
+    def _draw(self, axes: Any) -> None:
         for place, name in enumerate(dict.fromkeys(row["method"] for row in self.rows)):
             points = [row for row in self.rows if row["method"] == name]
             loss, risk = ([100 * row[axis] for row in points] for axis in ("information_loss", "distance_linkage"))
@@ -124,7 +111,6 @@ class Comparison(Mapping[str, np.ndarray]):
                 _scale_by_ratios(axes, axis)
         axes.grid(color="0.9")
         axes.legend(frameon=False)
-        return axes
 
 
 def compare(

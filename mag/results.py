@@ -10,13 +10,13 @@ from mag._compiled.groups import Groups, distance, record_means, sizes_of
 from mag._compiled.sort import sort
 from mag._lib.checks import integer
 from mag._lib.lazy import cached_property
-from mag._lib.pictures import facts_table, new_axes
+from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.costs import Cost
 
 BLOCK = 2**17  # values that a table's results are computed from at a time
 
 
-class _Result:
+class _Result(Drawable):
     """Read-only: every field that is declared can be set once, when the result is built.
 
     `_home` makes an array of the caller's library from one of NumPy's, None leaves it as it is.  A pickle or copy holds
@@ -57,6 +57,7 @@ class Grouping(_Result):
     """Records in groups, as returned by `mag.univariate`.  Groups are numbered by ascending value.
 
     Arrays are of the library of the data, on their device.  Pickles and copies hold these attributes and not the data.
+    `plot` draws the groups, what each is replaced by and its size: nothing that is not published.
 
     Attributes
     ----------
@@ -134,22 +135,7 @@ class Grouping(_Result):
             "information loss": f"{self.information_loss:.4%}",
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the groups, what each is replaced by and its size; needs matplotlib, extra ``plot``.
-
-        Nothing is drawn that is not published.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Where it was drawn.
-        """
-        axes = new_axes()[0] if ax is None else ax
+    def _draw(self, axes: Any) -> None:
         axes.vlines(self._representatives, 0, self._sizes)
         axes.axhline(self.k, color="0.6", linestyle=":", label=f"k={self.k}")
         axes.set_xlabel("published value")
@@ -157,7 +143,6 @@ class Grouping(_Result):
         axes.set_title(f"{self.n_groups} groups of {self._labels.size} records", fontsize=10, loc="left")
         axes.set_ylim(bottom=0)
         axes.legend(frameon=False)
-        return axes
 
     @cached_property
     def _values(self) -> np.ndarray:
@@ -221,8 +206,8 @@ class Grouping(_Result):
 class ColumnGroupings(_Result):
     """Columns of a table, each in groups of its own, as returned by `mag.columns`.
 
-    ``groupings[j]`` is the `Grouping` of column j.  Arrays are of the library of the data, on their device.  Pickles
-    and copies hold these attributes and not the data.
+    ``groupings[j]`` is the `Grouping` of column j; `plot` draws the information loss of every column.  Arrays are of
+    the library of the data, on their device.  Pickles and copies hold these attributes and not the data.
 
     Attributes
     ----------
@@ -340,26 +325,12 @@ class ColumnGroupings(_Result):
             "information loss of a column": f"{low:.4%} to {high:.4%}, median {middle:.4%}",
         }
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the information loss of every column; needs matplotlib, extra ``plot``.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Where it was drawn.
-        """
-        axes = new_axes()[0] if ax is None else ax
+    def _draw(self, axes: Any) -> None:
         axes.plot(np.arange(len(self)), 100 * self._shares, "o", markersize=4)
         axes.set_xlabel("column")
         axes.set_ylabel("information loss: SSE / SST, %")
         axes.set_title(f"{len(self)} columns of {self._labels.shape[1]} records", fontsize=10, loc="left")
         axes.set_ylim(bottom=0)
-        return axes
 
     @cached_property
     def _sizes(self) -> np.ndarray:

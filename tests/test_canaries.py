@@ -234,6 +234,12 @@ FILES = {
 }
 
 
+def mask_shuffled(path, out, seed):
+    words = f"-k 4 -c x --keep id --keep note --keep tag --shuffle --seed {seed} --overwrite".split()
+    code, _, err = canaries.run(["mask", str(path), "-o", str(out), *words])
+    assert code == 0, err
+
+
 @pytest.mark.parametrize("target", FILES)
 @pytest.mark.parametrize("source", ["csv", "feather", "feather with views", "feather with categories", "parquet"])
 def test_no_order_in_a_file_reveals_the_input(tmp_path, source, target):
@@ -247,22 +253,7 @@ def test_no_order_in_a_file_reveals_the_input(tmp_path, source, target):
             frame = categorical(frame) if "categories" in source else frame
             frame.write_ipc(path, compat_level=None if "views" in source else pl.CompatLevel.oldest())
         out = tmp_path / f"out.{target}"
-        words = [
-            "mask",
-            str(path),
-            "-o",
-            str(out),
-            "-k",
-            "4",
-            "-c",
-            "x",
-            "--shuffle",
-            "--seed",
-            str(seed),
-            "--overwrite",
-        ]
-        code, _, err = canaries.run([*words, *(word for name in ("id", "note", "tag") for word in ("--keep", name))])
-        assert code == 0, err
+        mask_shuffled(path, out, seed)
         return keyed(FILES[target](out))
 
     assert unshuffled(published) == []
@@ -272,22 +263,7 @@ def test_strings_of_a_spreadsheet_are_stored_in_the_order_of_its_rows(tmp_path):
     def published(table, seed):
         path, out = tmp_path / "in.csv", tmp_path / "out.xlsx"
         pl.from_arrow(table).write_csv(path)
-        words = [
-            "mask",
-            str(path),
-            "-o",
-            str(out),
-            "-k",
-            "4",
-            "-c",
-            "x",
-            "--shuffle",
-            "--seed",
-            str(seed),
-            "--overwrite",
-        ]
-        code, _, err = canaries.run([*words, *(word for name in ("id", "note", "tag") for word in ("--keep", name))])
-        assert code == 0, err
+        mask_shuffled(path, out, seed)
         shared = zipfile.ZipFile(io.BytesIO(out.read_bytes())).read("xl/sharedStrings.xml").decode()
         by_note = dict(zip(table["note"].to_pylist(), table["id"].to_pylist(), strict=True))
         shown = [by_note[note] for note in table["note"].to_pylist() if note in shared]

@@ -5,6 +5,30 @@ from collections.abc import Mapping
 from typing import Any
 
 
+class Drawable:
+    """A result that draws itself: `_draw` says how."""
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what the class describes; needs matplotlib, extra ``plot``.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        axes = new_axes()[0] if ax is None else ax
+        self._draw(axes)
+        return axes
+
+    def _draw(self, axes: Any) -> None:
+        raise NotImplementedError
+
+
 def facts_table(title: str, facts: Mapping[str, object]) -> str:
     """Facts as an HTML table, a row each; what is None is left out."""
     rows = "".join(

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from mag._lib.rowhash import Classes
 
 Histogram = dict[int, int]  # size of a class → how many classes have it
+Sets = Sequence[Sequence[str]]  # of columns, each counted by itself
 
 
-def count_texts(cells: "pl.DataFrame", sets: Sequence[Sequence[str]]) -> "list[Classes]":
+def count_texts(cells: "pl.DataFrame", sets: Sets) -> "list[Classes]":
     """For each set of columns the classes of a block, by hashes, so that the cells need not stay in memory."""
     from mag._lib.rowhash import add_cells, count_classes, new_hashes
 

@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mag.files._counts import Histogram, of_frame
+from mag.files._counts import Histogram, Sets, of_frame
 from mag.files._exact import EVERYTHING, Holds, check_cells, check_stored
 from mag.files._layout import Layout
 
@@ -83,12 +83,7 @@ class Format:
         raise NotImplementedError
 
     def counts(
-        self,
-        path: pathlib.Path,
-        sets: Sequence[Sequence[str]],
-        layout: Layout,
-        written: "pl.DataFrame | None" = None,
-        name: str = "",
+        self, path: pathlib.Path, sets: Sets, layout: Layout, written: "pl.DataFrame | None" = None, name: str = ""
     ) -> list[Histogram]:
         """For each set of columns, how many classes of records alike there are of each size, in the file as it is.
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
-from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, NUL, WIDE, Holds, kind
+from mag.files._exact import BYTES, EMPTY, MILLISECOND, NOT_FINITE, NUL, SECOND, TRAILING, WIDE, Holds, kind
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
 
@@ -28,6 +28,12 @@ HOLDS: Holds = {
     "dates": (),
     "dates with times": (MILLISECOND,),
     "times of day": (MILLISECOND,),
+}
+IN_SECONDS: Holds = {  # of SPSS and of SAS's transport, whose texts end before their last spaces
+    **HOLDS,
+    "text": (*HOLDS["text"], TRAILING, BYTES),
+    "dates with times": (SECOND,),
+    "times of day": (SECOND,),
 }
 ROOM = 2**16  # bytes
 

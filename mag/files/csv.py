@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mag._lib.errors import ValueMistake
 from mag.files._blocks import BOM, blocks, has_bom, header, line_end, mapped
 from mag.files._cells import NUMBERS, STAMPS, WORDS, bare, failures, guess, parsed, straight, strange_cells
-from mag.files._counts import Histogram, add_blocks, count_texts
+from mag.files._counts import Histogram, Sets, add_blocks, count_texts
 from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
@@ -105,12 +105,7 @@ class Csv(Format):
             )
 
     def counts(
-        self,
-        path: pathlib.Path,
-        sets: Sequence[Sequence[str]],
-        layout: Layout,
-        written: "pl.DataFrame | None" = None,
-        name: str = "",
+        self, path: pathlib.Path, sets: Sets, layout: Layout, written: "pl.DataFrame | None" = None, name: str = ""
     ) -> list[Histogram]:
         """By the text of the cells, as a reader of the file sees it; cells that were text are compared with it."""
         import polars as pl

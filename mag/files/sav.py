@@ -3,8 +3,8 @@
 import sys
 from types import MappingProxyType
 
-from mag.files._exact import BYTES, SECOND, TRAILING, Limit
-from mag.files._statistics import HOLDS, Statistics
+from mag.files._exact import Limit
+from mag.files._statistics import HOLDS, IN_SECONDS, Statistics
 
 LARGEST = Limit("of the largest size", lambda cell: cell.abs() == sys.float_info.max)  # SPSS's missing values
 
@@ -13,15 +13,7 @@ class Sav(Statistics):
     """With declared missing values, measures and formats."""
 
     as_stored = MappingProxyType({"user_missing": True})
-    holds = MappingProxyType(
-        {
-            **HOLDS,
-            "text": (*HOLDS["text"], TRAILING, BYTES),
-            "real numbers": (*HOLDS["real numbers"], LARGEST),
-            "dates with times": (SECOND,),
-            "times of day": (SECOND,),
-        }
-    )
+    holds = MappingProxyType({**IN_SECONDS, "real numbers": (*HOLDS["real numbers"], LARGEST)})
     unit = "1s"
     names_rule = ("[^\\W\\d_][\\w.$@#]{0,63}", "letters, digits and _ . $ @ #, at most 64 bytes in all, a letter first")
     same_case = True

@@ -2,8 +2,8 @@
 
 from types import MappingProxyType
 
-from mag.files._exact import BYTES, SECOND, TRAILING, Limit
-from mag.files._statistics import HOLDS, Statistics
+from mag.files._exact import Limit
+from mag.files._statistics import HOLDS, IN_SECONDS, Statistics
 
 SIZES = Limit(
     "beyond 9e74, below 5.5e-79 or -0.0",
@@ -14,15 +14,7 @@ SIZES = Limit(
 class Xpt(Statistics):
     """With labels of variables."""
 
-    holds = MappingProxyType(
-        {
-            **HOLDS,
-            "text": (*HOLDS["text"], TRAILING, BYTES),
-            "real numbers": (*HOLDS["real numbers"], SIZES),
-            "dates with times": (SECOND,),
-            "times of day": (SECOND,),
-        }
-    )
+    holds = MappingProxyType({**IN_SECONDS, "real numbers": (*HOLDS["real numbers"], SIZES)})
     unit = "1s"
     names_rule = ("[A-Za-z_][A-Za-z0-9_]{0,31}", "letters, digits and _ of ASCII, at most 32 in all, no digit first")
     same_case = True

@@ -88,21 +88,20 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
     facts = t.entries("fact", represented, 1)
     checked = t.add("checked", [], tasks.check_groups, facts, windows, dealt, min(4 * k, n), cost, k)
 
-    def back(what: str, function: Any, dtype: Any, *others: Any) -> da.Array:
+    def back(what: str, function: Any, dtype: Any, details: list[list[Any]]) -> da.Array:
         """What a function finds for the values of every range, in chunks like those of x."""
         results = []
         for p in range(ranges):
-            where = [starts[p], numbered, edges, p, checked]
-            results.append(t.add(what, [p], function, merged[p], *where, *(other[p] for other in others), dtype))
+            results.append(t.add(what, [p], function, merged[p], starts[p], edges, p, checked, *details[p]))
         restored = {}
         for c, pieces in enumerate(t.exchange(f"{what}-piece", results, len(sizes))):
             restored[c,] = t.add(f"{what}-chunk", [c], _ranges.restore, arranged[c], pieces)
         return t.array(what, restored, x.chunks, dtype)
 
-    representative = representative_type(cost, x.dtype)
+    labels, representative = np.int32 if n // k < 2**31 else np.int64, representative_type(cost, x.dtype)
     return ScaledColumn(
-        back("labels", tasks.label_range, np.int32 if n // k < 2**31 else np.int64),
-        back("masked", tasks.mask_range, representative, represented),
+        back("labels", tasks.label_range, labels, [[numbered, labels]] * ranges),
+        back("masked", tasks.mask_range, representative, [[one] for one in represented]),
         k,
         t.value("n_groups", t.entries("groups", [numbered], 2)[0]),
         t.value("cost", t.entries("total", [checked], 1)[0]),

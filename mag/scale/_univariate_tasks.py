@@ -228,29 +228,16 @@ def count_group_values(starts: np.ndarray, edges: list[int], p: int) -> np.ndarr
 
 
 def label_range(
-    merged: Range,
-    starts: np.ndarray,
-    numbered: tuple[Any, ...],
-    edges: list[int],
-    p: int,
-    checked: tuple[Any, ...],
-    dtype: Any,
+    merged: Range, starts: np.ndarray, edges: list[int], p: int, checked: Any, numbered: tuple[Any, ...], dtype: Any
 ) -> list[np.ndarray]:
-    """Label the values of range p, as the pieces that they came in."""
+    """Label the values of range p, as the pieces that they came in; after `checked`, so that nothing below k leaves."""
     before = numbered[0][p]
     groups = np.arange(before - 1, before + starts.size, dtype=dtype)
     return _ranges.split_results(np.repeat(groups, count_group_values(starts, edges, p)), merged)
 
 
 def mask_range(
-    merged: Range,
-    starts: np.ndarray,
-    numbered: tuple[Any, ...],
-    edges: list[int],
-    p: int,
-    checked: tuple[Any, ...],
-    represented: tuple[np.ndarray, Fact],
-    dtype: Any,
+    merged: Range, starts: np.ndarray, edges: list[int], p: int, checked: Any, represented: tuple[np.ndarray, Fact]
 ) -> list[np.ndarray]:
     """Replace the values of range p by the representatives of their groups, as the pieces that they came in."""
     representatives = np.concatenate([checked[0][p], represented[0]])

@@ -16,7 +16,7 @@ from mag import __version__, assess, verify
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
-from mag._lib.pictures import facts_table, new_axes
+from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ class Guarantee:
 
 
 @dataclass(frozen=True)
-class TableGrouping:
-    """The groups of a table; rows are those of the published table.
+class TableGrouping(Drawable):
+    """The groups of a table; rows are those of the published table.  `plot` draws how many have how many records.
 
     Attributes
     ----------
@@ -143,27 +143,13 @@ class TableGrouping:
         within = {"within": ", ".join(map(str, self.by))} if self.by else {}
         return facts_table("TableGrouping", facts | within | sizes | {"complete": self.complete})
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw how many groups have how many records; needs matplotlib, extra ``plot``.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Where it was drawn.
-        """
-        axes = new_axes()[0] if ax is None else ax
+    def _draw(self, axes: Any) -> None:
         for name, own in self._every_size.items():
             axes.plot(*np.unique(own, return_counts=True), "o-", markersize=4, label=str(name))
         axes.set_xlabel("records in a group")
         axes.set_ylabel("groups")
         axes.set_ylim(bottom=0)
         axes.legend(frameon=False)
-        return axes
 
 
 @dataclass(frozen=True)

@@ -48,12 +48,7 @@ def v_mdav(
     X: np.ndarray, k: int, *, gamma: float | str = "search", closest: str = "centroid", threads: int, progress: Progress
 ) -> LabelsAndDetails:
     """MDAV+ whose groups grow while the next record is closer to them than to others (algorithm 4)."""
-    rule = _rule(closest)
-
-    def run(gamma: float, threads: int, progress: Progress) -> np.ndarray:
-        return run_steps(grow, X, k, rule, gamma, threads=threads, progress=progress)
-
-    return best_gamma(run, gamma, X, threads, progress)
+    return _best_gamma(grow, X, k, gamma, closest, threads, progress)
 
 
 def mdav_star(X: np.ndarray, k: int, *, closest: str = "centroid", threads: int, progress: Progress) -> np.ndarray:
@@ -65,10 +60,16 @@ def mdav_star_gamma(
     X: np.ndarray, k: int, *, gamma: float | str = "search", closest: str = "centroid", threads: int, progress: Progress
 ) -> LabelsAndDetails:
     """MDAV* with a gain factor and a look at two records at once (algorithm 6)."""
+    return _best_gamma(star, X, k, gamma, closest, threads, progress, True)
+
+
+def _best_gamma(
+    step: Any, X: np.ndarray, k: int, gamma: float | str, closest: str, threads: int, progress: Progress, *others: Any
+) -> LabelsAndDetails:
     rule = _rule(closest)
 
     def run(gamma: float, threads: int, progress: Progress) -> np.ndarray:
-        return run_steps(star, X, k, rule, gamma, True, threads=threads, progress=progress)
+        return run_steps(step, X, k, rule, gamma, *others, threads=threads, progress=progress)
 
     return best_gamma(run, gamma, X, threads, progress)
 
