@@ -24,7 +24,7 @@ except ImportError as error:
 FAR = 2.0**500  # in units of a column; squares of it can be summed
 
 
-class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Put records into groups of at least k and replace each by the mean of its group.
 
     ``fit_transform(X)`` is the k-anonymous release of X: every row of it occurs at least k times.  That holds for X

@@ -7,6 +7,7 @@ dynamic program over sorted values.  `cost_of` evaluates a grouping from the def
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 from mag._lib.errors import ValueMistake
 
@@ -43,18 +44,20 @@ COSTS: dict[str, Callable[[Numbers, Numbers], Fraction]] = {
 }
 
 
-def _exact(numbers: Sequence) -> list[Fraction]:
+def _exact(numbers: Sequence[Any]) -> list[Fraction]:
     return [Fraction(a.item() if hasattr(a, "item") else a) for a in numbers]
 
 
-def _ascending(x: Sequence, weights: Sequence | None) -> tuple[list[Fraction], list[Fraction]]:
+def _ascending(x: Sequence[Any], weights: Sequence[Any] | None) -> tuple[list[Fraction], list[Fraction]]:
     """Exact values in ascending order, and their weights."""
     order = sorted(range(len(x)), key=lambda r: x[r])
     weight = [1] * len(x) if weights is None else [weights[r] for r in order]
     return _exact([x[r] for r in order]), _exact(weight)
 
 
-def cost_of(x: Sequence, labels: Sequence, cost: str = "sse", weights: Sequence | None = None) -> Fraction:
+def cost_of(
+    x: Sequence[Any], labels: Sequence[Any], cost: str = "sse", weights: Sequence[Any] | None = None
+) -> Fraction:
     """The exact cost of a grouping, from the cost's definition.
 
     >>> cost_of([1, 2, 10, 12], [0, 0, 1, 1])
@@ -72,10 +75,10 @@ def cost_of(x: Sequence, labels: Sequence, cost: str = "sse", weights: Sequence 
 
 
 def exhaustive(
-    x: Sequence,
+    x: Sequence[Any],
     k: int,
     cost: str = "sse",
-    weights: Sequence | None = None,
+    weights: Sequence[Any] | None = None,
     group_penalty: float = 0,
     max_groups: int | None = None,
     soft: float | None = None,
@@ -163,10 +166,10 @@ class _Sums:
 
 
 def optimum(
-    x: Sequence,
+    x: Sequence[Any],
     k: int,
     cost: str = "sse",
-    weights: Sequence | None = None,
+    weights: Sequence[Any] | None = None,
     group_penalty: float = 0,
     max_groups: int | None = None,
     soft: float | None = None,

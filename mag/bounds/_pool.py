@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The groups found so far, and the payments that come closest to them.
 
 Payments y are *fair* to a set of groups if no group of it costs less than its records pay.  Then every grouping made of

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Groups of k records that cost less than their records pay: a quick look for some, and a search that misses none.
 
 Record i pays y[i].  A group G of k records costs SSE(G) = S(G) / k, where S adds up the squared distances of its pairs;

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The linear program of groups, from below  (set partitioning; Thaeter 2021, section 9.3; Aloise et al. 2014).
 
 Choose groups, each to a fraction, so that every record is in one group altogether, at the least sum of squares: at most

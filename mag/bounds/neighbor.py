@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The nearest neighbors of every record.
 
 SSE(G) = Σ over i in G of (the squared distances of i from the others of G) / (2·|G|).  In a group of s records, i is at

@@ -85,8 +85,8 @@ class Cost:
         self,
         name: str,
         *,
-        group: Callable,
-        prepare: Callable | None = None,
+        group: Callable[..., Any],
+        prepare: Callable[..., Any] | None = None,
         concave: bool = False,
         splitting: bool = False,
         representative: str = "mean",
@@ -164,7 +164,7 @@ class BuiltIn(Cost):
         self.concave = self.splitting = True
         self.degree = int(np.log2(pair(2.0) / pair(1.0)))  # values twice as large cost 2**degree as much
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return _of_the_table, (self.name,)  # results are pickled between processes; a cost of the table is its name
 
     def prepare(self, x: np.ndarray) -> np.ndarray:

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """k-means with factor·n/k clusters; those that are too small join the closest one  (Stamm & Schaub 2024)."""
 
 import numpy as np

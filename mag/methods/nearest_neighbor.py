@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Trees of records that point to a near one, cut into groups  (Domingo-Ferrer, Sebé & Solanas 2008).
 
 The published cut lets groups overlap; this is the disjoint variant of Stamm & Schaub 2024: a record where a tree is cut

@@ -242,7 +242,7 @@ def _starts(sizes: np.ndarray, problem: Problem) -> np.ndarray:
     return starts[starts_of(sizes, problem.k, problem.plain, starts) :].copy()
 
 
-_compiled_for_users: dict = {}
+_compiled_for_users: dict[Any, Any] = {}
 
 
 def _uncached(function: Any) -> Any:

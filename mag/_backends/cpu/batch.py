@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Many columns in one compiled call: gather, sort, solve, label and count each while it is in the cache.
 
 Columns that need more thought than this are left to `cpu.group`: values whose squares float64 may not hold, integers

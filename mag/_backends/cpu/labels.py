@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """From the sizes of last groups to the label of every record."""
 
 import numpy as np

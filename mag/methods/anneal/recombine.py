@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The better parts of two groupings.
 
 Groups of one and groups of the other are connected where they share records.  Whatever is connected covers the same

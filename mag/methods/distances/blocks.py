@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Records in blocks that are scanned fast: the distances, the k nearest and the farthest of every method.
 
 Records that lie close together share a block of LANES, stored column by column, so that one instruction works on

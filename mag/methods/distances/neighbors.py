@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The nearest records of every record, by looking at all of them."""
 
 import numpy as np

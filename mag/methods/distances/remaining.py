@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The records that are still to be taken, column by column in memory, so that distances to all of them are fast.
 
 Records that were taken are at infinite distance until they are swept out.  Those that are left keep their order: among

@@ -1,6 +1,7 @@
 """Columns around 0 in comparable units, whatever their magnitude and offset."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Standard:
     scale: int
 
 
-def center_columns(X, standardize):
+def center_columns(X: np.ndarray, standardize: bool) -> Standard:
     """(x - mean) / std with ddof = 0, constant columns 0; or the centered columns, if not `standardize`."""
     columns = [_center_column(X[:, c]) for c in range(X.shape[1])]
     z = np.empty(X.shape)
@@ -42,18 +43,18 @@ def center_columns(X, standardize):
         return Standard(z, np.full(X.shape[1], np.ldexp(1.0, -scale)), scale)
 
 
-def magnitude(low, high):
+def magnitude(low: Any, high: Any) -> int:
     """The exponent e of a column between these values: `divide_column` brings it to 1 at most in absolute value."""
     return int(np.frexp(max(abs(low), abs(high)) if low.dtype.kind == "f" else float(int(high) - int(low)))[1])
 
 
-def divide_column(x, low, exponent):
+def divide_column(x: np.ndarray, low: Any, exponent: int) -> np.ndarray:
     """Floats as x / 2**exponent, integers as (x - low) / 2**exponent: exact differences, as int64 exceeds float64."""
     numbers = x if x.dtype.kind == "f" else distance(x, low.reshape(1))
     return np.ldexp(numbers.astype(np.float64, copy=False), -exponent)
 
 
-def _center_column(x):
+def _center_column(x: np.ndarray) -> tuple[np.ndarray, int]:
     """y, e with x - mean = y · 2**e and |y| below 2; all y are 0 where all x are equal."""
     low, high = x.min(), x.max()
     if low == high:

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """What MD and MDAV need beside the state of all maximum distance methods: which records are opposite to each other."""
 
 from collections import namedtuple

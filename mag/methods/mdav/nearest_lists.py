@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Lists of nearest records that are kept while records are being assigned.
 
 A list holds the `length` nearest free records of one record at the time of the scan.  Free records only ever become

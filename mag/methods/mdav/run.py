@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """How a maximum distance method is run from Python: short compiled steps, and lists made on several threads between."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Records that are assigned one after another: what all maximum distance methods share."""
 
 from collections import namedtuple

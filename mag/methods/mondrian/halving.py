@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Halving by Mondrian (algorithms 18 and 19): the records of a part are divided at the median of its widest direction.
 
 Halves are exact, also where many records share a value.  Equal values stay in the order of the directions that the

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Groups that exchange records, and which centroid is nearest to a record while they do.
 
 Centroids are written into a journal, block by block; one that moves is written anew at the end, and its old place

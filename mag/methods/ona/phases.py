@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The two phases of ONA* (algorithms 16 and 17): dissolve groups of k records, pass records of larger ones on."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Records in the order in which CBFS takes them into groups  (CBFS-MHM, Domingo-Ferrer et al. 2006).
 
 CBFS (Laszlo & Mukherjee 2005) puts the record that is farthest from the mean of all into a group with the k-1 nearest

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Records in a fixed order: the best groups of consecutive ones  (Domingo-Ferrer et al. 2006; Mortazavi 2020).
 
 The sum of squares of d columns in a fixed order is not concave: every size k .. 2k-1 is looked at, O(knd).

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Groups of exactly k around far-away records, one after the other, as an order of all records."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Records in the order in which MDAV takes them into groups  (MDAV-MHM, Domingo-Ferrer et al. 2006).
 
 The groups of MDAV itself are among those of consecutive records, so that this never loses more than MDAV.

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Nearest point next: from the record farthest from the mean, always on to the nearest one that is left.
 
 Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006.

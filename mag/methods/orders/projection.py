@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Records on a line: each direction makes numbers of them, whose optimal groups are scored by all columns.
 
 Stamm & Schaub 2024, section 5.2.  Hundreds of directions are one batch of columns for the exact solver.

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """A short tour through all records, cut open  (Mortazavi & Jalili 2014; Heaton 2012).
 
 The tour starts as a walk to the nearest point next.  2-opt and Or-opt moves among near neighbors shorten it, and then
