@@ -548,34 +548,20 @@ class RecordGrouping(Grouping):
         return np.repeat(per_group, self._sizes, axis=0)
 
     @cached_property
-    def _whole_centers(self) -> np.ndarray:
-        """The integers nearest to the means, half away from zero (Mortazavi 2020), as float64 relative to `_base`."""
-        total, sizes = self._add(self._ordered.astype(np.int64)), self._sizes[:, None]
-        below, rest = total // sizes, total % sizes
-        up = (2 * rest > sizes) | ((2 * rest == sizes) & (below + self._base >= 0))
-        return (below + up).astype(np.float64)
-
-    @cached_property
-    def _base(self) -> np.ndarray:
-        """Where columns of integers start."""
-        return self._x.min(axis=0)
-
-    @cached_property
-    def _ordered(self) -> np.ndarray:
-        """Integers group by group, as float64, relative to their column's smallest: exact where these are published."""
-        return distance(self._x, self._base)[self._order].astype(np.float64)
-
-    @cached_property
     def _representatives(self) -> np.ndarray:
-        if self._integer:
-            return (self._base + self._whole_centers.astype(self._base.dtype)).astype(self._dtype)
-        return published(record_means(self._x[self._order], self._starts, self._sizes), self._dtype)
+        values = self._x[self._order]
+        if self._integer:  # the nearest to the means, half away from zero (Mortazavi 2020)
+            groups = [Groups.unsorted(column, self._starts, None) for column in values.T]
+            return np.column_stack([one.placed(one.rounded_mean()) for one in groups]).astype(self._dtype)
+        return published(record_means(values, self._starts, self._sizes), self._dtype)
 
     @cached_property
     def _squares(self) -> float:
         """Squared distances to the representatives, in units of `_z`."""
-        if self._integer:
-            away = (self._ordered - self._spread(self._whole_centers)) * self._unit
+        if self._integer:  # relative to the smallest of a column, float64 is exact
+            base = self._x.min(axis=0)
+            x, centers = (distance(rows, base).astype(np.float64) for rows in (self._x, self._representatives))
+            away = (x[self._order] - self._spread(centers)) * self._unit
         else:
             z = self._z[self._order]
             away = z - self._spread(z[self._starts])
