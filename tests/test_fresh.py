@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pytest
 
 import mag
-from mag._lib.fresh import fresh_column, fresh_table
+from mag._lib.fresh import fresh_column
 from tests.frames import LIBRARIES, cells
 
 NAN = float("nan")
@@ -471,7 +471,6 @@ def test_types_of_arrow_come_back(array, rows):
             blank = fresh_column(column, rows, np.arange(len(expected)) == 0)
             blank.validate(full=True)
             assert blank.to_pylist() == [None, *expected[1:]]
-    assert fresh_table(pa.table({"c": several}), rows)["c"].to_pylist() == expected
 
 
 @pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)

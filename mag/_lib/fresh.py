@@ -41,11 +41,6 @@ def fresh_column(native: Any, rows: np.ndarray | None = None, blank: np.ndarray 
     return _of_numpy(native, rows, blank)
 
 
-def fresh_table(table: Any, rows: np.ndarray | None = None) -> Any:
-    """A Table of pyarrow of these rows, all by default."""
-    return arrow_table(table.schema, [fresh_column(column, rows) for column in table.columns])
-
-
 def _kinds(module: Any) -> tuple[type, ...]:
     if module.__name__ == "pandas":
         return module.Series, module.Index, module.api.extensions.ExtensionArray

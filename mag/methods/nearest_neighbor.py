@@ -115,17 +115,17 @@ def cut(part, parent, record, scratch, k, picks, used):
         if record[u] < 0 or rest < k - 1 or (rest == k - 1 and record[v] < 0):
             continue
         if rest == k - 1:  # the next node joins what is left
-            return split(part, parent, record, scratch, v, u, k, True, used)
+            return split(part, parent, scratch, v, u, k, True, used)
         if most >= k:  # an edge is cut
-            return split(part, parent, record, scratch, u, v, k, False, used)
+            return split(part, parent, scratch, u, v, k, False, used)
         if most == k - 1:  # the node joins the branch
-            return split(part, parent, record, scratch, u, v, k, True, used)
-        return split(part, parent, record, scratch, u, -1, k, False, used)  # branches are put together
+            return split(part, parent, scratch, u, v, k, True, used)
+        return split(part, parent, scratch, u, -1, k, False, used)  # branches are put together
     return part, part[:0], used
 
 
 @jit
-def split(part, parent, record, scratch, u, v, k, joins, used):
+def split(part, parent, scratch, u, v, k, joins, used):
     """Cut the branch of u off that starts at v, or else as many as make k-1 records; u itself `joins` them or not."""
     weight, aside, inside = scratch.weight, scratch.aside, scratch.inside
     total = weight[part[0]]
