@@ -348,23 +348,23 @@ class ColumnGroupings(_Result):
         m, n = self._labels.shape
         for cost in dict.fromkeys(self._costs):
             columns = np.array([j for j in range(m) if self._costs[j] is cost])
-            for part in _blocks(columns, n) if cost.built_in else columns.reshape(-1, 1):
-                values = self._x[:, part].T.astype(np.float64 if self._dtype.kind == "f" else self._x.dtype, order="C")
+            for block in _blocks(columns, n) if cost.built_in else columns.reshape(-1, 1):
+                values = self._x[:, block].T.astype(np.float64 if self._dtype.kind == "f" else self._x.dtype, order="C")
                 values.sort(axis=1)
-                sizes = self._sizes[part]
-                starts = (np.cumsum(sizes, axis=1) - sizes + n * np.arange(part.size)[:, None])[sizes > 0]
-                yield part, Groups(values.ravel(), starts), cost
+                sizes = self._sizes[block]
+                starts = (np.cumsum(sizes, axis=1) - sizes + n * np.arange(block.size)[:, None])[sizes > 0]
+                yield block, Groups(values.ravel(), starts), cost
 
     @cached_property
     def _representatives(self) -> np.ndarray:
         centers = [
-            (part, published(cost.representatives(groups), self._dtype)) for part, groups, cost in self._evaluated()
+            (block, published(cost.representatives(groups), self._dtype)) for block, groups, cost in self._evaluated()
         ]
         representatives = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centers)))
-        for part, values in centers:
-            rows = np.zeros((part.size, representatives.shape[1]), representatives.dtype)
-            rows[self._sizes[part] > 0] = values
-            representatives[part] = rows
+        for block, values in centers:
+            rows = np.zeros((block.size, representatives.shape[1]), representatives.dtype)
+            rows[self._sizes[block] > 0] = values
+            representatives[block] = rows
         return representatives
 
     @cached_property
@@ -391,10 +391,10 @@ class ColumnGroupings(_Result):
     def _losses(self) -> np.ndarray:
         integer = all(cost.integer for cost in self._costs)
         total = np.zeros(len(self), object if integer else np.float64)
-        for part, groups, cost in self._evaluated():
-            first = np.cumsum(self._n_groups[part]) - self._n_groups[part]
+        for block, groups, cost in self._evaluated():
+            first = np.cumsum(self._n_groups[block]) - self._n_groups[block]
             with np.errstate(over="ignore"):
-                total[part] = np.add.reduceat(cost.losses(groups, groups.values), first)
+                total[block] = np.add.reduceat(cost.losses(groups, groups.values), first)
         return total.astype(np.int64 if integer and total.max() < 2**63 else np.float64)
 
     @cached_property
@@ -419,9 +419,9 @@ class ColumnGroupings(_Result):
     def _shares(self) -> np.ndarray:
         m, n = self._labels.shape
         loss = np.empty(m)
-        for part, groups, cost in self._evaluated():
-            wholes = Groups(groups.values, n * np.arange(part.size))
-            loss[part] = groups.information_loss(cost.centers(groups), wholes)
+        for block, groups, cost in self._evaluated():
+            wholes = Groups(groups.values, n * np.arange(block.size))
+            loss[block] = groups.information_loss(cost.centers(groups), wholes)
         return loss
 
 

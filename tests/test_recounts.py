@@ -14,7 +14,8 @@ import pytest
 
 import mag
 from mag._lib import rowhash
-from mag.files import File, _blocks, smallest
+from mag.files import File, _blocks, _counts, smallest
+from mag.scale import _cells
 from mag.scale._cells import hash_records
 from mag.table import _parquet
 from tests import hostile
@@ -174,3 +175,18 @@ def test_all_recounts_tell_apart_what_is_alike_in_value(name, tmp_path):
     if name == "missing":  # Dask refuses nested cells
         counts["dask"] = of_dask(table.to_pandas(types_mapper=pd.ArrowDtype))
     assert counts == dict.fromkeys(counts, N)
+
+
+BROKEN = {  # judges that look at nothing, and what they then misjudge
+    "frames": (mag.verify, "_tokens", lambda frame, name: [np.zeros(frame.n)]),
+    "feather and parquet": (_counts, "_bits", lambda column: column.is_null() & False),
+    "csv and parquet by columns": (rowhash, "add_cells", lambda hashes, *words: None),
+    "dask": (_cells, "add_cells", lambda hashes, *words: None),
+}
+
+
+@pytest.mark.parametrize("judge", BROKEN)
+def test_a_broken_judge_is_noticed(judge, tmp_path, monkeypatch):
+    monkeypatch.setattr(*BROKEN[judge])
+    with pytest.raises(AssertionError):
+        test_all_recounts_agree("uniform, one cell alone", tmp_path)

@@ -63,20 +63,20 @@ def counted(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 def joined(counts: np.ndarray, k: int) -> list[tuple[int, int]]:
     """Bins in runs that hold no value or at least k: where each run begins, and what it holds."""
-    cells: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     first = total = 0
     for place, count in enumerate(counts.tolist()):
         first = first if total else place
         total += count
         if total == 0 or total >= k:
-            cells.append((first, total))
+            runs.append((first, total))
             total = 0
     if total:  # too few are left at the end: they join the last run that holds values
-        while cells[-1][1] == 0:
-            cells.pop()
-        first, count = cells.pop()
-        cells.append((first, count + total))
-    return cells
+        while runs[-1][1] == 0:
+            runs.pop()
+        first, count = runs.pop()
+        runs.append((first, count + total))
+    return runs
 
 
 def _on_the_axis(edges: np.ndarray, starts: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bins:

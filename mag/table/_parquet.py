@@ -74,8 +74,8 @@ class Source:
         import pyarrow as pa
 
         hashes = {name: hashlib.sha256() for name in names}
-        groups = list(self.groups(names, hashes))
-        table = pa.concat_tables(groups) if groups else self.schema.empty_table().select(names)
+        tables = list(self.row_groups(names, hashes))
+        table = pa.concat_tables(tables) if tables else self.schema.empty_table().select(names)
         return table, _hexadecimal(hashes)
 
     def column(self, name: str) -> Any:
@@ -83,16 +83,16 @@ class Source:
         import pyarrow as pa
 
         kind = self.schema.field(name).type
-        return pa.chunked_array([chunk for group in self.groups([name]) for chunk in group.column(0).chunks], kind)
+        return pa.chunked_array([chunk for group in self.row_groups([name]) for chunk in group.column(0).chunks], kind)
 
     def contents(self, names: Sequence[str]) -> dict[str, str]:
         """The hashes of columns, in the memory of a row group."""
         hashes = {name: hashlib.sha256() for name in names}
-        for _ in self.groups(names, hashes):
+        for _ in self.row_groups(names, hashes):
             pass
         return _hexadecimal(hashes)
 
-    def groups(self, names: Sequence[str], hashes: Mapping[str, Any] | None = None) -> Iterator[Any]:
+    def row_groups(self, names: Sequence[str], hashes: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """The rows in their order, exactly `ROWS` at a time, fewer at the end; cells are added to the hashes."""
         import pyarrow as pa
 
@@ -103,10 +103,10 @@ class Source:
 
         buffer: list[Any] = []
         have = count = 0
-        for part in self._parts(names):
-            buffer.append(part)
-            have += part.num_rows
-            count += part.num_rows
+        for piece in self._stored_tables(names):
+            buffer.append(piece)
+            have += piece.num_rows
+            count += piece.num_rows
             if count > self.n:
                 break
             while have >= ROWS:
@@ -118,7 +118,7 @@ class Source:
         if have:
             yield out(pa.concat_tables(buffer))
 
-    def _parts(self, names: Sequence[str]) -> Iterator[Any]:
+    def _stored_tables(self, names: Sequence[str]) -> Iterator[Any]:
         """The rows as they are stored, at most `ROWS` at a time, in the types of the whole."""
         import pyarrow as pa
 
@@ -377,7 +377,7 @@ def _put_together(
 
     schema = pa.schema([bare_field(copies.source.schema.field(name)) for name in published])
     hashes = {name: hashlib.sha256() for name in copies.names if name in read}
-    streams = [*([copies.groups(hashes)] if copies.names else []), *map(parts.groups, masked)]
+    streams = [*([copies.row_groups(hashes)] if copies.names else []), *map(parts.row_groups, masked)]
     with pq.ParquetWriter(draft, schema) as writer:
         for group in zip(*streams, strict=True):
             columns = [column for part in group for column in part.columns]
@@ -431,7 +431,7 @@ class Copies:
         encoded = [name for name, kind in kinds.items() if pa.types.is_dictionary(kind)]
         every = {name: pa.array([], kinds[name].value_type) for name in encoded}
         used = dict(every)
-        for group in source.groups(encoded) if encoded else ():
+        for group in source.row_groups(encoded) if encoded else ():
             for name in encoded:
                 for chunk in group.column(name).chunks:
                     entries, codes = chunk.dictionary, chunk.indices.drop_null().unique()
@@ -439,9 +439,9 @@ class Copies:
                     used[name] = pa.concat_arrays([used[name], entries.take(codes)]).unique()
         self.entries = {name: _entries(every[name], used[name], kinds[name].ordered) for name in encoded}
 
-    def groups(self, hashes: Mapping[str, Any]) -> Iterator[Any]:
+    def row_groups(self, hashes: Mapping[str, Any]) -> Iterator[Any]:
         """The row groups, as they are to be written."""
-        for group in self.source.groups(self.names, hashes):
+        for group in self.source.row_groups(self.names, hashes):
             yield arrow_table(group.schema, [self._fresh(name, group.column(name)) for name in self.names])
 
     def _fresh(self, name: str, column: Any) -> Any:
@@ -507,11 +507,11 @@ class Parts:
         with writing(self.folder / "journal.json", overwrite=True) as [draft]:
             draft.write_text(json.dumps({"key": self.key, "columns": self.done}))
 
-    def groups(self, name: str) -> Iterator[Any]:
+    def row_groups(self, name: str) -> Iterator[Any]:
         """A column's row groups, of the bytes that were written."""
         if not self.intact(name):
             raise RuntimeMistake(f"The part of column {name!r} has changed since it was written: nothing is published.")
-        return Source(self._file(name)).groups(["column"])
+        return Source(self._file(name)).row_groups(["column"])
 
     def remove(self) -> None:
         """Forget the columns."""
