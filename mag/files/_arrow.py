@@ -27,12 +27,12 @@ class Arrow(Format):
         types = self._types(path)
         return dict(pl.DataFrame(types.empty_table()).schema) | dict.fromkeys(_days(types), pl.Date())
 
-    def columns(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
+    def columns(self, path: pathlib.Path, names: Sequence[str]) -> "pl.DataFrame":
         import polars as pl
 
         types = self._types(path)
-        frame = self.stored(path, [types.names.index(name) for name in wanted])
-        days = [name for name in _days(types) if name in wanted]
+        frame = self.stored(path, [types.names.index(name) for name in names])
+        days = [name for name in _days(types) if name in names]
         dates = frame.with_columns([frame[name].cast(pl.Date) for name in days])
         broken = [name for name in days if not frame[name].equals(dates[name].cast(frame[name].dtype))]
         if broken:

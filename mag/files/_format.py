@@ -42,8 +42,8 @@ class Format:
         """The columns, in order, and how they are stored."""
         raise NotImplementedError
 
-    def columns(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
-        """The wanted columns, as they are stored."""
+    def columns(self, path: pathlib.Path, names: Sequence[str]) -> "pl.DataFrame":
+        """These columns, as they are stored."""
         raise NotImplementedError
 
     def names(self, path: pathlib.Path, layout: Layout) -> list[str]:
@@ -58,8 +58,8 @@ class Format:
         self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
     ) -> "tuple[pl.DataFrame, Meta]":
         """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order."""
-        wanted = {*numbers, *others}
-        return self.columns(path, [name for name in self.names(path, layout) if name in wanted]), {}
+        both = {*numbers, *others}
+        return self.columns(path, [name for name in self.names(path, layout) if name in both]), {}
 
     def fitted(self, frame: "pl.DataFrame", masked: Sequence[str]) -> "pl.DataFrame":
         """The table with its masked columns as the format counts them: moments in its unit, NaN as missing."""

@@ -63,14 +63,14 @@ class Statistics(Format):
     def names(self, path: pathlib.Path, layout: Layout) -> list[str]:
         return self._load(path, metadataonly=True)[1].column_names
 
-    def columns(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
-        return self._stored(path, wanted)[0]
+    def columns(self, path: pathlib.Path, names: Sequence[str]) -> "pl.DataFrame":
+        return self._stored(path, names)[0]
 
-    def _stored(self, path: pathlib.Path, wanted: Sequence[str]) -> "tuple[pl.DataFrame, dict[str, int]]":
+    def _stored(self, path: pathlib.Path, names: Sequence[str]) -> "tuple[pl.DataFrame, dict[str, int]]":
         """Cells, and how many of a column are missing values with letters, which are text beside its numbers."""
         import polars as pl
 
-        frame = columns_of(self._load(path, usecols=list(wanted), **self.as_stored)[0], wanted)
+        frame = columns_of(self._load(path, usecols=list(names), **self.as_stored)[0], names)
         mixed = {column.name: column.to_list() for column in frame if column.dtype == pl.Object}
         texts = [
             pl.Series(name, [cell if cell is None else str(cell) for cell in cells], pl.String)

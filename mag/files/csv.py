@@ -48,8 +48,8 @@ class Csv(Format):
         import polars as pl
         import polars.selectors as cs
 
-        wanted = {*numbers, *others}
-        columns = [name for name in self.names(path, layout) if name in wanted]
+        both = {*numbers, *others}
+        columns = [name for name in self.names(path, layout) if name in both]
         head = next(self._texts(path, numbers, layout))
         kinds = {name: guess(head[name], layout) for name in numbers}
         try:
@@ -139,12 +139,12 @@ class Csv(Format):
         import polars as pl
 
         every = {name: schema.get(name, pl.String) for name in self.names(path, layout)}
-        wanted = list(dict.fromkeys([*columns, list(every)[-1]]))  # the last one, to find lines that are too long
+        read = list(dict.fromkeys([*columns, list(every)[-1]]))  # the last one, to find lines that are too long
         options: dict[str, Any] = {"separator": layout.separator(self.delimiter), "decimal_comma": layout.decimal_comma}
 
         def cells(block: bytes) -> Any:
             scanned = pl.scan_csv(block, has_header=False, schema=every, **options)
-            return step(columns_of(columns_of(scanned, wanted).collect(), columns))
+            return step(columns_of(columns_of(scanned, read).collect(), columns))
 
         some = False
         for result in mapped(cells, blocks(path, layout)):

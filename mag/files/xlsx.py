@@ -47,8 +47,8 @@ class Xlsx(Format):
     def schema(self, path: pathlib.Path) -> "dict[str, pl.DataType]":
         return dict(self._load(path).schema)
 
-    def columns(self, path: pathlib.Path, wanted: Sequence[str]) -> "pl.DataFrame":
-        return columns_of(self._load(path), wanted)
+    def columns(self, path: pathlib.Path, names: Sequence[str]) -> "pl.DataFrame":
+        return columns_of(self._load(path), names)
 
     def read(
         self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
