@@ -215,14 +215,14 @@ class Interrupted(Exception):  # noqa: N818
 
 def interrupted(source, output, monkeypatch, **options):
     """A run that ends after its first column, which is finished."""
-    add = _parquet.Parts.add
+    add = _parquet.ColumnFiles.add
 
     def once(self, *given):
         add(self, *given)
         raise Interrupted
 
     with monkeypatch.context() as patched:
-        patched.setattr(_parquet.Parts, "add", once)
+        patched.setattr(_parquet.ColumnFiles, "add", once)
         with pytest.raises(Interrupted):
             mag.microaggregate(source, 5, output=output, **options)
     assert (output.parent / f".{output.name}.parts" / "journal.json").exists()
@@ -280,14 +280,14 @@ def test_an_input_that_changes_while_it_is_read_is_refused(people, path, tmp_pat
 
 
 def test_a_part_that_changes_under_a_run_is_not_published(people, path, tmp_path, monkeypatch):
-    add = _parquet.Parts.add
+    add = _parquet.ColumnFiles.add
 
     def changed(self, name, *given):
         add(self, name, *given)
         if name == "born":
             shutil.copy(self._file("born"), self._file("age"))
 
-    monkeypatch.setattr(_parquet.Parts, "add", changed)
+    monkeypatch.setattr(_parquet.ColumnFiles, "add", changed)
     with pytest.raises(RuntimeError, match="The part of column 'age' has changed since it was written"):
         mag.microaggregate(path, 5, output=tmp_path / "out.parquet", **REST)
     assert not (tmp_path / "out.parquet").exists()

@@ -29,7 +29,7 @@ WIDE = 2**21  # cells that are grouped at once, where columns are grouped by the
 
 
 @dataclass(frozen=True)
-class Groups:
+class TableGroups:
     """The groups of the published records: one division for all columns, or one for each.
 
     `labels` have the shape (n,) or (n, m), and `n_groups` one entry or m; `method` says what found them, and `complete`
@@ -191,7 +191,9 @@ def _numbered_through(results: list[tuple[np.ndarray, int]], index: StratumIndex
 # ---- tables
 
 
-def group_each(units: dict[Hashable, Units], strata: Strata, weights: np.ndarray | None, request: Request) -> Groups:
+def group_each(
+    units: dict[Hashable, Units], strata: Strata, weights: np.ndarray | None, request: Request
+) -> TableGroups:
     """Every column by itself; its missing cells are groups of their own."""
     plan, backend, threads = request.plan, request.options.backend, request.threads
     n = strata.rows.size
@@ -211,7 +213,7 @@ def group_each(units: dict[Hashable, Units], strata: Strata, weights: np.ndarray
             ks, costs = [plan.ks[names[j]] for j in block], [plan.cost] * len(block)
             own_labels, counts = group_columns(table, everyone, ks, costs, backend, threads)
             if len(block) == len(names):
-                return Groups(own_labels, counts.tolist(), "univariate", True)
+                return TableGroups(own_labels, counts.tolist(), "univariate", True)
             for at, j in enumerate(block):
                 labels[:, j], n_groups[j] = own_labels[:, at], counts[at]
             continue
@@ -230,10 +232,12 @@ def group_each(units: dict[Hashable, Units], strata: Strata, weights: np.ndarray
         n_groups[kind] = count
     if n > WIDE // 2:
         workspace.release()
-    return Groups(labels, n_groups.tolist(), "univariate", True)
+    return TableGroups(labels, n_groups.tolist(), "univariate", True)
 
 
-def group_jointly(units: dict[Hashable, Units], strata: Strata, weights: np.ndarray | None, request: Request) -> Groups:
+def group_jointly(
+    units: dict[Hashable, Units], strata: Strata, weights: np.ndarray | None, request: Request
+) -> TableGroups:
     """Whole records; the optimum where there is a single column."""
     plan, options = request.plan, request.options
     k = next(iter(plan.ks.values()))
@@ -241,14 +245,14 @@ def group_jointly(units: dict[Hashable, Units], strata: Strata, weights: np.ndar
     if plan.single:
         (unit,) = units.values()
         labels, n_groups = group_column(unit.values, index, k, plan.cost, weights, options.backend, request.threads)
-        return Groups(labels, [n_groups], "univariate", True)
+        return TableGroups(labels, [n_groups], "univariate", True)
     z = _comparable(list(units.values()), plan.standardize)
     labels, n_groups, methods, complete = group_records(
         z, index, k, method=plan.method, backend=options.backend, threads=request.threads,
         random_state=request.generator, progress=request.progress, time_limit=options.time_limit,
         options=options.of_method,
     )  # fmt: skip
-    return Groups(labels, [n_groups], ", ".join(methods), complete)
+    return TableGroups(labels, [n_groups], ", ".join(methods), complete)
 
 
 def _comparable(units: list[Units], standardize: bool) -> np.ndarray:

@@ -320,25 +320,27 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
     steps = len(ks) + 2
     with alone(target):
         types = [[field.name, str(field.type)] for field in source.schema]
-        parts = Parts(target, [__version__, versions, options, source.n, types], task.resumable)
+        column_files = ColumnFiles(target, [__version__, versions, options, source.n, types], task.resumable)
         with writing(output, beside, sources=source.files, overwrite=overwrite) as [draft, note]:
             hashes: dict[str, str] = {}
             resumed = 0
             for step, name in enumerate(ks):
                 names = list(dict.fromkeys([name, *task.beside]))
-                contents = source.contents(names) if parts.intact(name) else {}
-                if contents and contents == parts.done[name]["made_of"]:
+                contents = source.contents(names) if column_files.intact(name) else {}
+                if contents and contents == column_files.done[name]["made_of"]:
                     resumed += 1
                 else:
                     table, contents = source.table(names)
                     column, n_groups = task.mask(name, table)
                     del table
-                    parts.add(name, column, n_groups, contents)
+                    column_files.add(name, column, n_groups, contents)
                     del column
                     workspace.release()  # what a column takes to sort is several of its copies
                 _agree(hashes, contents)
                 progress.step((step + 1) / steps)
-            _agree(hashes, _put_together(draft, Copies(source, untouched), parts, list(ks), published, list(hashes)))
+            _agree(
+                hashes, _put_together(draft, Copies(source, untouched), column_files, list(ks), published, list(hashes))
+            )
             source.check_unchanged()
             progress.step((len(ks) + 1) / steps)
             smallest, by_column = recount_file(Source(draft), ks, roles.by)
@@ -350,7 +352,7 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
                 kept=tuple(roles.keep),
                 n_records=source.n,
                 withheld=0,
-                n_groups={name: parts.done[name]["n_groups"] for name in ks},
+                n_groups={name: column_files.done[name]["n_groups"] for name in ks},
                 smallest=smallest,
                 smallest_by_column=by_column,
             )
@@ -363,13 +365,18 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
                 "guarantee": vars(guarantee) | {"text": str(guarantee)}, "untouched": roles.keep, "warnings": warnings,
             })  # fmt: skip
             note.write_text(json.dumps(manifest, indent=1) + "\n")
-        parts.remove()
+        column_files.remove()
     progress.finish()
     return FileRelease(output, guarantee, warnings, resumed, manifest)
 
 
 def _put_together(
-    draft: pathlib.Path, copies: "Copies", parts: "Parts", masked: list[str], published: list[str], read: list[str]
+    draft: pathlib.Path,
+    copies: "Copies",
+    files: "ColumnFiles",
+    masked: list[str],
+    published: list[str],
+    read: list[str],
 ) -> dict[str, str]:
     """Write the columns row group by row group; the hashes of those copied ones that were `read` before."""
     import pyarrow as pa
@@ -377,7 +384,7 @@ def _put_together(
 
     schema = pa.schema([bare_field(copies.source.schema.field(name)) for name in published])
     hashes = {name: hashlib.sha256() for name in copies.names if name in read}
-    streams = [*([copies.row_groups(hashes)] if copies.names else []), *map(parts.row_groups, masked)]
+    streams = [*([copies.row_groups(hashes)] if copies.names else []), *map(files.row_groups, masked)]
     with pq.ParquetWriter(draft, schema) as writer:
         for group in zip(*streams, strict=True):
             columns = [column for part in group for column in part.columns]
@@ -466,7 +473,7 @@ def _entries(every: Any, used: Any, ordered: bool) -> Any:
     return fresh_column(pa.DictionaryArray.from_arrays(pa.array(range(len(some))), some, ordered=ordered)).dictionary
 
 
-class Parts:
+class ColumnFiles:
     """Finished columns, each in a file of its own beside the output, with a journal.
 
     The journal holds the hashes of these files and of the columns that they were made of.  The folder is the data

@@ -15,7 +15,7 @@ from mag._lib.roles import is_name
 from mag.frames import Frame, frame_of
 from mag.frames.units import Refused, Units
 from mag.table._aggregate import representatives
-from mag.table._grouping import Groups, group_each, group_jointly
+from mag.table._grouping import TableGroups, group_each, group_jointly
 from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
 from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
 from mag.table._strata import SmallStrata, Strata, combined, form_strata, sizes_of
@@ -187,7 +187,7 @@ def _are_integers(plan: Plan) -> bool:
 # ---- group
 
 
-def group(columns: Columns, strata: Strata, request: Request) -> Groups:
+def group(columns: Columns, strata: Strata, request: Request) -> TableGroups:
     """Groups of at least k records within the strata."""
     how = group_each if request.plan.per_column else group_jointly
     groups = how(columns.units, strata, columns.weights, request)
@@ -207,7 +207,7 @@ def permute(n: int, request: Request) -> np.ndarray | None:
 
 
 def mask(
-    frame: Frame, columns: Columns, groups: Groups, request: Request, permutation: np.ndarray | None
+    frame: Frame, columns: Columns, groups: TableGroups, request: Request, permutation: np.ndarray | None
 ) -> dict[Hashable, Any]:
     """The masked columns, in the dtypes and in the order that they are published in."""
     masked: dict[Hashable, Any] = {}
@@ -264,7 +264,7 @@ def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: n
 # ---- recount
 
 
-def recount(published: Published, strata: Strata, groups: Groups, request: Request) -> Guarantee:
+def recount(published: Published, strata: Strata, groups: TableGroups, request: Request) -> Guarantee:
     """What holds for the published table, counted on it; an error where it is not what was requested."""
     roles, plan, n = request.roles, request.plan, strata.rows.size
     smallest, by_column = verify.recounts(published.data, roles.by, roles.columns, each=plan.per_column)
@@ -293,7 +293,7 @@ def publish(
     frame: Frame,
     published: Published,
     strata: Strata,
-    groups: Groups,
+    groups: TableGroups,
     guarantee: Guarantee,
     request: Request,
     seconds: dict[str, float],
@@ -335,7 +335,7 @@ def _recorded_options(request: Request) -> dict[str, Any]:
     return options | of_method
 
 
-def _warnings(frame: Frame, strata: Strata, groups: Groups, request: Request) -> tuple[str, ...]:
+def _warnings(frame: Frame, strata: Strata, groups: TableGroups, request: Request) -> tuple[str, ...]:
     roles, warnings = request.roles, []
     published = [*roles.by, *roles.columns, *roles.keep]
     if not request.options.shuffle and (note := frame.index_note(published, strata.withheld > 0)):
