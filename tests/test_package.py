@@ -45,7 +45,7 @@ def test_a_new_environment_finds_everything(wheel, tmp_path):
         "print(same and 'struct Sse {' in loader['source']('block'), mag.__version__)"
     )
     found = subprocess.run(
-        [bin_folder / "python", "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path
+        [bin_folder / "python", "-I", "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path
     )
     assert found.stdout.split() == ["True", mag.__version__]
     version = subprocess.run([bin_folder / "mag", "--version"], check=True, capture_output=True, text=True)
