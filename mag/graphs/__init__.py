@@ -1,0 +1,5 @@
+"""Graphs in which every degree belongs to at least k vertices."""
+
+from mag.graphs.degrees import degrees
+
+__all__ = ["degrees"]
