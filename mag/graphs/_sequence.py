@@ -10,12 +10,16 @@ from mag._compiled.jit import called, jit
 from mag.graphs._costs import COSTS, INFINITE, candidates, sort_degrees
 
 
-def group_degrees(v, k, top, cost, parity):
-    """The new degrees of the ascending degrees v, at most `top`, and what they cost."""
+def group_degrees(v, k, top, cost, parity, late=False):
+    """The new degrees of the ascending degrees v, at most `top`, and what they cost.
+
+    Of sequences that cost the same, `late` asks for another one.
+    """
     F = np.full((v.size + 1, 2), INFINITE)
     F[0, 0] = 0
     start, before, degree = (np.empty((v.size + 1, 2), np.int64) for _ in range(3))
-    fill_table(sort_degrees(v), k, top, COSTS[cost], np.int64(1 if parity else 0), F, start, before, degree)
+    rules = np.array([COSTS[cost], parity, late], np.int64)
+    fill_table(sort_degrees(v), k, top, rules, F, start, before, degree)
     return follow(start, before, degree), int(F[v.size, 0])
 
 
@@ -37,9 +41,12 @@ def represent(s, ends, top, code, chosen):
 
 
 @jit
-def fill_table(s, k, top, code, parity, F, start, before, degree):
-    """For every j and p the last group's start, the parity before it, and its degree; ties: the smaller start, then even."""
-    n = s.v.size
+def fill_table(s, k, top, rules, F, start, before, degree):
+    """For every j and p the last group's start, the parity before it, and its degree.
+
+    Of equal costs the first one found stays, or the last one with `late`.
+    """
+    n, code, parity, late = s.v.size, rules[0], rules[1], rules[2]
     for j in range(k, n + 1):
         for i in range(max(0, j - 2 * k + 1), j - k + 1):
             if F[i, 0] >= INFINITE and F[i, 1] >= INFINITE:
@@ -47,16 +54,16 @@ def fill_table(s, k, top, code, parity, F, start, before, degree):
             first, cost, second, more = candidates(s, i, j, top, code)
             odd = parity & (j - i)
             p = odd & first
-            offer(F, start, before, degree, i, j, p, first, cost)
+            offer(F, start, before, degree, i, j, p, first, cost, late)
             if odd and more < INFINITE:
-                offer(F, start, before, degree, i, j, 1 - p, second, more)
+                offer(F, start, before, degree, i, j, 1 - p, second, more, late)
 
 
 @called
-def offer(F, start, before, degree, i, j, p, r, cost):
+def offer(F, start, before, degree, i, j, p, r, cost, late):
     """A group from i to j of degree r, which adds parity p."""
     for q in range(2):
-        if F[i, q] + cost < F[j, p ^ q]:
+        if F[i, q] < INFINITE and F[i, q] + cost < F[j, p ^ q] + late:
             F[j, p ^ q] = F[i, q] + cost
             start[j, p ^ q], before[j, p ^ q], degree[j, p ^ q] = i, q, r
 

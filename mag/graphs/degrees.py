@@ -77,15 +77,17 @@ def _cost(cost: Any) -> DegreeCost:
     return cost
 
 
-def best_degrees(v: np.ndarray, k: int, cost: DegreeCost, parity: bool = True) -> tuple[np.ndarray, int]:
-    """The new degrees of ascending degrees, and what they cost."""
+def best_degrees(
+    v: np.ndarray, k: int, cost: DegreeCost, parity: bool = True, late: bool = False
+) -> tuple[np.ndarray, int]:
+    """The new degrees of ascending degrees, and what they cost; `late` asks for others that cost the same."""
     n = v.size
     away = v - v[n // 2]
     if cost == "sse_int" and float(np.square(away.astype(np.float64)).sum()) > 2**61:
         raise ValueMistake("cost='sse_int' cannot count squares beyond 2**61; choose cost='sae'.")
-    if n * k > LARGE:
+    if n * k > LARGE and not late:
         starts = np.cumsum(univariate(v, k, cost=cost, assume_sorted=True).sizes)
         found, loss = follow_groups(v, np.append(0, starts), n - 1, cost)
         if not (parity and found.sum() % 2):
             return found, loss
-    return interruptible(group_degrees, v, k, n - 1, cost, parity)
+    return interruptible(group_degrees, v, k, n - 1, cost, parity, late)

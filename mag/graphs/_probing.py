@@ -1,0 +1,69 @@
+"""Degree sequences to try, one after the other, until one belongs to a graph (Liu & Terzi's probing)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mag.graphs._sequence import excess_over_graphical
+from mag.graphs.degrees import DegreeCost, best_degrees
+
+SHUFFLES = 20  # of vertices of equal degree, before another sequence is tried
+PATIENCE = 64  # steps in which the degrees raised so far are doubled, once there are many
+
+
+@dataclass
+class Sequence:
+    """New degrees for vertices that are sorted by their degrees, which may have been raised; which of equal ones gets
+    which is free."""
+
+    raised: np.ndarray
+    targets: np.ndarray
+
+    def deal(self, rank: np.ndarray) -> np.ndarray:
+        """The new degree of every vertex; vertices of equal degree are taken by rank."""
+        dealt = np.empty_like(self.targets)
+        dealt[np.lexsort((rank, self.raised))] = self.targets
+        return dealt
+
+    def deals(self, generator: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Ranks and new degrees: by number, then at random."""
+        n = self.raised.size
+        yield np.arange(n), self.deal(np.arange(n))
+        for _ in range(SHUFFLES):
+            rank = generator.permutation(n)
+            yield rank, self.deal(rank)
+
+
+def probe(d: np.ndarray, k: int, cost: DegreeCost) -> Iterator[Sequence]:
+    """The best sequence of graphs for d, then for d with some degrees raised by one, by two, …
+
+    Those that were raised least are raised first, then those of low degree, which are many and cheap.  In the end all
+    degrees are n-1, those of the complete graph.
+    """
+    n, raised = d.size, d.copy()
+    while True:
+        v, tried, excess = np.sort(raised), None, n * n
+        for late in (False, True):
+            targets, _ = best_degrees(v, k, cost, late=late)
+            if tried is None or (targets != tried).any():
+                excess, tried = min(excess, excess_over_graphical(targets)), targets
+                if not excess_over_graphical(targets):
+                    yield Sequence(raised, targets)
+        if (raised == n - 1).all():
+            return
+        # a degree that is raised by one raises those of a group at most
+        raised = raise_degrees(d, raised, max(1, excess // (2 * k), int((raised - d).sum()) // PATIENCE))
+
+
+def raise_degrees(d: np.ndarray, raised: np.ndarray, steps: int) -> np.ndarray:
+    """Raise as many degrees by one: those raised least so far, then the lowest of the original, then by number."""
+    n, raised = d.size, raised.copy()
+    while steps > 0 and (raised < n - 1).any():
+        order = np.lexsort((d, raised - d))
+        order = order[raised[order] < n - 1][:steps]
+        level = (raised - d)[order]
+        order = order[level == level[0]]  # a vertex is raised again only after all others
+        raised[order] += 1
+        steps -= order.size
+    return raised
