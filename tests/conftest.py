@@ -19,6 +19,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "costs": "test_grouping",
     "files": "test_files",
     "frames": "test_table",
+    "graphs": "test_graphs",
     "methods": "test_table",
     "metrics": "test_metrics",
     "privacy": "test_privacy",

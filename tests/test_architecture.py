@@ -30,7 +30,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.files", "mag.report"],
     ["mag.assess", "mag.verify"],
     ["mag.frames"],
-    ["mag.scale"],
+    ["mag.graphs", "mag.scale"],
     ["mag.api"],
     ["mag.bounds"],
     ["mag.methods"],

@@ -1,9 +1,8 @@
 """Edges added, removed and switched until every vertex has the degree that it needs (UMGA; Casas-Roma et al. 2017).
 
 need[v] is what v's degree must still rise by; where it is negative, v loses.  What changes one edge for two degrees comes
-first, then switches, which change two, then what changes three.  Of possible changes the one with the least
-neighborhood centrality is made, |N(i) Δ N(j)| of the edges that it touches: between vertices with nearly the same
-neighbors an edge matters least to paths.
+first, then switches, which change two, then what changes three.  Edges are removed, and put, where their neighborhood
+centrality |N(i) Δ N(j)| is least: between vertices with nearly the same neighbors an edge matters least to paths.
 """
 
 import numpy as np
@@ -38,8 +37,13 @@ def remove_edges(graph, need, order):
 @jit
 def switch_edges(graph, need, order, seed):
     """Make (i, v) an edge (j, v), where i loses and j gains."""
+    satisfied = 0  # of the first ones in order, which are not looked at again
     for i in order:
-        for j in order:
+        if need[i] >= 0:
+            continue
+        while satisfied < order.size and need[order[satisfied]] == 0:
+            satisfied += 1
+        for j in order[satisfied:]:
             while need[i] < 0 and need[j] > 0:
                 v = least_central(graph, i, j, seed)
                 if v < 0:
@@ -54,7 +58,7 @@ def switch_edges(graph, need, order, seed):
 
 @called
 def least_central(graph, i, j, seed):
-    """A neighbor v of i that is neither j nor its neighbor; of some the one whose edges to both are least central."""
+    """A neighbor v of i that is neither j nor its neighbor; of some the one that has most in common with j."""
     mark_neighbors(graph, j)
     size, found = graph.degree[i], 0
     best, least = -1, np.int64(0)
@@ -86,9 +90,13 @@ def difference(graph, i, j):
 @jit
 def bridge_edges(graph, need, order):
     """Make (i, v) and (j, w) an edge (v, w), where i and j lose, or i loses twice; True if anything was changed."""
-    changed = False
+    changed, satisfied = False, 0
     for i in order:
-        for j in order:
+        while satisfied < order.size and need[order[satisfied]] == 0:
+            satisfied += 1
+        for j in order[satisfied:]:
+            if not need[i] < 0:
+                break
             while (need[i] < 0 and need[j] < 0) if i != j else need[i] < -1:
                 if not bridge(graph, i, j):
                     break
@@ -118,9 +126,13 @@ def bridge(graph, i, j):
 @jit
 def split_edges(graph, need, order):
     """Make an edge (v, w) two, (i, v) and (j, w), where i and j gain, or i gains twice; True if anything was changed."""
-    changed = False
+    changed, satisfied = False, 0
     for i in order:
-        for j in order:
+        while satisfied < order.size and need[order[satisfied]] == 0:
+            satisfied += 1
+        for j in order[satisfied:]:
+            if not need[i] > 0:
+                break
             while (need[i] > 0 and need[j] > 0) if i != j else need[i] > 1:
                 if not split(graph, i, j):
                     break
