@@ -7,12 +7,14 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag.graphs._adjacency import adjacent, link, mark_neighbors, marked, unlink
 
+FEW = 16  # vertices that an exchange may serve beside the one that finds nobody
+
 
 @jit
 def add_edges(graph, need, rank):
     """Connect the vertex that needs most to those that need most among the others; ties by rank, one of its own each.
 
-    `need` changes; True if all of it is 0 in the end.
+    Returns the edges that were added; `need` holds what is still missing, where nobody is left to connect to.
     """
     n = need.size
     vertex = np.empty(n, np.int64)
@@ -50,26 +52,34 @@ def add_edges(graph, need, rank):
         passed.clear()
         while need[u] > 0:
             if not exchange(graph, need, u, added, count, waiting, vertex):
-                return False
+                break
             count += 1
-    return True
+    return added[:count]
+
+
+@jit
+def remove_added(graph, added):
+    """Take back what was added."""
+    for e in range(len(added)):
+        unlink(graph, added[e, 0], added[e, 1])
 
 
 @called
 def exchange(graph, need, u, added, count, waiting, vertex):
     """Replace an added edge (x, y) by (u, x) and (w, y), where w needs a neighbor, too, or is u if that needs two."""
     n = need.size
+    mark_neighbors(graph, u)
     for e in range(count):
         for side in range(2):
             x, y = added[e, side], added[e, 1 - side]
-            if x == u or y == u or adjacent(graph, u, x):
+            if marked(graph, x):
                 continue
             w = -1
-            if need[u] >= 2 and not adjacent(graph, u, y):
+            if need[u] >= 2 and not marked(graph, y):
                 w = u
             else:
-                for key in waiting:
-                    other = vertex[key % n]
+                for place in range(min(FEW, len(waiting))):
+                    other = vertex[waiting[place] % n]
                     if need[other] > 0 and other != u and other != x and other != y and not adjacent(graph, other, y):
                         w = other
                         break

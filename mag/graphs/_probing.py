@@ -1,6 +1,6 @@
 """Degree sequences to try, one after the other, until one belongs to a graph (Liu & Terzi's probing)."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,16 +14,21 @@ PATIENCE = 64  # steps in which the degrees raised so far are doubled, once ther
 
 @dataclass
 class Sequence:
-    """New degrees for vertices that are sorted by their degrees, which may have been raised; which of equal ones gets
-    which is free."""
+    """New degrees for vertices sorted by their degrees, which may have been raised; who of equal ones gets which is free."""
 
     raised: np.ndarray
     targets: np.ndarray
 
+    def room(self) -> np.ndarray:
+        """The largest degree that each vertex may be dealt."""
+        most = np.zeros(self.raised.size, np.int64)
+        np.maximum.at(most, np.sort(self.raised), self.targets)
+        return most[self.raised]
+
     def deal(self, rank: np.ndarray) -> np.ndarray:
         """The new degree of every vertex; vertices of equal degree are taken by rank."""
         dealt = np.empty_like(self.targets)
-        dealt[np.lexsort((rank, self.raised))] = self.targets
+        dealt[np.argsort(self.raised * rank.size + rank)] = self.targets
         return dealt
 
     def deals(self, generator: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -35,25 +40,24 @@ class Sequence:
             yield rank, self.deal(rank)
 
 
-def probe(d: np.ndarray, k: int, cost: DegreeCost) -> Iterator[Sequence]:
+def probe(d: np.ndarray, k: int, cost: DegreeCost) -> Generator[Sequence, int, None]:
     """The best sequence of graphs for d, then for d with some degrees raised by one, by two, …
 
-    Those that were raised least are raised first, then those of low degree, which are many and cheap.  In the end all
-    degrees are n-1, those of the complete graph.
+    Whoever tries a sequence sends what was missing.  Those that were raised least are raised first, then those of low
+    degree, which are many and cheap.  In the end all degrees are n-1, those of the complete graph.
     """
     n, raised = d.size, d.copy()
     while True:
-        v, tried, excess = np.sort(raised), None, n * n
+        v, tried, missing = np.sort(raised), None, n * n
         for late in (False, True):
             targets, _ = best_degrees(v, k, cost, late=late)
             if tried is None or (targets != tried).any():
-                excess, tried = min(excess, excess_over_graphical(targets)), targets
-                if not excess_over_graphical(targets):
-                    yield Sequence(raised, targets)
+                tried, excess = targets, excess_over_graphical(targets)
+                # a degree that is raised by one raises those of a group at most
+                missing = min(missing, excess // k if excess else (yield Sequence(raised, targets)))
         if (raised == n - 1).all():
             return
-        # a degree that is raised by one raises those of a group at most
-        raised = raise_degrees(d, raised, max(1, excess // (2 * k), int((raised - d).sum()) // PATIENCE))
+        raised = raise_degrees(d, raised, max(1, missing // (2 if missing > SHUFFLES else 4), int((raised - d).sum()) // PATIENCE))
 
 
 def raise_degrees(d: np.ndarray, raised: np.ndarray, steps: int) -> np.ndarray:

@@ -96,7 +96,7 @@ def anonymize(
     >>> found
     <AnonymousGraph: 6 vertices, 6 edges, k=2, smallest class 2, 1 edges added, 0 removed, bound 1>
     >>> found.added
-    array([[4, 5]])
+    array([[1, 3]])
     """
     original = read_edges("edges", edges, n)
     k = integer("k", k, 1, original.n, "n")

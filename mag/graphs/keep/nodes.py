@@ -5,7 +5,7 @@ import numpy as np
 from mag.graphs._additions import add_edges
 from mag.graphs._adjacency import Graph, graph_of, pairs_of
 from mag.graphs._changes import count_changes
-from mag.graphs._probing import SHUFFLES, Sequence
+from mag.graphs._probing import Sequence
 from mag.graphs._switches import bridge_edges, remove_edges, split_edges, switch_edges
 from mag.graphs.degrees import DegreeCost, best_degrees
 from mag.graphs.keep import edges
@@ -44,7 +44,9 @@ def reach(graph: Graph, need: np.ndarray, rank: np.ndarray, generator: np.random
         order = np.lexsort((rank, -np.abs(need)))[: np.count_nonzero(need)]  # who needs most comes first
         remove_edges(graph, need, order)
         switch_edges(graph, need, order, seed)
-        if (need >= 0).all() and add_edges(graph, need, rank):
+        if (need >= 0).all():
+            add_edges(graph, need, rank)
+        if not need.any():
             return True
         if not (bridge_edges(graph, need, order) or split_edges(graph, need, order)):
-            return not need.any()
+            return False
