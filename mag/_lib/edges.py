@@ -82,7 +82,9 @@ def _refuse_directed(option: str, directed: bool) -> None:
 def _of_networkx(option: str, graph: Any) -> tuple[np.ndarray, int]:
     _refuse_directed(option, graph.is_directed())
     if graph.is_multigraph():
-        raise ValueMistake(f"{option} must not be a multigraph; got a {type(graph).__name__}, make a Graph of it first.")
+        raise ValueMistake(
+            f"{option} must not be a multigraph; got a {type(graph).__name__}, make a Graph of it first."
+        )
     number = {vertex: place for place, vertex in enumerate(graph)}
     flat = np.fromiter((number[end] for edge in graph.edges() for end in edge), np.int64)
     return flat.reshape(-1, 2), len(number)

@@ -1,7 +1,7 @@
 """Graphs in which every degree belongs to at least k vertices."""
 
-from mag.graphs.anonymize import KeepName, anonymize
-from mag.graphs.degrees import DegreeCost, degrees
+from mag.graphs.anonymize import anonymize
+from mag.graphs.degrees import degrees
 from mag.graphs.result import AnonymousGraph
 
-__all__ = ["AnonymousGraph", "DegreeCost", "KeepName", "anonymize", "degrees"]
+__all__ = ["AnonymousGraph", "anonymize", "degrees"]

@@ -15,7 +15,9 @@ def graph_of(pairs, room):
     n = room.size
     start = np.zeros(n + 1, np.int64)
     np.cumsum(room, out=start[1:])
-    graph = Graph(start, np.zeros(n, np.int64), np.empty(start[n], np.int32), np.zeros(n, np.int64), np.zeros(1, np.int64))
+    graph = Graph(
+        start, np.zeros(n, np.int64), np.empty(start[n], np.int32), np.zeros(n, np.int64), np.zeros(1, np.int64)
+    )
     link_all(graph, pairs)
     return graph
 
@@ -73,10 +75,10 @@ def adjacent(graph, u, w):
     """Whether (u, w) is an edge."""
     if graph.degree[w] < graph.degree[u]:
         u, w = w, u
-    for place in range(graph.start[u], graph.start[u] + graph.degree[u]):
-        if graph.neighbor[place] == w:
-            return True
-    return False
+    place, stop = graph.start[u], graph.start[u] + graph.degree[u]
+    while place < stop and graph.neighbor[place] != w:
+        place += 1
+    return place < stop
 
 
 @called

@@ -1,8 +1,8 @@
 """What it costs to give a group of vertices one degree, and the two degrees of least cost with different parities.
 
-A group is v[i:j] of the ascending degrees v; `Sorted` holds what costs are computed from.  `size · degree` is what a group
-adds to the sum of all degrees: where the size is even, that is even for every degree; where it is odd, the second degree of
-a pair of candidates has the other parity than the first.
+A group is v[i:j] of the ascending degrees v; `Sorted` holds what costs are computed from.  A group adds size · degree to
+the sum of all degrees: where the size is even, that is even for every degree; where it is odd, it has the parity of the
+degree.
 """
 
 from collections import namedtuple
@@ -26,7 +26,7 @@ def sort_degrees(v):
 
 @called
 def candidates(s, i, j, top, code):
-    """(degree, cost) of the best degree from 0 to `top`, and of the best of the other parity; INFINITE if there is none."""
+    """(degree, cost) of the best degree from 0 to `top` and of the best of the other parity, which may be INFINITE."""
     size, total = j - i, s.sums[j] - s.sums[i]
     if code == 0:
         r = s.v[i]

@@ -1,4 +1,4 @@
-"""A graph of given degrees, made anew, and then made more like another one (Liu & Terzi's ConstructGraph and GreedySwap)."""
+"""A new graph of given degrees, made more and more like another one (Liu & Terzi's ConstructGraph and GreedySwap)."""
 
 import heapq
 
@@ -50,7 +50,7 @@ def link_those_in_need(graph, need, like, u, taken):
 
 @jit
 def swap_edges(graph, like, pairs):
-    """Make edges (x, y), (u, v) that are not in `like` edges (x, u), (y, v), for every (x, u) of `like` that is missing."""
+    """For every (x, u) of `like` that is missing, make edges (x, y), (u, v) that are not in it edges (x, u), (y, v)."""
     for e in range(len(pairs)):
         x, u = pairs[e, 0], pairs[e, 1]
         if not adjacent(graph, x, u):

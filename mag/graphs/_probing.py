@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mag.api.types import DegreeCost
 from mag.graphs._sequence import excess_over_graphical
-from mag.graphs.degrees import DegreeCost, best_degrees
+from mag.graphs.degrees import best_degrees
 
 SHUFFLES = 20  # of vertices of equal degree, before another sequence is tried
 PATIENCE = 64  # steps in which the degrees raised so far are doubled, once there are many
@@ -14,7 +15,7 @@ PATIENCE = 64  # steps in which the degrees raised so far are doubled, once ther
 
 @dataclass
 class Sequence:
-    """New degrees for vertices sorted by their degrees, which may have been raised; who of equal ones gets which is free."""
+    """New degrees for vertices sorted by their raised degrees; who of equal ones gets which is free."""
 
     raised: np.ndarray
     targets: np.ndarray
@@ -57,7 +58,9 @@ def probe(d: np.ndarray, k: int, cost: DegreeCost) -> Generator[Sequence, int, N
                 missing = min(missing, excess // k if excess else (yield Sequence(raised, targets)))
         if (raised == n - 1).all():
             return
-        raised = raise_degrees(d, raised, max(1, missing // (2 if missing > SHUFFLES else 4), int((raised - d).sum()) // PATIENCE))
+        raised = raise_degrees(
+            d, raised, max(1, missing // (2 if missing > SHUFFLES else 4), int((raised - d).sum()) // PATIENCE)
+        )
 
 
 def raise_degrees(d: np.ndarray, raised: np.ndarray, steps: int) -> np.ndarray:

@@ -17,7 +17,9 @@ def recount(graph: Any, n: int, k: int) -> list[int]:
         raise NotAnonymous(f"The graph is not simple, or not of n={n} vertices, and was withheld; {REPORT}")
     smallest = min(Counter(degrees).values())
     if smallest < k:
-        raise NotAnonymous(f"A degree that {smallest} vertices have, fewer than k={k}, was found and withheld; {REPORT}")
+        raise NotAnonymous(
+            f"A degree that {smallest} vertices have, fewer than k={k}, was found and withheld; {REPORT}"
+        )
     return degrees
 
 
@@ -42,7 +44,7 @@ def _degrees_of_array(edges: np.ndarray, n: int) -> list[int] | None:
         return None
     first, second = edges[np.lexsort((edges[:, 1], edges[:, 0]))].T
     repeated = ((first[1:] == first[:-1]) & (second[1:] == second[:-1])).any()
-    if repeated or not ((0 <= first) & (first < second) & (second < n)).all():
+    if repeated or not ((first >= 0) & (first < second) & (second < n)).all():
         return None
     degrees = np.zeros(n, np.int64)
     np.add.at(degrees, first, 1)

@@ -87,8 +87,7 @@ def excess_over_graphical(t):
     """
     t = np.sort(t)[::-1]
     n = t.size
-    sums, l = np.concatenate([[0], np.cumsum(t)]), np.arange(1, n + 1)
-    at_least = n - np.searchsorted(t[::-1], l, "left")  # degrees of l or more
-    turn = np.maximum(at_least, l)
-    others = l * (turn - l) + sums[n] - sums[turn]
-    return max(0, int((sums[1:] - l * (l - 1) - others).max()))
+    sums, largest = np.concatenate([[0], np.cumsum(t)]), np.arange(1, n + 1)  # l
+    turn = np.maximum(n - np.searchsorted(t[::-1], largest, "left"), largest)  # degrees of l or more, and the first l
+    others = largest * (turn - largest) + sums[n] - sums[turn]
+    return max(0, int((sums[1:] - largest * (largest - 1) - others).max()))

@@ -1,7 +1,7 @@
 """Edges added, removed and switched until every vertex has the degree that it needs (UMGA; Casas-Roma et al. 2017).
 
-need[v] is what v's degree must still rise by; where it is negative, v loses.  What changes one edge for two degrees comes
-first, then switches, which change two, then what changes three.  Edges are removed, and put, where their neighborhood
+need[v] is what v's degree must still rise by; where it is negative, v loses.  What changes one edge for two degrees
+comes first, then switches, which change two, then what changes three.  Edges are removed, and put, where their neighborhood
 centrality |N(i) Δ N(j)| is least: between vertices with nearly the same neighbors an edge matters least to paths.
 """
 
@@ -125,7 +125,7 @@ def bridge(graph, i, j):
 
 @jit
 def split_edges(graph, need, order):
-    """Make an edge (v, w) two, (i, v) and (j, w), where i and j gain, or i gains twice; True if anything was changed."""
+    """Make (v, w) edges (i, v) and (j, w), where i and j gain, or i gains twice; True if anything was changed."""
     changed, satisfied = False, 0
     for i in order:
         while satisfied < order.size and need[order[satisfied]] == 0:

@@ -1,7 +1,7 @@
 """`mag.graphs.anonymize`: a graph with few changes in which every degree belongs to at least k vertices."""
 
 import warnings
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -10,15 +10,13 @@ from mag._lib.edges import Edges, read_edges, sort_pairs
 from mag._lib.errors import REPORT, NotAnonymous, ValueMistake
 from mag._lib.interrupt import interruptible
 from mag.api.options import generator_of
-from mag.api.types import RandomState
+from mag.api.types import DegreeCost, KeepName, RandomState
 from mag.graphs._changes import edges_added
 from mag.graphs._exact import change_fewest
 from mag.graphs._recount import recount
-from mag.graphs.degrees import DegreeCost, best_degrees
+from mag.graphs.degrees import best_degrees
 from mag.graphs.keep import KEEP
 from mag.graphs.result import AnonymousGraph
-
-KeepName: TypeAlias = Literal["degrees", "edges", "nodes"]
 
 
 def anonymize(
@@ -34,8 +32,8 @@ def anonymize(
 ) -> AnonymousGraph:
     """Change few edges of a graph so that every degree belongs to at least k vertices.
 
-    Whoever knows how many neighbors a person has then finds at least k vertices with as many, and no other degree.  That
-    is all that is protected: see the notes.
+    Whoever knows how many neighbors a person has in the published graph then finds at least k vertices with as many.
+    That is all that is protected: see the notes.
 
     Parameters
     ----------
@@ -47,15 +45,15 @@ def anonymize(
     k : int
         How many vertices must share a degree, in [1, n].
     keep : {"degrees", "edges", "nodes"}
-        What stays: all edges, to which others are added; the vertices, whose edges are added, removed and switched, which
-        changes fewer; or the degrees alone, of which a new graph is made that shares edges with the original where it
-        can, a baseline.
+        What stays: all edges, to which others are added; the vertices, whose edges are added, removed and switched,
+        which changes fewer; or the degrees alone, of which a new graph is made that shares edges with the original
+        where it can, a baseline.
     cost : {"rounddown", "roundup", "sae", "sse_int"}, optional
-        What degrees are chosen by, see `mag.graphs.degrees`: ``"roundup"`` with ``keep="edges"``, by default ``"sse_int"``
-        with ``keep="nodes"``, which changes fewest edges, and ``"sae"`` with ``keep="degrees"``.
+        What degrees are chosen by, see `mag.graphs.degrees`: ``"roundup"`` with ``keep="edges"``, by default
+        ``"sse_int"`` with ``keep="nodes"``, which changes fewest edges, and ``"sae"`` with ``keep="degrees"``.
     exact : bool
-        Change the fewest edges that is possible, by an integer program: up to some 40 vertices, and without `cost`.  Not
-        for ``keep="degrees"``; needs SciPy, extra ``matching``.
+        Change the fewest edges that is possible, by an integer program: up to some 40 vertices, and without `cost`.
+        Not for ``keep="degrees"``; needs SciPy, extra ``matching``.
     shuffle : bool
         Number the published vertices at random.  Otherwise vertex i is the i-th one of the original.
     random_state : int or numpy.random.Generator, optional
@@ -64,8 +62,8 @@ def anonymize(
     Returns
     -------
     AnonymousGraph
-        The graph, of the kind that was passed, what was changed, and a bound on what must be.  The degrees are counted on
-        the graph that is returned; where k fails, `mag.NotAnonymous` is raised.
+        The graph, of the kind that was passed, what was changed, and a bound on what must be.  The degrees are counted
+        on the graph that is returned; where k fails, `mag.NotAnonymous` is raised.
 
     Warns
     -----
@@ -80,13 +78,13 @@ def anonymize(
     other may be unique.  Edges that were added can sometimes be told from others, since they join vertices that have
     little in common; see ``docs/graphs.md``.
 
-    Degrees are those of `mag.graphs.degrees`.  Where no graph is found for them, vertices of equal degree are exchanged,
-    then other degrees are tried; with ``keep="nodes"`` those of the other costs, and in the end edges are only added.
+    Degrees are those of `mag.graphs.degrees`.  Where no graph is found for them, vertices of equal degree are
+    exchanged, then other degrees are tried; with ``keep="nodes"`` those of the other costs, and in the end edges are only added.
 
     References
     ----------
-    K. Liu & E. Terzi, *Towards identity anonymization on graphs*, SIGMOD 2008; J. Casas-Roma, J. Herrera-Joancomartí & V.
-    Torra, *k-degree anonymity and edge selection*, Knowledge and Information Systems 50, 2017.
+    K. Liu & E. Terzi, *Towards identity anonymization on graphs*, SIGMOD 2008; J. Casas-Roma, J. Herrera-Joancomartí &
+    V. Torra, *k-degree anonymity and edge selection*, Knowledge and Information Systems 50, 2017.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """`mag.graphs.degrees`: the k-anonymous degree sequence of least cost."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from mag._lib.arrays import read
 from mag._lib.checks import flag, integer, one_of, real_vector
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.interrupt import interruptible
+from mag.api.types import DegreeCost
 from mag.api.univariate import univariate
 from mag.graphs._costs import COSTS
 from mag.graphs._sequence import follow_groups, group_degrees
 
-DegreeCost: TypeAlias = Literal["rounddown", "roundup", "sae", "sse_int"]
 LARGE = 2**26  # groups to look at, from which on it is worth asking the solver of one column first
 
 
@@ -39,11 +39,11 @@ def degrees(degrees: Any, k: int, *, cost: DegreeCost = "sae", parity: bool = Tr
     Notes
     -----
     No other sequence costs less.  The program of Liu & Terzi is a grouping of one sorted column; an even sum takes a
-    second state, and O(nk) time.  Where n·k is large, `mag.univariate` is asked first: if its sum happens to be even, that
-    is the answer.
+    second state, and O(nk) time.  Where n·k is large, `mag.univariate` is asked first: if its sum happens to be even,
+    that is the answer.
 
-    A graph with these degrees need not exist; `mag.graphs.anonymize` finds one, or other degrees.  Which of the vertices
-    of equal degree is changed follows their numbers.
+    A graph with these degrees need not exist; `mag.graphs.anonymize` finds one, or other degrees.  Which of the
+    vertices of equal degree is changed follows their numbers.
 
     References
     ----------

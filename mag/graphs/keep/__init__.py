@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag.graphs.degrees import DegreeCost
+from mag.api.types import DegreeCost
 from mag.graphs.keep import degrees, edges, nodes
 
 Change = Callable[[np.ndarray, np.ndarray, int, DegreeCost, np.random.Generator], np.ndarray]

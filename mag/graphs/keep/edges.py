@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from mag.api.types import DegreeCost
 from mag.graphs._additions import add_edges, remove_added
 from mag.graphs._adjacency import Graph, graph_of, pairs_of
 from mag.graphs._probing import SHUFFLES, Sequence, probe
-from mag.graphs.degrees import DegreeCost
 
 
 def change(pairs: np.ndarray, d: np.ndarray, k: int, cost: DegreeCost, generator: np.random.Generator) -> np.ndarray:

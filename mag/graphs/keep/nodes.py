@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from mag.api.types import DegreeCost
 from mag.graphs._additions import add_edges
 from mag.graphs._adjacency import Graph, graph_of, pairs_of
 from mag.graphs._changes import count_changes
 from mag.graphs._probing import Sequence
 from mag.graphs._switches import bridge_edges, remove_edges, split_edges, switch_edges
-from mag.graphs.degrees import DegreeCost, best_degrees
+from mag.graphs.degrees import best_degrees
 from mag.graphs.keep import edges
 
 SMALL = 2**17  # edges up to which all shuffles are tried, and the best one is taken
