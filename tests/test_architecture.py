@@ -14,6 +14,7 @@ from mag.bounds import BOUNDS
 from mag.commands import COMMANDS
 from mag.costs import COSTS
 from mag.files import FORMATS
+from mag.graphs.keep import KEEP
 from mag.methods import METHODS
 from mag.metrics import METRICS
 from mag.privacy import MEASURES
@@ -127,6 +128,7 @@ TABLES = {
     "commands": COMMANDS,
     "costs": COSTS,
     "files": FORMATS,
+    "graphs/keep": KEEP,
     "metrics": METRICS,
     "privacy": MEASURES,
     "solvers": SOLVERS,

@@ -1,8 +1,8 @@
 """What it costs to give a group of vertices one degree, and the two degrees of least cost with different parities.
 
-A group is v[i:j] of the ascending degrees v; `Sorted` holds what costs are computed from.  A group adds size · degree to
-the sum of all degrees: where the size is even, that is even for every degree; where it is odd, it has the parity of the
-degree.
+A group is v[i:j] of the ascending degrees v; `Sorted` holds what costs are computed from.  A group adds size · degree
+to the sum of all degrees: where the size is even, that is even for every degree; where it is odd, it has the parity of
+the degree.
 """
 
 from collections import namedtuple
@@ -37,9 +37,9 @@ def candidates(s, i, j, top, code):
         cost = size * r - total
         return r, cost, r + 1, cost + size if r < top else INFINITE
     if code == 2:
-        middle = i + size // 2
+        middle = i + (size - 1) // 2  # the lower median
         r = s.v[middle]
-        cost = (s.sums[j] - s.sums[middle]) - (s.sums[middle] - s.sums[i]) - r * (size & 1)
+        cost = (s.sums[j] - s.sums[middle + 1]) - (s.sums[middle] - s.sums[i]) - r * (1 - (size & 1))
         up = cost + 2 * (min(s.through[middle], j) - i) - size if r < top else INFINITE
         down = cost + size - 2 * (max(s.below[middle], i) - i) if r > 0 else INFINITE
         if down < up:

@@ -1,8 +1,9 @@
 """Edges added, removed and switched until every vertex has the degree that it needs (UMGA; Casas-Roma et al. 2017).
 
 need[v] is what v's degree must still rise by; where it is negative, v loses.  What changes one edge for two degrees
-comes first, then switches, which change two, then what changes three.  Edges are removed, and put, where their neighborhood
-centrality |N(i) Δ N(j)| is least: between vertices with nearly the same neighbors an edge matters least to paths.
+comes first, then switches, which change two, then what changes three.  Edges are removed, and put, where their
+neighborhood centrality |N(i) Δ N(j)| is least: between vertices with nearly the same neighbors an edge matters least to
+paths.
 """
 
 import numpy as np

@@ -79,7 +79,8 @@ def anonymize(
     little in common; see ``docs/graphs.md``.
 
     Degrees are those of `mag.graphs.degrees`.  Where no graph is found for them, vertices of equal degree are
-    exchanged, then other degrees are tried; with ``keep="nodes"`` those of the other costs, and in the end edges are only added.
+    exchanged, then other degrees are tried; with ``keep="nodes"`` those of the other costs, and in the end edges are
+    only added.
 
     References
     ----------
