@@ -1,14 +1,15 @@
 """k-degree anonymity: what graphs change by, and how long that takes: `python -m benchmarks.graphs [n]`.
 
-The first table has the graphs of networkx: edges added by ``keep="edges"``, removed + added by ``keep="nodes"``, the bound
-of each, and the fewest, proven (``exact=True``), for graphs of up to 40 vertices and k up to 3.  The second one has seconds
-for an array of edges, of a Barabási–Albert graph of n vertices and 5·n edges, and their ratio to the time in which
-networkx draws that graph.
+The first table has the graphs of networkx: edges added by ``keep="edges"``, removed + added by ``keep="nodes"``, the
+bound of each, and the fewest, proven (``exact=True``), for graphs of up to 40 vertices and k up to 3.  The second one
+has seconds for an array of edges, of a Barabási–Albert graph of n vertices and 5·n edges, and their ratio to the time in
+which networkx draws that graph.
 """
 
 import sys
 import time
 import warnings
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -58,7 +59,7 @@ def times(n):
     for keep in ("edges", "nodes", "degrees"):
         mag.graphs.anonymize(edges[:100], n, 2, keep=keep)  # compiles
         for k in SIZES:
-            took, found = seconds(lambda: mag.graphs.anonymize(edges, n, k, keep=keep))
+            took, found = seconds(partial(mag.graphs.anonymize, edges, n, k, keep=keep))
             yield {
                 "keep": keep,
                 "k": k,

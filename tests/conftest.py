@@ -1,10 +1,12 @@
-"""Which tests are quick, and the array libraries that tests run on."""
+"""Which tests are quick, the array libraries that tests run on, and the command as tests run it."""
 
 import importlib
 import sys
 
 import numpy as np
 import pytest
+
+from mag import cli
 
 if sys.platform != "linux":  # the kernels on the host are ELF libraries, and NVRTC is looked for as libnvrtc.so
     collect_ignore_glob = ["cuda/*", "test_cuda_*", "test_bits.py"]
@@ -103,3 +105,14 @@ def xp(request):
         return
     with importlib.import_module("jax").enable_x64(True):
         yield library
+
+
+@pytest.fixture
+def mag_(capsys):
+    """Run a command; its exit code, what it printed, and what it complained of."""
+
+    def run(*arguments):
+        code = cli.main([str(argument) for argument in arguments])
+        return code, *capsys.readouterr()
+
+    return run

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import mag
-from mag import cli
 from mag.graphs import _sequence, degrees, edge_list
 from mag.graphs.keep import KEEP
 from mag.graphs.keep import edges as keep_edges
@@ -529,15 +528,6 @@ def friends(tmp_path):
     lines = ["# who knows whom", *(f"{SECRET}-{u} {SECRET}-{w}" for u, w in TREE), ""]
     path.write_text("\n".join(lines))
     return path
-
-
-@pytest.fixture
-def mag_(capsys):
-    def run(*arguments):
-        code = cli.main([str(argument) for argument in arguments])
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def degrees_in(path):

@@ -7,7 +7,7 @@ import typer
 
 from mag._lib.atomic import PRIVATE, check_target, writing
 from mag._lib.errors import ValueMistake
-from mag.commands._options import GROUPING, OUTPUT, TEXT, Encoding, Json, Overwrite, Quiet, choice_option
+from mag.commands._options import GROUPING, OUTPUT, TEXT, DryRun, Encoding, Json, Overwrite, Quiet, choice_option
 from mag.commands._output import dump, say, warn
 
 COSTS = ["sse_int", "sae", "roundup", "rounddown"]
@@ -59,9 +59,7 @@ def graph(
         ),
     ] = None,
     overwrite: Overwrite = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Do everything but write.", rich_help_panel=OUTPUT)
-    ] = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
     quiet: Quiet = False,
     delimiter: Annotated[

@@ -22,6 +22,7 @@ from mag.commands._options import (
     By,
     DecimalComma,
     Delimiter,
+    DryRun,
     Encoding,
     Json,
     Method,
@@ -131,9 +132,7 @@ def mask(
         ),
     ] = None,
     overwrite: Overwrite = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Do everything but write.", rich_help_panel=OUTPUT)
-    ] = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
     quiet: Quiet = False,
     delimiter: Delimiter = None,

@@ -89,26 +89,28 @@ def difference(graph, i, j):
 
 
 @jit
-def bridge_edges(graph, need, order):
-    """Make (i, v) and (j, w) an edge (v, w), where i and j lose, or i loses twice; True if anything was changed."""
+def change_three(graph, need, order, sign):
+    """`bridge` edges of those that lose, sign -1, or `split` edges for those that gain; True if anything changed."""
     changed, satisfied = False, 0
     for i in order:
         while satisfied < order.size and need[order[satisfied]] == 0:
             satisfied += 1
         for j in order[satisfied:]:
-            if not need[i] < 0:
-                break
-            while (need[i] < 0 and need[j] < 0) if i != j else need[i] < -1:
-                if not bridge(graph, i, j):
+            least = 2 if i == j else 1  # that both need
+            while min(sign * need[i], sign * need[j]) >= least:
+                if not (split(graph, i, j) if sign > 0 else bridge(graph, i, j)):
                     break
-                need[i] += 1
-                need[j] += 1
+                need[i] -= sign
+                need[j] -= sign
                 changed = True
+            if sign * need[i] <= 0:
+                break
     return changed
 
 
 @called
 def bridge(graph, i, j):
+    """Make (i, v) and (j, w) an edge (v, w); i and j may be the same."""
     for a in range(graph.start[i], graph.start[i] + graph.degree[i]):
         v = graph.neighbor[a]
         if v == j:
@@ -124,27 +126,9 @@ def bridge(graph, i, j):
     return False
 
 
-@jit
-def split_edges(graph, need, order):
-    """Make (v, w) edges (i, v) and (j, w), where i and j gain, or i gains twice; True if anything was changed."""
-    changed, satisfied = False, 0
-    for i in order:
-        while satisfied < order.size and need[order[satisfied]] == 0:
-            satisfied += 1
-        for j in order[satisfied:]:
-            if not need[i] > 0:
-                break
-            while (need[i] > 0 and need[j] > 0) if i != j else need[i] > 1:
-                if not split(graph, i, j):
-                    break
-                need[i] -= 1
-                need[j] -= 1
-                changed = True
-    return changed
-
-
 @called
 def split(graph, i, j):
+    """Make an edge (v, w) two, (i, v) and (j, w); i and j may be the same."""
     for v in range(graph.degree.size):
         if v == i or adjacent(graph, i, v):
             continue

@@ -7,7 +7,7 @@ from mag.graphs._additions import add_edges
 from mag.graphs._adjacency import Graph, graph_of, pairs_of
 from mag.graphs._changes import count_changes
 from mag.graphs._probing import Sequence
-from mag.graphs._switches import bridge_edges, remove_edges, split_edges, switch_edges
+from mag.graphs._switches import change_three, remove_edges, switch_edges
 from mag.graphs.degrees import best_degrees
 from mag.graphs.keep import edges
 
@@ -49,5 +49,5 @@ def reach(graph: Graph, need: np.ndarray, rank: np.ndarray, generator: np.random
             add_edges(graph, need, rank)
         if not need.any():
             return True
-        if not (bridge_edges(graph, need, order) or split_edges(graph, need, order)):
+        if not (change_three(graph, need, order, -1) or change_three(graph, need, order, 1)):
             return False
