@@ -2,8 +2,8 @@
 
 The first table has the graphs of networkx: edges added by ``keep="edges"``, removed + added by ``keep="nodes"``, the
 bound of each, and the fewest, proven (``exact=True``), for graphs of up to 40 vertices and k up to 3.  The second one
-has seconds for an array of edges, of a Barabási–Albert graph of n vertices and 5·n edges, and their ratio to the time in
-which networkx draws that graph.
+has seconds for an array of edges, of a Barabási–Albert graph of n vertices and 5·n edges, and their ratio to the time
+in which networkx draws that graph.
 """
 
 import sys

@@ -6,8 +6,6 @@ import sys
 import numpy as np
 import pytest
 
-from mag import cli
-
 if sys.platform != "linux":  # the kernels on the host are ELF libraries, and NVRTC is looked for as libnvrtc.so
     collect_ignore_glob = ["cuda/*", "test_cuda_*", "test_bits.py"]
 
@@ -110,6 +108,8 @@ def xp(request):
 @pytest.fixture
 def mag_(capsys):
     """Run a command; its exit code, what it printed, and what it complained of."""
+
+    from mag import cli
 
     def run(*arguments):
         code = cli.main([str(argument) for argument in arguments])
