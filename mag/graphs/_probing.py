@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mag._lib.interrupt import stop_if_left
 from mag.api.types import DegreeCost
 from mag.graphs._sequence import excess_over_graphical
 from mag.graphs.degrees import best_degrees
@@ -37,6 +38,7 @@ class Sequence:
         n = self.raised.size
         yield np.arange(n), self.deal(np.arange(n))
         for _ in range(SHUFFLES):
+            stop_if_left()
             rank = generator.permutation(n)
             yield rank, self.deal(rank)
 
@@ -49,6 +51,7 @@ def probe(d: np.ndarray, k: int, cost: DegreeCost) -> Generator[Sequence, int, N
     """
     n, raised = d.size, d.copy()
     while True:
+        stop_if_left()
         v, tried, missing = np.sort(raised), None, n * n
         for late in (False, True):
             targets, _ = best_degrees(v, k, cost, late=late)
