@@ -8,6 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 import mag
+import mag.graphs
 import mag.metrics
 import mag.privacy
 import mag.verify
@@ -23,6 +24,13 @@ def arrays(x: npt.NDArray[np.float64], X: npt.NDArray[np.float64]) -> float:
     tuned = mag.multivariate(X, 5, method="projection", directions=X, refine=3, integer=False, bound="lp").gap
     assert tuned is None or tuned >= 0
     return loss + groups + float(columns.labels.max()) + mag.metrics.sse(X, X) + risk
+
+
+def graphs(edges: npt.NDArray[np.int64]) -> int:
+    found = mag.graphs.anonymize(edges, 34, 5, keep="nodes", cost="sae", shuffle=True)
+    changes: int = found.n_added + found.n_removed
+    bound: int = found.bound
+    return changes - bound + int(mag.graphs.degrees(found.degrees, 5, cost="roundup").sum())
 
 
 def tables(people: dict[str, list[Any]], folder: pathlib.Path) -> int:

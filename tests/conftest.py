@@ -1,4 +1,4 @@
-"""Which tests are quick, and the array libraries that tests run on."""
+"""Which tests are quick, the array libraries that tests run on, and the command as tests run it."""
 
 import importlib
 import sys
@@ -19,6 +19,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "costs": "test_grouping",
     "files": "test_files",
     "frames": "test_table",
+    "graphs": "test_graphs",
     "methods": "test_table",
     "metrics": "test_metrics",
     "privacy": "test_privacy",
@@ -102,3 +103,16 @@ def xp(request):
         return
     with importlib.import_module("jax").enable_x64(True):
         yield library
+
+
+@pytest.fixture
+def mag_(capsys):
+    """Run a command; its exit code, what it printed, and what it complained of."""
+
+    from mag import cli
+
+    def run(*arguments):
+        code = cli.main([str(argument) for argument in arguments])
+        return code, *capsys.readouterr()
+
+    return run

@@ -14,6 +14,7 @@ from mag.bounds import BOUNDS
 from mag.commands import COMMANDS
 from mag.costs import COSTS
 from mag.files import FORMATS
+from mag.graphs.keep import KEEP
 from mag.methods import METHODS
 from mag.metrics import METRICS
 from mag.privacy import MEASURES
@@ -30,7 +31,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.files", "mag.report"],
     ["mag.assess", "mag.verify"],
     ["mag.frames"],
-    ["mag.scale"],
+    ["mag.graphs", "mag.scale"],
     ["mag.api"],
     ["mag.bounds"],
     ["mag.methods"],
@@ -127,6 +128,7 @@ TABLES = {
     "commands": COMMANDS,
     "costs": COSTS,
     "files": FORMATS,
+    "graphs/keep": KEEP,
     "metrics": METRICS,
     "privacy": MEASURES,
     "solvers": SOLVERS,

@@ -423,7 +423,7 @@ def test_pycanon_agrees(seed):
 # ---- refusals
 
 
-@pytest.mark.parametrize("name", sorted(MEASURES))
+@pytest.mark.parametrize("name", sorted(set(MEASURES) - {"k_degree"}))  # a graph without edges is one
 def test_nothing_is_refused(name):
     alone = ("class_sizes", "k_anonymity", "reidentification_risk", "uniques")
     others = {"mt_closeness": ([], 1)}.get(name, () if name in alone else ([],))

@@ -19,6 +19,8 @@ from mag._backends import BACKENDS
 from mag.api import types
 from mag.bounds import BOUNDS
 from mag.costs import COSTS
+from mag.graphs._costs import COSTS as DEGREE_COSTS
+from mag.graphs.keep import KEEP
 from mag.methods import METHODS
 from mag.solvers import SOLVERS
 from mag.table import _request
@@ -61,6 +63,7 @@ WRONG = {  # what is wrong, and what an error about it names
     'mag.microaggregate({"a": x}, 5, "a").dta': "dta",
     'mag.Microaggregator(k="5")': "k",
     'mag.Microaggregator(method="mdaw")': "mdaw",
+    'mag.graphs.anonymize([[0, 1]], 2, 2, keep="edge")': "edge",
     'mag.compare({"a": x}, ["5"], "a")': "int",
     'mag.compare({"a": x}, 5, "a", methods=["mdaw"])': "type",
 }
@@ -70,7 +73,9 @@ WRONG = {  # what is wrong, and what an error about it names
 def test_type_checkers_accept_right_calls_only(checker, tmp_path):
     """Of a copy of the client that lies elsewhere, as a user's program does."""
     (tmp_path / "right.py").write_text(CLIENT.read_text())
-    (tmp_path / "wrong.py").write_text("import mag\n\nx = [1.0, 2.0]\n" + "".join(f"print({call})\n" for call in WRONG))
+    (tmp_path / "wrong.py").write_text(
+        "import mag\nimport mag.graphs\nx = [1.0, 2.0]\n" + "".join(f"print({call})\n" for call in WRONG)
+    )
     source = pathlib.Path(mag.__file__).parents[1]
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(source)]}))
     checked = subprocess.run(
@@ -101,6 +106,8 @@ def test_types_list_what_there_is():
         types.BackendName: {"auto", *BACKENDS},
         types.BoundName: BOUNDS,
         types.MethodName: {"auto", *METHODS},
+        types.DegreeCost: DEGREE_COSTS,
+        types.KeepName: KEEP,
         table.Rest: _request.REST,
         table.Scope: _request.SCOPES,
         table.Missing: _request.MISSING,

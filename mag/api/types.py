@@ -19,6 +19,8 @@ MethodName: TypeAlias = Literal[
     "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor",
     "npn", "ona", "ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore",
 ]  # fmt: skip
+DegreeCost: TypeAlias = Literal["rounddown", "roundup", "sae", "sse_int"]
+KeepName: TypeAlias = Literal["degrees", "edges", "nodes"]
 RandomState: TypeAlias = int | np.random.Generator | None
 ProgressReport: TypeAlias = bool | Callable[[float], Any] | None
 Array: TypeAlias = np.ndarray[Any, Any]

@@ -104,9 +104,7 @@ def mask(
         ),
     ] = None,
     overwrite: opt.Overwrite = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Do everything but write.", rich_help_panel=opt.OUTPUT)
-    ] = False,
+    dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     *,

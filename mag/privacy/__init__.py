@@ -8,6 +8,7 @@ from mag.privacy.distance_linkage import distance_linkage
 from mag.privacy.distinct_l_diversity import distinct_l_diversity
 from mag.privacy.entropy_l_diversity import entropy_l_diversity
 from mag.privacy.k_anonymity import k_anonymity
+from mag.privacy.k_degree import k_degree
 from mag.privacy.mt_closeness import mt_closeness
 from mag.privacy.rank_interval_disclosure import rank_interval_disclosure
 from mag.privacy.rank_linkage import rank_linkage
@@ -23,6 +24,7 @@ MEASURES = {
     "distinct_l_diversity": distinct_l_diversity,
     "entropy_l_diversity": entropy_l_diversity,
     "k_anonymity": k_anonymity,
+    "k_degree": k_degree,
     "mt_closeness": mt_closeness,
     "rank_interval_disclosure": rank_interval_disclosure,
     "rank_linkage": rank_linkage,
@@ -40,6 +42,7 @@ __all__ = [  # in words, so that type checkers can read it
     "distinct_l_diversity",
     "entropy_l_diversity",
     "k_anonymity",
+    "k_degree",
     "mt_closeness",
     "rank_interval_disclosure",
     "rank_linkage",
