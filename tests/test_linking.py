@@ -1,5 +1,6 @@
 """Inner functions are linked into outer ones and are no machine code by themselves; another numba goes its own way."""
 
+import gc
 import pathlib
 import re
 import subprocess
@@ -7,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from numba import TypingError
 from numba.extending import overload
 
 import mag
@@ -85,6 +87,35 @@ def test_only_the_outermost_function_becomes_machine_code(monkeypatch):
 
     names = optimized(monkeypatch, outer, 5)
     assert [name.rpartition(".")[2] for name in names] == ["outer"]
+
+
+def test_a_function_that_python_calls_is_an_inner_one_in_compiled_code(monkeypatch):
+    def double(x):
+        return x * 2
+
+    both = jit.uncached(double)
+    linking.call_inside(both, jit.called(double))
+
+    @jit.uncached
+    def outer(x):
+        return both(x) + 1
+
+    assert [name.rpartition(".")[2] for name in optimized(monkeypatch, outer, 5)] == ["outer"]
+    assert (outer(5), both(5)) == (11, 10)
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_as_before(collects):
+    fails = jit.uncached(lambda x: x.nothing)
+    try:
+        (gc.enable if collects else gc.disable)()
+        jit.uncached(lambda x: x + 1)(1)
+        assert gc.isenabled() == collects
+        with pytest.raises(TypingError):
+            fails(1)
+        assert gc.isenabled() == collects
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("function", [halve, climb])
