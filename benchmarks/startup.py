@@ -49,7 +49,9 @@ def measure(root: pathlib.Path, code: str) -> tuple[float, float]:
 
 def main() -> int:
     """Measure the cases and print them; 1 if one takes longer than is wanted."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.startup", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.startup", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--old", metavar="PATH", type=pathlib.Path, help="root of another tree")
     parser.add_argument("--only", metavar="TEXT", default="", help="cases whose name holds this")
     parser.add_argument("--repeats", type=int, default=2, help="runs of each case (2)")
@@ -69,8 +71,9 @@ def main() -> int:
             row |= {f"{state}: wanted": (wanted, WARM)[number]}
         rows.append(row)
         print(row, file=sys.stderr, flush=True)
-        late += [f"{name}, {state} cache" for state, took, limit in
-                 zip(("empty", "warm"), least["new"], (wanted, WARM), strict=True) if limit and took > limit]  # fmt: skip
+        for state, took, limit in zip(("empty", "warm"), least["new"], (wanted, WARM), strict=True):
+            if limit is not None and took > limit:
+                late.append(f"{name}, {state} cache")
     show("Processor seconds of a process", rows)
     print(f"\n{len(late)} above what is wanted" + "".join(f"\n  {name}" for name in late))
     return int(bool(late))

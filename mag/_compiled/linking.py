@@ -14,6 +14,7 @@ import gc
 import numba
 
 from mag._compiled.internals import Compiler, JITCodeLibrary
+from mag._lib.notice import compiling
 
 TRIED = (0, 61), (0, 68)
 
@@ -64,7 +65,8 @@ class _Outer(Compiler):
         collects = gc.isenabled()
         gc.disable()
         try:
-            result = super().compile_extra(func)
+            with compiling(func.__module__):
+                result = super().compile_extra(func)
         finally:
             if collects:
                 gc.enable()
