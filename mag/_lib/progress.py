@@ -24,10 +24,9 @@ class Progress:
     """
 
     def __init__(self, report: Callable[[float], object] | bool | None = None, time_limit: float | None = None) -> None:
-        report = bar_of(report)
-        self.quiet = is_quiet(report)  # nothing else may be written
-        report = report or None
-        self._clock, self._reporter = _Clock(time_limit), None if report is None else _Reporter(report)
+        shown = bar_of(report)
+        self.quiet = is_quiet(shown)  # nothing else may be written
+        self._clock, self._reporter = _Clock(time_limit), _Reporter(shown) if shown else None
         self._low, self._high = 0.0, 1.0
 
     def span(self, low: float, high: float) -> "Progress":
