@@ -15,6 +15,11 @@ inlined = numba.njit(forceinline=True, **OPTIONS, **INNER)
 uncached = numba.njit(**OPTIONS, **OUTER)
 
 
+def folder_of(compiled):
+    """Where the machine code of a function is kept."""
+    return compiled._cache.cache_path
+
+
 def jit(function):
     """Compile when called, and keep the machine code on disk where that can be written."""
     compiled = uncached(function)

@@ -18,11 +18,10 @@ import math
 from collections import namedtuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
-from mag._compiled.internals import alloca_once, unpack_tuple
+from mag._compiled.internals import alloca_once, ir, unpack_tuple
 from mag._compiled.jit import INLINE, OPTIONS, called
 from mag._compiled.linking import INNER
 from mag._compiled.memory import Part, grid_value, literals, part

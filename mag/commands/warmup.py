@@ -198,7 +198,8 @@ def _place() -> str:
     """The folder of compiled code; with folders of the sources inside, where it is beside them."""
     import mag
     from mag._backends.cpu.labels import label
+    from mag._compiled.jit import folder_of
 
-    folder = pathlib.Path(label._cache.cache_path)
+    folder = pathlib.Path(folder_of(label))
     root = pathlib.Path(mag.__file__).parent
     return f"__pycache__ folders below {root}" if folder.is_relative_to(root) else str(folder.parent)
