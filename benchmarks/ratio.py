@@ -115,7 +115,7 @@ def people() -> Iterator[tuple[str, Callable[[], Case]]]:
         if "by" in options:
             columns["by"] = rng.permutation(np.arange(n) // tables.STRATUM)
         table = tables.LIBRARIES[library](columns)
-        return "microaggregate", (table, tables.K, names), {"threads": 1, **options}, "table"
+        return "microaggregate", (table, tables.K, names), {"threads": 1, **options}, "data"
 
     ways = {"joint": {"method": "mona"}, "per column": {"scope": "per-column"}}
     for library in tables.LIBRARIES:

@@ -34,8 +34,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from mag._compiled.cache import CacheWarning
-    from mag._lib.errors import Mistake, NotAnonymous, RuntimeMistake, TypeMistake, ValueMistake
+    from mag._lib.errors import CacheWarning, Mistake, NotAnonymous, RuntimeMistake, TypeMistake, ValueMistake
     from mag.api.backends import backends
     from mag.api.columns import columns
     from mag.api.multivariate import multivariate
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from mag.table import Guarantee, Release, microaggregate
 
 _HOMES = {
-    "CacheWarning": "mag._compiled.cache",
+    "CacheWarning": "mag._lib.errors",
     "ColumnGroupings": "mag.results",
     "Comparison": "mag.comparison",
     "Cost": "mag.costs",

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mag import __version__
-from mag._lib.errors import REPORT, Mistake, NotAnonymous
+from mag._lib.errors import REPORT, CacheWarning, Mistake, NotAnonymous
 from mag._lib.terminal import printable
 
 VIOLATED, MISTAKE, DEFECT = 1, 2, 70  # exit codes; 70 is EX_SOFTWARE of sysexits.h
@@ -43,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _terminable(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of libraries may quote cells
+            warnings.simplefilter("always", CacheWarning)
+            warnings.showwarning = _note
             return _run(arguments)
     except KeyboardInterrupt:
         return _complain("interrupted; nothing was written.", 130)
@@ -89,6 +91,11 @@ def _run(arguments: list[str]) -> int:
     if code == 130:  # what typer makes of an interruption
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
+
+
+def _note(message: Warning | str, *place: Any, **more: Any) -> None:
+    """A warning as a line, without its place in the sources."""
+    print(f"mag: note: {printable(message)}", file=sys.stderr)
 
 
 def _complain(sentence: str, code: int) -> int:

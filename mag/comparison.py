@@ -190,7 +190,7 @@ def compare(
     for turn, (name, size) in enumerate(runs):
         limited = time_limit is not None and _can_be_limited(name, single)
         call: dict[str, Any] = {**settings, **own.get(name, {}), "time_limit": time_limit if limited else None}
-        _warm(name, size, single, limited, own.get(name, {}))
+        _warm(name, size, single, limited, own.get(name, {}), tracker.quiet)
 
         def report(fraction: float, turn: int = turn) -> None:
             tracker.step((turn + fraction) / len(runs))
@@ -229,14 +229,14 @@ def _can_be_limited(name: str, single: bool) -> bool:
     return not single and (name == "auto" or "time_limit" in METHODS[name].options)
 
 
-def _warm(name: str, k: int, single: bool, limited: bool, options: Mapping[str, Any]) -> None:
+def _warm(name: str, k: int, single: bool, limited: bool, options: Mapping[str, Any], quiet: bool) -> None:
     """Compile or load what a run will use."""
     if single:
         group_columns(np.arange(8.0 * k)[:, None], k)
         return
     automatic = ["anneal"] if limited else ["ona_star", "mona"]
     for one in automatic if name == "auto" else [name]:
-        ready_method(one, k, options)
+        ready_method(one, k, options, quiet=quiet)
 
 
 def _row(name: str, k: int, release: Release, seconds: float) -> dict[str, Any]:

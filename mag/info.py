@@ -34,7 +34,7 @@ def facts() -> dict[str, str]:
 
 def _processor() -> tuple[str, str]:
     """LLVM's name of it, and the widest of its vector instructions."""
-    from llvmlite import binding
+    from mag._compiled.internals import binding
 
     features = binding.get_host_cpu_features()
     known = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "sse4.2": "SSE4.2", "sve": "SVE", "neon": "NEON"}
@@ -44,6 +44,7 @@ def _processor() -> tuple[str, str]:
 
 def _cache_folder() -> str:
     """Where numba keeps what it has compiled for the package."""
+    from mag._compiled.jit import folder_of
     from mag.solvers.simple import solve
 
-    return str(solve._cache.cache_path)
+    return folder_of(solve)

@@ -7,14 +7,18 @@ import os
 import pathlib
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import polars as pl
 import pytest
 
 import mag
+from mag import cli
 from mag._backends import BACKENDS
+from mag.costs import COSTS
 from mag.files import File, Layout
+from mag.methods import METHODS
 
 
 @pytest.fixture
@@ -754,12 +758,40 @@ def test_backends_are_ok_or_say_why_not():
 
 
 def test_warmup_compiles_what_was_asked_for(mag_):
-    code, out, _ = mag_("warmup", "-c", "sse", "-c", "sse_int", "-k", "3")
+    code, out, _ = mag_("warmup", "-c", "sse", "-c", "sse_int", "-m", "zscore", "-k", "3")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["sse", "sse_int"]
-    code, _, complained = mag_("warmup", "-c", "mse")
-    assert code == 2
-    assert complained.startswith("mag: cost must be one of 'maxdist',")
+    steps = [line.rsplit(maxsplit=2)[0].split(maxsplit=1) for line in out.splitlines()[:-1]]
+    assert steps == [["1/3", "sse, k = 3"], ["2/3", "sse_int, k = 3"], ["3/3", "zscore"]]
+    assert out.splitlines()[-1].startswith("Compiled code is kept in ")
+    assert mag_("warmup", "-c", "sse", "-k", "3", "-q") == (0, "", "")
+    for option, sentence in (
+        (("-c", "mse"), "mag: cost must be one of 'maxdist',"),
+        (("-m", "mdaw"), "mag: method must be one of 'anneal',"),
+        (("-k", "0"), "mag: k must be an integer in [1,"),
+    ):
+        code, said, complained = mag_("warmup", *option)
+        assert (code, said) == (2, "")
+        assert complained.startswith(sentence)
+
+
+def test_warmup_lists_what_it_can_compile(mag_):
+    code, said, _ = mag_("warmup", "--list")
+    words = [line.split() for line in said.splitlines()]
+    rows = {line[0]: line[-1] for line in words if line and line[-1] in ("yes", "no")}
+    assert code == 0
+    assert rows.keys() >= COSTS.keys() | METHODS.keys()
+    assert [name for name in rows if rows[name] == "yes"] == ["sse", "ona_star", "anneal", "mona", "tables,"]
+
+
+def test_only_warnings_of_ours_are_shown_and_without_their_place(monkeypatch, capsys):
+    def run(arguments):
+        warnings.warn("cell 17 looks odd", UserWarning, stacklevel=1)
+        warnings.warn("code cannot be kept", mag.CacheWarning, stacklevel=1)
+        return 0
+
+    monkeypatch.setattr("mag.cli._run", run)
+    assert cli.main([]) == 0
+    assert capsys.readouterr().err == "mag: note: code cannot be kept\n"
 
 
 def test_an_unknown_command_lists_the_known_ones(mag_):

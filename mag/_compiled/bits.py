@@ -1,10 +1,9 @@
 """Bits of numbers, and cache lines, for compiled code."""
 
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from mag._compiled.internals import get_or_insert_function
+from mag._compiled.internals import get_or_insert_function, ir
 
 
 @intrinsic

@@ -7,23 +7,26 @@ from numba.extending import overload
 
 from mag._compiled.jit import INLINE
 from mag._compiled.lanes import neighbors
-from mag._compiled.memory import Part, part, part_of
+from mag._compiled.memory import Part, grid, part, part_of
 from mag._compiled.wide import WORDS, nearest_quotient, to_float, to_wide, wide
+from mag._compiled.work import reals
 
 _recast_wide = part_of(wide)
 
 
-def words(kernel):
-    """How many float64 one summed number takes."""
-    return WORDS if kernel.number == "wide" else 1
+def numbers(space, cost, length):
+    """Memory for so many numbers that the cost sums, in a `layout`; in Python the cost is its kernel."""
+    reals(space, length * WORDS if cost.number == "wide" else length)
 
 
-def line(cost, array, offset):
-    """The numbers of `array` (float64 memory) from number `offset` on."""
+def lines(space, cost, length):
+    """A line of `length` numbers per term."""
+    numbers(space, cost, length * cost.n_terms)
 
 
-def lines(cost, array, offset, length):
-    """One line of `length` numbers per term, cut from `array` at number `offset`."""
+def sums_by(space, cost, rows, columns):
+    """A table of a number per term."""
+    lines(space, cost, rows * columns)
 
 
 def zero(cost):
@@ -42,25 +45,35 @@ def center(cost, x, i):
     """x[i] as an anchor."""
 
 
-@overload(line, **INLINE)
-def _line(cost, array, offset):
+@overload(numbers, **INLINE)
+def _numbers(space, cost, length):
     if cost.kernel.number == "wide":
-        return lambda cost, array, offset: _recast_wide(array, offset * WORDS)
-    return lambda cost, array, offset: part(array, offset)
+        return lambda space, cost, length: _recast_wide(reals(space, length * WORDS), 0)
+    return lambda space, cost, length: reals(space, length)
 
 
 @overload(lines, **INLINE)
-def _lines(cost, array, offset, length):
+def _lines(space, cost, length):
     return {
-        0: lambda cost, array, offset, length: (),
-        1: lambda cost, array, offset, length: (line(cost, array, offset),),
-        2: lambda cost, array, offset, length: (line(cost, array, offset), line(cost, array, offset + length)),
-        3: lambda cost, array, offset, length: (
-            line(cost, array, offset),
-            line(cost, array, offset + length),
-            line(cost, array, offset + 2 * length),
+        0: lambda space, cost, length: (),
+        1: lambda space, cost, length: (numbers(space, cost, length),),
+        2: lambda space, cost, length: (numbers(space, cost, length), numbers(space, cost, length)),
+        3: lambda space, cost, length: (
+            numbers(space, cost, length),
+            numbers(space, cost, length),
+            numbers(space, cost, length),
         ),
     }[cost.kernel.n_terms]
+
+
+@overload(sums_by, **INLINE)
+def _sums_by(space, cost, rows, columns):
+    n_terms = cost.kernel.n_terms
+
+    def table(space, cost, rows, columns):
+        return grid(numbers(space, cost, rows * columns * n_terms), columns, n_terms)
+
+    return table
 
 
 @overload(zero, **INLINE)

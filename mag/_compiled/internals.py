@@ -1,9 +1,11 @@
 """Every use of numba beyond its documented interface: the one file to read before another numba is allowed.
 
 `numba`, `numba.types` and `numba.extending` are documented, and imported where they are needed.  What is named here is
-not, and may move or change with any release; pyproject.toml allows the releases that it was tested with.
+not, and may move or change with any release, and llvmlite changes with numba; pyproject.toml allows the releases that
+the tests ran with.
 """
 
+from llvmlite import binding, ir
 from numba.core import caching
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.cgutils import alloca_once, create_struct_proxy, get_or_insert_function, unpack_tuple
@@ -24,10 +26,25 @@ __all__ = [
     "IndexDataCacheFile",  # cache
     "JITCodeLibrary",  # linking
     "alloca_once",  # work: numbers on the stack
+    "binding",  # what the processor can do, for `mag info`
     "create_struct_proxy",  # memory: values of several fields
     "get_or_insert_function",  # bits: LLVM's own functions
     "global_compiler_lock",  # cache: held while a process forks
     "infer_global",  # … and of which types they are
+    "ir",  # whatever writes LLVM's intermediate code
     "signature",
     "unpack_tuple",  # memory, work
 ]
+
+ATTRIBUTES = {  # of numba's own objects, and the files of mag that use them
+    "_cache": ["_compiled/jit.py"],  # of a function: numba has no other way to a cache of one's own
+    "_find_referenced_environments": ["_compiled/linking.py"],  # of the result of a compilation
+    "call_conv": ["_compiled/calls.py"],  # how compiled functions are called
+    "fndesc": ["_compiled/calls.py"],
+    "get_call_template": ["_compiled/linking.py"],  # what compiled code asks a function for …
+    "get_overload": ["_compiled/linking.py"],  # … and calls
+    "make_array": ["_compiled/memory.py", "_compiled/work.py"],  # where the elements of an array are
+    "make_tuple": ["_compiled/work.py", "solvers/_narrow.py"],
+    "overloads": ["_compiled/calls.py"],  # of a function: what was compiled
+    "targetctx": ["_compiled/linking.py"],
+}

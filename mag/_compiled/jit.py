@@ -3,7 +3,7 @@
 import numba
 
 from mag._compiled.cache import Cache
-from mag._compiled.linking import INNER, OUTER
+from mag._compiled.linking import INNER, OUTER, call_inside
 
 OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False, "no_cfunc_wrapper": True}
 INLINE = {"jit_options": {"forceinline": True, **OPTIONS, **INNER}}
@@ -15,8 +15,14 @@ inlined = numba.njit(forceinline=True, **OPTIONS, **INNER)
 uncached = numba.njit(**OPTIONS, **OUTER)
 
 
+def folder_of(compiled):
+    """Where the machine code of a function is kept."""
+    return compiled._cache.cache_path
+
+
 def jit(function):
     """Compile when called, and keep the machine code on disk where that can be written."""
     compiled = uncached(function)
     compiled._cache = Cache(function)
+    call_inside(compiled, called(function))
     return compiled

@@ -8,11 +8,10 @@ whatever the processor's own vectors are like, LLVM splits lanes to fit and the 
 
 import operator
 
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
-from mag._compiled.internals import AbstractTemplate, infer_global, signature
+from mag._compiled.internals import AbstractTemplate, infer_global, ir, signature
 
 _DOUBLE, _I1, _I32, _I64 = ir.DoubleType(), ir.IntType(1), ir.IntType(32), ir.IntType(64)
 _ELEMENT = {"real": _DOUBLE, "integer": _I64, "boolean": _I1}

@@ -9,10 +9,12 @@ compiled as numba does it, to the same results.
 """
 
 import ctypes
+import gc
 
 import numba
 
 from mag._compiled.internals import Compiler, JITCodeLibrary
+from mag._lib.notice import compiling
 
 TRIED = (0, 61), (0, 68)
 
@@ -53,13 +55,30 @@ class _Inner(Compiler):
 
 
 class _Outer(Compiler):
-    """A compiler of functions that Python calls: it also tells inner functions where their environments are."""
+    """A compiler of functions that Python calls: it also tells inner functions where their environments are.
+
+    Numba makes millions of small objects, and nearly all of them stay: to look for garbage among them, again and again,
+    is a tenth of the time that compiling takes.
+    """
 
     def compile_extra(self, func):
-        result = super().compile_extra(func)
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            with compiling(func.__module__):
+                result = super().compile_extra(func)
+        finally:
+            if collects:
+                gc.enable()
         for environment in result._find_referenced_environments():
             result.library.codegen.set_env(environment.env_name, environment)
         return result
+
+
+def call_inside(outer, inner):
+    """Let compiled code that calls `outer` take `inner`, the same function for compiled code only."""
+    if INNER:
+        outer.get_call_template, outer.get_overload = inner.get_call_template, inner.get_overload
 
 
 INNER, OUTER = {}, {}

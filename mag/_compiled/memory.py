@@ -10,11 +10,10 @@ An index with lanes (see `lanes`) loads and stores several neighbors at once.
 
 import operator
 
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from mag._compiled.internals import AbstractTemplate, create_struct_proxy, infer_global, signature, unpack_tuple
+from mag._compiled.internals import AbstractTemplate, create_struct_proxy, infer_global, ir, signature, unpack_tuple
 from mag._compiled.lanes import Falling, Index, Lanes, shuffle
 
 _DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)

@@ -5,11 +5,10 @@ A difference of 64-bit integers has 65 bits, its square 130, a sum of up to 2Â³Â
 
 import operator
 
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
-from mag._compiled.internals import AbstractTemplate, infer_global, signature
+from mag._compiled.internals import AbstractTemplate, infer_global, ir, signature
 
 BITS = 256  # a size that takes exactly that much memory everywhere
 WORDS = BITS // 64

@@ -11,24 +11,25 @@ arrays, and a state needs no allocation.  A *layout* is a function that cuts a s
         )
 
 In compiled code the space is memory: `space_in(work)`, or `rest_of(space)` for what is needed until a function returns.
-In Python the same function measures how much that takes: `work_for(centroids_at, capacity, d)`.
+In Python the same function measures how much that takes: `work_for(centroids_at, capacity, d)`.  The solvers of columns
+have one array for both, of `length_for(layout, …)` float64.
 """
 
 import math
 from collections import namedtuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
-from mag._compiled.internals import alloca_once, unpack_tuple
+from mag._compiled.internals import alloca_once, ir, unpack_tuple
 from mag._compiled.jit import INLINE, OPTIONS, called
 from mag._compiled.linking import INNER
 from mag._compiled.memory import Part, grid_value, literals, part
 
 Work = namedtuple("Work", "reals wholes")
 Space = namedtuple("Space", "reals wholes used")  # pointers; how much of each is in use, on the stack
+OneSpace = namedtuple("OneSpace", "reals wholes used")  # both point to the same memory
 
 # Numba compiles a function anew for every literal that it is called with; these are no literals.
 NOBODY, ZERO, ONE = np.int64(-1), np.int64(0), np.int64(1)
@@ -56,6 +57,13 @@ def work_for(layout, *shape):
     return Work(np.empty(room.reals), np.empty(room.wholes, np.int64))
 
 
+def length_for(layout, *shape):
+    """How many float64 hold what a layout cuts."""
+    room = Room()
+    layout(room, *shape)
+    return room.reals + room.wholes
+
+
 def reals(space, *shape):
     """Memory of this shape for float64."""
     space.reals += math.prod(shape)
@@ -73,11 +81,13 @@ def _reals(space, *shape):
 
 @overload(wholes, prefer_literal=True, **INLINE)
 def _wholes(space, *shape):
-    return lambda space, *shape: _cut(space.wholes, space.used, 1, shape)
+    number = 0 if space.instance_class is OneSpace else 1
+    return lambda space, *shape: _cut(space.wholes, space.used, number, shape)
 
 
 _I64 = ir.IntType(64)
-_SPACE = types.NamedTuple([Part(types.float64), Part(types.int64), Part(types.int64)], Space)
+_POINTERS = [Part(types.float64), Part(types.int64), Part(types.int64)]
+_SPACE, _ONE_SPACE = types.NamedTuple(_POINTERS, Space), types.NamedTuple(_POINTERS, OneSpace)
 
 
 @intrinsic(prefer_literal=True)
@@ -99,27 +109,30 @@ def _cut(typing_context, memory, used, number, shape):
     return Part.of(memory.dtype, constants[1:])(memory, used, number, kinds), codegen
 
 
-def _new_space(context, builder, reals, wholes, used):
+def _new_space(context, builder, space, reals, wholes, used):
     """Its numbers are on the stack of the function that asks for it, hence no compiled function can do that."""
     stack = alloca_once(builder, ir.ArrayType(_I64, 2))
     place = builder.bitcast(stack, _I64.as_pointer())
     for number in range(2):
         builder.store(used[number], builder.gep(place, [ir.Constant(_I64, number)]))
-    return context.make_tuple(builder, _SPACE, [reals, wholes, place])
+    return context.make_tuple(builder, space, [reals, wholes, place])
 
 
 @intrinsic
 def space_in(typing_context, work):
-    """All memory of a Work."""
+    """All memory of a Work, or of one float64 array."""
+    one = isinstance(work, types.Array)
 
     def codegen(context, builder, sig, args):
-        arrays = unpack_tuple(builder, args[0])
+        arrays = [args[0]] * 2 if one else unpack_tuple(builder, args[0])
         pointers = [
-            context.make_array(kind)(context, builder, array).data for kind, array in zip(work, arrays, strict=True)
+            context.make_array(kind)(context, builder, array).data
+            for kind, array in zip([work] * 2 if one else work, arrays, strict=True)
         ]
-        return _new_space(context, builder, *pointers, [ir.Constant(_I64, 0)] * 2)
+        pointers[1] = builder.bitcast(pointers[1], _I64.as_pointer())
+        return _new_space(context, builder, sig.return_type, *pointers, [ir.Constant(_I64, 0)] * 2)
 
-    return _SPACE(work), codegen
+    return (_ONE_SPACE if one else _SPACE)(work), codegen
 
 
 @intrinsic
@@ -129,9 +142,9 @@ def rest_of(typing_context, space):
     def codegen(context, builder, sig, args):
         reals, wholes, used = unpack_tuple(builder, args[0])
         numbers = [builder.load(builder.gep(used, [ir.Constant(_I64, number)])) for number in range(2)]
-        return _new_space(context, builder, reals, wholes, numbers)
+        return _new_space(context, builder, space, reals, wholes, numbers)
 
-    return _SPACE(_SPACE), codegen
+    return space(space), codegen
 
 
 # ---- what methods share

@@ -38,6 +38,12 @@ class RuntimeMistake(Mistake, RuntimeError):  # noqa: N818
     __module__ = "mag"
 
 
+class CacheWarning(UserWarning):
+    """Compiled code could not be kept on disk: every process compiles it again."""
+
+    __module__ = "mag"
+
+
 def group_below(k: int) -> NotAnonymous:
     """What a count of labels raises where a method or a kernel has failed."""
     return NotAnonymous(f"A group of fewer than k={k} records was found and withheld; {REPORT}")

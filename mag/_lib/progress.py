@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mag._lib.interrupt import stop_if_left
-from mag._lib.terminal import printable
+from mag._lib.terminal import in_notebook, printable
 
 WIDTH = 30  # characters of the bar
 PAUSE = 0.1  # seconds between two reports
@@ -24,8 +24,9 @@ class Progress:
     """
 
     def __init__(self, report: Callable[[float], object] | bool | None = None, time_limit: float | None = None) -> None:
-        report = bar_of(report) or None
-        self._clock, self._reporter = _Clock(time_limit), None if report is None else _Reporter(report)
+        shown = bar_of(report)
+        self.quiet = is_quiet(shown)  # nothing else may be written
+        self._clock, self._reporter = _Clock(time_limit), _Reporter(shown) if shown else None
         self._low, self._high = 0.0, 1.0
 
     def span(self, low: float, high: float) -> "Progress":
@@ -49,7 +50,7 @@ class Progress:
 
     def _view(self, clock: "_Clock", reporter: "_Reporter | None", low: float, high: float) -> "Progress":
         view = Progress()
-        view._clock, view._reporter, view._low, view._high = clock, reporter, low, high
+        view._clock, view._reporter, view._low, view._high, view.quiet = clock, reporter, low, high, self.quiet
         return view
 
     def step(self, fraction: float) -> bool:
@@ -89,7 +90,7 @@ class Bar:
 
     def __init__(self, label: str = "", leave: bool = True) -> None:
         self._label, self._leave, self._begin = printable(label), leave, time.monotonic()
-        self._screen: _Notebook | _Line | None = _Notebook() if _in_notebook() else _Line()
+        self._screen: _Notebook | _Line | None = _Notebook() if in_notebook() else _Line()
         self._screen.draw(self._label, 0.0, "compiling or loading code")
 
     def __call__(self, fraction: float) -> None:
@@ -112,6 +113,11 @@ class Bar:
 def bar_of(report: Any) -> Any:
     """What to report to: a bar where that is wanted."""
     return Bar() if report is True else report
+
+
+def is_quiet(report: Any) -> bool:
+    """Whether to write nothing about compiling: it is unwanted, or a bar says it."""
+    return report is False or isinstance(report, Bar)
 
 
 class _Line:
@@ -153,12 +159,6 @@ class _Notebook:
     def close(self, leave: bool) -> None:
         if not leave:
             self._show("")
-
-
-def _in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this; IPython in a terminal has none."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 class _Clock:

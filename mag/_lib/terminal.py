@@ -1,5 +1,13 @@
 """Text for a terminal: nothing in the name of a column or of a file moves the cursor, recolors or reorders a line."""
 
+import sys
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this; IPython in a terminal has none."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
 
 def printable(text: object) -> str:
     r"""The text in one line, with control characters, marks of direction and lone surrogates as escapes.

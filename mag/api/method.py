@@ -7,7 +7,8 @@ import numpy as np
 from mag._backends import cpu
 from mag._lib.errors import REPORT, TypeMistake, ValueMistake
 from mag._lib.interrupt import interruptible
-from mag.methods import METHODS, Method, Resources, check_init
+from mag._lib.notice import working_on
+from mag.methods import METHODS, Resources, check_init
 
 
 def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, engine: Any, backend: str) -> None:
@@ -27,10 +28,11 @@ def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, e
 
 
 def run_method(
-    method: Method, X: np.ndarray, k: int, resources: Resources, options: dict[str, Any]
+    name: str, X: np.ndarray, k: int, resources: Resources, options: dict[str, Any]
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Let a method group records; Ctrl-C ends it."""
-    return interruptible(method.run, X, k, resources, options)
+    with working_on(name, resources.progress.quiet):
+        return interruptible(METHODS[name].run, X, k, resources, options)
 
 
 def number_groups(labels: Any, n: int) -> tuple[np.ndarray, int]:

@@ -11,7 +11,8 @@ from mag._lib.arrays import read_table
 from mag._lib.checks import describe, finite, flag, integer, one_of, real_table, seconds, thread_count
 from mag._lib.errors import TypeMistake, ValueMistake, group_below
 from mag._lib.interrupt import interruptible
-from mag._lib.progress import Progress
+from mag._lib.notice import working_on
+from mag._lib.progress import Progress, bar_of, is_quiet
 from mag.api.backends import backend_of
 from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
@@ -233,21 +234,23 @@ def multivariate(
     standard = center_columns(values, flag("standardize", standardize))
     details: dict[str, Any] = {}
     names = [name] if n >= 2 * k and k > 1 and d > 1 else []
-    tracker = progress_for(names, k, own, in_integers, progress_of(progress), seconds("time_limit", time_limit))
-    if n < 2 * k or k == 1:
-        labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
-    elif d == 1:
-        labels = univariate(values[:, 0], k, cost="sse_int" if in_integers else "sse", threads=threads).labels
-        name = "univariate"
-    else:
-        integers = _integer_columns(values, standard) if in_integers else None
-        labels, details = run_method(
-            METHODS[name], standard.z, k, Resources(generator, tracker, threads, engine, integers), own
-        )
-    tracker.finish()
-    labels, n_groups = number_groups(labels, n)
-    if not at_least(k, labels, n_groups, False):
-        raise group_below(k)
+    report = bar_of(progress_of(progress))
+    with working_on(name, is_quiet(report)):
+        tracker = progress_for(names, k, own, in_integers, report, seconds("time_limit", time_limit))
+        if n < 2 * k or k == 1:
+            labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
+        elif d == 1:
+            labels = univariate(values[:, 0], k, cost="sse_int" if in_integers else "sse", threads=threads).labels
+            name = "univariate"
+        else:
+            integers = _integer_columns(values, standard) if in_integers else None
+            labels, details = run_method(
+                name, standard.z, k, Resources(generator, tracker, threads, engine, integers), own
+            )
+        tracker.finish()
+        labels, n_groups = number_groups(labels, n)
+        if not at_least(k, labels, n_groups, False):
+            raise group_below(k)
     result = partial(
         RecordGrouping,
         labels,
@@ -266,9 +269,10 @@ def multivariate(
         return result()
     least = result()._squares  # which is optimal without a choice, and with one column
     if names:
-        if bound_time is not None:
-            interruptible(ready_bound, lower)
-        least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
+        with working_on("bound", is_quiet(report)):
+            if bound_time is not None:
+                interruptible(ready_bound, lower)
+            least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
     return result(bound=least)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib.interrupt import interruptible
-from mag._lib.progress import Progress, bar_of
+from mag._lib.notice import working_on
+from mag._lib.progress import Progress, bar_of, is_quiet
 from mag.methods import METHODS, Resources
 from mag.methods.orders.consecutive import IntegerColumns
 
@@ -34,14 +35,15 @@ def progress_for(
     report = bar_of(report)  # which says that code is compiled
     if time_limit is not None:
         for name in names:
-            ready_method(name, k, options, integer)
+            ready_method(name, k, options, integer, is_quiet(report))
     return Progress(report, time_limit)
 
 
-def ready_method(name: str, k: int, options: Mapping[str, Any], integer: bool = False) -> None:
+def ready_method(name: str, k: int, options: Mapping[str, Any], integer: bool = False, quiet: bool = False) -> None:
     """Compile or load what a method with these options will run."""
     choices = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT}
-    interruptible(ready, name, min(k, SHARED), integer, tuple(sorted(choices.items())))
+    with working_on(name, quiet):
+        interruptible(ready, name, min(k, SHARED), integer, tuple(sorted(choices.items())))
 
 
 @cache

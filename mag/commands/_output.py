@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mag._lib.json_types import to_json_types
+from mag._lib.notice import working_on
 from mag._lib.progress import Bar
 from mag._lib.terminal import printable
 
@@ -53,11 +54,12 @@ def number(cell: Any) -> str:
 @contextlib.contextmanager
 def bar(what: str, quiet: bool) -> Iterator[Bar | None]:
     """A bar on a terminal, to be called with fractions from 0 to 1; None elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    line = Bar(what, leave=False)
-    try:
-        yield line
-    finally:
-        line.close()
+    with working_on(quiet=True):  # the bar says that code is compiled
+        if quiet or not sys.stderr.isatty():
+            yield None
+            return
+        line = Bar(what, leave=False)
+        try:
+            yield line
+        finally:
+            line.close()

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mag._lib.notice import working_on
 from mag.commands._options import Overwrite, Quiet
 from mag.commands._output import say
 
@@ -25,6 +26,7 @@ def demo(
     """
     from mag.demo import run
 
-    report = run(folder, k, overwrite=overwrite, say=(lambda line: None) if quiet else say)
+    with working_on(quiet=quiet):
+        report = run(folder, k, overwrite=overwrite, say=(lambda line: None) if quiet else say)
     if quiet:
         say(report)

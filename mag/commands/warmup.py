@@ -1,34 +1,205 @@
 """`mag warmup`."""
 
+import contextlib
+import io
+import pathlib
+import tempfile
 import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from mag.commands._options import Quiet
+from mag._lib.notice import working_on
+from mag.commands._options import COSTS, EVERY_METHOD, GROUPING, OUTPUT, Quiet, choice_option
+from mag.commands._output import say, table
+
+USUAL_COSTS = ["sse"]
+USUAL_METHODS = ["ona_star", "mona", "anneal"]  # what "auto" may be
+SHARED = 12  # each k below has code of its own for columns, all others share theirs
+Step = tuple[str, Callable[[], Any]]
 
 
 def warmup(
-    cost: Annotated[
-        list[str] | None, typer.Option("--cost", "-c", help="To compile; repeatable (default: sse).")
+    method: Annotated[
+        list[str] | None,
+        choice_option(
+            "A method to compile; see the list below. Repeatable.", EVERY_METHOD[1:], GROUPING, "--method", "-m"
+        ),
     ] = None,
-    k: Annotated[list[int] | None, typer.Option("-k", help="A group size; repeatable (default: 2 to 12).")] = None,
+    cost: Annotated[
+        list[str] | None,
+        choice_option(f"A cost to compile: {', '.join(COSTS)}. Repeatable.", COSTS, GROUPING, "--cost", "-c"),
+    ] = None,
+    k: Annotated[
+        list[int] | None,
+        typer.Option(
+            "-k", help="A group size (default: 2 to 12; 12 serves all larger). Repeatable.", rich_help_panel=GROUPING
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All costs, all methods, long columns and bounds.", rich_help_panel=GROUPING)
+    ] = False,
+    show: Annotated[
+        bool, typer.Option("--list", help="Print what can be compiled and end.", rich_help_panel=OUTPUT)
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compile ahead, so that the first call is fast (for container images)."""
+    """Compile ahead, so that first calls are fast: for container images and read-only home directories.
+
+    Without options: columns by sum of squares, the methods that "auto" may be, tables and the commands for files.  The
+    code is kept beside the sources of mag, or in NUMBA_CACHE_DIR.
+
+    Examples:
+    mag warmup
+    mag warmup -c sae -k 5
+    mag warmup -m mdav -m projection
+    NUMBA_CACHE_DIR=/opt/mag-cache mag warmup --all
+    """
+    if show:
+        _show()
+        return
+    from mag._lib.checks import integer, one_of
+    from mag.costs import COSTS as KNOWN_COSTS
+    from mag.methods import METHODS
+
+    usual = not (method or cost)
+    costs = [one_of("cost", name, KNOWN_COSTS) for name in cost or (USUAL_COSTS if usual else [])]
+    methods = [one_of("method", name, METHODS) for name in method or (USUAL_METHODS if usual else [])]
+    if everything:
+        costs, methods = [*KNOWN_COSTS], [*METHODS]
+    sizes = [integer("k", size, 1, 10**6, "limit") for size in k or range(2, SHARED + 1)]
+    steps = [*_columns_steps(costs, sizes, everything), *_method_steps(methods, sizes, k is not None)]
+    if usual:
+        steps += [("tables", _run_tables), *_file_steps()]
+    if everything:
+        steps += _bound_steps()
+    with working_on(quiet=True):
+        for number, (label, run) in enumerate(steps, 1):
+            began = time.perf_counter()
+            run()
+            if not quiet:
+                print(f"{number:>3}/{len(steps)}  {label:<28}{time.perf_counter() - began:6.1f} s", flush=True)
+    if not quiet:
+        say(f"Compiled code is kept in {_place()}.")
+
+
+def _show() -> None:
+    """What can be compiled, and by which option."""
+    rows = [(name, f"--cost {name}", "yes" if name in USUAL_COSTS else "no") for name in COSTS]
+    rows += [(name, f"--method {name}", "yes" if name in USUAL_METHODS else "no") for name in EVERY_METHOD[1:]]
+    rows += [("tables, files", "", "yes"), ("long columns", "--all", "no"), ("bounds", "--all", "no")]
+    table(["compiled", "by", "without options"], rows)
+
+
+def _columns_steps(costs: Sequence[str], sizes: Sequence[int], long: bool) -> Iterator[Step]:
+    """`univariate` and `columns`: each cost for each k."""
+    for name in costs:
+        for size in sizes:
+            yield f"{name}, k = {size}", partial(_run_columns, name, size)
+        if long:
+            yield f"{name}, long columns", partial(_run_long_columns, name, sizes)
+
+
+def _run_columns(cost: Any, k: int) -> None:
     import numpy as np
 
     from mag.api.columns import columns
     from mag.api.univariate import univariate
 
-    names: list[Any] = cost or ["sse"]
-    for name in names:
-        for size in k or range(2, 13):  # each k up to 11 has code of its own, all larger ones share theirs
-            began = time.perf_counter()
-            x = np.arange(max(8 * size, 200))
-            for column in (x, x[::-1], x * 0.5, x[::-1] * 0.5):
-                if name != "sse_int" or column.dtype.kind == "i":
-                    _ = univariate(column, size, cost=name).masked
-                    _ = columns(column[:, None], size, cost=name).labels
-            if not quiet:
-                print(f"{name:<10} k = {size:<6} {time.perf_counter() - began:5.1f} s", flush=True)
+    x = np.arange(max(8 * k, 200))
+    for column in (x, x[::-1], x * 0.5, x[::-1] * 0.5):
+        if cost != "sse_int" or column.dtype.kind == "i":
+            _ = univariate(column, k, cost=cost).masked
+            _ = columns(column[:, None], k, cost=cost).masked
+
+
+def _run_long_columns(cost: Any, sizes: Sequence[int]) -> None:
+    import numpy as np
+
+    from mag._backends.cpu import LONG
+    from mag.api.univariate import univariate
+
+    x = np.random.default_rng(0).integers(0, 2**20, LONG)
+    for k in sizes:
+        for column in (x,) if cost == "sse_int" else (x, x * 0.5):
+            _ = univariate(column, k, cost=cost, threads=2).labels
+
+
+def _method_steps(methods: Sequence[str], sizes: Sequence[int], chosen: bool) -> Iterator[Step]:
+    """`multivariate`: each method, and for each k those that solve columns; others have one code for all."""
+    from mag.api.ready import ready_method
+    from mag.methods import METHODS
+
+    for name in methods:
+        method = METHODS[name]
+        several = sizes if method.takes("engine") else sizes[:1] if chosen else [5]
+        for size in several if method.k is None else [method.k]:
+            label = f"{name}, k = {size}" if len(several) > 1 else name
+            yield label, partial(ready_method, name, max(size, 2), {})
+
+
+def _bound_steps() -> Iterator[Step]:
+    from mag.bounds import BOUNDS, ready
+
+    for name in BOUNDS:
+        yield f"bound {name}", partial(ready, name)
+
+
+def _people(n: int = 120) -> dict[str, Any]:
+    """A made-up table: numbers, integers, and a stratum."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    return {"x": rng.normal(size=n).round(3), "y": rng.integers(0, 50, n), "s": np.arange(n) % 3}
+
+
+def _run_tables() -> None:
+    """`microaggregate`: jointly and each column, with and without strata."""
+    from mag.table import Release, microaggregate
+
+    ways: list[dict[str, Any]] = [{"drop": "s"}, {"by": "s"}]
+    for options in ways:
+        for scope in ("joint", "per-column"):
+            options["scope"] = scope
+            release: Release[Any] = microaggregate(_people(), 5, ["x", "y"], **options)
+            release.risk(), release.utility()
+
+
+def _file_steps() -> list[Step]:
+    """The commands for files, where polars is installed."""
+    try:
+        import polars  # noqa: F401
+    except ImportError:
+        return []
+    return [("commands for files", _run_files)]
+
+
+def _run_files() -> None:
+    import polars
+
+    from mag.commands.check import check
+    from mag.commands.mask import mask
+    from mag.commands.risk import risk
+    from mag.commands.utility import utility
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        people, joint, each = (pathlib.Path(folder) / name for name in ("people.csv", "joint.csv", "each.csv"))
+        polars.DataFrame(_people()).write_csv(people)
+        mask(people, ["x", "y"], ["5"], joint, by=["s"], report=joint.with_suffix(".html"), quiet=True)
+        mask(people, ["x", "y"], ["5"], each, drop=["s"], scope="per-column", quiet=True)
+        check(joint, ["s", "x", "y"], 5)
+        risk(people, joint)
+        utility(people, joint)
+
+
+def _place() -> str:
+    """The folder of compiled code; with folders of the sources inside, where it is beside them."""
+    import mag
+    from mag._backends.cpu.labels import label
+    from mag._compiled.jit import folder_of
+
+    folder = pathlib.Path(folder_of(label))
+    root = pathlib.Path(mag.__file__).parent
+    return f"__pycache__ folders below {root}" if folder.is_relative_to(root) else str(folder.parent)

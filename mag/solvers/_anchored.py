@@ -11,32 +11,42 @@ from collections import namedtuple
 from numba.extending import overload
 
 from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import Frame, center, line, lines, source, words, zero
+from mag._compiled.frame import Frame, center, lines, numbers, source, zero
 from mag._compiled.jit import INLINE, inlined
-from mag._compiled.memory import part
+from mag._compiled.work import layout, length_for, reals, space_in
 
 State = namedtuple("State", "x w n k F G sums inverse")
 
 
+@layout
+def state_at(space, cost, x, w, n, k):
+    """The state of a solver."""
+    window = min(3 * k, n + k) + 1  # the rows and columns of a block
+    return State(
+        x,
+        w,
+        n,
+        k,
+        F=numbers(space, cost, n + 1),
+        G=numbers(space, cost, window),  # F + left, of the rows of the block
+        sums=lines(space, cost, window),  # of every term, from the anchor
+        inverse=reals(space, 2 * k),  # 1/size
+    )
+
+
 def memory(kernel, n, k):
-    """How many float64 a State takes: F, G, a line per term, and 1/size."""
-    window = min(3 * k, n + k) + 1
-    return (n + 1 + (1 + kernel.n_terms) * window) * words(kernel) + 2 * k
+    """How many float64 a State takes."""
+    return length_for(state_at, kernel, None, None, n, k)
 
 
 @inlined
 def start(cost, x, w, k, sizes, work):
     """The state before the first block."""
-    n = len(sizes) - 1
-    window = min(3 * k, n + k) + 1
-    F = line(cost, work, 0)
-    G = line(cost, work, n + 1)
-    sums = lines(cost, work, n + 1 + window, window)
-    inverse = part(work, len(work) - 2 * k)
+    s = state_at(space_in(work), cost, source(cost, x), source(cost, w), len(sizes) - 1, k)
     for size in range(1, 2 * k):
-        inverse[size] = 1.0 / size
-    F[0] = zero(cost)
-    return State(source(cost, x), source(cost, w), n, k, F, G, sums, inverse)
+        s.inverse[size] = 1.0 / size
+    s.F[0] = zero(cost)
+    return s
 
 
 @inlined

@@ -4,6 +4,8 @@ k = 2 and 3 in panels: the costs of all groups that end in a panel, in SIMD lane
 itself, in registers; then which size it was.  Larger k in one pass: up to k columns do not depend on each other.
 """
 
+from collections import namedtuple
+
 import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
@@ -13,6 +15,7 @@ from mag._compiled.frame import Frame
 from mag._compiled.jit import INLINE, inlined, jit
 from mag._compiled.lanes import lanes_at, select, spread, stripe_at
 from mag._compiled.memory import Part, part, stack
+from mag._compiled.work import layout, length_for, reals, space_in
 
 PAD = 32  # copies of the first and of the last value around the values; at least 2·LARGEST_K
 LARGEST_K = 11
@@ -24,9 +27,23 @@ LINE = PAD * WIDTH  # lanes of one line of sums
 NUMBERS = {k: Number(k) for k in range(2, LARGEST_K + 1)}
 
 
+Lines = namedtuple("Lines", "F inverse costs ending")
+
+
+@layout
+def lines_at(space, k):
+    """The memory of a solver."""
+    return Lines(
+        F=reals(space, PAD + PANEL),  # column b + t of the panel at b stands at PAD + t
+        inverse=reals(space, PAD),  # 1/size
+        costs=reals(space, k, PANEL),  # of groups of k, k + 1 … values that end at the columns of a panel
+        ending=reals(space, 2 * k - 1),  # F of the last columns
+    )
+
+
 def memory(k):
-    """How many float64 it takes: F with the columns before the panel, the costs of a panel, 1/size, and the ending."""
-    return 2 * PAD + (k + 1) * PANEL + 2 * k - 1
+    """How many float64 it takes."""
+    return length_for(lines_at, k)
 
 
 def solver_for(k):
@@ -40,14 +57,14 @@ def resumer_for(k):
 
 
 @inlined
-def start(work):
-    """F and 1/size before the first panel; column b + t of the panel at b stands at PAD + t of F."""
-    F, inverse = part(work, 0), part(work, PAD + PANEL)
+def start(tag, work):
+    """The lines before the first panel."""
+    memory = lines_at(space_in(work), number(tag))
     for t in range(PAD):
-        F[t] = np.inf
-        inverse[t] = 1.0 / t
-    F[PAD - 1] = 0.0
-    return F, inverse
+        memory.F[t] = np.inf
+        memory.inverse[t] = 1.0 / t
+    memory.F[PAD - 1] = 0.0
+    return memory
 
 
 @inlined
@@ -70,44 +87,42 @@ def restart(F, k, m):
 
 
 @inlined
-def end(F, work, k):
+def end(memory, k):
     """The ending: F of the last 2k-1 columns."""
-    last, ending = part(F, PAD - (2 * k - 1)), part(work, len(work) - (2 * k - 1))
+    last = part(memory.F, PAD - (2 * k - 1))
     for t in range(2 * k - 1):
-        ending[t] = last[t]
+        memory.ending[t] = last[t]
 
 
 @jit
 def _panels(cost, tag, x, w, sizes, work):
-    F, inverse = start(work)
-    return in_panels(cost, tag, x, w, sizes, work, F, inverse)
+    return in_panels(cost, tag, x, w, sizes, start(tag, work))
 
 
 @jit
 def _resume_panels(cost, tag, x, w, sizes, work, state):
-    F, inverse = start(work)
-    resume(F, state)
-    return in_panels(cost, tag, x, w, sizes, work, F, inverse)
+    memory = start(tag, work)
+    resume(memory.F, state)
+    return in_panels(cost, tag, x, w, sizes, memory)
 
 
 @jit
 def _fused(cost, tag, x, w, sizes, work):
-    F, inverse = start(work)
-    return in_one_pass(cost, tag, x, w, sizes, work, F, inverse)
+    return in_one_pass(cost, tag, x, w, sizes, start(tag, work))
 
 
 @jit
 def _resume_fused(cost, tag, x, w, sizes, work, state):
-    F, inverse = start(work)
-    resume(F, state)
-    return in_one_pass(cost, tag, x, w, sizes, work, F, inverse)
+    memory = start(tag, work)
+    resume(memory.F, state)
+    return in_one_pass(cost, tag, x, w, sizes, memory)
 
 
 @inlined
-def in_panels(cost, tag, x, w, sizes, work, F, inverse):
+def in_panels(cost, tag, x, w, sizes, memory):
     k = number(tag)
     n = len(x) - 2 * PAD
-    C = part(work, 2 * PAD + PANEL)
+    F, inverse, C = memory.F, memory.inverse, memory.costs
     values, weights, sizes = part(x, PAD), part(w, PAD), part(sizes, 0)
     sums = stripes(cost)
     past = before(tag, F)
@@ -123,11 +138,11 @@ def in_panels(cost, tag, x, w, sizes, work, F, inverse):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
             for L in range(k, 2 * k):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
-                C[now + (L - k) * PANEL] = group_costs(cost, f, j, L)
+                C[L - k, now] = group_costs(cost, f, j, L)
         for t in range(m):
-            best = past[2 * k - 2] + C[(k - 1) * PANEL + t]
+            best = past[2 * k - 2] + C[k - 1, t]
             for L in range(2 * k - 2, k - 1, -1):
-                candidate = past[L - 1] + C[(L - k) * PANEL + t]
+                candidate = past[L - 1] + C[L - k, t]
                 best = select(candidate < best, candidate, best)
             past = (best,) + past[:-1]
             F[PAD + t] = best
@@ -135,20 +150,21 @@ def in_panels(cost, tag, x, w, sizes, work, F, inverse):
             now = lanes_at(t, WIDTH)
             best, size = F[now + PAD], spread(2 * k - 1, WIDTH)
             for L in range(2 * k - 2, k - 1, -1):
-                same = F[now + (PAD - L)] + C[now + (L - k) * PANEL] == best
+                same = F[now + (PAD - L)] + C[L - k, now] == best
                 size = select(same, spread(L, WIDTH), size)
             sizes[now + b] = size
         base = restart(F, k, m)
         past = minus(past, base)
         spent += base
-    end(F, work, k)
+    end(memory, k)
     return spent + F[PAD - 1]
 
 
 @inlined
-def in_one_pass(cost, tag, x, w, sizes, work, F, inverse):
+def in_one_pass(cost, tag, x, w, sizes, memory):
     k = number(tag)
     n = len(x) - 2 * PAD
+    F, inverse = memory.F, memory.inverse
     values, weights, sizes = part(x, PAD), part(w, PAD), part(sizes, 0)
     sums = stripes(cost)
     spent = 0.0
@@ -169,7 +185,7 @@ def in_one_pass(cost, tag, x, w, sizes, work, F, inverse):
             F[now] = best
             sizes[now + (b - PAD)] = size
         spent += restart(F, k, m)
-    end(F, work, k)
+    end(memory, k)
     return spent + F[PAD - 1]
 
 

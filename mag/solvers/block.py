@@ -12,7 +12,6 @@ Where k is small, `_narrow` solves.
 from collections import namedtuple
 
 import numpy as np
-from numba import types
 from numba.extending import overload
 
 from mag._compiled.cost import join, left, right, terms
@@ -29,7 +28,8 @@ from mag._compiled.lanes import (
     spread,
     spread_lane,
 )
-from mag._compiled.memory import part, part_of
+from mag._compiled.memory import part
+from mag._compiled.work import layout, length_for, reals, space_in, wholes
 from mag.solvers import _narrow
 from mag.solvers._narrow import LARGEST_K, PAD, PANEL
 
@@ -38,8 +38,9 @@ STEP = 4  # values of one step of the running sums
 LONG = 48  # sizes of one search from which on splitting pays
 DEPTH = 64  # of the stack: every split halves the columns
 
-as_integers = part_of(types.int64)
 Block = namedtuple("Block", "cost f G k origin")
+Lines = namedtuple("Lines", "G rows columns inverse sums stack last")
+FIRST, END, LOW, HIGH = range(4)  # of a search on the stack: columns first .. end-1 in the rows low .. high
 
 
 def padded(values):
@@ -54,11 +55,24 @@ def size_type(k):
     return np.uint8 if k <= LARGEST_K else np.uint16 if k < 2**15 else np.int32
 
 
+@layout
+def lines_at(space, cost, k):
+    """The memory of a solver; F has two lines: a block reads its rows from one and writes its columns to the other."""
+    length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
+    return Lines(
+        G=reals(space, length),  # F + left, of the rows
+        rows=reals(space, length),
+        columns=reals(space, length),
+        inverse=reals(space, 2 * k + PAD),  # 1/size
+        sums=lines(space, cost, length),  # of every term, from the anchor
+        stack=wholes(space, DEPTH, 4),  # of searches
+        last=reals(space, 2 * k - 1),  # F of the last columns, see `ending`
+    )
+
+
 def memory(kernel, n, k):
-    """How many float64 it takes: F twice, G, a line per term, 1/size, the stack of searches, and the ending."""
-    if k <= LARGEST_K:
-        return _narrow.memory(k)
-    return (3 + kernel.n_terms) * (3 * k + 2 * PAD) + 2 * k + PAD + 4 * DEPTH + 2 * k - 1
+    """How many float64 it takes."""
+    return _narrow.memory(k) if k <= LARGEST_K else length_for(lines_at, kernel, k)
 
 
 def ending(work, k):
@@ -121,60 +135,58 @@ def fresh(k):
 
 @jit
 def _solve(cost, k, x, w, sizes, work):
-    lay_out(k, work)[2 * k + PAD] = 0.0
-    return in_blocks(cost, k, part(x, PAD), part(w, PAD), len(x) - 2 * PAD, sizes, work, k, 2 * k + PAD)[0]
+    memory = begin(cost, k, work)
+    memory.columns[2 * k + PAD] = 0.0
+    return in_blocks(cost, k, part(x, PAD), part(w, PAD), len(x) - 2 * PAD, sizes, memory, k, 2 * k + PAD)[0]
 
 
 @jit
 def _resume(cost, k, x, w, sizes, work, state):
-    columns, n, K = lay_out(k, work), len(x) - 2 * PAD - k, k - k % WIDTH
+    memory, state, n, K = begin(cost, k, work), part(state, 0), len(x) - 2 * PAD - k, k - k % WIDTH
     first = 2 * k + PAD + K - (2 * k - 1)
-    last, state = part(work, len(work) - (2 * k - 1)), part(state, 0)
     for t in range(2 * k - 1):
-        columns[first + t] = state[t]
+        memory.columns[first + t] = state[t]
     for t in range(max(n + 1 - k, 0), 2 * k - 1):  # a run so short that it ends with columns of the one before
-        last[t - (n + 1 - k)] = state[t]
+        memory.last[t - (n + 1 - k)] = state[t]
     values, weights = part(x, k + PAD), part(w, k + PAD)
-    spent, low = in_blocks(cost, k, values, weights, n, sizes, work, K, first + np.int64(state[2 * k - 1]))
+    spent, low = in_blocks(cost, k, values, weights, n, sizes, memory, K, first + np.int64(state[2 * k - 1]))
     for t in range(2 * k - 1):
-        state[t] = last[t]
+        state[t] = memory.last[t]
     state[2 * k - 1] = low
     return spent
 
 
 @inlined
-def lay_out(k, work):
-    """The lines before the first block; that of the columns."""
-    length = 3 * k + 2 * PAD
-    memory, inverse, last = part(work, 0), part(work, 3 * length), part(work, len(work) - (2 * k - 1))
+def begin(cost, k, work):
+    """The lines before the first block."""
+    memory, everything = lines_at(space_in(work), cost, k), part(work, 0)
     for p in range(len(work)):
-        memory[p] = np.inf if p < 3 * length else 0.0
+        everything[p] = 0.0
+    for p in range(3 * k + 2 * PAD):
+        memory.G[p] = np.inf
+        memory.rows[p] = np.inf
+        memory.columns[p] = np.inf
     for size in range(1, 2 * k + PAD):
-        inverse[size] = 1.0 / size
+        memory.inverse[size] = 1.0 / size
     for p in range(2 * k - 1):
-        last[p] = np.inf
-    return part(work, 2 * length)
+        memory.last[p] = np.inf
+    return memory
 
 
 @inlined
-def in_blocks(cost, k, values, weights, n, sizes, work, K, low):
+def in_blocks(cost, k, values, weights, n, sizes, memory, K, low):
     """The blocks from column k on: K columns stand in the block before it, whose first row that counts is at `low`.
 
     Returns what the last column costs, and the first row that counts behind it, among the last 2k-1.
     """
-    origin = 2 * k + PAD
-    length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
-    # F has two lines: a block reads the rows from one and writes its columns to the other.
-    G, rows, columns, inverse = part(work, 0), part(work, length), part(work, 2 * length), part(work, 3 * length)
-    sizes = part(sizes, 0)
-    sums = lines(cost, work, 3 * length + 2 * k + PAD, length)
-    last, first_of_last = part(work, len(work) - (2 * k - 1)), n - 2 * k + 2
-    stack = as_integers(work, len(work) - (2 * k - 1) - 4 * DEPTH)
+    origin, first_of_last = 2 * k + PAD, n - 2 * k + 2
+    rows, columns, last, sizes = memory.rows, memory.columns, memory.last, part(sizes, 0)
     spent = 0.0
     b = k  # the first column of the block
     while b <= n:
         rows, columns = columns, rows
-        m = Block(cost, Frame(values, weights, b - origin, values[b - 1], sums, inverse), G, k, origin)
+        frame = Frame(values, weights, b - origin, values[b - 1], memory.sums, memory.inverse)
+        m = Block(cost, frame, memory.G, k, origin)
         low = max(low - K, origin - 2 * k + 1)
         base = restart(m, rows, columns, low, K)
         spent += base
@@ -182,7 +194,7 @@ def in_blocks(cost, k, values, weights, n, sizes, work, K, low):
             last[j - first_of_last] -= base
         K = min(k - k % WIDTH, n + 1 - b)  # no lanes without a column, except in the last block
         add_columns(m, K)
-        low = search_columns(m, columns, sizes, low, K, stack)
+        low = search_columns(m, columns, sizes, low, K, memory.stack)
         for j in range(max(b, first_of_last), b + K):
             last[j - first_of_last] = columns[origin + j - b]
         b += K
@@ -285,15 +297,15 @@ def _add_right(sums, values, carry, i):
 def search_columns(m, columns, sizes, low, K, stack):
     """F and sizes of K columns whose best rows are at `low` or later; returns the best row of the last column."""
     k, origin, shift = m.k, m.origin, m.f.shift
-    stack[0] = 0
-    stack[1] = K
-    stack[2] = low
-    stack[3] = origin - 1
+    stack[0, FIRST] = 0
+    stack[0, END] = K
+    stack[0, LOW] = low
+    stack[0, HIGH] = origin - 1
     depth = 1
     while depth > 0:  # columns c .. end-1 have their best rows in low .. high
         depth -= 1
-        c, end, high = stack[4 * depth], stack[4 * depth + 1], stack[4 * depth + 3]
-        low = max(low, stack[4 * depth + 2])
+        c, end, high = stack[depth, FIRST], stack[depth, END], stack[depth, HIGH]
+        low = max(low, stack[depth, LOW])
         while c < end:
             smallest = max(k, origin + c - high)
             largest = min(2 * k - 1, origin + c + WIDTH - 1 - low)
@@ -303,10 +315,10 @@ def search_columns(m, columns, sizes, low, K, stack):
                 first, last = max(low, p - 2 * k + 1), min(high, p - k)
                 if last - first >= WIDTH:
                     row = best_row(m, p, first, last)
-                    stack[4 * depth] = middle
-                    stack[4 * depth + 1] = end
-                    stack[4 * depth + 2] = row
-                    stack[4 * depth + 3] = high
+                    stack[depth, FIRST] = middle
+                    stack[depth, END] = end
+                    stack[depth, LOW] = row
+                    stack[depth, HIGH] = high
                     depth += 1
                     end, high = middle, row
                     continue

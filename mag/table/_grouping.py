@@ -9,6 +9,7 @@ import numpy as np
 from mag._lib import workspace
 from mag._lib.checks import seconds
 from mag._lib.interrupt import interruptible
+from mag._lib.notice import working_on
 from mag._lib.threads import each
 from mag.api.backends import backend_of
 from mag.api.columns import columns
@@ -18,7 +19,7 @@ from mag.api.ready import progress_for
 from mag.api.types import AnyCost, BackendName
 from mag.api.univariate import univariate
 from mag.frames.units import Units
-from mag.methods import METHODS, Resources, automatic
+from mag.methods import Resources, automatic
 from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import LARGE, group_parts
 from mag.table._request import Request
@@ -154,7 +155,8 @@ def group_records(
     together = float(sizes[many].sum()) / n
     if many.sum() > 1:
         turn, part = np.flatnonzero(many), bar.span(0.0, together)
-        labels = interruptible(group_parts, z, k, index.order, index.starts, turn, threads, part)
+        with working_on("ona_star", bar.quiet):
+            labels = interruptible(group_parts, z, k, index.order, index.starts, turn, threads, part)
     else:
         many[:], together = False, 0.0
     done = together
@@ -169,7 +171,7 @@ def group_records(
             labels[members] = np.arange(len(own))
         else:
             resources = Resources(seeds[s], part, threads, engine)
-            labels[members], details = run_method(METHODS[names[s]], own, k, resources, options)
+            labels[members], details = run_method(names[s], own, k, resources, options)
         if "init" not in options and details.get("init", "ona_star") != "ona_star":
             names[s] += f" from {details['init']}"
         if part.stopped:

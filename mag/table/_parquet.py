@@ -24,6 +24,7 @@ from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.json_types import to_json_types
 from mag._lib.lock import alone
+from mag._lib.notice import working_on
 from mag._lib.progress import Progress
 from mag._lib.roles import is_name
 from mag.api.options import progress_of
@@ -273,7 +274,8 @@ def release_file(table: Any, options: Options, output: Any, overwrite: bool, pro
     floats = [name for name in roles.columns if is_floating(source.schema.field(name).type)]
     decimals = decimals_by_column(options.round, floats)
     overwrite, bar = checks.flag("overwrite", overwrite), Progress(progress_of(progress))
-    return write_columns(source, Task(options, roles, ks, decimals), pathlib.Path(output), overwrite, bar)
+    with working_on(quiet=bar.quiet):
+        return write_columns(source, Task(options, roles, ks, decimals), pathlib.Path(output), overwrite, bar)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import numpy as np
 from mag import verify
 from mag._lib import checks
 from mag._lib.errors import TypeMistake, ValueMistake
-from mag._lib.progress import Progress
+from mag._lib.notice import working_on
+from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
 from mag.frames import Frame, frame_of
 from mag.frames.units import Refused, Units
@@ -190,7 +191,8 @@ def _are_integers(plan: Plan) -> bool:
 def group(columns: Columns, strata: Strata, request: Request) -> TableGroups:
     """Groups of at least k records within the strata."""
     how = group_each if request.plan.per_column else group_jointly
-    groups = how(columns.units, strata, columns.weights, request)
+    with working_on(quiet=is_quiet(request.progress)):
+        groups = how(columns.units, strata, columns.weights, request)
     if request.plan.single:
         Progress(request.progress).finish()  # compiled in one go: nothing to tell on the way
     return groups

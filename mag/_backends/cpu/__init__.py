@@ -183,7 +183,7 @@ def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tu
         total = run(kernel, values, weights, k, sizes, work)
     else:
         total = run(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
-        doubt = spans.doubt(work, n) if kernel.number == "real" else 0.0
+        doubt = spans.doubt(work) if kernel.number == "real" else 0.0
     return _starts(sizes, problem), total, doubt
 
 

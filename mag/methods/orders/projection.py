@@ -214,7 +214,7 @@ def score(X, total, labels, n_groups, sums, sizes, scores):
         between = 0.0
         for g in range(n_groups[j]):
             squares = 0.0
-            for c in range(g * d, g * d + d):
-                squares += sums[c] * sums[c]
+            for c in range(d):
+                squares += totals[g, c] * totals[g, c]
             between += squares / sizes[g]
         scores[j] = max(total - between, 0.0)

@@ -15,15 +15,16 @@ import numpy as np
 from numba.extending import overload
 
 from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import center, line, source, words, zero
+from mag._compiled.frame import center, numbers, source, sums_by, zero
 from mag._compiled.jit import INLINE, called, inlined
 from mag._compiled.wide import to_wide
+from mag._compiled.work import layout, length_for, space_in
 
 SHIFT = 4
 CELL = 1 << SHIFT
 
 # `least` is the smallest size allowed; every group costs `fixed` more, and `short` more per value below k.
-Spans = namedtuple("Spans", "x w n k least fixed short F table cells")
+Spans = namedtuple("Spans", "x w n k least fixed short F rest doubt table")
 ROUNDED = 2.0**-50  # of the sums behind a cost may be lost
 ILL = 2.0**10  # sums that are this many times as large as the cost say little about it
 Anchor = namedtuple("Anchor", "x w shift center")
@@ -33,18 +34,35 @@ class Span(namedtuple("Span", "cost s x w shift center level middle i j at_i at_
     """A group with its anchor, and the sums at its two ends."""
 
 
-def _levels(n):
-    return (n >> SHIFT).bit_length()
+@layout
+def spans_at(space, cost, x, w, n, k, least, fixed, short):
+    """The state of a solver."""
+    levels, boundaries = 0, (n >> SHIFT) + 1
+    while n >> SHIFT >> levels > 0:
+        levels += 1
+    return Spans(
+        x,
+        w,
+        n,
+        k,
+        least,
+        fixed,
+        short,
+        doubt=numbers(space, cost, 1),  # how much more than the least the solution may cost
+        F=numbers(space, cost, n + 1),
+        rest=numbers(space, cost, n + 1),  # of F, beyond its 53 bits
+        table=sums_by(space, cost, levels, boundaries),
+    )
 
 
 def memory(kernel, n, k):
-    """How many float64 Spans take: F in two parts, the doubt, and the table."""
-    return (2 * (n + 1) + 1 + _levels(n) * ((n >> SHIFT) + 1) * kernel.n_terms) * words(kernel)
+    """How many float64 Spans take."""
+    return length_for(spans_at, kernel, None, None, n, k, None, None, None)
 
 
-def doubt(work, n):
+def doubt(work):
     """How much more than the least the solution may cost, since rounded costs were compared; not for wide integers."""
-    return float(work[2 * (n + 1)])
+    return float(work[0])
 
 
 # ---- tuples of sums
@@ -62,11 +80,11 @@ def taken(a, b):
     """Sums minus sums."""
 
 
-def loaded(cost, table, place):
+def loaded(cost, place):
     """The sums stored at a place of the table."""
 
 
-def stored(table, place, sums):
+def stored(place, sums):
     """Store sums at a place of the table."""
 
 
@@ -95,23 +113,23 @@ def _taken(a, b):
 
 
 @overload(loaded, **INLINE)
-def _loaded(cost, table, place):
+def _loaded(cost, place):
     return {
-        0: lambda cost, table, place: (),
-        1: lambda cost, table, place: (table[place],),
-        2: lambda cost, table, place: (table[2 * place], table[2 * place + 1]),
-        3: lambda cost, table, place: (table[3 * place], table[3 * place + 1], table[3 * place + 2]),
+        0: lambda cost, place: (),
+        1: lambda cost, place: (place[0],),
+        2: lambda cost, place: (place[0], place[1]),
+        3: lambda cost, place: (place[0], place[1], place[2]),
     }[cost.kernel.n_terms]
 
 
 @overload(stored, **INLINE)
-def _stored(table, place, sums):
+def _stored(place, sums):
     if len(sums) == 0:
-        return lambda table, place, sums: None
+        return lambda place, sums: None
 
-    def each(table, place, sums):
+    def each(place, sums):
         for t in range(len(sums)):
-            table[place * len(sums) + t] = sums[t]
+            place[t] = sums[t]
 
     return each
 
@@ -133,18 +151,7 @@ def start(cost, x, w, k, least, fixed, short, sizes, work):
     """The table, and the columns below 2·least: one group."""
     n = len(sizes) - 1
     cells = n >> SHIFT
-    s = Spans(
-        source(cost, x),
-        source(cost, w),
-        n,
-        k,
-        least,
-        fixed,
-        short,
-        line(cost, work, 0),
-        line(cost, work, 2 * (n + 1) + 1),
-        cells,
-    )
+    s = spans_at(space_in(work), cost, source(cost, x), source(cost, w), n, k, least, fixed, short)
     level = 0
     while (cells >> level) > 0:
         reach = 1 << level
@@ -152,18 +159,17 @@ def start(cost, x, w, k, least, fixed, short, sizes, work):
             if middle * CELL >= n:
                 continue
             a = Anchor(s.x, s.w, 0, center(cost, s.x, middle * CELL))
-            row = level * (cells + 1)
             sums = nothing(cost)
-            stored(s.table, row + middle, sums)
+            stored(s.table[level, middle], sums)
             for q in range(middle, min(middle + reach - 1, cells)):
                 sums = added(sums, over(cost, a, q * CELL, (q + 1) * CELL))
-                stored(s.table, row + q + 1, sums)
+                stored(s.table[level, q + 1], sums)
             sums = nothing(cost)
             for q in range(middle - 1, middle - reach - 1, -1):
                 sums = taken(sums, over(cost, a, q * CELL, (q + 1) * CELL))
-                stored(s.table, row + q, sums)
+                stored(s.table[level, q], sums)
         level += 1
-    s.F[2 * (n + 1)] = zero(cost)
+    s.doubt[0] = zero(cost)
     none = np.int64(0)  # a literal would be compiled once more
     keep(cost, s, none, none, zero(cost))
     for j in range(least, min(n + 1, 2 * least - 1)):
@@ -177,12 +183,11 @@ def seek(cost, s, a, level, middle, i, p):
     """The signed sums from the anchor to position p."""
     if level < 0:
         return over(cost, a, i, p)
-    row = level * (s.cells + 1)
     if p >= middle * CELL:
         q = max((p - 1) >> SHIFT, middle)
-        return added(loaded(cost, s.table, row + q), over(cost, a, q * CELL, p))
+        return added(loaded(cost, s.table[level, q]), over(cost, a, q * CELL, p))
     q = (p + CELL - 1) >> SHIFT
-    return taken(loaded(cost, s.table, row + q), over(cost, a, p, q * CELL))
+    return taken(loaded(cost, s.table[level, q]), over(cost, a, p, q * CELL))
 
 
 @inlined
@@ -274,15 +279,14 @@ def _keep(cost, s, j, i, c):
         return exact
 
     def compensated(cost, s, j, i, c):
-        low = s.n + 1
         if j == 0:
             s.F[0] = 0.0
-            s.F[low] = 0.0
+            s.rest[0] = 0.0
         else:
-            total, rest = plus(s.F[i], s.F[low + i], c)
+            total, rest = plus(s.F[i], s.rest[i], c)
             total, rest = plus(total, rest, s.fixed)
             s.F[j] = total
-            s.F[low + j] = rest
+            s.rest[j] = rest
 
     return compensated
 
@@ -302,8 +306,7 @@ def _apart(cost, s, a, b):
         return lambda cost, s, a, b: s.F[a] - s.F[b]
 
     def compensated(cost, s, a, b):
-        low = s.n + 1
-        return (s.F[a] - s.F[b]) + (s.F[low + a] - s.F[low + b])
+        return (s.F[a] - s.F[b]) + (s.rest[a] - s.rest[b])
 
     return compensated
 
@@ -360,7 +363,7 @@ def _hesitate(cost, s, earlier, later, between, sums):
         lost = ROUNDED * (costs + sums)
         lead = (later - earlier) - between
         if abs(lead) <= lost and (lead > 0.0 or sums > ILL * costs):
-            s.F[2 * (s.n + 1)] += lost
+            s.doubt[0] += lost
 
     return add
 
