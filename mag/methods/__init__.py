@@ -27,8 +27,8 @@ from mag._lib.lazy import cached_property
 from mag._lib.progress import Progress
 from mag.methods import anneal, kmeans_cleanup, matching, mdav, mona, mondrian, nearest_neighbor, ona
 from mag.methods._best_of import sum_of_squares
+from mag.methods._split import split_large
 from mag.methods.anneal.recombine import numbered
-from mag.methods.ona.rounds import split_large
 from mag.methods.orders import cbfs_order, mdav_order, npn, projection, tsp, zscore
 from mag.methods.orders.consecutive import Whole
 
@@ -157,11 +157,11 @@ def begin(X: np.ndarray, k: int, init: Any, resources: Resources) -> tuple[np.nd
 
     def run(name: str, progress: Progress) -> np.ndarray:
         labels, _ = METHODS[name].run(X, k, Resources(resources.random_state, progress, threads))
-        return split_large(X, k, numbered(labels), threads, progress)
+        return split_large(X, k, numbered(labels), mdav.mdav_plus, threads, progress)
 
     check_init(k, init)
     if not isinstance(init, str):
-        return split_large(X, k, members_of("init", init, n, k), threads, progress), "labels"
+        return split_large(X, k, members_of("init", init, n, k), mdav.mdav_plus, threads, progress), "labels"
     if init != "auto" or progress.left() == np.inf:
         name = automatic(n, d, k, False) if init == "auto" else init
         labels = run(name, progress)

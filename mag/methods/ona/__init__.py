@@ -8,10 +8,12 @@ from mag._lib.checks import integer
 from mag._lib.progress import Progress
 from mag.methods import kmeans_cleanup
 from mag.methods._best_of import Run, best_gamma, best_of, gammas_of
+from mag.methods._split import split_large
+from mag.methods.mdav import mdav_plus
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
-from mag.methods.ona.rounds import polish, shuffle, split_large
+from mag.methods.ona.rounds import polish, shuffle
 
 MOST = 10**6  # restarts
 
@@ -30,7 +32,7 @@ def lmas(
 
     def run(random: np.random.Generator, threads: int, progress: Progress) -> np.ndarray:
         labels = kmeans_cleanup.group(X, k, factor=factor, random_state=random, threads=threads, progress=progress)
-        return split_large(X, k, labels, threads, progress)
+        return split_large(X, k, labels, mdav_plus, threads, progress)
 
     return _restarted(run, check(k, restarts=restarts), X, random_state, threads, progress)
 

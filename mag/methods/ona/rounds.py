@@ -7,24 +7,14 @@ import numpy as np
 from mag._compiled.work import Work, work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
-from mag.methods.mdav.centroids import CENTROID
-from mag.methods.mdav.run import run_steps
-from mag.methods.mdav.star import star
+from mag.methods._split import split_large
+from mag.methods.mdav import mdav_plus
 from mag.methods.ona.one_by_one import visit_records
 from mag.methods.ona.phases import form_groups, groups_now, refresh, rounds_at, visit
 
 ROUNDS = 30  # at most, as in section 6.5
 SHARE = 512  # groups, or records, a step
 SLOWER = 0.7  # of what is left to do, this much is left after a round: a guess for the progress bar
-
-
-def split_large(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
-    """Split groups of 2k records or more by MDAV+, which never makes such groups (algorithm 13)."""
-    for g in np.flatnonzero(np.bincount(labels) >= 2 * k):
-        members = np.flatnonzero(labels == g)
-        parts = run_steps(star, X[members], k, CENTROID, 0.0, False, threads=threads, progress=progress)
-        labels[members] = np.where(parts > 0, labels.max() + parts, g)
-    return labels
 
 
 def polish(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
@@ -38,7 +28,7 @@ def polish(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Pr
                 cursor = visit(work, X, k, phase, cursor, SHARE)
                 yield
 
-    return _rounds(X, k, split_large(X, k, labels, threads, progress), turn, progress)
+    return _rounds(X, k, split_large(X, k, labels, mdav_plus, threads, progress), turn, progress)
 
 
 def shuffle(X: np.ndarray, k: int, labels: np.ndarray, seed: int, threads: int, progress: Progress) -> np.ndarray:
