@@ -296,6 +296,7 @@ VARIANTS: dict[str, tuple[Any, ...]] = {  # options of methods, tried one by one
     "restarts": (1,),
     "return_scores": (True,),
     "rho": (0.0, 0.8),
+    "split": ("md", None),
 }
 
 

@@ -25,7 +25,7 @@ from mag._backends.protocol import Backend
 from mag._lib.checks import members_of, one_of
 from mag._lib.lazy import cached_property
 from mag._lib.progress import Progress
-from mag.methods import anneal, kmeans_cleanup, matching, mdav, mona, mondrian, nearest_neighbor, ona
+from mag.methods import anneal, dissolve, kmeans_cleanup, matching, mdav, mona, mondrian, ona, sbm, trees
 from mag.methods._best_of import sum_of_squares
 from mag.methods._split import split_large
 from mag.methods.anneal.recombine import numbered
@@ -102,6 +102,7 @@ class Method:
 METHODS = {
     "anneal": Method(anneal.group, anneal.check, starts=("mona", "ona_star")),
     "cbfs_order": Method(cbfs_order.group),
+    "dba": Method(dissolve.dba),
     "kmeans_cleanup": Method(kmeans_cleanup.group, kmeans_cleanup.check),
     "lmas": Method(ona.lmas, ona.check),
     "matching": Method(matching.group, k=2),
@@ -116,12 +117,16 @@ METHODS = {
     "mondrian": Method(mondrian.mondrian),
     "mondrian_v": Method(mondrian.mondrian_v),
     "mondrian_v2d": Method(mondrian.mondrian_v2d),
-    "nearest_neighbor": Method(nearest_neighbor.group),
+    "mst": Method(trees.mst, trees.check),
+    "mu_approx": Method(trees.mu_approx),
+    "nearest_neighbor": Method(trees.nearest_neighbor),
     "npn": Method(npn.group),
     "ona": Method(ona.ona, ona.check),
     "ona_star": Method(ona.ona_star),
     "ona_star_gamma": Method(ona.ona_star_gamma, ona.check),
     "projection": Method(projection.group, projection.check),
+    "sbm": Method(sbm.group),
+    "tfrp": Method(dissolve.tfrp),
     "tsp": Method(tsp.group, tsp.check),
     "v_mdav": Method(mdav.v_mdav, mdav.check),
     "zscore": Method(zscore.group),

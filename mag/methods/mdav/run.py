@@ -69,18 +69,23 @@ def run_steps(step, X, k, *options, ends=False, threads, progress):
             break
     labels = np.empty(len(X), np.int64)
     _copy_labels(work, X, k, labels)
-    _group_rest(X, k, labels, threads, progress)
+    group_rest(X, k, labels, threads, progress)
     return labels
 
 
-def _group_rest(X, k, labels, threads, progress):
-    """Groups for records without one; fewer than k of them join the nearest group."""
+def group_rest(X, k, labels, threads, progress):
+    """Groups for records without one; fewer than k of them join the group with the nearest centroid, one by one."""
     rest, used = np.flatnonzero(labels < 0), int(labels.max()) + 1
     if rest.size >= k:
         labels[rest] = used + labels_of(*parts_of(X[rest], k, 0, VARIANCE, threads, progress))
     elif rest.size:
         done = labels >= 0
         sizes = np.bincount(labels[done])
-        means = np.stack([np.bincount(labels[done], x) / sizes for x in X[done].T], axis=1)
+        sums = np.stack([np.bincount(labels[done], x) for x in X[done].T])
         for i in rest:
-            labels[i] = np.argmin(np.square(means - X[i]).sum(axis=1))
+            away = np.zeros(used)
+            for total, x in zip(sums, X[i], strict=True):
+                away += np.square(total / sizes - x)
+            g = np.argmin(away)
+            labels[i], sizes[g] = g, sizes[g] + 1
+            sums[:, g] += X[i]
