@@ -1,9 +1,9 @@
-"""The maximum distance, Lloyd and Mondrian methods against brute-force neighbors:  python -m benchmarks.families
+"""The maximum distance, Lloyd, Mondrian and other methods against brute-force neighbors:  python -m benchmarks.families
 
 Times as ratios to `sklearn.neighbors.NearestNeighbors(n_neighbors=10, algorithm="brute")`, fit and kneighbors, on the
 same 30 000 × 24 standard normal data, k = 5, on two threads in one run; MONA on a million records, with its memory; and
 what "auto" chooses between, ONA* and MONA, on more and more records.  One of the three alone: `ratios`, `million` or
-`crossover` behind the command.
+`crossover` behind the command; behind `ratios`, methods.
 """
 
 import os
@@ -22,6 +22,7 @@ from mag.methods import automatic
 
 K, THREADS = 5, 2
 TARGETS = {"mdav": 1.0, "mdav_plus": 0.7, "mdav_star": 2.5, "ona_star": 5.0, "mona": 0.2}
+TARGETS |= {"tfrp": 0.5, "sbm": 0.5, "mst": 1.5, "mu_approx": 1.5, "dba": 3.0}
 OTHERS = ("mondrian_v", "mondrian_v2d", "mona_2d")
 
 
@@ -33,7 +34,7 @@ def ratios(n: int = 30_000, d: int = 24) -> list[dict]:
     neighbors = NearestNeighbors(n_neighbors=10, algorithm="brute", n_jobs=THREADS)
     warm = X[:500]
     rows = []
-    for method in (*TARGETS, *OTHERS):
+    for method in [name for name in sys.argv if name in (*TARGETS, *OTHERS)] or (*TARGETS, *OTHERS):
         mag.multivariate(warm, K, method=method, threads=THREADS)  # compiles
         brute = best(lambda: neighbors.fit(X).kneighbors(X), repeats=3, budget=20)
         taken = best(lambda name=method: mag.multivariate(X, K, method=name, threads=THREADS), repeats=3, budget=20)

@@ -8,14 +8,14 @@ import pytest
 
 import mag
 from mag._lib.progress import Progress
-from mag.methods import METHODS
+from mag.methods import METHODS, pcl
 from mag.methods.dissolve import densest, group_far_from_points
 from mag.methods.sbm import rank_sums
 from mag.methods.trees.spanning import spanning_tree
-from tests.test_families import DATA, TABLES, away, farthest, group, labels_of, near, same
+from tests.test_families import DATA, TABLES, away, cost, farthest, group, labels_of, near, same
 from tests.test_multivariate import least_loss
 
-NEW = ("dba", "mst", "mu_approx", "sbm", "tfrp")
+NEW = ("dba", "mst", "mu_approx", "pcl", "sbm", "tfrp")
 
 
 def records(n, d, seed):
@@ -408,6 +408,64 @@ def test_they_can_be_interrupted_at_any_step(method):
         chosen = METHODS[method]
         labels = chosen.group(X, k, **{name: one for name, one in given.items() if chosen.takes(name)})
         assert np.unique(labels, return_counts=True)[1].min() >= k
+
+
+# ---- cells of equal size
+
+
+def transport(costs, room):
+    """The cheapest cells of records, by slots."""
+    assignment = pytest.importorskip("scipy.optimize").linear_sum_assignment
+    return np.repeat(np.arange(len(room)), room)[assignment(np.repeat(costs, room, axis=1))[1]]
+
+
+def plain_pcl(X, k, rng):
+    n, m = len(X), len(X) // k
+    centers, room, best, least = X[rng.choice(n, m, replace=False)], None, None, np.inf
+    while True:
+        costs = np.array([away(X, center) for center in centers]).T
+        if room is None:
+            wishes = np.bincount(costs.argmin(axis=1), minlength=m)
+            popular = sorted(range(m), key=lambda c: (-wishes[c], c))[: n % m]
+            room = np.array([n // m + (c in popular) for c in range(m)])
+        labels = transport(costs, room)
+        loss = sum(cost(X, np.flatnonzero(labels == c)) for c in range(m))
+        if not loss < least * (1 - 1e-12):
+            return best
+        best, least = labels, loss
+        centers = np.array([X[labels == c].mean(axis=0) for c in range(m)])
+
+
+def test_pcl_is_lloyd_with_an_exact_transport():
+    rng = np.random.default_rng(11)
+    for n, d, k in [*SHAPES, (200, 3, 4), (250, 2, 9)]:
+        X = rng.normal(size=(n, d))
+        for seed in range(3):
+            own = np.random.default_rng(seed)
+            found = pcl.group(X, k, restarts=1, random_state=own, threads=1, progress=Progress())
+            assert same(found, plain_pcl(X, k, np.random.default_rng(seed).spawn(1)[0])), (n, d, k, seed)
+
+
+def test_transport_costs_least_whatever_it_starts_from():
+    rng = np.random.default_rng(12)
+    for n, m in ((12, 3), (40, 7), (60, 20)):
+        for costs in (rng.random((n, m)), rng.integers(0, 3, (n, m)) * 1.0, np.zeros((n, m))):
+            room = np.full(m, n // m)
+            room[: n % m] += 1
+            least = costs[np.arange(n), transport(costs, room)].sum()
+            for prices in (np.zeros(m), rng.random(m)):
+                labels = np.empty(n, np.int64)
+                pcl.fill_cells(costs, prices, room, labels, Progress())
+                np.testing.assert_array_equal(np.bincount(labels, minlength=m), room)
+                assert costs[np.arange(n), labels].sum() == pytest.approx(least, rel=1e-12)
+
+
+def test_many_records_are_halved_before_pcl(monkeypatch):
+    monkeypatch.setattr(pcl, "LARGE", 64)
+    X = np.random.default_rng(13).normal(size=(500, 3))
+    one, two = (mag.multivariate(X, 5, method="pcl", restarts=2, threads=threads) for threads in (1, 2))
+    np.testing.assert_array_equal(one.labels, two.labels)
+    assert 5 <= one.sizes.min() <= one.sizes.max() <= 6
 
 
 # ---- the tables

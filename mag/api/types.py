@@ -17,8 +17,8 @@ BoundName: TypeAlias = Literal["lp", "neighbor"]
 MethodName: TypeAlias = Literal[
     "anneal", "auto", "cbfs_order", "dba", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order",
     "mdav_plus", "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "mst",
-    "mu_approx", "nearest_neighbor", "npn", "ona", "ona_star", "ona_star_gamma", "projection", "sbm", "tfrp", "tsp",
-    "v_mdav", "zscore",
+    "mu_approx", "nearest_neighbor", "npn", "ona", "ona_star", "ona_star_gamma", "pcl", "projection", "sbm", "tfrp",
+    "tsp", "v_mdav", "zscore",
 ]  # fmt: skip
 RandomState: TypeAlias = int | np.random.Generator | None
 ProgressReport: TypeAlias = bool | Callable[[float], Any] | None

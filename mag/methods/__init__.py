@@ -25,7 +25,7 @@ from mag._backends.protocol import Backend
 from mag._lib.checks import members_of, one_of
 from mag._lib.lazy import cached_property
 from mag._lib.progress import Progress
-from mag.methods import anneal, dissolve, kmeans_cleanup, matching, mdav, mona, mondrian, ona, sbm, trees
+from mag.methods import anneal, dissolve, kmeans_cleanup, matching, mdav, mona, mondrian, ona, pcl, sbm, trees
 from mag.methods._best_of import sum_of_squares
 from mag.methods._split import split_large
 from mag.methods.anneal.recombine import numbered
@@ -124,6 +124,7 @@ METHODS = {
     "ona": Method(ona.ona, ona.check),
     "ona_star": Method(ona.ona_star),
     "ona_star_gamma": Method(ona.ona_star_gamma, ona.check),
+    "pcl": Method(pcl.group, pcl.check),
     "projection": Method(projection.group, projection.check),
     "sbm": Method(sbm.group),
     "tfrp": Method(dissolve.tfrp),
