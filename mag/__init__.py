@@ -23,6 +23,7 @@ __all__ = [
     "backends",
     "columns",
     "compare",
+    "insensitive",
     "metrics",
     "microaggregate",
     "multivariate",
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from mag._lib.errors import Mistake, NotAnonymous, RuntimeMistake, TypeMistake, ValueMistake
     from mag.api.backends import backends
     from mag.api.columns import columns
+    from mag.api.insensitive import insensitive
     from mag.api.multivariate import multivariate
     from mag.api.univariate import univariate
     from mag.comparison import Comparison, compare
@@ -63,6 +65,7 @@ _HOMES = {
     "ValueMistake": "mag._lib.errors",
     "columns": "mag.api.columns",
     "compare": "mag.comparison",
+    "insensitive": "mag.api.insensitive",
     "metrics": "mag.metrics",
     "microaggregate": "mag.table",
     "multivariate": "mag.api.multivariate",
