@@ -22,8 +22,8 @@ from mag.methods import automatic
 
 K, THREADS = 5, 2
 TARGETS = {"mdav": 1.0, "mdav_plus": 0.7, "mdav_star": 2.5, "ona_star": 5.0, "mona": 0.2}
-TARGETS |= {"tfrp": 0.5, "sbm": 0.5, "mst": 1.5, "mu_approx": 1.5, "dba": 3.0}
-OTHERS = ("mondrian_v", "mondrian_v2d", "mona_2d")
+TARGETS |= {"tfrp": 0.5, "sbm": 0.5, "mst": 1.5, "mu_approx": 1.5, "dba": 3.0, "npn": 0.5}
+OTHERS = ("nearest_neighbor", "mondrian_v", "mondrian_v2d", "mona_2d")
 
 
 def ratios(n: int = 30_000, d: int = 24) -> list[dict]:
