@@ -77,13 +77,12 @@ def run(X, k, random, progress):
 
 
 def fill_cells(costs, prices, room, labels, progress):
-    """Give every cell its number of records, at least cost; labels and prices of the round before are a start."""
-    waiting = keep_cheapest(costs, prices, room, labels)
-    for a in range(0, len(waiting), SHARE):
-        if progress.left() <= 0:
-            place_anywhere(costs, room, labels, waiting[a:])
-            break
-        place(costs, prices, room, labels, waiting[a : a + SHARE])
+    """Give every cell its number of records, at least cost; prices of the round before are a good start."""
+    waiting, done = keep_cheapest(costs, prices, room, labels), 0
+    while done < len(waiting) and progress.left() > 0:
+        place(costs, prices, room, labels, waiting[done : done + SHARE])
+        done += SHARE
+    place_anywhere(costs, room, labels, waiting[done:])
 
 
 @jit
@@ -183,7 +182,7 @@ def _leave(size, first, following, i, c):
 
 @jit
 def place_anywhere(costs, room, labels, waiting):
-    """When the time is up: each record goes to the nearest cell that has room."""
+    """Each record goes to the nearest cell that has room: those for whom there was no time."""
     left = room.copy()
     for c in labels:
         if c >= 0:

@@ -10,10 +10,10 @@ import numpy as np
 
 from mag._lib.checks import one_of
 from mag._lib.progress import Progress
-from mag.methods._best_of import best_gamma, gammas_of
 from mag.methods.mdav.centroids import CENTROID, CLOSEST
+from mag.methods.mdav.gain import best_gamma, gammas_of
 from mag.methods.mdav.pairs import pairs
-from mag.methods.mdav.run import run_steps
+from mag.methods.mdav.run import Rivals, run_steps
 from mag.methods.mdav.star import star
 from mag.methods.mdav.variable import grow
 
@@ -50,10 +50,10 @@ def v_mdav(
     """MDAV+ whose groups grow while the next record is closer to them than to others (algorithm 4)."""
     rule = _rule(closest)
 
-    def run(gamma: float, threads: int, progress: Progress) -> np.ndarray:
-        return run_steps(grow, X, k, rule, gamma, threads=threads, progress=progress)
+    def run(gamma: float, rivals: Rivals | None, threads: int, progress: Progress) -> np.ndarray | None:
+        return run_steps(grow, X, k, rule, gamma, rivals=rivals, threads=threads, progress=progress)
 
-    return best_gamma(run, gamma, X, threads, progress)
+    return best_gamma(run, gamma, X, k, threads, progress)
 
 
 def mdav_star(X: np.ndarray, k: int, *, closest: str = "centroid", threads: int, progress: Progress) -> np.ndarray:
@@ -67,10 +67,10 @@ def mdav_star_gamma(
     """MDAV* with a gain factor and a look at two records at once (algorithm 6)."""
     rule = _rule(closest)
 
-    def run(gamma: float, threads: int, progress: Progress) -> np.ndarray:
-        return run_steps(star, X, k, rule, gamma, True, threads=threads, progress=progress)
+    def run(gamma: float, rivals: Rivals | None, threads: int, progress: Progress) -> np.ndarray | None:
+        return run_steps(star, X, k, rule, gamma, True, rivals=rivals, threads=threads, progress=progress)
 
-    return best_gamma(run, gamma, X, threads, progress)
+    return best_gamma(run, gamma, X, k, threads, progress)
 
 
 def _rule(closest: str) -> np.int64:

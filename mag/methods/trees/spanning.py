@@ -48,10 +48,10 @@ def spanning_tree(X, threads, progress):
         searching = np.flatnonzero(offer(offers, *lists))
         mark_blocks(work, X, offers.component, whole)
         share = SHARE * BATCH * threads
-        for a in range(0, searching.size, share):
+        for a in range(0, max(searching.size, 1), share):  # also nobody: whatever the data are, the same is compiled
             some = searching[a : a + share]
             some = some[offers.bound[some] <= offers.length[offers.component[some]]]
-            batches = [some[b : b + BATCH] for b in range(0, some.size, BATCH)]
+            batches = [some[b : b + BATCH] for b in range(0, max(some.size, 1), BATCH)]
             each(lambda batch: search_outside(work, X, offers, whole, batch), batches, threads)
             offer_found(offers, some)
             if progress.step(LISTS + (1.0 - LISTS) * count / n):
