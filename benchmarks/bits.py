@@ -278,6 +278,7 @@ def multivariate(threads: int) -> Cases:
         "multivariate/anneal/init",
         partial(run, X, 5, method="anneal", init=start, iterations=100, restarts=1, random_state=2),
     )
+    yield "insensitive", partial(mag.insensitive, X, 5, bounds=[(-3.0, 3.0)] * X.shape[1])
     for bound, k in itertools.product(BOUNDS, [3, 7]):
         yield f"multivariate/bound/{bound}/{k}", partial(run, X[:90], k, method="mdav", bound=bound)
 
@@ -296,6 +297,7 @@ VARIANTS: dict[str, tuple[Any, ...]] = {  # options of methods, tried one by one
     "restarts": (1,),
     "return_scores": (True,),
     "rho": (0.0, 0.8),
+    "split": ("md", None),
 }
 
 

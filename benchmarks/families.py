@@ -1,9 +1,9 @@
-"""The maximum distance, Lloyd and Mondrian methods against brute-force neighbors:  python -m benchmarks.families
+"""The maximum distance, Lloyd, Mondrian and other methods against brute-force neighbors:  python -m benchmarks.families
 
 Times as ratios to `sklearn.neighbors.NearestNeighbors(n_neighbors=10, algorithm="brute")`, fit and kneighbors, on the
-same 30 000 × 24 standard normal data, k = 5, on two threads in one run; MONA on a million records, with its memory; and
-what "auto" chooses between, ONA* and MONA, on more and more records.  One of the three alone: `ratios`, `million` or
-`crossover` behind the command.
+same 30 000 × 24 standard normal data, k = 5, on two threads in one run; MONA on a million records, with its memory;
+searches for gain factors; and what "auto" chooses between, ONA* and MONA, on more and more records.  One of them alone:
+`ratios`, `million`, `gammas` or `crossover` behind the command; behind `ratios`, methods.
 """
 
 import os
@@ -22,7 +22,8 @@ from mag.methods import automatic
 
 K, THREADS = 5, 2
 TARGETS = {"mdav": 1.0, "mdav_plus": 0.7, "mdav_star": 2.5, "ona_star": 5.0, "mona": 0.2}
-OTHERS = ("mondrian_v", "mondrian_v2d", "mona_2d")
+TARGETS |= {"tfrp": 0.5, "sbm": 0.5, "mst": 1.5, "mu_approx": 1.5, "dba": 3.0, "npn": 0.5}
+OTHERS = ("nearest_neighbor", "mondrian_v", "mondrian_v2d", "mona_2d")
 
 
 def ratios(n: int = 30_000, d: int = 24) -> list[dict]:
@@ -33,7 +34,7 @@ def ratios(n: int = 30_000, d: int = 24) -> list[dict]:
     neighbors = NearestNeighbors(n_neighbors=10, algorithm="brute", n_jobs=THREADS)
     warm = X[:500]
     rows = []
-    for method in (*TARGETS, *OTHERS):
+    for method in [name for name in sys.argv if name in (*TARGETS, *OTHERS)] or (*TARGETS, *OTHERS):
         mag.multivariate(warm, K, method=method, threads=THREADS)  # compiles
         brute = best(lambda: neighbors.fit(X).kneighbors(X), repeats=3, budget=20)
         taken = best(lambda name=method: mag.multivariate(X, K, method=name, threads=THREADS), repeats=3, budget=20)
@@ -50,6 +51,25 @@ def ratios(n: int = 30_000, d: int = 24) -> list[dict]:
                 "information loss, %": 100 * loss,
             }
         )
+    return rows
+
+
+def gammas(n: int = 30_000, d: int = 24) -> list[dict]:
+    """The search for the best of 21 gain factors beside single runs."""
+    X, rows = np.random.default_rng(0).normal(size=(n, d)), []
+    for method in ("v_mdav", "mdav_star_gamma", "ona_star_gamma"):
+
+        def run(gamma: float | str, X: np.ndarray = X, method: str = method) -> mag.RecordGrouping:
+            return mag.multivariate(X, K, method=method, gamma=gamma, threads=THREADS)
+
+        run("search", X[:500])  # compiles
+        single = [best(lambda gamma=gamma: run(gamma), repeats=3, budget=10) for gamma in (0.2, 1.0, 1.8)]
+        began = time.perf_counter()
+        found = run("search")
+        taken = time.perf_counter() - began
+        row = {"method": method, "n": n, "d": d, "search, seconds": taken, "one run, seconds": float(np.mean(single))}
+        row |= {"ratio": taken / row["one run, seconds"], "target": 6.0, "gamma": found.details["gamma"]}
+        rows.append(row | {"information loss, %": 100 * found.information_loss})
     return rows
 
 
@@ -85,6 +105,7 @@ def crossover() -> list[dict]:
 PARTS = {
     "million": ("MONA, a million records, k = 5, two threads (target: 60 s, 2 GB)", million),
     "ratios": ("Standard normal records, k = 5, two threads", ratios),
+    "gammas": ("The best gain factor, standard normal records, k = 5, two threads", gammas),
     "crossover": ("The methods of auto, standard normal records, k = 5, two threads", crossover),
 }
 

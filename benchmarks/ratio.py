@@ -94,7 +94,7 @@ def whole_tables() -> Iterator[tuple[str, Callable[[], Case]]]:
 
 def methods() -> Iterator[tuple[str, Callable[[], Case]]]:
     """Of `benchmarks.families`, and the orders of records."""
-    for method in (*families.TARGETS, *families.OTHERS, "zscore", "npn", "projection"):
+    for method in (*families.TARGETS, *families.OTHERS, "zscore", "projection"):
         for n, d in ((300, 8), (5000, 24)):
 
             def make(method: str = method, n: int = n, d: int = d) -> Case:

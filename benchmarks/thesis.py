@@ -1,7 +1,11 @@
-"""Tables A.1–A.4, B.1–B.4, C.1 and C.2 of Thaeter's thesis beside ours:  python -m benchmarks.thesis [A.1 B.1 …]
+"""Tables 8.1, 8.4, A.1–A.4, B.1–B.4, C.1 and C.2 of Thaeter's thesis beside ours:  python -m benchmarks.thesis [A.1 …]
 
 Information loss in percent for the data at hand; Credit Card, Cloud1 and Cloud2 are read if their CSV files lie beside
 the others.  SimU and SimC are drawn anew as in section 5.2 (25 in the thesis, a few here): close, not equal.
+
+TFRP is printed for EIA without its first column, and so it is here; 33.01 for Tarragona and k = 10 is probably a
+misprint of 33.09.  What SBM loses depends on the order of equal rank sums, and 32.59 for Tarragona and k = 10 is far
+from what any order gave.
 """
 
 import sys
@@ -26,6 +30,9 @@ METHODS = {
     "ONA_100": ("ona", {"restarts": 100}),
     "ONA*": ("ona_star", {}),
     "ONA*_gamma": ("ona_star_gamma", {}),
+    "DBA (claimed [44])": ("dba", {}),
+    "TFRP (claimed [13])": ("tfrp", {}),
+    "SBM": ("sbm", {}),
     "MONDRIAN": ("mondrian", {}),
     "MONDRIAN_V": ("mondrian_v", {}),
     "MONDRIAN_V2D": ("mondrian_v2d", {}),
@@ -38,7 +45,7 @@ METHODS = {
         for r in ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9")
     },
 }
-WANTED = ("A.1", "A.2", "A.3", "A.4", "B.1", "B.2", "B.3", "B.4", "C.1", "C.2")
+WANTED = ("8.1", "8.4", "A.1", "A.2", "A.3", "A.4", "B.1", "B.2", "B.3", "B.4", "C.1", "C.2")
 DRAWN = 5  # databases SimU and SimC
 
 
@@ -56,12 +63,13 @@ def simc(seed: int) -> np.ndarray:
     return np.vstack([X, rng.uniform(-10_000, 10_000, (len(X) // 3 + 1, 10))])
 
 
-def databases(name: str) -> list[np.ndarray]:
-    """The records of a database of the thesis; none if they are not here."""
+def databases(name: str, algorithm: str) -> list[np.ndarray]:
+    """The records of a database that the thesis prints an algorithm for; none if they are not here."""
     if name in ("SimU", "SimC"):
         return [{"SimU": simu, "SimC": simc}[name](seed) for seed in range(DRAWN)]
     file = name.lower().replace(" ", "_")
-    return [table(file)] if (DATA / f"{file}.csv").exists() else []
+    columns = slice(1 if (name, METHODS[algorithm][0]) == ("EIA", "tfrp") else 0, None)
+    return [table(file)[:, columns]] if (DATA / f"{file}.csv").exists() else []
 
 
 def rows_of(number: str, printed: dict) -> list[dict]:
@@ -74,8 +82,10 @@ def rows_of(number: str, printed: dict) -> list[dict]:
             method, options = METHODS[algorithm]
             for k in SIZES:
                 theirs = losses.get(str(k))
-                found = [mag.multivariate(X, k, method=method, **options) for X in databases(database)]
-                if not found or theirs is None:
+                if theirs is None:
+                    continue
+                found = [mag.multivariate(X, k, method=method, **options) for X in databases(database, algorithm)]
+                if not found:
                     continue
                 ours = 100 * float(np.mean([grouping.information_loss for grouping in found]))
                 row = {"table": number, "data": database, "algorithm": algorithm, "k": k, "printed": theirs}
@@ -87,9 +97,10 @@ def main() -> None:
     """Print the tables that are asked for, and how many cells are equal to the printed decimals."""
     tables, everything = published()["thesis"], []
     for number in [a for a in sys.argv[1:] if a in WANTED] or WANTED:
-        rows = rows_of(number, tables[number])
+        printed = tables.get(number) or tables[f"{number}_IL"]
+        rows = rows_of(number, printed)
         if not rows:
-            wanted = ", ".join(database for database in tables[number] if not database.startswith("_"))
+            wanted = ", ".join(database for database in printed if not database.startswith("_"))
             print(f"\nTable {number}: none of its data ({wanted}) are here.")
             continue
         show(f"Table {number}, information loss in percent", rows)

@@ -24,6 +24,7 @@ __all__ = [
     "columns",
     "compare",
     "graphs",
+    "insensitive",
     "metrics",
     "microaggregate",
     "multivariate",
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from mag._lib.errors import CacheWarning, Mistake, NotAnonymous, RuntimeMistake, TypeMistake, ValueMistake
     from mag.api.backends import backends
     from mag.api.columns import columns
+    from mag.api.insensitive import insensitive
     from mag.api.multivariate import multivariate
     from mag.api.univariate import univariate
     from mag.comparison import Comparison, compare
@@ -64,6 +66,7 @@ _HOMES = {
     "columns": "mag.api.columns",
     "compare": "mag.comparison",
     "graphs": "mag.graphs",
+    "insensitive": "mag.api.insensitive",
     "metrics": "mag.metrics",
     "microaggregate": "mag.table",
     "multivariate": "mag.api.multivariate",

@@ -13,7 +13,7 @@ from benchmarks._data import DATA
 from mag._backends import cpu
 from mag._lib.progress import Progress
 from mag.methods import METHODS
-from mag.methods.distances.neighbors import neighbors
+from mag.methods.distances.neighbors import neighbors, rounds
 from mag.methods.orders import mdav_order, npn, tsp
 from mag.methods.orders.consecutive import IntegerColumns, best_in_orders, labels_in_order
 from mag.methods.orders.groups_of_k import order_of
@@ -96,14 +96,27 @@ def test_the_nearest_point_is_next():
         assert following == min(left, key=lambda record: (distances[record], record))
 
 
-def test_neighbors_are_the_nearest():
-    X = np.random.default_rng(3).integers(0, 5, (90, 3)) * 1.0
+@pytest.mark.parametrize(("n", "d", "values"), [(2, 1, 2), (90, 3, 5), (2300, 2, 40), (1100, 30, 3)])
+def test_neighbors_are_the_nearest(n, d, values):
+    """Also where blocks make several tiles, and many are equally near."""
+    X = np.random.default_rng(3).integers(0, values, (n, d)) * 1.0
+    distance = np.square(X[:, None] - X).sum(axis=2)
+    np.fill_diagonal(distance, np.inf)
+    count = min(6, n - 1)
     for threads in (1, 2):
-        found = neighbors(X, 6, threads)
-        for i in range(90):
-            distance = np.square(X - X[i]).sum(axis=1)
-            distance[i] = np.inf
-            assert found[i].tolist() == np.argsort(distance, kind="stable")[:6].tolist()
+        np.testing.assert_array_equal(
+            neighbors(X, count, threads), np.argsort(distance, axis=1, kind="stable")[:, :count]
+        )
+
+
+@pytest.mark.parametrize("tiles", [1, 2, 3, 4, 7, 10])
+def test_every_tile_meets_every_other_once_and_one_at_a_time(tiles):
+    met = list(rounds(tiles))
+    for some in met[1:]:
+        assert len({tile for pair in some for tile in pair}) == 2 * len(some)
+    assert sorted(tuple(sorted(pair)) for some in met for pair in some) == list(
+        itertools.combinations_with_replacement(range(tiles), 2)
+    )
 
 
 def mdav(X, k):

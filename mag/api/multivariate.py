@@ -55,9 +55,10 @@ def multivariate(
         Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
     k : int
         The smallest group size, from 1 to n.
-    method : {"anneal", "auto", "cbfs_order", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order", \
-"mdav_plus", "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", \
-"nearest_neighbor", "npn", "ona", "ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore"}
+    method : {"anneal", "auto", "cbfs_order", "dba", "kmeans_cleanup", "lmas", "matching", "md", "mdav", \
+"mdav_order", "mdav_plus", "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", \
+"mondrian_v2d", "mst", "mu_approx", "nearest_neighbor", "npn", "ona", "ona_star", "ona_star_gamma", "pcl", \
+"projection", "sbm", "tfrp", "tsp", "v_mdav", "zscore"}
         How to group; "auto" is "anneal" with a `time_limit`.  Without one it is "ona_star" while n·n·d is at most
         2**35, some seconds, and "mona" beyond.
 
@@ -103,6 +104,21 @@ def multivariate(
         ``mondrian_v2d``     … or of a sum or difference of two columns           time_limit
         ``mona``             halves, grouped by ``ona_star`` below n**rho         rho, time_limit
         ``mona_2d``          … of ``mondrian_v2d``                                rho, time_limit
+        ==================== ==================================================== ====================================
+
+        Others of the papers that it compares with:
+
+        ==================== ==================================================== ====================================
+        method               groups                                               options
+        ==================== ==================================================== ====================================
+        ``dba``              around records in dense regions, dissolved where     time_limit
+                             that costs less
+        ``tfrp``             … far from two fixed points, dissolved likewise      time_limit
+        ``sbm``              … first and last in the order of rank sums           time_limit
+        ``mst``              parts of the minimum spanning tree without its       split="mdav", time_limit
+                             longest edges
+        ``mu_approx``        those of ``nearest_neighbor``, large ones split      random_state, time_limit
+        ``pcl``              clusters of k-means with equal sizes                 restarts, random_state, time_limit
         ==================== ==================================================== ====================================
 
         And what loses least, the longer it takes:
@@ -167,9 +183,9 @@ def multivariate(
         Which group is closest to a record: the one with the nearest centroid (the default), the one that it costs
         least to add to, or that of the nearest member.
     restarts : int
-        How many random starts, of which the best is taken; 10 by default.  Of "anneal", how often the whole data are
-        annealed, side by side, before their best parts are annealed further: 2 by default, and more than 6000 records
-        in parts only.
+        How many random starts, of which the best is taken; 10 by default, 3 of "pcl".  Of "anneal", how often the whole
+        data are annealed, side by side, before their best parts are annealed further: 2 by default, and more than 6000
+        records in parts only.
     init : str or array of integers, shape (n,)
         The groups to begin with ("anneal"): a label per record, each at least k times, or the name of a method; by
         default "ona_star", or "mona" if that takes more than 80 % of `time_limit`.  ``details["init"]`` of the result
@@ -180,6 +196,8 @@ def multivariate(
     rho : float
         Parts of more than n**rho records are halved, smaller ones grouped ("mona"): 0 halves all the way, 1 is
         "ona_star"; 0.5 by default.
+    split : {"md", "mdav", "mdav_plus"} or None
+        The method that splits parts of 2k records or more ("mst"); None leaves them as they are.
     **options
         An option that the method does not use is an error.
 
@@ -190,8 +208,10 @@ def multivariate(
 
     Notes
     -----
-    Groups have k records or more: k to 2k-1 from the six orders, "md", "mdav", "mdav_plus", the Lloyd and MONA methods
-    and "anneal", k to 2k from Mondrian, any number from the others.  Fewer than 2k records are one group.
+    Groups have k records or more: k to 2k-1 from the six orders, "md", "mdav", "mdav_plus", the Lloyd and MONA methods,
+    "dba", "tfrp", "sbm", "mst" unless ``split=None``, "mu_approx", "pcl" and "anneal", k to max(2k-1, 3k-5) from
+    "nearest_neighbor", k to 2k from Mondrian, any number from the others.  Those of "pcl" differ by one record, up to
+    4096 records, and in each half of larger tables.  Fewer than 2k records are one group.
 
     Examples
     --------

@@ -16,7 +16,6 @@ SHARED = 12  # from this k on, all share the code of the solvers; those below ha
 SHORT = {  # the same code
     "directions": "uniform",
     "exchanges": 1.0,
-    "gamma": 1.0,
     "iterations": 1.0,
     "n_projections": 2,
     "restarts": 1,

@@ -15,9 +15,10 @@ SolverName: TypeAlias = Literal[
 BackendName: TypeAlias = Literal["auto", "cpu", "cuda"]
 BoundName: TypeAlias = Literal["lp", "neighbor"]
 MethodName: TypeAlias = Literal[
-    "anneal", "auto", "cbfs_order", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order", "mdav_plus",
-    "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "nearest_neighbor",
-    "npn", "ona", "ona_star", "ona_star_gamma", "projection", "tsp", "v_mdav", "zscore",
+    "anneal", "auto", "cbfs_order", "dba", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order",
+    "mdav_plus", "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "mst",
+    "mu_approx", "nearest_neighbor", "npn", "ona", "ona_star", "ona_star_gamma", "pcl", "projection", "sbm", "tfrp",
+    "tsp", "v_mdav", "zscore",
 ]  # fmt: skip
 DegreeCost: TypeAlias = Literal["rounddown", "roundup", "sae", "sse_int"]
 KeepName: TypeAlias = Literal["degrees", "edges", "nodes"]
@@ -41,6 +42,7 @@ class TableMethodOptions(TypedDict, total=False):
     refine: int
     restarts: int
     rho: float
+    split: Literal["md", "mdav", "mdav_plus"] | None
 
 
 class MethodOptions(TableMethodOptions, total=False):

@@ -18,7 +18,7 @@ METHODS = {  # by family; in words, so that help and completion need not load th
     "Maximum distance": ["mdav", "mdav_plus", "mdav_star", "mdav_star_gamma", "md", "v_mdav"],
     "Large tables": ["mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d"],
     "Along one order": ["projection", "zscore", "npn", "tsp", "mdav_order", "cbfs_order"],
-    "Others": ["kmeans_cleanup", "nearest_neighbor"],
+    "Others": ["dba", "kmeans_cleanup", "mst", "mu_approx", "nearest_neighbor", "pcl", "sbm", "tfrp"],
 }
 EVERY_METHOD = [name for names in METHODS.values() for name in names]
 COSTS = ["sse", "sae", "maxdist", "roundup", "rounddown", "sse_int"]

@@ -25,10 +25,10 @@ from mag._backends.protocol import Backend
 from mag._lib.checks import members_of, one_of
 from mag._lib.lazy import cached_property
 from mag._lib.progress import Progress
-from mag.methods import anneal, kmeans_cleanup, matching, mdav, mona, mondrian, nearest_neighbor, ona
+from mag.methods import anneal, dissolve, kmeans_cleanup, matching, mdav, mona, mondrian, ona, pcl, sbm, trees
 from mag.methods._best_of import sum_of_squares
+from mag.methods._split import split_large
 from mag.methods.anneal.recombine import numbered
-from mag.methods.ona.rounds import split_large
 from mag.methods.orders import cbfs_order, mdav_order, npn, projection, tsp, zscore
 from mag.methods.orders.consecutive import IntegerColumns
 
@@ -102,6 +102,7 @@ class Method:
 METHODS = {
     "anneal": Method(anneal.group, anneal.check, starts=("mona", "ona_star")),
     "cbfs_order": Method(cbfs_order.group),
+    "dba": Method(dissolve.dba),
     "kmeans_cleanup": Method(kmeans_cleanup.group, kmeans_cleanup.check),
     "lmas": Method(ona.lmas, ona.check),
     "matching": Method(matching.group, k=2),
@@ -116,12 +117,17 @@ METHODS = {
     "mondrian": Method(mondrian.mondrian),
     "mondrian_v": Method(mondrian.mondrian_v),
     "mondrian_v2d": Method(mondrian.mondrian_v2d),
-    "nearest_neighbor": Method(nearest_neighbor.group),
+    "mst": Method(trees.mst, trees.check),
+    "mu_approx": Method(trees.mu_approx),
+    "nearest_neighbor": Method(trees.nearest_neighbor),
     "npn": Method(npn.group),
     "ona": Method(ona.ona, ona.check),
     "ona_star": Method(ona.ona_star),
     "ona_star_gamma": Method(ona.ona_star_gamma, ona.check),
+    "pcl": Method(pcl.group, pcl.check),
     "projection": Method(projection.group, projection.check),
+    "sbm": Method(sbm.group),
+    "tfrp": Method(dissolve.tfrp),
     "tsp": Method(tsp.group, tsp.check),
     "v_mdav": Method(mdav.v_mdav, mdav.check),
     "zscore": Method(zscore.group),
@@ -157,11 +163,11 @@ def begin(X: np.ndarray, k: int, init: Any, resources: Resources) -> tuple[np.nd
 
     def run(name: str, progress: Progress) -> np.ndarray:
         labels, _ = METHODS[name].run(X, k, Resources(resources.random_state, progress, threads))
-        return split_large(X, k, numbered(labels), threads, progress)
+        return split_large(X, k, numbered(labels), mdav.mdav_plus, threads, progress)
 
     check_init(k, init)
     if not isinstance(init, str):
-        return split_large(X, k, members_of("init", init, n, k), threads, progress), "labels"
+        return split_large(X, k, members_of("init", init, n, k), mdav.mdav_plus, threads, progress), "labels"
     if init != "auto" or progress.left() == np.inf:
         name = automatic(n, d, k, False) if init == "auto" else init
         labels = run(name, progress)

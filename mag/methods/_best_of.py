@@ -1,18 +1,16 @@
 """The best of several runs, side by side: gain factors to choose from, random starts."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from mag._lib.checks import gain
 from mag._lib.progress import Progress
 from mag._lib.threads import each
 
 Choice = TypeVar("Choice")
-Run: TypeAlias = Callable[[Choice, int, Progress], np.ndarray]  # labels, of a choice, threads and progress
-
-GAMMAS = tuple(g / 10 for g in range(21))  # what the thesis tries: 0 to 2 in steps of 0.1
+Found = TypeVar("Found")
+Run: TypeAlias = Callable[[Choice, int, Progress], np.ndarray | None]  # labels, of a choice, threads and progress
 
 
 def best_of(
@@ -20,32 +18,29 @@ def best_of(
 ) -> tuple[np.ndarray, Choice]:
     """The labels of the cheapest run(choice, threads, progress), the first of equally cheap ones, and its choice.
 
-    When the time is up, of those that have begun; there is always one.
+    A run that finds out that it is not the cheapest one may return None.  When the time is up, of those that have
+    begun; there is always one.
     """
     if len(choices) == 1:
-        return run(choices[0], threads, progress), choices[0]
-    groupings: list[np.ndarray] = []
+        labels = run(choices[0], threads, progress)
+        assert labels is not None  # there is no other
+        return labels, choices[0]
     silent = progress.silent()
-    for a in range(0, len(choices), threads):
-        some = choices[a : a + threads]
-        groupings += each(lambda choice: run(choice, 1, silent), some, threads)
-        if progress.step(len(groupings) / len(choices)):
+    groupings = side_by_side(lambda choice: run(choice, 1, silent), choices, threads, progress)
+    ended = [(labels, choice) for labels, choice in zip(groupings, choices, strict=False) if labels is not None]
+    return ended[int(np.argmin([sum_of_squares(X, labels) for labels, _ in ended]))]
+
+
+def side_by_side(
+    function: Callable[[Choice], Found], choices: Sequence[Choice], threads: int, progress: Progress
+) -> list[Found]:
+    """[function(choice) for choice in choices], or of the first of them when the time is up; there is always one."""
+    found: list[Found] = []
+    for a in range(0, len(choices), 2 * threads):
+        found += each(function, choices[a : a + 2 * threads], threads)
+        if progress.step(len(found) / len(choices)):
             break
-    best = int(np.argmin([sum_of_squares(X, labels) for labels in groupings]))
-    return groupings[best], choices[best]
-
-
-def gammas_of(gamma: Any) -> tuple[float, ...]:
-    """The gain factors to try."""
-    return GAMMAS if isinstance(gamma, str) and gamma == "search" else (gain("gamma", gamma),)
-
-
-def best_gamma(
-    run: Run[float], gamma: Any, X: np.ndarray, threads: int, progress: Progress
-) -> tuple[np.ndarray, dict[str, Any]]:
-    """`best_of` the gain factors to try; the details of the result say which one it was."""
-    labels, chosen = best_of(run, gammas_of(gamma), X, threads, progress)
-    return labels, {"gamma": chosen}
+    return found
 
 
 def sum_of_squares(X: np.ndarray, labels: np.ndarray) -> float:

@@ -1,38 +1,200 @@
 # mypy: ignore-errors
-"""The nearest records of every record, by looking at all of them."""
+"""The nearest records of every record, from blocks of near records on several threads.
+
+Each distance is computed once, for both of its records.  Blocks make tiles, and two tiles are compared at a time: in
+every round each tile meets one other, so that no two threads write into the same lists, and none has to wait.
+"""
+
+from collections.abc import Iterator
 
 import numpy as np
 
-from mag._compiled.jit import jit
+from mag._compiled.jit import called, jit
+from mag._compiled.lanes import lanes_at, least_lane, select, spread
+from mag._compiled.memory import grid, part, scratch
+from mag._compiled.work import NEAREST, NO, NOBODY, YES, insert, space_in, work_for
+from mag._lib.progress import Progress
 from mag._lib.threads import each
-from mag.methods.distances.remaining import measure, remaining
+from mag.methods.distances.blocks import LANES, STEP, distances, field_at, fill_field, scan
 
-BATCH = 256  # records whose neighbors are looked for in one call
+BATCH = 64  # records whose neighbors are looked for in one call
+FEW = 4  # records that are worth a thread
+TILE = 16  # blocks of a tile, which fits into a cache
+TILES = 64  # at most
 
 
 def neighbors(X, count, threads=1):
     """The `count` nearest other records of every record, nearest first, equally near ones in their order."""
+    work = work_for(field_at, *X.shape)
+    return neighbor_lists(work, X, count, threads, Progress())[0]
+
+
+def neighbor_lists(work, X, count, threads, progress):
+    """The `neighbors` and their squared distances; some are missing if `progress` has stopped.
+
+    The memory begins with a field of the records, which is filled here.
+    """
     n = len(X)
-    nearest = np.empty((n, count), np.int64)
-    each(lambda first: search(X, remaining(X), first, min(first + BATCH, n), nearest), range(0, n, BATCH), threads)
-    return nearest
+    arrange(work, X)
+    blocks = -(-n // LANES)
+    found, near = np.full((blocks * LANES, count), n), np.full((blocks * LANES, count), np.inf)
+    worst, most = np.full(blocks * LANES, np.inf), np.full(blocks, np.inf)
+    worst[n:] = -1.0  # nobody is there
+    size = max(TILE, -(-blocks // TILES))
+    tiles = -(-blocks // size)
+    for number, round_ in enumerate(rounds(tiles)):
+        each(lambda pair: compare_tiles(work, X, *pair, size, found, near, worst, most), round_, threads)
+        if progress.step(number / tiles):
+            break
+    order = places(work, X)
+    return found[order], near[order]
+
+
+def rounds(tiles: int) -> Iterator[list[tuple[int, int]]]:
+    """Pairs of numbers, each with itself and with each other, so that no number is in two pairs of a round."""
+    yield [(tile, tile) for tile in range(tiles)]
+    ring = [*range(tiles), *([-1] if tiles % 2 else [])]  # who meets -1 pauses
+    for _ in range(len(ring) - 1):
+        pairs = [(ring[i], ring[-1 - i]) for i in range(len(ring) // 2)]
+        yield [pair for pair in pairs if -1 not in pair]
+        ring = [ring[0], ring[-1], *ring[1:-1]]
+
+
+def search_for(work, X, records, found, distances, threads):
+    """The nearest free records of some records, into their rows; NOBODY behind the last one, infinitely far away."""
+    share = max(min(BATCH, -(-len(records) // threads)), FEW)
+    some = [records[a : a + share] for a in range(0, len(records), share)]
+    each(lambda queries: search(work, X, queries, found, distances), some, threads)
 
 
 @jit
-def search(X, everyone, first, last, nearest):
-    """The rows first .. last-1 of `nearest`."""
-    n, count = nearest.shape
-    distance = np.empty(count)
-    for i in range(first, last):
-        measure(everyone, X[i])
-        everyone.distance[i] = np.inf
-        filled = 0
-        for j in range(n):
-            if (filled == count and everyone.distance[j] >= distance[count - 1]) or j == i:
-                continue
-            place = min(filled, count - 1)
-            while place > 0 and distance[place - 1] > everyone.distance[j]:
-                distance[place], nearest[i, place] = distance[place - 1], nearest[i, place - 1]
-                place -= 1
-            distance[place], nearest[i, place] = everyone.distance[j], j
-            filled = min(filled + 1, count)
+def arrange(work, X):
+    """Put the records into the field."""
+    n, d = X.shape
+    field = field_at(space_in(work), n, d)
+    fill_field(field, grid(X, d), np.empty(n, np.int64))
+
+
+@jit
+def places(work, X):
+    """Where each record is in the field."""
+    n, d = X.shape
+    field, found = field_at(space_in(work), n, d), np.empty(n, np.int64)
+    for i in range(n):
+        found[i] = field.place[i]
+    return found
+
+
+# ---- all records
+
+
+@jit
+def compare_tiles(work, X, one, two, size, found, near, worst, most):
+    """Records of two tiles enter each other's lists: of every place `found`, `near`, and the last distance, `worst`.
+
+    `most` is the largest of these of every block.
+    """
+    (n, d), m = X.shape, found.shape[1]
+    field, rows, ids, keys = field_at(space_in(work), n, d), grid(X, d), grid(found, m), grid(near, m)
+    worst, most = part(worst, 0), part(most, 0)
+    first, last = one * size, min((one + 1) * size, field.blocks)
+    if one == two:
+        for apart in range(size):  # each block with itself first: its lists are full then, and bounds small
+            for a in range(first, last - apart):
+                _compare_blocks(field, rows, a, a + apart, ids, keys, m, worst, most)
+    else:
+        for a in range(first, last):
+            for b in range(two * size, min((two + 1) * size, field.blocks)):
+                _compare_blocks(field, rows, a, b, ids, keys, m, worst, most)
+
+
+@called
+def _compare_blocks(field, rows, a, b, ids, keys, m, worst, most):
+    if _apart(field, a, b) > max(most[a], most[b]):
+        return
+    away = scratch(LANES)
+    _measure_to_box(field, a, b, away)
+    for lane in range(field.size[a]):
+        place = a * LANES + lane
+        if away[lane] <= max(worst[place], most[b]):
+            _compare(field, rows, place, b, lane + 1 if a == b else 0, ids, keys, m, worst)
+    most[a] = _largest(worst, a)
+    most[b] = _largest(worst, b)
+
+
+@called
+def _compare(field, rows, place, b, start, ids, keys, m, worst):
+    """The record at a place, and those of block b from lane `start` on."""
+    i, names, first_place, buffer = field.ids[place // LANES, place % LANES], field.ids[b], b * LANES, scratch(STEP)
+    for first in range(start // STEP * STEP, field.size[b], STEP):
+        key = distances(field.x[b], first, field.d, rows[i])
+        theirs = least_lane(key - worst[lanes_at(first_place + first, STEP)]) <= 0.0
+        if theirs or least_lane(key) <= worst[place]:
+            buffer[lanes_at(0, STEP)] = key
+            for lane in range(max(start, first), min(field.size[b], first + STEP)):
+                _enter(ids, keys, m, worst, place, buffer[lane - first], names[lane])
+                _enter(ids, keys, m, worst, first_place + lane, buffer[lane - first], i)
+
+
+@called
+def _enter(ids, keys, m, worst, place, away, other):
+    """Offer a record to the list of a place."""
+    if away <= worst[place]:
+        insert(keys[place], ids[place], m, m, away, other)
+        worst[place] = keys[place, m - 1]
+
+
+@called
+def _largest(worst, b):
+    largest = worst[b * LANES]
+    for lane in range(1, LANES):
+        largest = max(largest, worst[b * LANES + lane])
+    return largest
+
+
+@called
+def _measure_to_box(field, a, b, away):
+    """Lower bounds of the squared distances of the records of block a from those of block b."""
+    for first in range(0, LANES, STEP):
+        here, total = lanes_at(first, STEP), spread(0.0, STEP)
+        for j in range(field.d):
+            x = field.x[a, j, here]
+            below, above = field.low[j, b] - x, x - field.high[j, b]
+            t = select(below > above, below, above)
+            t = select(t > 0.0, t, spread(0.0, STEP))
+            total = total + t * t
+        away[here] = total
+
+
+@called
+def _apart(field, a, b):
+    """A lower bound of the squared distances of the records of two blocks."""
+    total = 0.0
+    for j in range(field.d):
+        t = max(max(field.low[j, b] - field.high[j, a], field.low[j, a] - field.high[j, b]), 0.0)
+        total += t * t
+    return total
+
+
+# ---- some records
+
+
+@jit
+def search(work, X, queries, found, distances):
+    """The rows of these records."""
+    (n, d), (count, m) = X.shape, (queries.size, found.shape[1])
+    field = field_at(space_in(work), n, d)
+    ids, keys, lengths = np.empty((count, m), np.int64), np.empty((count, m)), np.empty(count, np.int64)
+    _search(field, X, queries, keys, ids, lengths)
+    for q in range(count):
+        i, length = queries[q], lengths[q]
+        found[i, :length], distances[i, :length] = ids[q, :length], keys[q, :length]
+        found[i, length:], distances[i, length:] = NOBODY, np.inf
+
+
+@called
+def _search(field, X, queries, keys, ids, lengths):
+    """The caller keeps the arrays alive."""
+    count, m = ids.shape
+    rows, keys, ids = grid(X, X.shape[1]), grid(keys, m), grid(ids, m)
+    scan(field, rows, part(queries, 0), count, NO, NEAREST, YES, keys, ids, m, part(lengths, 0))

@@ -10,10 +10,10 @@ import numpy as np
 
 from mag._lib.checks import one_of
 from mag._lib.progress import Progress
-from mag.methods._best_of import best_gamma, gammas_of
 from mag.methods.mdav.centroids import CENTROID, CLOSEST
+from mag.methods.mdav.gain import best_gamma, gammas_of
 from mag.methods.mdav.pairs import pairs
-from mag.methods.mdav.run import run_steps
+from mag.methods.mdav.run import Rivals, run_steps
 from mag.methods.mdav.star import star
 from mag.methods.mdav.variable import grow
 
@@ -68,10 +68,10 @@ def _best_gamma(
 ) -> LabelsAndDetails:
     rule = _rule(closest)
 
-    def run(gamma: float, threads: int, progress: Progress) -> np.ndarray:
-        return run_steps(step, X, k, rule, gamma, *others, threads=threads, progress=progress)
+    def run(gamma: float, rivals: Rivals | None, threads: int, progress: Progress) -> np.ndarray | None:
+        return run_steps(step, X, k, rule, gamma, *others, rivals=rivals, threads=threads, progress=progress)
 
-    return best_gamma(run, gamma, X, threads, progress)
+    return best_gamma(run, gamma, X, k, threads, progress)
 
 
 def _rule(closest: str) -> np.int64:

@@ -27,7 +27,7 @@ Lists = namedtuple("Lists", "keys ids filled slot requests used length slots n")
 def lists_at(space, n, length):
     """Lists for some of n records."""
     length = min(length, n)
-    slots = min(n, max(2 * BATCH, MEMORY // length)) + BATCH
+    slots = min(2 * n, max(2 * BATCH, MEMORY // length)) + BATCH
     return Lists(
         keys=reals(space, slots, length),  # a list is a row: the distances, nearest first
         ids=wholes(space, slots, length),  # and whose they are
@@ -46,6 +46,19 @@ def drop_lists(lists):
     """Drop all lists."""
     fill(lists.slot, lists.n, MISSING)
     fill(lists.used, 2, 0)
+
+
+@called
+def copy_lists(lists, near, length):
+    """Begin with lists of all records, if there is room for them."""
+    if lists.slots < lists.n + BATCH:
+        return
+    for i in range(lists.n):
+        lists.slot[i] = i
+        lists.filled[i] = length
+        for rank in range(length):
+            lists.ids[i, rank] = near[i, rank]
+    lists.used[0] = lists.n
 
 
 @called

@@ -158,7 +158,7 @@ def _round(state, ends, average, alone, k):
 
 
 @called
-def _finish(state, k):
+def finish(state, k):
     """Those who are left are a group if they are enough."""
     if state.status[LEFT] < k:
         place_rest(state)
@@ -181,7 +181,7 @@ def pairs(work, X, k, rule, average):
     if ready and average and status[LEFT] >= 2 * k:
         ready = _round(state, ends, average, YES, k)
     if ready:
-        _finish(state, k)
+        finish(state, k)
     elif average:
         cursor = status[CURSOR]
         foresee(field, state.near, order, cursor, k - 1, ZERO, ZERO, out)

@@ -4,14 +4,16 @@
 import numpy as np
 
 from mag._compiled.jit import jit
+from mag._compiled.memory import grid
 from mag._compiled.work import NEAREST, ZERO, work_for
 from mag._lib.threads import each
 from mag.methods.mdav.ends import begin_ends, ends_at, make_farthest, reserve_farthest
-from mag.methods.mdav.nearest_lists import make_lists, reserve_lists
+from mag.methods.mdav.nearest_lists import copy_lists, make_lists, reserve_lists
 from mag.methods.mdav.state import LEFT, begin_state, state_at, state_in
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 
 FEW = 8  # lists that are worth a thread
+SLACK = 1e-9  # of the sum of squares of all records: far above what rounding does to a cost
 
 
 @jit
@@ -48,10 +50,48 @@ def _copy_labels(work, X, k, labels):
         labels[i] = state.label[i]
 
 
-def run_steps(step, X, k, *options, ends=False, threads, progress):
+@jit
+def _copy_nearest(work, X, k, near):
+    """Begin with these lists of nearest records."""
+    state = state_in(work, X, k, ZERO)
+    copy_lists(state.near, grid(near, near.shape[1]), near.shape[1])
+
+
+@jit
+def _cost_by_now(work, X, k, squares):
+    """What the groups cost by now: `squares` are those of the records, whose mean should be near 0."""
+    state = state_in(work, X, k, ZERO)
+    centroids, total = state.centroids, 0.0
+    for i in range(squares.size):
+        if state.label[i] >= 0:
+            total += squares[i]
+    for g in range(centroids.used[0]):
+        for j in range(centroids.d):
+            total -= centroids.sums[g, j] ** 2 / centroids.size[g]
+    return total
+
+
+class Rivals:
+    """What runs share of which the best is wanted: the nearest records, and the least cost of those that have ended.
+
+    `near` are lists of nearest records to begin with.
+    """
+
+    def __init__(self, X, near):
+        self.near, self.least = near, np.inf
+        self.squares = np.square(X).sum(axis=1)
+        self._slack = SLACK * float(self.squares.sum())
+
+    def beat(self, cost):
+        """Whether one of them costs less than this, by more than rounding errors."""
+        return cost > self.least + self._slack
+
+
+def run_steps(step, X, k, *options, ends=False, rivals=None, threads, progress):
     """Call step(work, X, k, *options) until it wants no more lists; when the time is up, Mondrian groups the rest.
 
-    A step that looks for opposite records needs `ends`.
+    A step that looks for opposite records needs `ends`.  With `rivals`, None as soon as the groups cost more than those
+    of another run: that never falls while records join.
     """
     work = work_for(ends_at if ends else state_at, None, *X.shape, k, ZERO)
     _begin(work, X, k)
@@ -59,7 +99,11 @@ def run_steps(step, X, k, *options, ends=False, threads, progress):
     if ends:
         begin_ends(work, X, k)
         lists.append((reserve_farthest, make_farthest))
+    if rivals is not None:
+        _copy_nearest(work, X, k, rivals.near)
     while step(work, X, k, *options):
+        if rivals is not None and rivals.beat(_cost_by_now(work, X, k, rivals.squares)):
+            return None
         jobs = []
         for reserve, make in lists:
             count = reserve(work, X, k)
@@ -70,18 +114,23 @@ def run_steps(step, X, k, *options, ends=False, threads, progress):
             break
     labels = np.empty(len(X), np.int64)
     _copy_labels(work, X, k, labels)
-    _group_rest(X, k, labels, threads, progress)
+    group_rest(X, k, labels, threads, progress)
     return labels
 
 
-def _group_rest(X, k, labels, threads, progress):
-    """Groups for records without one; fewer than k of them join the nearest group."""
+def group_rest(X, k, labels, threads, progress):
+    """Groups for records without one; fewer than k of them join the group with the nearest centroid, one by one."""
     rest, used = np.flatnonzero(labels < 0), int(labels.max()) + 1
     if rest.size >= k:
         labels[rest] = used + labels_of(*parts_of(X[rest], k, 0, VARIANCE, threads, progress))
     elif rest.size:
         done = labels >= 0
         sizes = np.bincount(labels[done])
-        means = np.stack([np.bincount(labels[done], x) / sizes for x in X[done].T], axis=1)
+        sums = np.stack([np.bincount(labels[done], x) for x in X[done].T])
         for i in rest:
-            labels[i] = np.argmin(np.square(means - X[i]).sum(axis=1))
+            away = np.zeros(used)
+            for total, x in zip(sums, X[i], strict=True):
+                away += np.square(total / sizes - x)
+            g = np.argmin(away)
+            labels[i], sizes[g] = g, sizes[g] + 1
+            sums[:, g] += X[i]

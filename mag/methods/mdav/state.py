@@ -19,12 +19,18 @@ State = namedtuple("State", "rows field near centroids away real order label sta
 
 
 @layout
+def list_length(k):
+    """The length of lists of nearest records."""
+    return 2 * k + SPARE
+
+
+@layout
 def state_at(space, rows, n, d, k, rule):
     """Of n records, grouped by a rule which group is closest."""
     return State(
         rows=rows,
         field=field_at(space, n, d),
-        near=lists_at(space, n, 2 * k + SPARE),  # lists of nearest records
+        near=lists_at(space, n, list_length(k)),  # lists of nearest records
         centroids=centroids_at(space, n // k, d),  # of the groups
         away=reals(space, n),  # squared distance of a record from the centroid of all
         real=reals(space, 1, ONE),  # memory for one number

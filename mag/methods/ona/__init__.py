@@ -7,11 +7,15 @@ import numpy as np
 from mag._lib.checks import integer
 from mag._lib.progress import Progress
 from mag.methods import kmeans_cleanup
-from mag.methods._best_of import Run, best_gamma, best_of, gammas_of
+from mag.methods._best_of import Run, best_of
+from mag.methods._split import split_large
+from mag.methods.mdav import mdav_plus
 from mag.methods.mdav.centroids import CENTROID
+from mag.methods.mdav.gain import gammas_of
 from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
-from mag.methods.ona.rounds import polish, shuffle, split_large
+from mag.methods.ona.gain import polish_best
+from mag.methods.ona.rounds import polish, shuffle
 
 MOST = 10**6  # restarts
 
@@ -30,7 +34,7 @@ def lmas(
 
     def run(random: np.random.Generator, threads: int, progress: Progress) -> np.ndarray:
         labels = kmeans_cleanup.group(X, k, factor=factor, random_state=random, threads=threads, progress=progress)
-        return split_large(X, k, labels, threads, progress)
+        return split_large(X, k, labels, mdav_plus, threads, progress)
 
     return _restart(run, check(k, restarts=restarts), X, random_state, threads, progress)
 
@@ -71,9 +75,8 @@ def ona_star_gamma(
     X: np.ndarray, k: int, *, gamma: float | str = "search", threads: int, progress: Progress
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """ONA* from the groups of MDAV*γ; the gain factor is the one with the best result."""
-
-    def run(gamma: float, threads: int, progress: Progress) -> np.ndarray:
-        labels = run_steps(star, X, k, CENTROID, gamma, True, threads=threads, progress=progress)
-        return polish(X, k, labels, threads, progress)
-
-    return best_gamma(run, gamma, X, threads, progress)
+    gammas = gammas_of(gamma)
+    if len(gammas) > 1:
+        return polish_best(X, k, gammas, threads, progress)
+    labels = run_steps(star, X, k, CENTROID, gammas[0], True, threads=threads, progress=progress.span(0.0, 0.5))
+    return polish(X, k, labels, threads, progress.span(0.5, 1.0)), {"gamma": gammas[0]}

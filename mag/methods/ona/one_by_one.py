@@ -5,8 +5,10 @@ from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.random import draw_below
 from mag._compiled.work import NOBODY, ZERO, fill, reals, rest_of, space_in, wholes
-from mag.methods.ona.journal import groups_at, move, nearest, renumber, replace, write
-from mag.methods.ona.phases import gather, is_first, too_large, try_dissolve
+from mag.methods.ona.groups import groups_at, move, renumber, replace
+from mag.methods.ona.joining import is_first
+from mag.methods.ona.journal import nearest, write
+from mag.methods.ona.phases import gather, too_large, try_dissolve
 
 NESTED = 10  # rounds of a split
 
@@ -72,7 +74,7 @@ def _closer(groups, i, g):
     for j in range(d):
         v = groups.rows[i, j]
         here += (v - (groups.sums[g, j] - v) / (size - 1)) ** 2
-    h, there = nearest(groups, i, g)
+    h, there = nearest(groups.journal, i, g)
     return h if h != NOBODY and (there < here or (there == here and h < g)) else NOBODY
 
 
@@ -89,7 +91,7 @@ def visit_records(work, X, k, start, stop, seed):
             h = _closer(groups, i, g)
             if h != NOBODY:
                 move(groups, i, g, h)
-                write(groups, g)
+                write(groups.journal, g)
                 targets[0] = h
                 many += 1
         elif groups.size[g] == k and try_dissolve(groups, g):

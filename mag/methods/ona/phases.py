@@ -9,20 +9,9 @@ from mag._compiled.work import NO, NOBODY, ZERO, Room, layout, reals, rest_of, s
 from mag.methods.mdav.centroids import CENTROID, cost_of
 from mag.methods.mdav.star import small_star
 from mag.methods.mdav.state import state_at
-from mag.methods.ona.journal import (
-    CHANGED,
-    USED,
-    erase,
-    form,
-    groups_at,
-    groups_in,
-    look,
-    move,
-    nearest,
-    renumber,
-    replace,
-    write,
-)
+from mag.methods.ona.groups import CHANGED, USED, form, groups_at, groups_in, move, renumber, replace
+from mag.methods.ona.joining import is_first, joint_cost
+from mag.methods.ona.journal import erase, look, nearest, write
 
 MANY = np.int64(1 << 62)
 
@@ -58,38 +47,8 @@ def too_large(groups, g):
     """A group has got records: its new centroid is written unless it has to be split, which is told."""
     if groups.size[g] >= 2 * groups.k:
         return True
-    write(groups, g)
+    write(groups.journal, g)
     return False
-
-
-@called
-def is_first(targets, p):
-    """Whether no earlier target is the same group."""
-    earlier = 0
-    for q in range(p):
-        earlier += targets[q] == targets[p]
-    return earlier == 0
-
-
-@called
-def _joint_cost(groups, members, targets, inside):
-    """What it costs more if members[p] joins group targets[p]: each target gets them as a group of their own."""
-    rows, d, k, total = groups.rows, groups.d, groups.k, 0.0
-    for p in range(k):
-        if is_first(targets, p):
-            g, many = targets[p], 0
-            for q in range(p, k):
-                if targets[q] == g:
-                    inside[many] = members[q]
-                    many += 1
-            size, away = groups.size[g], 0.0
-            for j in range(d):
-                s = 0.0
-                for q in range(many):
-                    s += rows[inside[q], j]
-                away += (s / many - groups.sums[g, j] / size) ** 2
-            total += cost_of(rows, d, inside[0], part(inside, 1), many - 1) + many * size / (many + size) * away
-    return total
 
 
 @called
@@ -102,17 +61,17 @@ def try_dissolve(groups, g):
     members, targets, inside = groups.scratch, part(groups.scratch, k), part(groups.scratch, 2 * k)
     for p in range(k):
         i = groups.member[g, p]
-        target, _ = nearest(groups, i, g)
+        target, _ = nearest(groups.journal, i, g)
         if target == NOBODY:
             return False
         members[p] = i
         targets[p] = target
     keep = cost_of(groups.rows, d, members[0], part(members, 1), k - 1)
-    if not keep > _joint_cost(groups, members, targets, inside):
+    if not keep > joint_cost(groups.journal, members, targets, k, inside):
         return False
     for p in range(k):
         move(groups, members[p], g, targets[p])
-    erase(groups, g)
+    erase(groups.journal, g)
     return True
 
 
@@ -127,7 +86,7 @@ def _reassign(groups, g):
         best, gain, where, size = NOBODY, 0.0, NOBODY, groups.size[g]
         for p in range(size):
             i = groups.member[g, p]
-            h, away = nearest(groups, i, g)
+            h, away = nearest(groups.journal, i, g)
             if h == NOBODY:
                 return NOBODY
             here = 0.0
@@ -140,7 +99,7 @@ def _reassign(groups, g):
         if best == NOBODY:
             return NOBODY
         move(groups, best, g, where)
-        write(groups, g)
+        write(groups.journal, g)
         if too_large(groups, where):
             return where
     return NOBODY
@@ -154,9 +113,9 @@ def _visit(space, groups, phase, cursor, many):
     """
     for _ in range(many):
         cursor = renumber(groups, cursor)
-        if cursor >= groups.numbers[USED]:
+        if cursor >= groups.counts[USED]:
             return NOBODY
-        if groups.serial[cursor] >= 0:
+        if groups.journal.serial[cursor] >= 0:
             # up to k groups have to be split, in turn; one call of `_split` in the code, for the compiler's sake
             dissolved = phase == 0 and groups.size[cursor] == groups.k and try_dissolve(groups, cursor)
             p, targets = 0, part(groups.scratch, groups.k)
@@ -221,10 +180,10 @@ def group_part(work, rows, k, rounds, labels, members):
     groups = groups_at(space, grid(rows, d), n, d, k)
     form(groups, part(own, 0))
     for _ in range(rounds):
-        groups.numbers[CHANGED] = 0
+        groups.counts[CHANGED] = 0
         for phase in range(2):
             _visit(space, groups, phase, ZERO, MANY)
-        if groups.numbers[CHANGED] == 0:
+        if groups.counts[CHANGED] == 0:
             break
     for p in range(n):
         labels[members[p]] = groups.label[p]
@@ -243,7 +202,7 @@ def refresh(work, X, k, start, stop):
     """Bring the memories of these records up to date; several threads may do that at once."""
     groups = groups_in(work, X, k)
     for i in range(start, stop):
-        look(groups, i)
+        look(groups.journal, i)
 
 
 @jit
@@ -260,6 +219,6 @@ def groups_now(work, X, k, labels):
     groups = groups_in(work, X, k)
     for i in range(labels.size):
         labels[i] = groups.label[i]
-    changed = groups.numbers[CHANGED]
-    groups.numbers[CHANGED] = 0
-    return groups.numbers[USED], changed
+    changed = groups.counts[CHANGED]
+    groups.counts[CHANGED] = 0
+    return groups.counts[USED], changed

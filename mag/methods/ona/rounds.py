@@ -1,35 +1,41 @@
 """Rounds of ONA on any grouping: short compiled steps, and memories brought up to date on several threads between."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from mag._compiled.work import Work, work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
-from mag.methods.mdav.centroids import CENTROID
-from mag.methods.mdav.run import run_steps
-from mag.methods.mdav.star import star
+from mag.methods._best_of import sum_of_squares
+from mag.methods._split import split_large
+from mag.methods.mdav import mdav_plus
 from mag.methods.ona.one_by_one import visit_records
 from mag.methods.ona.phases import form_groups, groups_now, refresh, rounds_at, visit
 
 ROUNDS = 30  # at most, as in section 6.5
 SHARE = 512  # groups, or records, a step
+MOST = 0.05  # of its cost that a grouping is expected to lose after the first round
 SLOWER = 0.7  # of what is left to do, this much is left after a round: a guess for the progress bar
-
-
-def split_large(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
-    """Split groups of 2k records or more by MDAV+, which never makes such groups (algorithm 13)."""
-    for g in np.flatnonzero(np.bincount(labels) >= 2 * k):
-        members = np.flatnonzero(labels == g)
-        parts = run_steps(star, X[members], k, CENTROID, 0.0, False, threads=threads, progress=progress)
-        labels[members] = np.where(parts > 0, labels.max() + parts, g)
-    return labels
 
 
 def polish(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
     """ONA* on a grouping: dissolve and reassign (algorithm 15) until nothing changes or the time is up."""
+    labels = split_large(X, k, labels, mdav_plus, threads, progress)
+    return _rounds(X, k, labels, _dissolve_and_reassign(X, k, threads), progress)
 
+
+def polish_below(X: np.ndarray, k: int, least: float, progress: Progress, labels: np.ndarray) -> np.ndarray | None:
+    """`polish`, or None as soon as it seems not to get below the `least` cost of another one.
+
+    As a rule, a round gains less than the one before, and all that follow about as much as the last one.
+    """
+    labels = split_large(X, k, labels, mdav_plus, 1, progress)
+    return _rounds(X, k, labels, _dissolve_and_reassign(X, k, 1), progress, least)
+
+
+def _dissolve_and_reassign(X: np.ndarray, k: int, threads: int) -> Callable[[Work], Iterator[None]]:
     def turn(work: Work) -> Iterator[None]:
         for phase in range(2):
             _refresh(work, X, k, threads)
@@ -38,7 +44,7 @@ def polish(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Pr
                 cursor = visit(work, X, k, phase, cursor, SHARE)
                 yield
 
-    return _rounds(X, k, split_large(X, k, labels, threads, progress), turn, progress)
+    return turn
 
 
 def shuffle(X: np.ndarray, k: int, labels: np.ndarray, seed: int, threads: int, progress: Progress) -> np.ndarray:
@@ -60,10 +66,17 @@ def _refresh(work: Work, X: np.ndarray, k: int, threads: int) -> None:
 
 
 def _rounds(
-    X: np.ndarray, k: int, labels: np.ndarray, turn: Callable[[Work], Iterator[None]], progress: Progress
-) -> np.ndarray:
+    X: np.ndarray,
+    k: int,
+    labels: np.ndarray,
+    turn: Callable[[Work], Iterator[None]],
+    progress: Progress,
+    least: float = np.inf,
+) -> Any:
+    """Labels; None with a `least` cost that seems out of reach."""
     work = work_for(rounds_at, None, *X.shape, k)
     form_groups(work, X, k, labels)
+    before = np.inf
     for number in range(ROUNDS):
         for _ in turn(work):  # between two steps the groups are always valid
             if progress.step(1.0 - SLOWER**number):
@@ -72,4 +85,9 @@ def _rounds(
         _, changes = groups_now(work, X, k, labels)
         if not changes:
             break
+        if least < np.inf:
+            cost = sum_of_squares(X, labels)
+            if cost - min(before - cost, MOST * cost) > least:
+                return None
+            before = cost
     return labels

@@ -1,43 +1,69 @@
 # mypy: ignore-errors
 """Nearest point next: from the record farthest from the mean, always on to the nearest one that is left.
 
-Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006.
+Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006.  The nearest one that is left is mostly among the few nearest
+of all, which are searched for on several threads; where all of them are gone, few records are left to look at.
 """
 
 import numpy as np
 
-from mag._compiled.jit import jit
+from mag._compiled.jit import called, jit
+from mag._compiled.memory import grid, part
+from mag._compiled.work import NEAREST, NO, ONE, YES, space_in, work_for
 from mag._lib.progress import Progress
-from mag.methods.distances.remaining import farthest, measure, nearest, remaining, sweep, take, the_rest
+from mag.methods.distances.blocks import field_at, is_free, scan, take
+from mag.methods.distances.neighbors import neighbor_lists
+from mag.methods.distances.remaining import the_rest
 from mag.methods.orders.consecutive import labels_in_order
 
-WORK = 2**24  # coordinates looked at between two looks at the clock
+NEAR = 16  # nearest records of every record
+LISTS = 0.7  # of the progress is for them
+WORK = 2**24  # coordinates looked at between two looks at the clock, at most
 
 
-def group(X, k, *, integers, progress):
+def group(X, k, *, integers, threads, progress):
     """The best groups of consecutive records."""
-    return labels_in_order(X, order(X, progress), k, integers)
+    return labels_in_order(X, order(X, progress, threads), k, integers)
 
 
-def order(X, progress=None):
+def order(X, progress=None, threads=1):
     """The walk; where time runs out, the rest in the order of their sums."""
-    n, progress = len(X), progress or Progress()
-    path, rest = np.empty(n, np.int64), remaining(X)
-    measure(rest, X.mean(axis=0))
-    path[0] = take(rest, farthest(rest))
-    done = 1
-    while done < n and not progress.step(1.0 - (1.0 - done / n) ** 2):
-        stop = min(n, done + 1 + WORK // (rest.count[1] * X.shape[1]))
-        walk(X, rest, path, done, stop)
-        done = stop
+    (n, d), progress = X.shape, progress or Progress()
+    away = np.zeros(n)
+    for x, mean in zip(X.T, X.mean(axis=0), strict=True):
+        away += np.square(x - mean)
+    path, done = np.empty(n, np.int64), 1
+    path[0] = np.argmax(away)
+    if n > 1:
+        work = work_for(field_at, n, d)
+        near, _ = neighbor_lists(work, X, min(NEAR, n - 1), threads, progress.span(0.0, LISTS))
+        while done < n and not progress.step(LISTS + (1.0 - LISTS) * done / n):
+            stop = min(n, done + 1 + WORK // ((n - done) * d))
+            walk(work, X, near, path, done, stop)
+            done = stop
     path[done:] = the_rest(X, path[:done])
     return path
 
 
 @jit
-def walk(X, rest, path, done, stop):
+def walk(work, X, near, path, done, stop):
     """Steps done .. stop-1."""
+    n, d = X.shape
+    field, key, other, one = field_at(space_in(work), n, d), np.empty(1), np.empty(1, np.int64), np.empty(1, np.int64)
     for step in range(done, stop):
-        measure(rest, X[path[step - 1]])
-        path[step] = take(rest, nearest(rest))
-        sweep(rest)
+        i, p = path[step - 1], 0
+        take(field, i)
+        while p < near.shape[1] and not is_free(field, near[i, p]):
+            p += 1
+        if p < near.shape[1]:
+            path[step] = near[i, p]
+        else:
+            _find_nearest(field, X, path[step - 1 : step], key, other, one)
+            path[step] = other[0]
+
+
+@called
+def _find_nearest(field, X, query, key, other, one):
+    """The nearest free record; the caller keeps the arrays alive."""
+    rows = grid(X, X.shape[1])
+    scan(field, rows, part(query, 0), ONE, NO, NEAREST, YES, grid(key, 1), grid(other, 1), ONE, part(one, 0))

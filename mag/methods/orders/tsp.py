@@ -57,7 +57,7 @@ def orders(X, exchanges, random_state, threads, progress):
 def _paths(X, exchanges, random_state, threads, progress):
     n = len(X)
     walking, exploring = progress.span(0.0, 0.2), progress.span(0.3, 1.0)
-    walk = npn.order(X, walking)
+    walk = npn.order(X, walking, threads)
     yield walk
     if n < 8 or walking.step(1.0):
         return

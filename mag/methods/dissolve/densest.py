@@ -1,0 +1,205 @@
+# mypy: ignore-errors
+"""How DBA begins: the record whose k nearest, itself included, cost least takes them as a group, and so on.
+
+That needs little more than one search for neighbors.  Every record x has a list of free records, the nearest first.
+Free records only become fewer, so what is left of a list stays right, and cost(N(x)) changes only when one of its
+members leaves: each record knows in whose N(x) it is.  Where a list is used up, a bound is known: SSE(N) is 1/k of all
+squared distances in N, at least those from x, and who is missing is no nearer than the end of the list.  It is searched
+for again only if that bound could win.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from mag._compiled.jit import called, jit
+from mag._compiled.memory import grid, part
+from mag._compiled.work import NOBODY, fill, insert, layout, reals, space_in, wholes, work_for
+from mag.methods.distances.blocks import field_at, is_free, take
+from mag.methods.distances.neighbors import neighbor_lists, search_for
+from mag.methods.mdav.centroids import cost_of
+from mag.methods.mdav.run import group_rest
+
+LENGTH = 4  # times k: the length of the lists
+BATCH = 32  # lists that are made at once
+SLACK = 1.0 - 1e-9  # far below what rounding does to a bound
+STEPS = 2**24  # records looked at between two looks at the clock
+FIRST = 0.5  # of the progress is for the first lists
+LEFT, GROUPS = 0, 1
+
+Surroundings = namedtuple("Surroundings", "rows field cost bound rank member first following changed counts k")
+
+
+@layout
+def surroundings_at(space, rows, n, d, k):
+    """Of n records."""
+    return Surroundings(
+        rows=rows,
+        field=field_at(space, n, d),
+        cost=reals(space, n),  # of N(x); infinite where it is not known, or x is not free
+        bound=reals(space, n),  # of that, where it is not known, otherwise infinite
+        rank=wholes(space, n),  # of the last member of N(x) in the list of x
+        member=wholes(space, n, k - 1),  # N(x) without x, in no order; NOBODY is missing
+        first=wholes(space, n),  # links all places of `member` where a record stands
+        following=wholes(space, n, k - 1),
+        changed=wholes(space, n),  # memory for those whose N(x) has changed
+        counts=wholes(space, 2),  # LEFT, GROUPS
+        k=k,
+    )
+
+
+@called
+def _surroundings_in(work, X, k):
+    """What `surroundings_at` cuts from this memory."""
+    return surroundings_at(space_in(work), grid(X, X.shape[1]), X.shape[0], X.shape[1], k)
+
+
+@called
+def _complete(s, x, ids, keys, length, out):
+    """Put the next free records of the list where members of N(x) are missing, and write its cost, or a bound."""
+    k, rank, present, missing, total = s.k, s.rank[x], 0, 0, 0.0
+    for place in range(k - 1):
+        if s.member[x, place] == NOBODY:
+            rank += 1
+            while rank < length and ids[rank] >= 0 and not is_free(s.field, ids[rank]):
+                rank += 1
+            if rank < length and ids[rank] >= 0:
+                _link(s, x, place, ids[rank])
+            else:
+                rank = length
+                missing += 1
+    s.rank[x] = rank
+    for p in range(min(rank + 1, length)):  # its members in order
+        if ids[p] >= 0 and is_free(s.field, ids[p]):
+            out[present] = ids[p]
+            total += keys[p]
+            present += 1
+    s.cost[x] = np.inf if missing > 0 else cost_of(s.rows, s.field.d, x, out, k - 1)
+    s.bound[x] = (total + missing * keys[length - 1]) / k * SLACK if missing > 0 else np.inf
+
+
+@called
+def _link(s, x, place, other):
+    s.member[x, place] = other
+    s.following[x, place] = s.first[other]
+    s.first[other] = x * (s.k - 1) + place
+
+
+@called
+def _take_group(s, ids, keys, length, labels, x, out):
+    """N(x) leaves; those who have lost a member get the next one."""
+    k, members, count = s.k, part(out, 0), 1
+    members[0] = x
+    for place in range(k - 1):
+        members[count] = s.member[x, place]
+        count += 1
+    for p in range(k):
+        i = members[p]
+        take(s.field, i)
+        labels[i] = s.counts[GROUPS]
+        s.cost[i] = np.inf
+        s.bound[i] = np.inf
+    s.counts[GROUPS] += 1
+    s.counts[LEFT] -= k
+    changed, many, places = s.changed, 0, k - 1
+    for p in range(k):
+        link = s.first[members[p]]
+        while link != NOBODY:
+            other, place = link // places, link % places
+            link = s.following[other, place]
+            s.member[other, place] = NOBODY
+            if is_free(s.field, other) and s.cost[other] + s.bound[other] >= 0.0:
+                s.cost[other] = -np.inf  # it is in `changed`
+                s.bound[other] = 0.0
+                changed[many] = other
+                many += 1
+    for p in range(many):
+        i = changed[p]
+        _complete(s, i, ids[i], keys[i], length, out)
+
+
+@called
+def _least(values, n):
+    """The first of the least values."""
+    best = 0
+    for i in range(1, n):
+        if values[i] < values[best]:
+            best = i
+    return best
+
+
+# ---- from Python
+
+
+def group_densest(X, k, threads, progress):
+    """Labels of groups of k, numbered in turn; fewer than k records that are left join the nearest groups."""
+    n, d = X.shape
+    work, labels = work_for(surroundings_at, None, n, d, k), np.full(n, -1)
+    length = min(LENGTH * k, n - 1)
+    lists = neighbor_lists(work, X, length, threads, progress.span(0.0, FIRST))
+    left = n
+    if not progress.stopped:
+        begin(work, X, k, *lists)
+        progress, wanted = progress.span(FIRST, 1.0), np.empty(BATCH, np.int64)
+        while left >= k and not progress.step(1.0 - left / n):
+            left, count = take_groups(work, X, k, *lists, labels, wanted, 1 + STEPS // n)
+            if count:
+                search_for(work, X, wanted[:count], *lists, threads)
+                renew(work, X, k, *lists, wanted[:count])
+    group_rest(X, k, labels, threads, progress)
+    return labels
+
+
+@jit
+def begin(work, X, k, ids, keys):
+    """All records are free, and have lists."""
+    n, length = ids.shape
+    s = _surroundings_in(work, X, k)
+    s.counts[LEFT], s.counts[GROUPS] = n, 0
+    fill(s.first, n, NOBODY)
+    fill(s.member, n * (k - 1), NOBODY)
+    fill(s.rank, n, NOBODY)
+    out = np.empty(k, np.int64)
+    lists, distances = grid(ids, length), grid(keys, length)
+    for x in range(n):
+        _complete(s, x, lists[x], distances[x], length, out)
+
+
+@jit
+def take_groups(work, X, k, ids, keys, labels, wanted, most):
+    """Make up to `most` groups, until lists are wanted; returns how many records are free, and the number of lists."""
+    n, length = ids.shape
+    s = _surroundings_in(work, X, k)
+    lists, distances, out, bounds = grid(ids, length), grid(keys, length), np.empty(k, np.int64), np.empty(BATCH)
+    for _ in range(most):
+        if s.counts[LEFT] < k:
+            break
+        x = _least(s.cost, n)
+        if s.bound[_least(s.bound, n)] <= s.cost[x]:
+            return s.counts[LEFT], _want(s, n, s.cost[x], bounds, wanted)
+        _take_group(s, lists, distances, length, labels, x, out)
+    return s.counts[LEFT], 0
+
+
+@called
+def _want(s, n, most, bounds, wanted):
+    """Those with the least bounds up to `most`; returns how many there are."""
+    count = 0
+    for i in range(n):
+        if s.bound[i] <= most and s.bound[i] < np.inf:
+            count = insert(bounds, wanted, BATCH, count, s.bound[i], i)
+    return count
+
+
+@jit
+def renew(work, X, k, ids, keys, renewed):
+    """These records have new lists, which begin with the members of N(x) that they had."""
+    length = ids.shape[1]
+    s = _surroundings_in(work, X, k)
+    lists, distances, out = grid(ids, length), grid(keys, length), np.empty(k, np.int64)
+    for x in renewed:
+        present = 0
+        for place in range(k - 1):
+            present += s.member[x, place] != NOBODY
+        s.rank[x] = present - 1
+        _complete(s, x, lists[x], distances[x], length, out)

@@ -1,0 +1,119 @@
+# mypy: ignore-errors
+"""Groups of fewer than 3k records that exchange them."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from mag._compiled.jit import called
+from mag._compiled.memory import grid
+from mag._compiled.work import fill, layout, space_in, wholes
+from mag.methods.distances.blocks import LANES
+from mag.methods.ona.journal import add_record, clear_journal, journal_at, rename_groups, write
+
+USED, CHANGED = 0, 1
+
+Groups = namedtuple("Groups", "journal rows n d k sums size label member counts scratch")
+
+
+@layout
+def groups_at(space, rows, n, d, k):
+    """Groups of n records."""
+    most = n // k
+    room = 2 * most + 4 * k + LANES  # numbers of groups, until `renumber`
+    journal = journal_at(space, rows, n, d, most, room)
+    return Groups(
+        journal=journal,
+        rows=rows,
+        n=n,
+        d=d,
+        k=k,
+        sums=journal.sums,
+        size=journal.size,
+        label=wholes(space, n),
+        member=wholes(space, room, 3 * k),
+        counts=wholes(space, 2),  # USED, CHANGED
+        scratch=wholes(space, 9 * k),
+    )
+
+
+@called
+def groups_in(work, X, k):
+    """What `groups_at` cuts from this memory."""
+    return groups_at(space_in(work), grid(X, X.shape[1]), X.shape[0], X.shape[1], k)
+
+
+@called
+def form(groups, labels):
+    """The groups of labels 0, 1, …, each smaller than 3k."""
+    clear_journal(groups.journal)
+    fill(groups.counts, 2, 0)
+    for i in range(groups.n):
+        _enter(groups, i, labels[i])
+        groups.counts[USED] = max(groups.counts[USED], labels[i] + 1)
+    for g in range(groups.counts[USED]):
+        write(groups.journal, g)
+
+
+@called
+def _enter(groups, i, g):
+    groups.member[g, groups.size[g]] = i
+    groups.label[i] = g
+    add_record(groups.journal, g, i)
+
+
+@called
+def _leave(groups, i, g):
+    members, last, d = groups.member[g], groups.size[g] - 1, groups.d
+    p = 0
+    while members[p] != i:
+        p += 1
+    members[p] = members[last]
+    groups.size[g] = last
+    for j in range(d):
+        groups.sums[g, j] -= groups.rows[i, j]
+
+
+@called
+def move(groups, i, source, target):
+    """Record i changes groups; both centroids have yet to be written."""
+    _leave(groups, i, source)
+    _enter(groups, i, target)
+    groups.counts[CHANGED] += 1
+
+
+@called
+def replace(groups, g, members, parts, size):
+    """Group g is split: part 0 keeps its number, the others get the next ones.  parts[p] is the part of members[p]."""
+    first, count, d = groups.counts[USED], 1, groups.d
+    for p in range(size):
+        count = max(count, parts[p] + 1)
+    for h in range(count):
+        target = g if h == 0 else first + h - 1
+        groups.size[target] = 0
+        fill(groups.sums[target], d, 0.0)
+        for p in range(size):
+            if parts[p] == h:
+                _enter(groups, members[p], target)
+        write(groups.journal, target)
+    groups.counts[USED] = first + count - 1
+
+
+@called
+def renumber(groups, cursor):
+    """Numbers without gaps when they are about to run out, in the same order; returns the new cursor."""
+    journal, used, wide = groups.journal, groups.counts[USED], 3 * groups.k
+    if used + 2 * groups.k < journal.room:
+        return cursor
+    number, count = np.empty(journal.room + 1, np.int64), 0
+    for g in range(journal.room + 1):
+        number[g] = count
+        if g < used and journal.serial[g] >= 0:
+            for p in range(wide):
+                groups.member[count, p] = groups.member[g, p]
+            count += 1
+    groups.counts[USED] = count
+    rename_groups(journal, number)
+    for i in range(groups.n):
+        groups.label[i] = number[groups.label[i]]
+    return number[cursor]
