@@ -24,6 +24,8 @@ from mag._lib.errors import REPORT, NotAnonymous, TypeMistake, ValueMistake
 from mag._lib.rowhash import add_cells
 from mag.frames import Frame, frame_of
 
+__all__ = ["recount"]
+
 
 class Incomparable(TypeMistake):
     """Cells that cannot be compared exactly."""

@@ -207,6 +207,14 @@ def test_commands_load_what_they_need_only(tmp_path, command, heavy):
     assert run(code).splitlines()[-1] == "[]"
 
 
+def test_dir_lists_public_names_only():
+    code = "import mag, mag.cli, mag.scale; {}; print(*[n for n in dir({}) if not n.startswith('__')])"
+    assert run(code.format("mag.univariate([1, 2], 2), mag.verify", "mag")).split() == sorted(
+        {*mag.__all__, "Microaggregator"} & set(dir(mag))
+    )
+    assert run(code.format("mag.scale.kernels", "mag.scale")).split() == sorted(mag.scale.__all__)
+
+
 def test_names_are_found_on_demand():
     assert set(mag.__all__) <= set(dir(mag))
     for name in mag.__all__:
