@@ -509,7 +509,7 @@ def test_shares(part, text):
 
 
 def test_the_gallery_shows_pictures_that_are_there_and_small():
-    folder = pathlib.Path(mag.__file__).parents[1] / "docs"
+    folder = pathlib.Path(mag.__file__).parents[1] / "docs" / "figures"
     shown = re.findall(r"!\[[^]]{20,}\]\(([^)]+)\)", (folder / "gallery.md").read_text(encoding="utf-8"))
     assert {path.name for path in (folder / "gallery").iterdir()} <= {pathlib.PurePath(link).name for link in shown}
     assert all((folder / link).stat().st_size < 100_000 for link in shown)

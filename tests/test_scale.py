@@ -589,7 +589,7 @@ def test_kernels_run_in_other_processes():
 
 
 def test_the_examples_of_the_documentation():
-    path = pathlib.Path(__file__).parent.parent / "docs" / "scale.md"
+    path = pathlib.Path(__file__).parent.parent / "docs" / "guide" / "scale.md"
     failed, tried = doctest.testfile(str(path), module_relative=False)
     assert tried > 5
     assert not failed
