@@ -32,7 +32,7 @@ class Incomparable(TypeMistake):
 
 
 def recount(table: Any, columns: Sequence[Hashable]) -> int:
-    """Smallest number of records that are alike in these columns, on the table as it is published.
+    """The smallest class: the least number of records that are equal in these columns, as they are stored.
 
     Cells are compared bit by bit: −0.0 is not 0.0, unlike in `mag.privacy.k_anonymity`, which compares values and can
     therefore be larger.

@@ -434,7 +434,7 @@ def test_a_release_writes_its_report(tmp_path, scope):
     reader = Reader(release.report(tmp_path / "report.html", title="Title").read_text(encoding="utf-8"))
     assert str(release.guarantee).replace(" = ", " = ") in reader.text.replace("\N{NO-BREAK SPACE}", " ")
     assert all(warning in reader.text for warning in release.warnings)
-    assert "Published as they are: satisfaction" in reader.text
+    assert "Published unchanged: satisfaction" in reader.text
     assert re.search(r"born( \d{4})+ Spread kept", reader.text)  # an axis of years
     assert f"Computed on {release.risk()['records']:.0f} records" in reader.text
     assert "small strata: suppress" in reader.text

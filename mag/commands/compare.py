@@ -46,7 +46,7 @@ SHOWN = {  # how columns are called here, and those that are printed in percent
 
 
 def compare(
-    source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to mask on trial.")],
+    source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to try methods on.")],
     column: ToMask,
     k: Annotated[
         list[int], typer.Option("-k", help="A group size to try. Repeatable.", metavar="K", rich_help_panel=GROUPING)

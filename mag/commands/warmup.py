@@ -10,9 +10,11 @@ from mag.commands._options import Quiet
 
 def warmup(
     cost: Annotated[
-        list[str] | None, typer.Option("--cost", "-c", help="To compile; repeatable (default: sse).")
+        list[str] | None, typer.Option("--cost", "-c", help="Cost to compile for. Repeatable (default: sse).")
     ] = None,
-    k: Annotated[list[int] | None, typer.Option("-k", help="A group size; repeatable (default: 2 to 12).")] = None,
+    k: Annotated[
+        list[int] | None, typer.Option("-k", help="Group size to compile for. Repeatable (default: 2 to 12).")
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Compile ahead, so that the first call is fast (for container images)."""

@@ -9,7 +9,7 @@ from mag._lib.equal import classes
 
 
 def discernibility(table: Any, *, k: int = 1) -> int:
-    """Sum of squared class sizes: each record costs as many records as it cannot be told from.
+    """Sum of squared class sizes: each record costs the number of records that it cannot be distinguished from.
 
     ``C_DM = Σ_{|C| ≥ k} |C|² + Σ_{|C| < k} n |C|``
 

@@ -19,7 +19,7 @@ def ncp(original: Any, groups: Any, *, weights: Any = None, hierarchies: Any = N
     groups : array, shape (n,) or (n, ·)
         The group of every record; or the published records, whose equal ones are a group.
     weights : array of numbers, shape (d,), optional
-        One per column, 1 unless told otherwise.
+        One per column; 1 by default.
     hierarchies : dict, optional
         For categorical columns, by their index: a dict from every category to its parent, up to one root.
     normalized : bool

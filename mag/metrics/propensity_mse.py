@@ -22,8 +22,8 @@ def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge:
     ----------
     original, masked : array of numbers, shape (n, d) or (n,)
     quadratic : bool
-        Let the regression use squares and products of the columns beside the columns themselves.  Group means leave the
-        means of the columns as they are, so that the columns alone tell nothing, whatever the groups.
+        Let the regression also use squares and products of the columns.  Masking by group means does not change the
+        means of the columns, so that the columns alone reveal nothing, whatever the groups.
     ridge : float
         The coefficients of standardized terms pay ``ridge/2 · ‖β‖²`` beside the negative log-likelihood, so that they
         stay finite where the tables can be separated.

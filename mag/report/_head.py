@@ -77,7 +77,7 @@ def _not_promised(facts: Facts) -> Element:
         alike = f"The smallest number of records alike in all masked columns is {whole(facts.smallest)}."
         points.append([f"This is not joint k-anonymity. {alike}"])
     if facts.untouched:
-        points.append(["Published as they are, and not covered: ", *names(facts.untouched), ".", _exposed(facts)])
+        points.append(["Published unchanged, and not covered: ", *names(facts.untouched), ".", _exposed(facts)])
     else:
         points.append(["No column was left untouched: only the columns named here are published."])
     points.append(

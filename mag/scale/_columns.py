@@ -49,7 +49,7 @@ def columns(
     solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
     columns, keep : list of names
-        Of a dataframe, the columns to group, by default all that are not kept, and those to hand on as they are.
+        Of a dataframe, the columns to group, by default all that are not kept, and those to publish unchanged.
         A column that is neither is an error.
     columns_per_task : int, optional
         How many columns a task holds; by default what 64 MB hold, at least one, and fewer where that makes fewer than

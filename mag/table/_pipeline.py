@@ -341,7 +341,7 @@ def _warnings(frame: Frame, strata: Strata, groups: Groups, request: Request) ->
     if not request.options.shuffle and (note := frame.index_note(published, strata.withheld > 0)):
         warnings.append(note)
     if roles.keep:
-        warnings.append(f"Published as they are: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")
+        warnings.append(f"Published unchanged: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")
     merged = [str(name) for name, blank in zip(roles.by, strata.blank, strict=True) if blank is not None]
     if merged:
         warnings.append(f"Small strata were pooled: cells of {', '.join(merged)} are missing there.")
