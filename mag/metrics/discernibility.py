@@ -16,7 +16,7 @@ def discernibility(table: Any, *, k: int = 1) -> int:
     Parameters
     ----------
     table : array, shape (n, d) or (n,)
-        The published records, whose equal ones are a class; or the group of every record.
+        The published records, of which equal ones form a class; or the group of every record.
     k : int
         Records of smaller classes count as suppressed and cost n each.  With 1, none does.
 

@@ -17,7 +17,7 @@ def ncp(original: Any, groups: Any, *, weights: Any = None, hierarchies: Any = N
     ----------
     original : array, shape (n, d) or (n,)
     groups : array, shape (n,) or (n, ·)
-        The group of every record; or the published records, whose equal ones are a group.
+        The group of every record; or the published records, of which equal ones form a group.
     weights : array of numbers, shape (d,), optional
         One per column; 1 by default.
     hierarchies : dict, optional
