@@ -97,7 +97,7 @@ def _units(frame: Frame, name: Hashable) -> Units:
     try:
         units = frame.column(name).units()
     except Refused as refused:
-        raise TypeMistake(f"columns must hold numbers or moments; {name!r} holds {refused}.") from None
+        raise TypeMistake(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
     except ValueError as error:
         raise ValueMistake(f"column {name!r} has {error}") from None
     if not units.is_integer and not np.isfinite(units.values).all():
@@ -346,7 +346,7 @@ def _warnings(frame: Frame, strata: Strata, groups: Groups, request: Request) ->
     if merged:
         warnings.append(f"Small strata were pooled: cells of {', '.join(merged)} are missing there.")
     if not groups.complete:
-        warnings.append("The search was ended by time_limit: the groups are those found until then.")
+        warnings.append("time_limit ended the search: these are the best groups found until then.")
     return tuple(warnings)
 
 
