@@ -28,7 +28,7 @@ def best(function: Callable[[], object], repeats: int = 5, budget: float = 3.0) 
 def machine() -> dict:
     """Where and with what the figures were measured."""
     packages = {}
-    for name in ("numpy", "numba", "microagg1d", "mag-sdc"):
+    for name in ("numpy", "numba", "microagg1d", "microaggregation", "mag-sdc"):
         try:
             packages[name] = version(name)
         except PackageNotFoundError:

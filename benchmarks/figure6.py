@@ -18,7 +18,7 @@ from benchmarks._measure import machine, save, show
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-PATH = pathlib.Path(__file__).parent / "figure6.png"
+PATH = pathlib.Path(__file__).parents[1] / "docs" / "figures" / "figure6.png"
 GROUPS = (2, 3, 5, 7, 10, 15, 20, 30, 50)
 RUNS = 10
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gallery`: the pictures of docs/gallery.md, of the table that `mag demo` generates.
+"""`python -m benchmarks.gallery`: the pictures of docs/figures/gallery.md, of the table that `mag demo` generates.
 
 Pictures of the report are taken in headless Chromium; without it they stay as they are, and the command says so.
 """
@@ -20,7 +20,7 @@ from tests.browser import CHROMIUM, opened
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-FOLDER = pathlib.Path(__file__).parents[1] / "docs" / "gallery"
+FOLDER = pathlib.Path(__file__).parents[1] / "docs" / "figures" / "gallery"
 GROUP_SIZES = (2, 3, 5, 10, 20)
 METHODS = {
     "mdav": ("o", "0.55"),

@@ -1,7 +1,7 @@
 """`python -m benchmarks.gpu`: the CUDA backend on a real device; `--model` prints the model of cost, without one.
 
-Kernels are timed with CUDA events.  Bandwidth counts what a kernel must read and write (docs/gpu.md), against the peak
-of the device.  The CPU backend runs on the same table.
+Kernels are timed with CUDA events.  Bandwidth counts what a kernel must read and write (docs/guide/gpu.md), against
+the peak of the device.  The CPU backend runs on the same table.
 """
 
 import argparse

@@ -10,7 +10,7 @@ import mag
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-PATH = pathlib.Path(__file__).parent / "groups.png"
+PATH = pathlib.Path(__file__).parents[1] / "docs" / "figures" / "groups.png"
 
 
 def draw(path: pathlib.Path = PATH) -> None:

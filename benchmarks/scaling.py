@@ -16,7 +16,7 @@ from benchmarks.univariate import rival
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-PATH = pathlib.Path(__file__).parent / "scaling.png"
+PATH = pathlib.Path(__file__).parents[1] / "docs" / "figures" / "scaling.png"
 LENGTHS = (10**3, 10**4, 10**5, 10**6, 10**7)
 GROUPS = (2, 3, 5, 10, 20, 50, 100, 1000, 10_000, 100_000)
 STYLES = {

@@ -1,7 +1,8 @@
 """`python -m benchmarks.univariate`: every solver's time as a ratio to np.argsort, and its excess over the optimum.
 
-Also start-up, memory, small calls, the other costs, hostile shapes and two threads.  The rival, microagg1d, is an
-optional extra (`pip install mag-sdc[benchmarks]`); it compiles for a minute at import.
+Also start-up, memory, small calls, the other costs, hostile shapes and two threads.  The rivals, microagg1d (which
+compiles for a minute at import) and PyPI's microaggregation, come with an optional extra
+(`pip install mag-sdc[benchmarks]`).
 """
 
 import argparse
@@ -32,6 +33,44 @@ def rival():
     except ImportError:
         return None
     return microagg1d.univariate_microaggregation
+
+
+def sums_only(n: int) -> list[dict]:
+    """PyPI's microaggregation, which takes sorted values and returns their SSE alone, beside sorted values → labels.
+
+    Costs are relative to the exact optimum, which is known for the smaller column.
+    """
+    try:
+        from microaggregation import calculate_sse_dynamic as theirs
+    except ImportError as error:
+        print(f"\nPyPI's microaggregation is skipped: {error}")
+        return []
+    rows = []
+    for size in (min(n, 10_000), n):
+        for offset in (0.0, 1e6):
+            x = np.sort(offset + np.random.default_rng(1).random(size))
+            table = x[:, None]
+            for k in (2, 5, 20):
+                grouping = mag.univariate(x, k, assume_sorted=True, threads=1)
+                optimum = float(reference.optimum(x.tolist(), k)) if size <= 10_000 else grouping.cost
+                sse = theirs(table, k)
+                ours = best(lambda x=x, k=k: mag.univariate(x, k, assume_sorted=True, threads=1), 9)
+                took = best(lambda table=table, k=k: theirs(table, k), 3)
+                rows.append(
+                    {
+                        "n": size,
+                        "offset": offset,
+                        "k": k,
+                        "mag, ns/value": ours / size * 1e9,
+                        "microaggregation, ns/value": took / size * 1e9,
+                        "theirs / ours": took / ours,
+                        "mag, SSE": grouping.cost,
+                        "microaggregation, SSE": sse,
+                        "mag, excess": grouping.cost / optimum - 1,
+                        "microaggregation, excess": sse / optimum - 1,
+                    }
+                )
+    return rows
 
 
 def data(distribution: str, n: int) -> np.ndarray:
@@ -233,30 +272,38 @@ def memory(n: int) -> list[dict]:
 
 
 def main() -> None:
-    """Print all tables and save them."""
+    """Print all tables, or one, and save them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-n", type=int, default=1_000_000, help="values per column (default: 1 000 000)")
     parser.add_argument("--no-rival", action="store_true", help="do not import microagg1d")
+    parser.add_argument("--only", metavar="TABLE", help="print one table: start, memory, small, excess, sums, ...")
     options = parser.parse_args()
     other = None if options.no_rival else rival()
-    n, tables = options.n, {}
-    print(machine())
-
-    def table(name, title, rows):
-        tables[name] = rows
-        show(title, rows)
-
-    table("start", "Start-up, in a new process", start_up())
-    table("memory", f"Peak extra memory, bytes per value, n = {n}", memory(n))
-    table("small", "Small calls", small_calls())
-    table("excess", "Excess over the exact optimum, relative, sse, n = 10 000", excesses(10_000, other))
-    table("costs", f"Other costs, sorted values, ratio to sse, n = {n}", costs(n))
-    table("shapes", f"Hostile shapes, sorted values, ratio to uniform, n = {n}", shapes(n))
-    table("threads", "One column of 10 000 000 values on one and two threads", parallel(10_000_000))
+    n = options.n
+    tables = {
+        "start": ("Start-up, in a new process", start_up),
+        "memory": (f"Peak extra memory, bytes per value, n = {n}", lambda: memory(n)),
+        "small": ("Small calls", small_calls),
+        "excess": ("Excess over the exact optimum, relative, sse, n = 10 000", lambda: excesses(10_000, other)),
+        "sums": ("PyPI's microaggregation, sorted uniform values, one thread", lambda: sums_only(n)),
+        "costs": (f"Other costs, sorted values, ratio to sse, n = {n}", lambda: costs(n)),
+        "shapes": (f"Hostile shapes, sorted values, ratio to uniform, n = {n}", lambda: shapes(n)),
+        "threads": ("One column of 10 000 000 values on one and two threads", lambda: parallel(10_000_000)),
+    }
     for distribution in ("uniform", "lognormal"):
         title = f"Time, sse, n = {n}, {distribution}, one thread"
-        table(distribution, title, times(n, distribution, other))
-    save("univariate", [tables])
+        tables[distribution] = (title, lambda distribution=distribution: times(n, distribution, other))
+    if options.only and options.only not in tables:
+        parser.error(f"--only must be one of {', '.join(tables)}; got {options.only!r}")
+    print(machine())
+    results = {}
+    for name in [options.only] if options.only else tables:
+        title, measure = tables[name]
+        results[name] = measure()
+        if results[name]:
+            show(title, results[name])
+    if not options.only:
+        save("univariate", [results])
 
 
 if __name__ == "__main__":

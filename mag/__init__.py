@@ -1,4 +1,4 @@
-"""Microaggregation: publish numbers in groups of at least k, at the least loss.
+"""Microaggregation: k-anonymous data, by replacing values with those of groups of at least k records.
 
 Names are imported when they are first used, so that ``import mag`` is instant.
 """
@@ -92,4 +92,4 @@ def __dir__() -> list[str]:
     from importlib.util import find_spec
 
     optional = ["Microaggregator"] if find_spec("sklearn") else []
-    return sorted({*globals(), *__all__, *optional})
+    return sorted([*__all__, *optional, *(name for name in globals() if name.startswith("__"))])

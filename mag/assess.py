@@ -36,8 +36,8 @@ def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, Any]:
     -------
     dict
         Counts are integers.
-        ``records``, ``left_out``, ``linkage_records`` (linkage looked at so many, in whole classes), ``k_anonymity``,
-        ``uniques``, ``distance_linkage``, ``rank_linkage`` (expected shares of right links),
+        ``records``, ``incomplete_records``, ``linkage_sample`` (the records that linkage looked at, in whole classes),
+        ``k_anonymity``, ``uniques``, ``distance_linkage``, ``rank_linkage`` (expected shares of right links),
         ``sd_interval_disclosure``, ``rank_interval_disclosure`` (shares of values).
 
     Examples
@@ -55,7 +55,7 @@ def risk(original: Any, masked: Any, k: int | None = None) -> dict[str, Any]:
     some = _whole_classes(Y, LINKED)
     near, ranked = privacy.distance_linkage(X[some], Y[some]), privacy.rank_linkage(X[some], Y[some])
     measures |= {
-        "linkage_records": int(some.size),
+        "linkage_sample": int(some.size),
         "k_anonymity": int(privacy.k_anonymity(Y)),
         "uniques": int(privacy.uniques(Y)),
         "distance_linkage": near.expected,
@@ -95,7 +95,7 @@ def utility(original: Any, masked: Any, propensity: bool = True) -> dict[str, An
     Returns
     -------
     dict
-        ``records``, ``left_out``, ``information_loss``, ``il1s``, ``correlation_difference``,
+        ``records``, ``incomplete_records``, ``information_loss``, ``il1s``, ``correlation_difference``,
         ``eigenvalue_difference`` (infinite where columns depended on each other linearly and no longer do),
         ``propensity_mse`` (of ``propensity_records`` evenly spaced records; without squares and products beyond 40
         columns), and ``information_loss_by_column``, a list.
@@ -131,7 +131,7 @@ def _complete(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray, dict[
     checks.same_rows("masked", len(Y), "original", len(X))
     checks.same_columns("masked", Y.shape[1], "original", X.shape[1])
     complete = ~(np.isnan(X).any(axis=1) | np.isnan(Y).any(axis=1))
-    measures = {"records": int(complete.sum()), "left_out": int(complete.size - complete.sum())}
+    measures = {"records": int(complete.sum()), "incomplete_records": int(complete.size - complete.sum())}
     return (X, Y, measures) if complete.all() else (X[complete], Y[complete], measures)
 
 

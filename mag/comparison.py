@@ -28,7 +28,7 @@ DASHES, MARKERS = ("-", "--", "-.", ":"), "osD^vph<>"  # tell lines apart withou
 
 @dataclass(frozen=True)
 class Comparison(Mapping[str, np.ndarray], Drawable):
-    """What methods lose, give away and take, as returned by `mag.compare`: a column of numbers per name.
+    """Loss, risk and time of several methods, as returned by `mag.compare`: a mapping of names to columns.
 
     ``comparison["information_loss"]`` is a column; `rows` are dictionaries, which `pandas.DataFrame` and
     `polars.DataFrame` take.  `plot` draws risk against loss, a line for every method and a point for every k.
@@ -49,9 +49,9 @@ class Comparison(Mapping[str, np.ndarray], Drawable):
         ``distance_linkage``, ``sd_interval_disclosure``
             See `mag.privacy`; fractions of the records and of the values.
         ``seconds``
-            What `mag.microaggregate` took once its code was compiled and loaded.
+            The time of `mag.microaggregate`, without compiling and loading code.
         ``complete``
-            False where `time_limit` ended the search.
+            False if `time_limit` ended the search.
     """
 
     rows: tuple[dict[str, Any], ...]
@@ -131,14 +131,14 @@ def compare(
     progress: ProgressReport = None,
     time_limit: float | None = None,
 ) -> Comparison:
-    """Try methods and group sizes on one table: what they lose, what they give away, how long they take.
+    """Compare methods and group sizes on one table: information loss, disclosure risk and time.
 
-    Nothing is published.  Code is compiled and loaded before the time counts.
+    Nothing is published.  Times exclude compilation.
 
     Parameters
     ----------
     table : frame of pandas, polars or pyarrow, or dictionary of arrays
-        The original.  Columns that no argument names do not count.
+        The original.  Columns that no argument names are ignored.
     k : int or list of int
         The group sizes.
     columns : column name or list of them

@@ -29,9 +29,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 
     ``fit_transform(X)`` is the k-anonymous release of X: every row of it occurs at least k times.  That holds for X
     only.  ``transform(X_new)`` gives every record the nearest representative of the release, so that models fitted on
-    masked records can be asked about new ones; it publishes no value that is not published already, but fewer than k of
-    the new records may share a row, and such a row tells which representative its record is nearest to.  To release new
-    records, group them: ``clone(estimator).fit_transform(X_new)``.
+    masked records can predict for new ones; it publishes no value that is not published already, but fewer than k of
+    the new records may share a row, and such a row reveals which representative its record is nearest to.  To release
+    new records, group them: ``clone(estimator).fit_transform(X_new)``.
 
     ``fit(X).transform(X)`` is not ``fit_transform(X)``, as for `sklearn.preprocessing.TargetEncoder`: groups have at
     least k records, so the nearest representative of a record is not always that of its own group.
@@ -65,9 +65,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     cluster_centers_ : array, shape (n_groups, n_features)
         The representatives in the units of the data: all that is published.
     sizes_ : array of int, shape (n_groups,)
-        How many records each group has, at least k.
+        The number of records in each group, at least k.
     n_groups_ : int
-        How many groups there are.
+        The number of groups.
     information_loss_ : float
         SSE / SST, in standard deviations with ``standardize=True``.
     scale_ : array, shape (n_features,), or None
@@ -75,11 +75,11 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     method_ : str
         The method that found the groups.
     complete_ : bool
-        False where `time_limit` ended the search.
+        False if `time_limit` ended the search.
     details_ : dict
-        What the method tells beside the groups.
+        What the method reports besides the groups.
     n_features_in_ : int
-        How many columns `fit` saw.
+        The number of columns that `fit` saw.
     feature_names_in_ : array of str
         Their names, where X had any.
 
@@ -140,7 +140,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             For pipelines.
         sample_weight : array-like, shape (n_samples,), optional
             How much records count in the means of their groups, and in `information_loss_`.  Groups count records, and
-            do not depend on weights.  A record that outweighs the rest of its group is published nearly as it is.
+            do not depend on weights.  A record that outweighs the rest of its group is published nearly unchanged.
 
         Returns
         -------

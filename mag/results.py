@@ -56,7 +56,7 @@ class _Result(Drawable):
 class Grouping(_Result):
     """Records in groups, as returned by `mag.univariate`.  Groups are numbered by ascending value.
 
-    Arrays are of the library of the data, on their device.  Pickles and copies hold these attributes and not the data.
+    Arrays belong to the library of the data, on their device.  Pickles and copies hold these attributes, not the data.
     `plot` draws the groups, what each is replaced by and its size: nothing that is not published.
 
     Attributes
@@ -64,16 +64,16 @@ class Grouping(_Result):
     labels : array of int, shape (n,)
         The group of every record.
     k : int
-        The group size that was asked for.
+        The requested group size.
     n_groups : int
         The number of groups.
     sizes : array of int, shape (n_groups,)
         The number of records in each group.
     cost : float or int
-        What the grouping loses, recomputed from the data; an exact int for ``cost="sse_int"``.  It is infinite
-        where it exceeds float64.
+        The cost of the grouping, recomputed from the data; an exact int for ``cost="sse_int"``.  It is infinite if it
+        exceeds float64.
     representatives : array, shape (n_groups,)
-        What the records of each group are replaced by.
+        The value that replaces each group.
     masked : array, shape (n,)
         The data with each record replaced.
     information_loss : float
@@ -180,7 +180,7 @@ class Grouping(_Result):
 
     @cached_property
     def cost(self) -> float | int:
-        """What the grouping loses, from the data themselves."""
+        """The cost of the grouping, recomputed from the data."""
         with np.errstate(over="ignore"):
             # summed as `ColumnGroupings` sums: the same bits
             (total,) = np.add.reduceat(self._cost.losses(self._groups, self._values), [0])
@@ -188,7 +188,7 @@ class Grouping(_Result):
 
     @cached_property
     def representatives(self) -> Any:
-        """What the records of each group are replaced by."""
+        """The value that replaces each group."""
         return self._out(self._representatives)
 
     @cached_property
@@ -206,23 +206,23 @@ class Grouping(_Result):
 class ColumnGroupings(_Result):
     """Columns of a table, each in groups of its own, as returned by `mag.columns`.
 
-    ``groupings[j]`` is the `Grouping` of column j; `plot` draws the information loss of every column.  Arrays are of
-    the library of the data, on their device.  Pickles and copies hold these attributes and not the data.
+    ``groupings[j]`` is the `Grouping` of column j; `plot` draws the information loss of every column.  Arrays belong to
+    the library of the data, on their device.  Pickles and copies hold these attributes, not the data.
 
     Attributes
     ----------
     labels : array of int, shape (n, m)
         The group of every record in every column; groups are numbered by ascending value.
     k : int or tuple of int
-        The group size that was asked for, one for all columns or one for each.
+        The requested group size, one for all columns or one for each.
     n_groups : array of int, shape (m,)
         The number of groups of each column.
     sizes : array of int, shape (max(n_groups), m)
-        The number of records in each group; 0 behind the last group of a column.
+        The number of records in each group; 0 after the last group of a column.
     cost : array, shape (m,)
         What each column loses, recomputed from the data.
     representatives : array, shape (max(n_groups), m)
-        What the records of each group are replaced by; 0 behind the last group of a column.
+        The values that replace the groups; 0 after the last group of a column.
     masked : array, shape (n, m)
         The data with each value replaced.
     information_loss : array, shape (m,)
@@ -399,7 +399,7 @@ class ColumnGroupings(_Result):
 
     @cached_property
     def representatives(self) -> Any:
-        """What the records of each group are replaced by."""
+        """The value that replaces each group."""
         return self._out(self._representatives.T)
 
     @cached_property
@@ -435,21 +435,22 @@ class RecordGrouping(Grouping):
     method : str
         The method that found the groups; with one column the optimum is known, and "univariate" found it.
     cost : float
-        The sum of squared distances to the representatives, in the units that were asked for: standard deviations of
-        each column, or those of the data with ``standardize=False``.
+        The sum of squared distances to the representatives, in standard deviations of each column, or in the
+        units of the data with ``standardize=False``.
     information_loss : float
         ``SSE / SST`` in these units: `cost` relative to what a single group would cost.
     representatives : array, shape (n_groups, d)
         The mean of each group in the units of the data; the nearest integers with ``integer=True``.
     complete : bool
-        False where `time_limit` ended the search and this is the best grouping found until then.
+        False if `time_limit` ended the search; this is then the best grouping so far.
     bound : float or None
-        What any grouping into groups of k records or more loses at least, in the unit of `information_loss`; None
-        unless it was asked for.  With one column it is the information loss itself.
+        A proven lower bound: what any grouping with at least k records per group loses at least, in the unit of
+        `information_loss`; None unless requested.  With one column it is the information loss itself.
     gap : float or None
-        ``(information_loss - bound) / information_loss``: no grouping loses less than this part less.  0 is optimal.
+        ``(information_loss - bound) / information_loss``: no grouping can lower the loss by more than this fraction.
+        0 is optimal.
     details : dict
-        What the method was asked to tell beside the groups, such as ``"scores"`` of method "projection".
+        What the method reports besides the groups, such as ``"scores"`` of method "projection".
     """
 
     method: str

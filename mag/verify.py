@@ -24,13 +24,15 @@ from mag._lib.errors import REPORT, NotAnonymous, TypeMistake, ValueMistake
 from mag._lib.rowhash import add_cells
 from mag.frames import Frame, frame_of
 
+__all__ = ["recount"]
+
 
 class Incomparable(TypeMistake):
     """Cells that cannot be compared exactly."""
 
 
 def recount(table: Any, columns: Sequence[Hashable]) -> int:
-    """Smallest number of records that are alike in these columns, on the table as it is published.
+    """The smallest class: the least number of records that are equal in these columns, as they are stored.
 
     Cells are compared bit by bit: −0.0 is not 0.0, unlike in `mag.privacy.k_anonymity`, which compares values and can
     therefore be larger.

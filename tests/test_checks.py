@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mag
+from mag.costs import COSTS
 
 X = [3.0, 1.0, 2.0, 5.0]
 
@@ -49,8 +50,8 @@ CASES = [
         )
     ],
     # options
-    ({"cost": "mse"}, "cost must be one of 'maxdist', 'rounddown', 'roundup', 'sae', 'sse', 'sse_int'; got 'mse'."),
-    ({"cost": 3}, "cost must be one of 'maxdist', 'rounddown', 'roundup', 'sae', 'sse', 'sse_int'; got 3."),
+    ({"cost": "mse"}, f"cost must be one of {', '.join(map(repr, COSTS))}; got 'mse'."),
+    ({"cost": 3}, f"cost must be one of {', '.join(map(repr, COSTS))}; got 3."),
     ({"cost": "sse_int"}, "cost 'sse_int' needs integers; got float64, round x to integers first."),
     ({"backend": "gpu"}, "backend must be one of 'auto', 'cpu', 'cuda'; got 'gpu'."),
     ({"assume_sorted": "yes"}, "assume_sorted must be True or False; got 'yes'."),

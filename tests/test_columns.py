@@ -250,7 +250,7 @@ CASES = [
     ({"cost": ["sse"]}, "cost must be one, or one per column of X, m=2; got 1."),
     (
         {"cost": ["sse", "mse"]},
-        "cost[1] must be one of 'maxdist', 'rounddown', 'roundup', 'sae', 'sse', 'sse_int'; got 'mse'.",
+        f"cost[1] must be one of {', '.join(map(repr, COSTS))}; got 'mse'.",
     ),
     ({"cost": ["sse", "sse_int"]}, "cost 'sse_int' needs integers; got float64, round X to integers first."),
     ({"threads": 0}, "threads must be None or a positive integer; got 0."),

@@ -58,7 +58,7 @@ def test_the_report_is_about_this_release(told):
     page = path.read_text(encoding="utf-8")
     manifest = json.loads((path.parent / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["guarantee"]["text"].replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}") in page
-    assert "Published as they are: satisfaction" in page
+    assert "Published unchanged: satisfaction" in page
     assert page.count("<figure>") >= len(demo.COLUMNS)
 
 

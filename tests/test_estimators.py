@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mag
 
-DOCS = pathlib.Path(__file__).parent.parent / "docs" / "sklearn.md"
+DOCS = pathlib.Path(__file__).parent.parent / "docs" / "guide" / "sklearn.md"
 
 OTHER_GROUP = "groups have at least k records, so the nearest representative is not always that of a record's own group"
 WEIGHTS = {"check_sample_weight_equivalence_on_dense_data": "groups count records, whatever these weigh"}

@@ -1,4 +1,4 @@
-"""What formats hold: each cell of the table in docs/files.md is written and read back, or refused."""
+"""What formats hold: each cell of the table in docs/guide/files.md is written and read back, or refused."""
 
 import datetime
 import decimal
@@ -14,7 +14,7 @@ from mag.files._exact import KINDS, check_stored, kind
 FILES = {".csv, .tsv": "csv", ".parquet, .feather": "parquet", ".dta": "dta", ".sav": "sav", ".xpt": "xpt"}
 FILES |= {".xlsx": "xlsx"}
 WRITTEN = sorted(set(FORMATS) - {"sas7bdat"})
-DOCS = pathlib.Path(__file__).parent.parent / "docs" / "files.md"
+DOCS = pathlib.Path(__file__).parent.parent / "docs" / "guide" / "files.md"
 NOON = datetime.datetime(2020, 1, 31, 12, 30, 15)
 
 HELD = {  # cells of each kind that every format holds which holds the kind

@@ -8,7 +8,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib import pyplot as plt
 
-FOLDER = pathlib.Path(__file__).parents[1] / "docs" / "notebooks"
+FOLDER = pathlib.Path(__file__).parents[1] / "docs" / "start" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 EXACT = (bool, int, list, str, tuple)  # what prints the same everywhere
 

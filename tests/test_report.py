@@ -434,7 +434,7 @@ def test_a_release_writes_its_report(tmp_path, scope):
     reader = Reader(release.report(tmp_path / "report.html", title="Title").read_text(encoding="utf-8"))
     assert str(release.guarantee).replace(" = ", " = ") in reader.text.replace("\N{NO-BREAK SPACE}", " ")
     assert all(warning in reader.text for warning in release.warnings)
-    assert "Published as they are: satisfaction" in reader.text
+    assert "Published unchanged: satisfaction" in reader.text
     assert re.search(r"born( \d{4})+ Spread kept", reader.text)  # an axis of years
     assert f"Computed on {release.risk()['records']:.0f} records" in reader.text
     assert "small strata: suppress" in reader.text
@@ -509,7 +509,7 @@ def test_shares(part, text):
 
 
 def test_the_gallery_shows_pictures_that_are_there_and_small():
-    folder = pathlib.Path(mag.__file__).parents[1] / "docs"
+    folder = pathlib.Path(mag.__file__).parents[1] / "docs" / "figures"
     shown = re.findall(r"!\[[^]]{20,}\]\(([^)]+)\)", (folder / "gallery.md").read_text(encoding="utf-8"))
     assert {path.name for path in (folder / "gallery").iterdir()} <= {pathlib.PurePath(link).name for link in shown}
     assert all((folder / link).stat().st_size < 100_000 for link in shown)

@@ -57,7 +57,7 @@ def last_place(number):
 
 
 def mean_of(x, w=None):
-    """The exact mean, and how far from it the published one may be: see docs/arrays.md."""
+    """The exact mean, and how far from it the published one may be: see docs/guide/arrays.md."""
     values, n = exact(x), len(x)
     if w is None or not np.any(w):
         mean, distance = sum(values) / n, max(values) - min(values)

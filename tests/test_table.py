@@ -325,7 +325,7 @@ def test_series_and_fields_may_be_called_like_patterns_of_polars(name):
 @pytest.mark.parametrize(
     ("index", "missing", "note"),
     [
-        (pd.Index(list("abcd"), name="key"), "error", "index of the table is published as it is"),
+        (pd.Index(list("abcd"), name="key"), "error", "index of the table is published unchanged"),
         (None, "drop", "index shows which records are withheld"),
         (None, "error", ""),
     ],

@@ -9,31 +9,31 @@ REPORT = f"please report this at {ISSUES}."  # the end of every sentence about a
 
 
 class NotAnonymous(RuntimeError):  # noqa: N818 - what is wrong, not that something is
-    """Fewer than k records are alike, and nothing is published."""
+    """A class of equal records has fewer than k members; nothing is published."""
 
     __module__ = "mag"
 
 
 class Mistake(Exception):  # noqa: N818 - whose it is
-    """What the caller can mend: an argument, a table or a file."""
+    """An error that the caller can fix: an argument, a table or a file."""
 
     __module__ = "mag"
 
 
 class ValueMistake(Mistake, ValueError):  # noqa: N818
-    """An argument or an input of a value that is not allowed."""
+    """An argument or an input has a value that is not allowed."""
 
     __module__ = "mag"
 
 
 class TypeMistake(Mistake, TypeError):  # noqa: N818
-    """An argument or an input of a type that is not allowed."""
+    """An argument or an input has a type that is not allowed."""
 
     __module__ = "mag"
 
 
 class RuntimeMistake(Mistake, RuntimeError):  # noqa: N818
-    """A call that cannot be answered, for a reason that only shows while it runs."""
+    """A call that cannot be completed, for a reason that only shows while it runs."""
 
     __module__ = "mag"
 

@@ -16,7 +16,7 @@ LONG, SLOW = 2**18, 2**12  # values that take solvers with lanes, and others, so
 
 
 def backends() -> dict[str, str]:
-    """What can run here, and why not.
+    """List the backends that can run here, and the reason for those that cannot.
 
     Returns
     -------

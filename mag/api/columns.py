@@ -27,7 +27,7 @@ def columns(
     backend: BackendName = "auto",
     threads: int | None = None,
 ) -> ColumnGroupings:
-    """Group every column of a table by itself, each at the least cost that is possible.
+    """Group every column of a table by itself, each with the smallest possible cost.
 
     The same groups as `univariate` gives for each column, in one call and on all processors.
 
@@ -38,13 +38,13 @@ def columns(
     k : int or sequence of int
         The smallest group size, from 1 to n: one for all columns, or one for each.
     cost : str, mag.Cost, or a sequence of them
-        What grouping loses, see `univariate`: one for all columns, or one for each.
+        What a group loses, see `univariate`: one for all columns, or one for each.
     solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
     backend : {"auto", "cpu", "cuda"}
         Where to compute; "auto" is where the data are, see `mag.backends`.
     threads : int, optional
-        How many threads work on columns side by side; all processors by default.  The result does not depend on it.
+        Number of threads, each for some columns; all processors by default.  The result does not depend on it.
 
     Returns
     -------
@@ -53,9 +53,9 @@ def columns(
 
     Notes
     -----
-    Each column is k-anonymous by itself, which does not make records alike: a combination of values may be unique.
+    Each column is k-anonymous by itself; records are not, since a combination of values may be unique.
 
-    Beside the labels, 4 bytes a value, a call takes no more memory than 110 bytes for each value of one column and
+    Besides the labels, 4 bytes per value, a call takes no more memory than 110 bytes for each value of one column and
     thread; columns of two million values or more take what `univariate` takes.
 
     Examples

@@ -43,10 +43,10 @@ def multivariate(
     bound_time: float | None = None,
     **options: Unpack[MethodOptions],
 ) -> RecordGrouping:
-    """Group records of several columns into groups of at least k that lose little.
+    """Group records of several columns into groups of at least k, with a small information loss.
 
-    Finding the least loss is NP-hard for two columns or more; the methods differ in what they lose and how long they
-    take.  With one column, all of them give the optimum of `mag.univariate`.
+    Finding the smallest loss is NP-hard for two columns or more; the methods differ in loss and time.  With one column,
+    all of them give the optimum of `mag.univariate`.
 
     Parameters
     ----------
@@ -134,26 +134,26 @@ def multivariate(
         Ties go to the record, or group, with the lowest number; when Mondrian halves, equal values stay in the order of
         the columns that it halved by before.
     standardize : bool
-        Measure each column in its standard deviations (those of the n records, ddof = 0), so that no column counts
-        more for its unit.  Representatives and masked values are in the units of the data anyway.
+        Measure each column in its standard deviation (of the n records, ddof = 0), so that units do not matter.
+        Representatives and masked values are in the units of the data in either case.
     backend : {"auto", "cpu"}
         Where to compute.
     threads : int, optional
-        How many threads may work; all processors by default.  The result does not depend on it.
+        Number of threads; all processors by default.  The result does not depend on it.
     random_state : int or numpy.random.Generator
         Seeds the methods that draw random numbers: the same seed gives the same groups.  Other methods ignore it.
     progress : bool or callable, optional
         True draws a bar on the standard error stream; a function is called with fractions from 0 to 1, on the thread
         that works.
     time_limit : float, optional
-        Seconds after which the best grouping so far is returned; its `complete` is then False.  They count from when
-        the code of the method is loaded or compiled.
+        Seconds after which the best grouping so far is returned; its `complete` is then False.  The clock starts when
+        the code of the method is compiled and loaded.
     bound : {False, True, "lp", "neighbor"}
-        Whether to find out what any grouping into groups of k or more loses at least, the `bound` of the result, and
-        how far above that this one can be, its `gap`.  "neighbor" adds up the distances from the nearest records, and
-        takes about as long as a quick method; "lp" is the bound of the linear program of all groups, often within a few
-        per cent of the least loss, takes seconds to minutes for some thousand records, longer for a larger k, and
-        memory for all distances.  True is "lp" up to 8192 records and "neighbor" beyond.
+        Whether to compute a lower bound on the loss of any grouping with at least k records per group, the `bound` of
+        the result, and how far above it this grouping is, its `gap`.  "neighbor" adds up the distances from the nearest
+        records, about as fast as a fast method.  "lp" is the bound of the linear program of all groups, often within
+        a few percent of the smallest loss; it takes seconds to minutes for some thousand records, longer for a larger
+        k, and memory for all distances.  True is "lp" up to 8192 records and "neighbor" beyond.
     bound_time : float, optional
         Seconds after which "lp" gives the best bound so far; it is valid, but lower, and depends on the machine.
     integer : bool
@@ -178,7 +178,7 @@ def multivariate(
         The number of clusters, relative to n/k ("kmeans_cleanup").
     gamma : float or "search"
         How eagerly groups are extended beyond k records; "search", the default, tries 0 to 2 in steps of 0.1 and takes
-        the best, which ``details["gamma"]`` of the result tells.
+        the best, which ``details["gamma"]`` of the result reports.
     closest : {"centroid", "cost", "member"}
         Which group is closest to a record: the one with the nearest centroid (the default), the one that it costs
         least to add to, or that of the nearest member.
@@ -189,7 +189,7 @@ def multivariate(
     init : str or array of integers, shape (n,)
         The groups to begin with ("anneal"): a label per record, each at least k times, or the name of a method; by
         default "ona_star", or "mona" if that takes more than 80 % of `time_limit`.  ``details["init"]`` of the result
-        tells; if it is "ona_star", the loss is at most that of "ona_star".
+        reports it; if it is "ona_star", the loss is at most that of "ona_star".
     iterations : float
         Steps of annealing per record, 2000 by default; until the time is up with a `time_limit`.  The same seed and
         iterations give the same groups, and the more the better; what a time limit gives depends on the machine.

@@ -31,7 +31,7 @@ def univariate(
     backend: BackendName = "auto",
     threads: int | None = None,
 ) -> Grouping:
-    """Group numbers into groups of at least k, at the least cost that is possible.
+    """Group numbers into groups of at least k, with the smallest possible cost.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def univariate(
     k : int
         The smallest group size, from 1 to n.
     cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or mag.Cost
-        What grouping loses, summed over groups.  It decides the representative:
+        What a group loses, summed over groups.  It determines the representative:
 
         ============= ================================================== ==============
         cost          of a group                                         representative
@@ -61,9 +61,9 @@ def univariate(
         Group sizes still count records, and groups are of consecutive values.  Any ratio and zeros are solved as
         accurately as no weights; where float64 is not enough, that takes longer.
     assume_sorted : bool
-        Skip sorting.  Values that turn out not to be sorted are an error.
+        Skip sorting.  Unsorted values are an error.
     group_penalty : float, optional
-        A constant added to the cost of every group, which makes for fewer and larger groups.  The sum is optimal,
+        A constant added to the cost of every group, for fewer and larger groups.  The sum is optimal,
         whatever the scales of penalty and data.
     max_groups : int, optional
         The largest number of groups; with a cost of your own, one that is concave.
@@ -72,8 +72,8 @@ def univariate(
     backend : {"auto", "cpu", "cuda"}
         Where to compute; "auto" is where the data are, see `mag.backends`.
     threads : int, optional
-        How many threads may work on a column of two million values or more; all processors by default, of which two are
-        used.  The result does not depend on it.
+        Number of threads for a column of two million values or more; all processors by default, of which two are used.
+        The result does not depend on it.
 
     Returns
     -------
@@ -82,8 +82,8 @@ def univariate(
 
     Notes
     -----
-    Groups have k to 2k-1 records unless `group_penalty`, `max_groups` or `soft` ask otherwise.  Equal values may be
-    published in two groups where that is optimal; which of them goes where follows their order in `x`.
+    Groups have k to 2k-1 records unless `group_penalty`, `max_groups` or `soft` is set.  Equal values may fall into two
+    groups where that is optimal; they are assigned in the order of `x`.
 
     Floats and integers keep their dtype in `masked`, except that means, medians and mid-ranges of integers are float64.
 

@@ -73,7 +73,7 @@ Delimiter = Annotated[
     str | None,
     typer.Option(help="Character between cells (default: comma, tab in .tsv).", metavar="CHAR", rich_help_panel=TEXT),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything but write.", rich_help_panel=OUTPUT)]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything except writing files.", rich_help_panel=OUTPUT)]
 Encoding = Annotated[str, typer.Option(help="Character encoding.", metavar="NAME", rich_help_panel=TEXT)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)]
 Method = Annotated[

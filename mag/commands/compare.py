@@ -24,7 +24,7 @@ SHOWN = {  # how columns are called here, and those that are printed in percent
 
 @opt.with_text_layout
 def compare(
-    source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to mask on trial.")],
+    source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to try methods on.")],
     column: opt.ToMask,
     k: Annotated[
         list[int],

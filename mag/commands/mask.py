@@ -74,7 +74,10 @@ def mask(
     decimals: Annotated[
         list[str] | None,
         typer.Option(
-            "--round", help="Decimals, or NAME=DECIMALS. Repeatable.", metavar="DECIMALS", rich_help_panel=opt.OUTPUT
+            "--round",
+            help="Number of decimals, or NAME=DECIMALS. Repeatable.",
+            metavar="DECIMALS",
+            rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
     shuffle: Annotated[
@@ -110,7 +113,7 @@ def mask(
     *,
     text_layout: Layout,
 ) -> None:
-    """Mask a file so that every record equals at least k-1 others, and verify that on the file written.
+    """Mask a file so that every record equals at least k-1 others, and verify that on the written file.
 
     Every column of IN needs a role: -c, --by, --keep or --drop.  A manifest beside OUT records options, versions, the
     hash of OUT and the k that was counted on it.
@@ -268,7 +271,7 @@ def _describe_kept(with_kept: tuple[int, int] | None, guarantee: "Guarantee") ->
 ROLES = Sentences(
     repeated="a column must be named once; {name} is named by {role} and {role}.",
     shared="a column must be named once; {name} is named by {role} and {other}.",
-    unassigned="{table} has columns without a role: {names}; pass --keep NAME (published as it is, not protected) or "
+    unassigned="{table} has columns without a role: {names}; pass --keep NAME (published unchanged, not protected) or "
     "--drop NAME (not published) for each.",
 )
 

@@ -31,7 +31,7 @@ def risk(
     *,
     text_layout: Layout,
 ) -> None:
-    """Measure disclosure risk: of one file as it is, or of a masked file beside its original.
+    """Measure disclosure risk: of one file by itself, or of a masked file compared with its original.
 
     One file: classes of records with equal quasi-identifiers, of any type, and the expected number of re-identified
     records; with --weights, sampling weights, in the population.

@@ -37,7 +37,7 @@ class Cost:
     Parameters
     ----------
     name : str
-        How results and messages call it.
+        Its name in results and messages.
     group : callable
         ``group(x, i, j)``, the cost of the group of sorted values ``x[i:j]``.  It is compiled by numba.
     prepare : callable, optional
@@ -48,16 +48,16 @@ class Cost:
     splitting : bool
         Whether splitting is beneficial: ``C(a, b) + C(b, c) <= C(a, c)``.
     representative : {"max", "mean", "median", "mid-range", "min"}
-        What the values of a group are replaced by.
+        The value that replaces a group.
 
     Notes
     -----
     There must be an optimal grouping that does not interleave groups of the sorted values ("ordered minimizable").
-    `concave` and `splitting` are promises: a wrong one gives groupings that are not optimal.
+    `concave` and `splitting` are promises: if one is false, groupings are not optimal.
 
     A function is compiled when it is first used, and its code, about 27 MB, stays until the process ends: numba frees
-    none.  Functions with the same code, and the same numbers from outside of it, share theirs, so a cost may be made
-    anew for every call; a parameter that takes many values belongs into what `prepare` returns.
+    none.  Functions with the same code, and the same numbers from outside of it, share theirs, so a cost may be
+    recreated for every call; a parameter that takes many values belongs in what `prepare` returns.
 
     Examples
     --------

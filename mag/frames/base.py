@@ -84,8 +84,8 @@ class Frame(ABC):
 
 def _describe_index(index: Any, withheld: bool) -> str | None:
     if type(index).__name__ != "RangeIndex" or index.name is not None:
-        return "The index of the table is published as it is and is not covered."
-    return "The index shows which records are withheld; number it anew before it is published." if withheld else None
+        return "The index of the table is published unchanged and is not covered by the guarantee."
+    return "The index shows which records are withheld; renumber it before you publish the table." if withheld else None
 
 
 class SeriesColumn(Column):

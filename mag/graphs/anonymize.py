@@ -76,7 +76,7 @@ def anonymize(
 
     Neighborhoods, subgraphs and distances are not protected: a person who is known to have two neighbors that know each
     other may be unique.  Edges that were added can sometimes be told from others, since they join vertices that have
-    little in common; see ``docs/graphs.md``.
+    little in common; see the guide on graphs.
 
     Degrees are those of `mag.graphs.degrees`.  Where no graph is found for them, vertices of equal degree are
     exchanged, then other degrees are tried; with ``keep="nodes"`` those of the other costs, and in the end edges are

@@ -1,4 +1,4 @@
-"""What a masked table has lost.  Each measure is a file, and a line of the table."""
+"""Information loss of a masked table.  Each measure is a file, and a line of the table."""
 
 from mag.metrics.c_avg import c_avg
 from mag.metrics.correlation_difference import correlation_difference

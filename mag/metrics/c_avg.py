@@ -14,9 +14,9 @@ def c_avg(table: Any, k: int) -> float:
     Parameters
     ----------
     table : array, shape (n, d) or (n,)
-        The published records, whose equal ones are a class; or the group of every record.
+        The published records, of which equal ones form a class; or the group of every record.
     k : int
-        The class size that was asked for, in [1, n].
+        The requested class size, in [1, n].
 
     Returns
     -------

@@ -9,14 +9,14 @@ from mag._lib.equal import classes
 
 
 def discernibility(table: Any, *, k: int = 1) -> int:
-    """Sum of squared class sizes: each record costs as many records as it cannot be told from.
+    """Sum of squared class sizes: each record costs the number of records that it cannot be distinguished from.
 
     ``C_DM = Σ_{|C| ≥ k} |C|² + Σ_{|C| < k} n |C|``
 
     Parameters
     ----------
     table : array, shape (n, d) or (n,)
-        The published records, whose equal ones are a class; or the group of every record.
+        The published records, of which equal ones form a class; or the group of every record.
     k : int
         Records of smaller classes count as suppressed and cost n each.  With 1, none does.
 

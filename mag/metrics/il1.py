@@ -14,8 +14,8 @@ def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:
 
     ``IL1 = 1/(n d) · Σ_i Σ_j |x_ij − y_ij| / |x_ij|``
 
-    A value of zero that changed has no relative change and is left out, of the mean as well; a value of zero that did
-    not change counts as unchanged.
+    A zero that changed has no relative change and is left out, also of the mean; a zero that did not change counts as
+    unchanged.
 
     Parameters
     ----------

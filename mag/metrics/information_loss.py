@@ -10,9 +10,9 @@ from mag._lib.pairs import pair
 
 
 def information_loss(original: Any, masked: Any, *, standardize: bool = True) -> float:
-    """Share of the variation of the original that the release has lost.
+    """Share of the variance of the original that the release has lost.
 
-    ``IL = SSE / SST``, on standardized data unless told otherwise.  Between 0 and 1 for groups replaced by their means;
+    ``IL = SSE / SST``, on standardized data by default.  Between 0 and 1 for groups replaced by their means;
     the literature often prints ``100 · IL``.
 
     Parameters

@@ -17,9 +17,9 @@ def ncp(original: Any, groups: Any, *, weights: Any = None, hierarchies: Any = N
     ----------
     original : array, shape (n, d) or (n,)
     groups : array, shape (n,) or (n, ·)
-        The group of every record; or the published records, whose equal ones are a group.
+        The group of every record; or the published records, of which equal ones form a group.
     weights : array of numbers, shape (d,), optional
-        One per column, 1 unless told otherwise.
+        One per column; 1 by default.
     hierarchies : dict, optional
         For categorical columns, by their index: a dict from every category to its parent, up to one root.
     normalized : bool

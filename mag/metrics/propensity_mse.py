@@ -13,20 +13,20 @@ STEPS = 200
 
 
 def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge: float = 1e-3) -> float:
-    """How well a logistic regression tells masked records from original ones: 0 not at all, 1/4 perfectly.
+    """How well a logistic regression distinguishes masked from original records: 0 not at all, 1/4 perfectly.
 
     ``pMSE = 1/(2n) · Σ_i (p_i − 1/2)²`` over the 2n records of both tables together, where ``p_i`` is the estimated
-    probability that record i is a masked one.
+    probability that record i is masked.
 
     Parameters
     ----------
     original, masked : array of numbers, shape (n, d) or (n,)
     quadratic : bool
-        Let the regression use squares and products of the columns beside the columns themselves.  Group means leave the
-        means of the columns as they are, so that the columns alone tell nothing, whatever the groups.
+        Let the regression also use squares and products of the columns.  Masking by group means does not change the
+        means of the columns, so that the columns alone reveal nothing, whatever the groups.
     ridge : float
-        The coefficients of standardized terms pay ``ridge/2 · ‖β‖²`` beside the negative log-likelihood, so that they
-        stay finite where the tables can be separated.
+        A penalty ``ridge/2 · ‖β‖²`` on the coefficients of standardized terms is added to the negative log-likelihood,
+        so that they stay finite if the tables can be separated.
 
     Returns
     -------

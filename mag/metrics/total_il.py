@@ -15,7 +15,7 @@ def total_il(original: Any, groups: Any, *, hierarchies: Any = None) -> float:
     ----------
     original : array, shape (n, d) or (n,)
     groups : array, shape (n,) or (n, ·)
-        The group of every record; or the published records, whose equal ones are a group.
+        The group of every record; or the published records, of which equal ones form a group.
     hierarchies : dict, optional
         For categorical columns, by their index: a dict from every category to its parent, up to one root.
 

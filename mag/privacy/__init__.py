@@ -1,4 +1,4 @@
-"""What a published table still gives away.  Each measure is a file, and a line of the table."""
+"""Disclosure risk of a published table.  Each measure is a file, and a line of the table."""
 
 from mag.privacy._interval import IntervalDisclosure
 from mag.privacy._linkage import Linkage

@@ -10,14 +10,14 @@ from mag._lib import checks
 
 @dataclass(frozen=True)
 class IntervalDisclosure:
-    """What intervals around the masked values give away.
+    """What intervals around the masked values disclose.
 
     Attributes
     ----------
     values : float
         The share of original values that lie in the interval around their masked value.
     records : float
-        The share of records of which all values do, or all but as many as were allowed.
+        The share of records of which all values do, or all but the allowed number.
     """
 
     values: float

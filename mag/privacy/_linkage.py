@@ -12,7 +12,7 @@ TIE = 1 + 1e-9  # squared distances closer than this are equal
 
 @dataclass(frozen=True)
 class Linkage:
-    """What an intruder links who looks for the nearest masked record of every original one.
+    """How many records an intruder links by taking the nearest masked record of every original one.
 
     Attributes
     ----------

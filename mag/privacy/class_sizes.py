@@ -8,7 +8,7 @@ from mag._lib.equal import classes
 
 
 def class_sizes(table: Any) -> np.ndarray:
-    """How many records are equal to each record, itself included.
+    """For every record, the number of records that equal it, itself included.
 
     ``f_i = |{j : y_j = y_i}|``.  −0.0 equals 0.0, and a missing value equals a missing value of the same kind.
 

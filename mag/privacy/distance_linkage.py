@@ -9,7 +9,7 @@ from mag.privacy._linkage import Linkage, link
 
 
 def distance_linkage(original: Any, masked: Any, *, standardize: bool = True) -> Linkage:
-    """How many records an intruder links who knows the original values and takes the nearest masked record.
+    """Share of records that an intruder who knows the original values links, taking the nearest masked record.
 
     Record i is linked if ``d(x_i, y_i) = min_j d(x_i, y_j)`` with the Euclidean distance d; c records j at that
     distance make it a correct link with probability 1/c.  In a k-anonymous table no link succeeds with more than 1/k.

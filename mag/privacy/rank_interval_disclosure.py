@@ -12,7 +12,7 @@ from mag.privacy._interval import IntervalDisclosure, disclosed
 def rank_interval_disclosure(
     original: Any, masked: Any, *, width: float = 0.05, outside: int = 0
 ) -> IntervalDisclosure:
-    """How many original values lie among the masked values whose rank is close to that of their own masked value.
+    """Share of original values that lie among the masked values with ranks close to that of their own masked value.
 
     The interval of ``y_ij`` spans the values of the masked column whose ranks differ from its rank by less than ``w
     n``.

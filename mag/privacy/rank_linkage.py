@@ -9,7 +9,7 @@ from mag.privacy._linkage import Linkage, link
 
 
 def rank_linkage(original: Any, masked: Any) -> Linkage:
-    """How many records an intruder links who compares ranks instead of values.
+    """Share of records that an intruder links by comparing ranks instead of values.
 
     As `distance_linkage`, after every value was replaced by its rank in its own column and table; equal values share
     the mean of their ranks.  Methods that keep the order, or any increasing transformation of a column, hide nothing

@@ -13,7 +13,7 @@ TERMS = 120  # of the series, whose last is below 1e-13
 
 
 def reidentification_risk(table: Any, weights: Any = None) -> np.ndarray:
-    """Probability of every record that an intruder who knows its quasi-identifiers picks the right person.
+    """For every record, the probability that an intruder who knows its quasi-identifiers picks the right person.
 
     Without weights the table is the population: ``r_i = 1 / f_i`` with f the class sizes.  With sampling weights the
     population has about ``F_i = Σ w_j`` persons in the class, and ``r_i = E[1/F | f_i]`` where F − f is negative
@@ -24,7 +24,7 @@ def reidentification_risk(table: Any, weights: Any = None) -> np.ndarray:
     table : array, shape (n, d) or (n,)
         The quasi-identifiers: numbers, strings, dates or objects.
     weights : array, shape (n,), optional
-        How many persons of the population a record stands for.
+        The number of persons of the population that a record stands for.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from mag.privacy._interval import IntervalDisclosure, disclosed
 
 
 def sd_interval_disclosure(original: Any, masked: Any, *, width: float = 0.05, outside: int = 0) -> IntervalDisclosure:
-    """How many original values lie within a part of the standard deviation of their masked value.
+    """Share of original values that lie within a fraction of the standard deviation of their masked value.
 
     The interval of ``y_ij`` is ``[y_ij − w s_j, y_ij + w s_j]`` with ``s_j`` the standard deviation, of n − 1, of the
     masked column.
@@ -21,7 +21,7 @@ def sd_interval_disclosure(original: Any, masked: Any, *, width: float = 0.05, o
     width : float
         w, above 0.
     outside : int
-        How many values of a record may lie outside of their intervals while the record counts as disclosed.
+        The number of values of a disclosed record that may lie outside their intervals.
 
     Returns
     -------

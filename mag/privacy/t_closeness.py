@@ -7,7 +7,7 @@ from mag.privacy._emd import read_sensitive
 
 
 def t_closeness(table: Any, sensitive: Any, *, ground: str = "auto", hierarchy: Any = None) -> float:
-    """Smallest t for which a table is t-close: the largest distance of a class's sensitive values from everybody's.
+    """Smallest t for which a table is t-close: the largest distance of a class from all records, by sensitive values.
 
     ``t = max_C EMD(P(C), P(X))`` with the earth mover's distance over a ground distance between values.
 

@@ -9,7 +9,7 @@ from mag._lib.equal import classes
 
 
 def uniques(table: Any, *, k: int = 2) -> int:
-    """Number of records that fewer than k records equal, themselves included; with k = 2, the sample uniques.
+    """Number of records in classes of fewer than k equal records; with k = 2, the sample uniques.
 
     ``Σ_i [f_i < k]`` with f the class sizes.
 

@@ -67,7 +67,7 @@ def _state_promise(facts: Facts) -> Element:
             ],
             [f"Whoever knows one of these values of a person is left with at least {k} records."],
         ]
-    points.append(["The records were counted on what is published, by a program that does not know the groups."])
+    points.append(["The classes were counted on the published table, by code that is independent of the grouping."])
     return _list("Guaranteed", points)
 
 
@@ -77,9 +77,9 @@ def _state_no_promise(facts: Facts) -> Element:
         alike = f"The smallest number of records alike in all masked columns is {tally(facts.smallest)}."
         points.append([f"This is not joint k-anonymity. {alike}"])
     if facts.untouched:
-        points.append(["Published as they are, and not covered: ", *names(facts.untouched), ".", _exposure(facts)])
+        points.append(["Published unchanged, and not covered: ", *names(facts.untouched), ".", _exposure(facts)])
     else:
-        points.append(["No column was left untouched: only the columns named here are published."])
+        points.append(["No column is published unchanged: only the columns named here are published."])
     points.append(
         [
             "Records of one group may have had the same true value. That value is disclosed without identifying the "

@@ -20,8 +20,8 @@ class Measure(NamedTuple):
 
 LOOKED_AT = {
     "records": "Computed on",
-    "left_out": "left out because of missing cells:",
-    "linkage_records": "linkage on",
+    "incomplete_records": "left out because of missing cells:",
+    "linkage_sample": "linkage on",
     "propensity_records": "the model on",
 }
 

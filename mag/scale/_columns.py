@@ -33,7 +33,7 @@ def columns(
     keep: Sequence[Hashable] | Hashable = (),
     columns_per_task: int | None = None,
 ) -> Scaled:
-    """Group every column of a dask array or dataframe by itself, each at the least cost that is possible.
+    """Group every column of a dask array or dataframe by itself, each with the smallest possible cost.
 
     The same groups as `mag.columns` gives.  One task groups one column, or a block of columns, and holds all its rows.
 
@@ -45,15 +45,15 @@ def columns(
     k : int or sequence of int
         The smallest group size: one for all columns, or one for each.
     cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or a sequence of them
-        What grouping loses, see `mag.univariate`: one for all columns, or one for each.
+        What a group loses, see `mag.univariate`: one for all columns, or one for each.
     solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
     columns, keep : list of names
-        Of a dataframe, the columns to group, by default all that are not kept, and those to hand on as they are.
+        Of a dataframe, the columns to group, by default all that are not kept, and those to publish unchanged.
         A column that is neither is an error.
     columns_per_task : int, optional
-        How many columns a task holds; by default what 64 MB hold, at least one, and fewer where that makes fewer than
-        16 tasks.  Of a dataframe, one by default.
+        The number of columns per task; by default as many as 64 MB hold, at least one, and fewer if that makes fewer
+        than 16 tasks.  For a dataframe, one by default.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def columns(
 
     Notes
     -----
-    Each column is k-anonymous by itself, which does not make records alike: a combination of values may be unique.
+    Each column is k-anonymous by itself; records are not, since a combination of values may be unique.
 
     Examples
     --------

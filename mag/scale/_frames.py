@@ -51,7 +51,7 @@ def number_type(name: Hashable, dtype: Any, cost: Cost) -> np.dtype:
         raise TypeMistake(f"columns must hold real numbers; got dtype {dtype} in column {name!r}.")
     if plain.kind == "b" and not cost.keeps_integers:
         raise TypeMistake(
-            f"columns must not hold booleans, whose {cost.representative} is none; cast column {name!r} first."
+            f"columns must not hold booleans, which have no {cost.representative}; cast column {name!r} first."
         )
     return plain
 

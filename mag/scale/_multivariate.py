@@ -35,7 +35,7 @@ def multivariate(
     keep: Sequence[Hashable] | Hashable = (),
     random_state: int = 0,
 ) -> ScaledRecords:
-    """Group the records of a dask array or dataframe jointly into groups of at least k that lose little.
+    """Group the records of a dask array or dataframe jointly into groups of at least k, with a small information loss.
 
     Records are halved, and halves of halves, at the median of the column with the largest variance, as Mondrian does,
     medians and variances being those of a sample.  Halves with fewer than 2k records, counted, are joined with their
@@ -49,18 +49,18 @@ def multivariate(
     k : int
         The smallest group size.
     method : {"mona", "ona_star"}
-        How a part is grouped: "mona" goes on halving it until parts have at most n**rho records, n being all records
+        How a part is grouped: "mona" halves it further until parts have at most n**rho records, n being all records
         of `X`, and groups these by "ona_star"; "ona_star" groups the whole part, in a time that grows with its square.
     rho : float, optional
         For "mona"; 0.5 by default.
     parts : int, optional
-        How many parts, a power of two; by default such that parts have at most 2**18 records ("mona") or 2**13
+        The number of parts, a power of two; by default such that parts have at most 2**18 records ("mona") or 2**13
         ("ona_star"), and one for every chunk or partition at least.  The number of records of a dataframe is not known:
         there it is one for every partition.
     standardize : bool
         Measure each column in its standard deviations, computed in two passes over the chunks.
     columns, keep : list of names
-        Of a dataframe, the columns to group, by default all that are not kept, and those to hand on as they are.
+        Of a dataframe, the columns to group, by default all that are not kept, and those to publish unchanged.
         A column that is neither is an error.
     random_state : int
         Seeds the sample; the same seed and chunks give the same groups.

@@ -21,7 +21,7 @@ class Scaled:
     masked : dask array or dask dataframe
         The data with each record replaced.
     k : int or tuple of int
-        The group size that was asked for.
+        The requested group size.
     n_groups : dask.delayed.Delayed
         The number of groups; of each column, where columns are grouped by themselves.
 

@@ -32,20 +32,20 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
     k : int
         The smallest group size, from 1 to n.
     cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"}
-        What grouping loses, see `mag.univariate`.
+        What a group loses, see `mag.univariate`.
     ranges : int, optional
-        How many ranges; as many as `x` has chunks by default.
+        The number of ranges; the number of chunks of `x` by default.
 
     Returns
     -------
     ScaledColumn
         Labels and masked values as dask arrays in chunks like those of `x`, and the cost and the number of groups;
-        nothing is computed before dask is asked to.
+        all of them lazy.
 
     Notes
     -----
     Every chunk meets every range, which makes for 3 · chunks · ranges small tasks: a hundred chunks are fine, a
-    thousand are not.  Memory is about 40 bytes a value in all, on all workers together, which spill what they cannot
+    thousand are not.  Memory is about 40 bytes per value in all, on all workers together, which spill what they cannot
     hold; one task takes a few copies of a chunk or a range.
 
     Equally spaced values, and k so large that 6k² + 20k values are more than a range, are solved range after range:

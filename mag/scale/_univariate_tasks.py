@@ -202,7 +202,7 @@ def check_groups(
         raise group_below(k)
     widest = max(fact.widest for fact in facts)
     if not kind.integer and widest and kind.pair(np.ldexp(widest, -dealt.scale)) < TINY:
-        raise ValueMistake("x must not hold values so much closer than they are large; use mag.univariate for these.")
+        raise ValueMistake("x must not hold differences whose squares underflow; use mag.univariate for these.")
     reaching, last = [], next(fact.last for fact in facts if fact.last.size)  # nothing reaches into the first
     for fact in facts:
         reaching.append(last)

@@ -16,9 +16,9 @@ from mag.scale._inputs import no_frame
 
 
 def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None) -> int:
-    """Count equal records of a dask array or dataframe, and raise where fewer than k are alike.
+    """Count equal records of a dask array or dataframe, and raise an error if a class has fewer than k.
 
-    This computes.  It looks at what is published, not at labels: records are hashed to 128 bits, counted where they
+    This computes.  It looks at the published values, not at labels: records are hashed to 128 bits, counted where they
     are, and counted together range of hashes by range of hashes.
 
     Parameters
@@ -27,7 +27,7 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
         The table as it is to be published.  Missing is a value, and floats are their bits: −0.0 is not 0.0, and NaN is
         not missing.  Columns that cannot be compared exactly, such as lists, are refused by name.
     k : int
-        The fewest records that must be alike.
+        The smallest allowed class size.
     columns : list of names, or of numbers for arrays, optional
         The columns that records are compared in; all by default.
 
@@ -39,7 +39,7 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     Raises
     ------
     mag.NotAnonymous
-        Where the smallest class has fewer than k records.
+        If the smallest class has fewer than k records.
 
     Examples
     --------

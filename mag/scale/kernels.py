@@ -1,7 +1,7 @@
 """What a task does, without an engine: NumPy arrays in, NumPy arrays out, on one thread.
 
 These functions pickle, take no more memory than a few copies of their block, and raise one sentence; so Spark, Ray,
-joblib or a batch system can run them as dask does (docs/scale.md).
+joblib or a batch system can run them as dask does (docs/guide/scale.md).
 """
 
 import math

@@ -43,7 +43,7 @@ SMALL_K = 64  # up to here simple_plus is faster, and k·n is harmless where it 
 def automatic(cost: Cost, k: int, *, bounded: bool, weighted: bool) -> list[str]:
     """The solvers of "auto", best first; those behind "block" serve integers that float64 cannot hold.
 
-    See the README for the measurements behind it.
+    docs/figures/speed.md has the measurements behind it.
     """
     if bounded and cost.concave:
         scalar = "simple_plus" if k <= SMALL_K else "staggered"

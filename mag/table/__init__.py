@@ -98,7 +98,7 @@ def microaggregate(
     overwrite: bool = False,
     **options: Unpack[TableMethodOptions],
 ) -> Release[Any] | FileRelease:
-    """Mask columns of a table so that every record is like at least k-1 others, and prove it on the result.
+    """Mask columns of a table so that every record equals at least k-1 others, and count that on the result.
 
     Parameters
     ----------
@@ -110,46 +110,46 @@ def microaggregate(
     columns : column name or list of them
         What to mask: integers, floats, decimals, dates, times, durations.
     by : column name or list of them, optional
-        Groups never cross the combinations of values of these columns, which are published as they are; a missing value
-        is a value.
+        Strata: groups never mix combinations of values of these columns, which are published unchanged.  A missing
+        value is a value.
     method : str
         How to group several columns jointly, see `mag.multivariate`; further keywords are options of the method.
     scope : {"joint", "per-column"}
-        Whether records are grouped as a whole, or every column by itself.  The latter loses far less and is no joint
+        Whether whole records are grouped, or every column by itself.  The latter loses far less and is not joint
         k-anonymity.
     cost : str or mag.Cost, optional
         What to minimize where columns are grouped by themselves, see `mag.univariate`; "sse" by default.
     aggregate : {"max", "mean", "median", "mid_range", "min"}, optional
-        What the values of a group are replaced by; the mean by default.  Where columns are grouped by themselves the
-        cost decides.
+        The value that replaces a group; the mean by default.  Where columns are grouped by themselves, the cost
+        decides.
     weights : column name or array, optional
         How much records count in means and medians, and in the optimum of a single column.  Groups count records.
     standardize : bool, optional
         With several columns: measure each in standard deviations of the whole table's column, the same in all strata;
         True by default.
     missing : {"drop", "error", "group"}
-        What becomes of records with missing cells in `columns` (null, NaN, NaT): they are withheld, or an error, or
-        grouped with records that miss the same cells, which stay missing.
+        How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or group
+        them with records that miss the same cells, which stay missing.
     small_strata : {"error", "merge", "suppress"}
-        What becomes of strata with fewer than k records: an error, or pooled (with each other, then with the next
-        smallest; where pooled records differ in a column of `by` that cell becomes missing), or withheld.
+        How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next
+        smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.
     round : int or dict, optional
-        Decimals that floats are published with; may be a dictionary by column.
+        Number of decimals of published floats; may be a dictionary by column.
     keep, drop : column name or list of them
-        Columns that are published as they are and not covered by the guarantee, and that are not published.
+        Columns that are published unchanged and not covered by the guarantee, and columns that are not published.
     rest : {"drop", "error", "keep"}
-        What becomes of the columns that no argument names: an error by default, so that none is published by oversight.
+        The role of columns that no argument names: an error by default, so that none is published by oversight.
     shuffle : bool
-        Publish the records in random order; the index of a pandas frame and the groups are then numbered anew.
+        Publish the records in random order; the index of a pandas frame and the groups are then renumbered.
     random_state : int, numpy.random.Generator, optional
-        Seeds the methods that draw random numbers, others ignore it, and `shuffle`.  None, the default, is 0 for
-        methods, and for `shuffle` an order that nobody can repeat: whoever knows its seed can undo it.
+        Seeds `shuffle` and the methods that draw random numbers; other methods ignore it.  None, the default, is 0 for
+        methods, and for `shuffle` an order that nobody can repeat: anyone who knows the seed can undo it.
     backend, threads, progress, time_limit
         As in `mag.multivariate`.
     output : path, optional
-        For Parquet: the file to write, which appears, with its manifest beside it, when it is finished and counted.  A
-        run that did not end is continued behind the columns that it had finished, if these hold the same cells still;
-        two runs into one output exclude each other.
+        For Parquet: the file to write, which appears, with its manifest beside it, once it is finished and counted.  An
+        unfinished run resumes after the columns that it had completed, if their input is unchanged; two runs into one
+        output exclude each other.
     overwrite : bool
         Whether `output` may exist already; it is never a file that is read.
 
@@ -160,12 +160,12 @@ def microaggregate(
 
     Raises
     ------
-    mag.verify.NotAnonymous
-        Where the recount finds fewer than k equal records: nothing is returned.
+    mag.NotAnonymous
+        If the recount finds a class of fewer than k equal records: nothing is returned.
 
     Notes
     -----
-    What is published is built from its values into fresh memory, without metadata and unused categories.
+    The published table is built from values alone in fresh memory, without metadata and unused categories.
 
     Integers, dates, times and decimals keep their dtype: representatives are rounded to the column's unit, half away
     from zero, exactly; with weights, to float64's precision within the group.

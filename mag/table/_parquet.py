@@ -220,9 +220,9 @@ class FileRelease:
     guarantee : Guarantee
         What holds, counted on the file.
     warnings : tuple of str
-        What its publisher should look at.
+        What the publisher should check.
     resumed : int
-        How many columns an earlier run, which did not end, had finished.
+        The number of columns that an earlier, unfinished run had completed.
     """
 
     path: pathlib.Path
@@ -240,7 +240,7 @@ class FileRelease:
         return Source(self.path).dataset
 
     def manifest(self) -> dict[str, Any]:
-        """What was done, for the record: what stands in the file beside the published one."""
+        """The manifest, which is also written beside the published file."""
         return self._manifest
 
 

@@ -98,7 +98,7 @@ def _units(frame: Frame, name: Hashable) -> Units:
     try:
         units = frame.column(name).units()
     except Refused as refused:
-        raise TypeMistake(f"columns must hold numbers or moments; {name!r} holds {refused}.") from None
+        raise TypeMistake(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
     except ValueError as error:
         raise ValueMistake(f"column {name!r} has {error}") from None
     if not units.is_integer and not np.isfinite(units.values).all():
@@ -343,12 +343,12 @@ def _warnings(frame: Frame, strata: Strata, groups: TableGroups, request: Reques
     if not request.options.shuffle and (note := frame.index_note(published, strata.withheld > 0)):
         warnings.append(note)
     if roles.keep:
-        warnings.append(f"Published as they are: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")
+        warnings.append(f"Published unchanged: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")
     merged = [str(name) for name, blank in zip(roles.by, strata.blank, strict=True) if blank is not None]
     if merged:
         warnings.append(f"Small strata were pooled: cells of {', '.join(merged)} are missing there.")
     if not groups.complete:
-        warnings.append("The search was ended by time_limit: the groups are those found until then.")
+        warnings.append("time_limit ended the search: these are the best groups found until then.")
     return tuple(warnings)
 
 

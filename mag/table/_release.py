@@ -33,18 +33,18 @@ WITHHELD = "withheld: it would undo the shuffle"
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What holds for the published table, counted on it.
+    """The guarantee of a published table, counted on the table itself.
 
     Attributes
     ----------
     scope : {"joint", "per-column"}
         Whether whole records are alike, or the values of each column by itself.
     k : int or dict
-        The smallest number of records that are alike, as asked for; by column where columns differ.
+        The requested smallest class size; by column where columns differ.
     columns, by, kept : tuple of column names
-        Masked columns, columns that groups do not cross, and columns that are published as they are.
+        Masked columns, stratum columns, and columns published unchanged.
     n_records, withheld : int
-        Records that are published, and that are not.
+        Published records, and records that are not published.
     n_groups : int or dict
         The number of groups; by column where each has its own.
     smallest : int
@@ -52,7 +52,7 @@ class Guarantee:
     smallest_by_column : dict
         With ``scope="per-column"``: the same for `by` and one column.
     holds : bool
-        Always True: a table of which it is not is never returned.
+        Always True: a table that fails the count is never returned.
     """
 
     scope: str
@@ -108,9 +108,9 @@ class TableGrouping(Drawable):
     scope : {"joint", "per-column"}
     columns, by : tuple of column names
     method : str
-        What found the groups; "univariate" is the optimum of one column.
+        The method that found the groups; "univariate" is the optimum of one column.
     complete : bool
-        False where `time_limit` ended the search.
+        False if `time_limit` ended the search.
     """
 
     labels: np.ndarray
@@ -176,7 +176,7 @@ class Release(Generic[Table]):
     """A published table with its guarantee, as returned by `mag.microaggregate`.  Read-only.
 
     Pickles and copies hold what is published and nothing else: `numbers`, `risk`, `utility`, `plot` and `report`, which
-    look at the original, can only be asked of the release itself.
+    need the original, work on the release itself only.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class Release(Generic[Table]):
     grouping : TableGrouping
         The groups.
     warnings : tuple of str
-        What its publisher should look at.
+        What the publisher should check.
     withheld : int
         The number of records that are not published.
     """
@@ -210,7 +210,7 @@ class Release(Generic[Table]):
         return {name: getattr(self, name) for name in names}
 
     def with_options(self, **options: Any) -> "Release[Table]":
-        """The same release, whose manifest and report tell of these options too: of columns that were not even read."""
+        """The same release, with these options in its manifest and report, for columns that were not even read."""
         provenance = replace(self._provenance, options=self._provenance.options | options)
         return replace(self, _provenance=provenance)
 
@@ -234,8 +234,8 @@ class Release(Generic[Table]):
     def numbers(self) -> tuple[dict[Hashable, np.ndarray], dict[Hashable, np.ndarray]]:
         """The masked columns of the published records as float64, before and after; row i is one record.
 
-        Missing cells are NaN, times are seconds, decimals are floats.  The values before are read from the table that
-        was given, which is not copied.
+        Missing cells are NaN, times are seconds, decimals are floats.  Values before masking are read from the original
+        table, which is not copied.
         """
         return self._numbers
 
@@ -244,7 +244,7 @@ class Release(Generic[Table]):
         if self._source is None:
             raise RuntimeMistake(
                 "numbers, risk, utility, plot and report compare with the original table, which pickles and copies of "
-                "a release do not hold; ask the release that mag.microaggregate returned."
+                "a release do not hold; use the release that mag.microaggregate returned."
             )
         source, published = self._source, frame_of(self.data)
         rows = slice(None) if self._rows is None else self._rows
@@ -261,9 +261,11 @@ class Release(Generic[Table]):
         return np.column_stack(list(before.values())), np.column_stack(list(after.values()))
 
     def withheld_rows(self) -> np.ndarray:
-        """The places of the records that are not published, in the table that was given; pickles do not hold them."""
+        """The row numbers, in the original table, of the records that are not published; pickles do not hold them."""
         if self._source is None:
-            raise RuntimeMistake("withheld_rows can only be asked of the release that mag.microaggregate returned.")
+            raise RuntimeMistake(
+                "withheld_rows needs the release that mag.microaggregate returned, not a pickle or copy."
+            )
         published = np.arange(self._source.n) if self._rows is None else self._rows
         return np.setdiff1d(np.arange(self._source.n), published)
 
@@ -290,7 +292,7 @@ class Release(Generic[Table]):
         return assess.risk(*self._tables())
 
     def utility(self, propensity: bool = True) -> dict[str, Any]:
-        """What the masked columns have lost: `mag.assess.utility`, with names."""
+        """Information loss of the masked columns: `mag.assess.utility`, with column names."""
         measures = assess.utility(*self._tables(), propensity)
         if "information_loss_by_column" in measures:
             pairs = zip(self.guarantee.columns, measures["information_loss_by_column"], strict=True)
@@ -327,7 +329,7 @@ class Release(Generic[Table]):
         return every
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> pathlib.Path:
-        """Write a page about the release, one HTML file that needs nothing else, and say where it is."""
+        """Write a report on the release, one self-contained HTML file, and return its path."""
         from mag.report import Facts, write
 
         before, after = self.numbers()
@@ -354,7 +356,7 @@ class Release(Generic[Table]):
         return write(path, facts)
 
     def manifest(self) -> dict[str, Any]:
-        """What was done, for the record: versions, options, shape, hashes, the guarantee; ready for JSON."""
+        """Versions, options, shape, hashes and the guarantee, in the types of JSON."""
         published = frame_of(self.data)
         guarantee = {name: to_json_types(value) for name, value in vars(self.guarantee).items()}
         return {

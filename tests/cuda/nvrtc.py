@@ -98,7 +98,7 @@ def matrix(architectures, every_k=False):
 
 
 def main():
-    """Print the table of docs/gpu.md: registers by architecture; shared memory, stack, spills.  `every_k` for all k."""
+    """Print the table of docs/guide/gpu.md: registers by architecture; memory, stack, spills.  `every_k` for all k."""
     rows = {}
     for (number, name, options), (_, uses) in matrix(ARCHITECTURES, every_k="every_k" in sys.argv):
         for kernel, use in uses.items():

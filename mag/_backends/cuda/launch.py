@@ -99,7 +99,7 @@ def device_time(device: Device, cols: int, n: int, k: int) -> float:
 
 
 def host_is_sooner(device: Device, cols: int, n: int, k: int) -> bool:
-    """Whether the host solves these columns one by one sooner than the device does all: see docs/gpu.md."""
+    """Whether the host solves these columns one by one sooner than the device does all: see docs/guide/gpu.md."""
     return device.hybrid and device_time(device, cols, n, k) > cols * ON_HOST
 
 

@@ -1,0 +1,153 @@
+"""Pages about methods.  `{method-facts}` adds what the package knows about a method, `{method-table}` lists all pages.
+
+A page is `docs/methods/NAME.md`.  Its head holds `family`, `summary`, `time` and `source`; its text is written by hand.
+"""
+
+import base64
+import inspect
+import io
+import pathlib
+from functools import cache
+
+import numpy as np
+import yaml
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+import mag
+from mag.demo import people
+from mag.methods import METHODS
+
+FOLDER = pathlib.Path(__file__).parents[1] / "methods"
+SOURCE = "https://github.com/mag-sdc/mag/blob/main"
+COLUMNS = ("age", "income", "children")
+RECORDS = 1000
+SIZES = (2, 3, 5, 10)
+YARDSTICKS = ("mdav", "ona_star", "anneal")  # whose losses stand beside those of a method
+FAMILIES = ("Maximum distance", "Exchange", "Halving", "Order", "Clustering", "Exact")
+PICTURED = 6  # k of the picture
+
+
+def head_of(name: str) -> dict[str, str]:
+    """What stands at the top of a method's page."""
+    return yaml.safe_load((FOLDER / f"{name}.md").read_text(encoding="utf-8").split("---")[1])
+
+
+@cache
+def records() -> np.ndarray:
+    """Age, income and children of some people of `mag demo`."""
+    table = people(RECORDS)
+    return np.column_stack([table[column].astype(float) for column in COLUMNS])
+
+
+@cache
+def loss(name: str, k: int) -> float | None:
+    """Information loss in percent; None where the method is for another k."""
+    if METHODS[name].k not in (None, k):
+        return None
+    return 100 * mag.multivariate(records(), k, method=name).information_loss
+
+
+def picture(name: str) -> str:
+    """Records in the plane joined to what is published for them, as an image that needs no file."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.normal(center, 0.6, (60, 2)) for center in ((0, 0), (3, 1), (1, 3))])
+    k = METHODS[name].k or PICTURED
+    grouping = mag.multivariate(X, k, method=name, standardize=False)
+    figure, axes = plt.subplots(figsize=(5.6, 4.2), dpi=110)
+    for record, center in zip(X, grouping.masked, strict=True):
+        axes.plot(*zip(record, center, strict=True), color="0.7", linewidth=0.8, zorder=1)
+    axes.plot(*X.T, "o", color="tab:blue", markersize=3, zorder=2, label="record")
+    axes.plot(*np.unique(grouping.masked, axis=0).T, "s", color="black", markersize=5, zorder=3, label="published")
+    axes.set_title(f"{len(X)} records, k = {k}: {grouping.n_groups} groups", fontsize=10, loc="left")
+    axes.set(xlabel="first column", ylabel="second column")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=9)
+    figure.tight_layout()
+    drawn = io.BytesIO()
+    figure.savefig(drawn)
+    plt.close(figure)
+    words = f"{len(X)} records in the plane, each joined to the value that {name} publishes for it"
+    data = base64.b64encode(drawn.getvalue()).decode()
+    return f'<img class="method" alt="{words}" width="560" src="data:image/png;base64,{data}">'
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.2f}"
+
+
+class MethodFacts(SphinxDirective):
+    """What the package knows about the method of this page."""
+
+    def run(self) -> list[nodes.Node]:
+        """The picture, the facts, and what the method loses."""
+        name = pathlib.PurePosixPath(self.env.docname).name
+        method, head = METHODS[name], head_of(name)
+        # the table of METHODS decides what this page shows
+        self.env.note_dependency(inspect.getfile(method.group))
+        file = pathlib.Path(inspect.getfile(method.group)).relative_to(pathlib.Path(mag.__file__).parents[1]).as_posix()
+        options = [f"`{option}={default!r}`" for option, default in method.options.items()]
+        lines = ["## In short", "", "| | |", "|---|---|"]
+        lines += [
+            _row("call", f'`mag.multivariate(X, k, method="{name}")`, `mag mask -m {name}`'),
+            _row("family", head["family"]),
+            _row("time", head["time"]),
+            _row("source", head["source"]),
+            _row("k", f"{method.k} only" if method.k else "any"),
+            _row("options", ", ".join(options) or "none"),
+            _row("code", f"[`{file}`]({SOURCE}/{file})"),
+            "",
+            "{py:obj}`mag.multivariate` describes the options; `random_state` is accepted, and ignored by methods that "
+            "draw no random numbers.",
+            "",
+            "## What it loses",
+            "",
+            f"Information loss in percent on {RECORDS} made-up people with {len(COLUMNS)} columns (age, income, "
+            f"children; `mag.demo.people({RECORDS})`), default options, computed when this page was built. "
+            "[Losses](../figures/loss.md) has the data sets of the literature.",
+            "",
+            _row("k", *SIZES),
+            _row("---", *["---"] * len(SIZES)),
+        ]
+        for other in dict.fromkeys((name, *YARDSTICKS)):
+            label = f"**`{other}`**" if other == name else f"[`{other}`]({other}.md)"
+            lines.append(_row(label, *(_percent(loss(other, k)) for k in SIZES)))
+        lines += ["", "## Groups in the plane", ""]
+        shown = nodes.raw("", picture(name), format="html")
+        return [*self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True), shown]
+
+
+class MethodTable(SphinxDirective):
+    """All methods, family by family."""
+
+    def run(self) -> list[nodes.Node]:
+        """A table, and the pages for the navigation."""
+        lines = []
+        heads = {name: head_of(name) for name in METHODS}
+        for family in FAMILIES:
+            names = [name for name in METHODS if heads[name]["family"] == family]
+            lines += [f"## {family}", "", _row("method", "groups", "time", "loss, %"), _row(*["---"] * 4)]
+            lines += [
+                _row(f"[`{name}`]({name}.md)", heads[name]["summary"], heads[name]["time"], _percent(loss(name, 5)))
+                for name in names
+            ]
+            lines.append("")
+        lines += [":::{toctree}", ":hidden:", "", *METHODS, ":::"]
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Sphinx calls this."""
+    app.add_directive("method-facts", MethodFacts)
+    app.add_directive("method-table", MethodTable)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
