@@ -302,8 +302,8 @@ def test_short_lists_do_not_change_dba(monkeypatch):
 
 def test_short_lists_do_not_change_the_spanning_tree(monkeypatch):
     monkeypatch.setattr(spanning, "NEAR", 1)
-    for seed in range(6):
-        for X in records(50, 2, seed).values():
+    for n, seed in ((50, 0), (50, 1), (150, 2), (150, 3)):
+        for X in records(n, 2, seed).values():
             edges, lengths = spanning.spanning_tree(X, 2, Progress())
             assert sorted(zip(lengths, *edges.T, strict=True)) == kruskal(X)
 
