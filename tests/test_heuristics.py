@@ -11,6 +11,7 @@ from mag._lib.progress import Progress
 from mag.methods import METHODS, pcl
 from mag.methods.dissolve import densest, group_far_from_points
 from mag.methods.sbm import rank_sums
+from mag.methods.trees import spanning
 from mag.methods.trees.spanning import spanning_tree
 from tests.test_families import DATA, TABLES, away, cost, farthest, group, labels_of, near, same
 from tests.test_multivariate import least_loss
@@ -291,13 +292,20 @@ def test_what_dba_and_tfrp_begin_with(X, k):
 
 
 def test_short_lists_do_not_change_dba(monkeypatch):
-    """Lists of no more than k records are used up all the time."""
-    X = np.random.default_rng(4).normal(size=(300, 3)).round(1)
-    before = [group(X, k, "dba") for k in (2, 5)]
+    """Lists of k records are used up all the time."""
     monkeypatch.setattr(densest, "LENGTH", 1)
-    for k, labels in zip((2, 5), before, strict=True):
-        np.testing.assert_array_equal(group(X, k, "dba"), labels)
-    assert same(before[0], labels_of(dba(X, 2), 300))
+    for seed in range(4):
+        for k, X in itertools.product((2, 3, 5), records(70, 2, seed).values()):
+            found = densest.group_densest(X, k, 2, Progress())
+            assert same(found, labels_of(densest_first(X, k), len(X))), (seed, k)
+
+
+def test_short_lists_do_not_change_the_spanning_tree(monkeypatch):
+    monkeypatch.setattr(spanning, "NEAR", 1)
+    for n, seed in ((50, 0), (50, 1), (150, 2), (150, 3)):
+        for X in records(n, 2, seed).values():
+            edges, lengths = spanning.spanning_tree(X, 2, Progress())
+            assert sorted(zip(lengths, *edges.T, strict=True)) == kruskal(X)
 
 
 def prim(X):

@@ -205,3 +205,12 @@ def insert(keys, ids, m, count, key, i):
     keys[p] = key
     ids[p] = i
     return count
+
+
+@called
+def find_top(above, i):
+    """Follow `above` to whoever is above itself; the way there becomes shorter."""
+    while above[i] != i:
+        above[i] = above[above[i]]
+        i = above[i]
+    return i

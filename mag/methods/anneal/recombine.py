@@ -8,14 +8,7 @@ records in both, so each such part can be taken from the one where it costs less
 import numpy as np
 
 from mag._compiled.jit import called, jit
-
-
-@called
-def _root(parent, g):
-    while parent[g] != g:
-        parent[g] = parent[parent[g]]
-        g = parent[g]
-    return g
+from mag._compiled.work import find_top
 
 
 @called
@@ -37,16 +30,16 @@ def _merge(X, first, second, a, b):
     """Labels from the cheaper of two groupings with labels below a and b, part by part; below a are the first's."""
     parent = np.arange(a + b)
     for i in range(first.size):
-        p, q = _root(parent, first[i]), _root(parent, a + second[i])
+        p, q = find_top(parent, first[i]), find_top(parent, a + second[i])
         parent[max(p, q)] = min(p, q)
     here, there, saved = _means(X, first, a), _means(X, second, b), np.zeros(a + b)
     for i in range(first.size):
-        p = _root(parent, first[i])
+        p = find_top(parent, first[i])
         for j in range(X.shape[1]):
             saved[p] += (X[i, j] - here[first[i], j]) ** 2 - (X[i, j] - there[second[i], j]) ** 2
     labels = np.empty(first.size, np.int64)
     for i in range(first.size):
-        labels[i] = a + second[i] if saved[_root(parent, first[i])] > 0.0 else first[i]
+        labels[i] = a + second[i] if saved[find_top(parent, first[i])] > 0.0 else first[i]
     return labels
 
 

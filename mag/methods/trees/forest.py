@@ -4,6 +4,7 @@
 import numpy as np
 
 from mag._compiled.jit import jit
+from mag._compiled.work import find_top
 
 
 @jit
@@ -18,10 +19,7 @@ def grow(near, k, picks):
         u = waiting[pick]
         if parent[u] < 0 and sizes[u] < k:
             for v in near[u]:  # the tree has at most k-2 other records: one of the k-1 nearest is outside
-                top = v
-                while above[top] != top:
-                    above[top] = above[above[top]]
-                    top = above[top]
+                top = find_top(above, v)
                 if top != u:
                     parent[u] = v
                     above[u] = top

@@ -14,7 +14,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import lanes_at, least_lane
 from mag._compiled.memory import grid, part, scratch
-from mag._compiled.work import NEAREST, NOBODY, space_in, work_for
+from mag._compiled.work import NEAREST, NOBODY, find_top, space_in, work_for
 from mag._lib.threads import each
 from mag.methods.distances.blocks import LANES, STEP, bounds, distances, field_at
 from mag.methods.distances.neighbors import neighbor_lists
@@ -163,19 +163,11 @@ def join(offers, edges, lengths, count):
     for c in range(n):
         if offers.length[c] < np.inf:
             low, high = offers.low[c], offers.high[c]
-            one, two = _top(above, component[low]), _top(above, component[high])
+            one, two = find_top(above, component[low]), find_top(above, component[high])
             if one != two:  # both ends may have chosen it
                 above[max(one, two)] = min(one, two)
                 edges[count, 0], edges[count, 1], lengths[count] = low, high, offers.length[c]
                 count += 1
     for i in range(n):
-        component[i] = _top(above, component[i])
+        component[i] = find_top(above, component[i])
     return count
-
-
-@called
-def _top(above, c):
-    while above[c] != c:
-        above[c] = above[above[c]]
-        c = above[c]
-    return c
