@@ -6,6 +6,7 @@ library on the same device.  A library is recognized only if its user has import
 
 import numbers
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -25,6 +26,12 @@ class Home:
         # float32 stood in for what NumPy does not have
         dtype = self.narrow if array.dtype == np.float32 else None
         return _GOING.get(self.library, _to_standard)(self, array, dtype)
+
+    def active(self) -> AbstractContextManager[Any]:
+        """While its arrays are computed with: its device is the current one, and 64 bits are 64 bits."""
+        if self.library == "jax":
+            return sys.modules["jax"].enable_x64(True)
+        return self.device if self.library == "cupy" else nullcontext()
 
     def __getstate__(self) -> dict[str, Any]:
         # JAX cannot pickle a device, and another process may not have it: results go to the default one there

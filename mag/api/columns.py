@@ -79,13 +79,13 @@ def columns(
     device = on_device(X, backend)
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
-        plan = _checked(resident, *arguments)
+        plan = _checked(resident, None, *arguments)
         if all(where.supports(len(plan.values), problem) for problem, _ in plan.jobs):
             return where.group_resident_columns(
                 plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home
             )
     read_values, way_home = read_table("X", X)
-    plan = _checked(read_values, *arguments)
+    plan = _checked(read_values, way_home, *arguments)
     run = runner_for(engine, plan.values, [problem for problem, _ in plan.jobs])
     solved = run(engine.group_columns, plan.values, plan.jobs, plan.threads)
     if solved is None:
@@ -109,11 +109,13 @@ class _Plan:
     threads: int
 
 
-def _checked(X: Any, k: Any, cost: Any, solver: str, threads: int | None) -> _Plan:
+def _checked(X: Any, home: Any, k: Any, cost: Any, solver: str, threads: int | None) -> _Plan:
     """What is to be solved: columns of the same cost and k together."""
     values = real_table("X", X)
     (n, m), dtype = values.shape, values.dtype
-    costs = [cost_of(name, one) for name, one in _named("cost", per_column("cost", cost, m), cost)]
+    named = [cost_of(name, one) for name, one in _named("cost", per_column("cost", cost, m), cost)]
+    bound = {one: one.in_library(home) for one in dict.fromkeys(named)}
+    costs = [bound[one] for one in named]
     sizes = k if isinstance(k, (list, tuple, int)) or np.ndim(k) == 0 else read("k", k)[0].tolist()
     ks = [integer(name, one, 1, n, "n") for name, one in _named("k", per_column("k", sizes, m), sizes)]
     pairs: dict[tuple[Cost, int], list[int]] = {}

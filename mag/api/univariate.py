@@ -107,7 +107,8 @@ def univariate(
         if where.supports(plan.values.size, plan.problem, plan.weights is not None):
             return where.group_resident(plan.values, plan.problem, dtype=plan.dtype, home=home)
     read_values, way_home = read("x", x)
-    plan = _checked(read_values, True, *arguments)
+    chosen = chosen.in_library(way_home)
+    plan = _checked(read_values, True, k, chosen, *arguments[2:])
     run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
     if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None):
@@ -176,6 +177,6 @@ def _checked(
 def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:
     if weights is None:
         return None
-    if cost.weighted is None:
+    if not cost.takes_weights:
         raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
     return weights_for(read("weights", weights)[0], n).astype(np.float64)

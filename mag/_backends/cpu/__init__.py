@@ -17,7 +17,7 @@ from mag._lib.workspace import borrow
 from mag.costs import COSTS
 from mag.solvers import block
 from mag.solvers.block import PAD
-from mag.solvers.extensions import columnwise, exact, spans
+from mag.solvers.extensions import blocks, columnwise, exact, spans
 from mag.solvers.extensions.max_groups import at_most
 
 WORTH = 2**14  # values that are worth a thread
@@ -34,7 +34,7 @@ def group(
 ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     """Order of the values (None if they are sorted), where groups start in it, and the label of every record."""
     solver, *others = problem.solvers.values()
-    if not others and not solver.lanes:  # memory for the sort and for the solver at once
+    if not (others or solver.lanes or problem.cost.blocks):  # memory for the sort and for the solver at once
         kernel = problem.cost.kernel if weights is None else problem.cost.weighted
         borrow("work", solver.module.memory(kernel, x.size, problem.k), np.float64)
     column, order = (padded(x), None) if assume_sorted else sort(x, PAD, threads)
@@ -107,6 +107,8 @@ def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, thre
         return np.zeros(1, np.int64)
     if problem.plain and least == 1:
         return np.arange(n)
+    if problem.cost.blocks:
+        return _by_blocks(x, weights, problem)
     if problem.cost.built_in and (weights is not None or not problem.plain):
         return _weighed(column, weights, problem, threads)
     if problem.max_groups is not None:
@@ -140,6 +142,23 @@ def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, t
         if problem.plain:  # it may outlive this call, and the memory that was borrowed for it
             return interruptible(_columnwise_starts, near.values[PAD:-PAD].copy(), near.weights, moderate)
     return exact.solve(column[PAD:-PAD], weights, problem)
+
+
+def _by_blocks(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> np.ndarray:
+    """As `solve`, for a cost from blocks."""
+
+    def optimum(price: float) -> np.ndarray:
+        sizes = np.empty(x.size + 1, np.int32 if x.size < 2**31 else np.int64)
+        if problem.bounded:
+            blocks.staggered(problem.cost, x, weights, problem.k, sizes)
+        else:
+            added = problem.least, problem.fixed + price, problem.short
+            blocks.quadratic(problem.cost, x, weights, problem.k, *added, sizes)
+        return _starts(sizes, problem)
+
+    if problem.max_groups is None:
+        return optimum(0.0)
+    return at_most(problem.max_groups, x.size, optimum, lambda starts: problem.cost_of(x, weights, starts))[0]
 
 
 def _at_most(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
