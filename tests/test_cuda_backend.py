@@ -146,7 +146,7 @@ def test_values_that_are_not_finite_are_refused_when_the_result_is_asked_for(dev
         ({"group_penalty": 1.0}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
         ({"max_groups": 2}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
         ({"soft": 1.0}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
-        ({"solver": "wilber"}, "solver must be 'auto' or 'block' with backend 'cuda'; got 'wilber'."),
+        ({"solver": "wilber"}, "solver must be 'auto', 'block' or 'staggered' with backend 'cuda'; got 'wilber'."),
         (
             {"cost": mag.Cost("mine", group=lambda x, i, j: 1.0 * (j - i), concave=True, splitting=True)},
             "backend must be 'cpu' with cost 'mine', which is your own; got 'cuda'.",

@@ -1,6 +1,7 @@
 """Costs as functions of prefix sums: in every array library the least cost, whatever the offset of the data."""
 
 import pickle
+import threading
 from fractions import Fraction
 
 import numpy as np
@@ -305,3 +306,17 @@ def test_errors_of_the_function_are_its_own():
     for n in (50, 20_000):
         with pytest.raises(KeyError, match="mine"):
             mag.univariate(np.arange(float(n)), 3, cost=mag.Cost.from_blocks(broken, **CONCAVE))
+
+
+def test_the_function_runs_on_the_thread_of_the_caller():
+    """Libraries keep settings per thread: how many threads to use, which device is the current one."""
+    seen = set()
+
+    def watched(sums, i, j):
+        seen.add(threading.current_thread())
+        return sse(sums, i, j)
+
+    cost = mag.Cost.from_blocks(watched, **CONCAVE)
+    mag.univariate(np.arange(9000.0), 3, cost=cost)
+    mag.columns(np.arange(40_000.0).reshape(-1, 4), 3, cost=[cost, cost, "sse", cost])
+    assert seen == {threading.current_thread()}

@@ -63,7 +63,8 @@ def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, 
     `jobs` are pairs of a problem and the columns that it is for.  None if values are not finite.
     """
     n, m = X.shape
-    threads = min(threads, 1 + X.size // WORTH)
+    # a user's function runs on the caller's thread, whose settings its library may keep
+    threads = 1 if any(problem.cost.blocks for problem, _ in jobs) else min(threads, 1 + X.size // WORTH)
     labels = np.empty((m, n), np.int32 if n < 2**31 else np.int64)
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     tasks = []

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._backends import cpu
+from mag._backends.cuda import hybrid
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import LARGEST, Device
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
@@ -133,8 +134,9 @@ def group_resident_columns(
 
 def supports(n: int, problem: Problem, weighted: bool = False) -> bool:
     """Whether the kernels can do it; else the CPU does."""
-    plain = problem.plain and not weighted and problem.cost.built_in and "block" in problem.solvers
-    return plain and problem.k <= LARGEST and n < 2**31 - 2**20
+    plain = problem.plain and not weighted and problem.cost.built_in and n < 2**31 - 2**20
+    solvable = "block" in problem.solvers and problem.k <= LARGEST
+    return plain and (solvable or (hybrid.searches_blocks(problem) and problem.k <= hybrid.LARGEST))
 
 
 def refuse(problem: Problem, weights: np.ndarray | None) -> None:
@@ -143,6 +145,10 @@ def refuse(problem: Problem, weights: np.ndarray | None) -> None:
         raise ValueMistake("backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'.")
     if not problem.cost.built_in:
         raise ValueMistake(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
-    if "block" not in problem.solvers:
+    if hybrid.searches_blocks(problem):
+        if problem.k > hybrid.LARGEST:
+            limit = f"k must be at most {hybrid.LARGEST} with solver 'staggered' and backend 'cuda'"
+            raise ValueMistake(f"{limit}, which copies blocks of k² costs; got {problem.k}.")
+    elif "block" not in problem.solvers:
         (name,) = problem.solvers
-        raise ValueMistake(f"solver must be 'auto' or 'block' with backend 'cuda'; got {name!r}.")
+        raise ValueMistake(f"solver must be 'auto', 'block' or 'staggered' with backend 'cuda'; got {name!r}.")

@@ -12,8 +12,14 @@ from collections import namedtuple
 
 import numpy as np
 
+from mag._compiled.cost import join
+from mag._compiled.cost import left as left_of
+from mag._compiled.cost import right as right_of
 from mag._compiled.jit import inlined, jit
+from mag.solvers._anchored import first_row, frame_at, last_row, memory, start
 from mag.solvers._smawk import column_minima, notebook
+
+__all__ = ["fill", "memory", "restart", "search"]
 
 
 class Diagonal(namedtuple("Diagonal", "G joint k")):
@@ -62,18 +68,6 @@ def search(left, joint, right, first, F, sizes):
     return spent
 
 
-@inlined
-def first_row(b, k):
-    """The first row of the block at b: nothing but 0 before column 2k, then the starts of groups below 2k values."""
-    return 0 if b < 2 * k else max(k, b - 2 * k + 1)
-
-
-@inlined
-def last_row(b, k):
-    """The last row that can start a group of the block."""
-    return 0 if b < 2 * k else b - 1
-
-
 @jit
 def restart(F, b, k):
     """Take the least F of the block's rows from all of them."""
@@ -84,3 +78,28 @@ def restart(F, b, k):
     for i in range(first, last + 1):
         F[i] -= base
     return base
+
+
+@jit
+def fill(cost, x, w, k, first, left, joint, right, sizes, work):
+    """The blocks `first` and following of a built-in cost, as kernels/blocks.cu computes them; `work` as `staggered`'s.
+
+    Entries where there is no group are 0.
+    """
+    s = start(cost, x, w, k, sizes, work)
+    for t in range(len(joint)):
+        b = (first + t + 1) * k
+        if b > s.n:
+            break
+        columns = min(k, s.n + 1 - b)
+        f = frame_at(cost, s, b, columns)
+        top, last = b - 2 * k + 1, last_row(b, k)
+        for i in range(first_row(b, k), last + 1):
+            left[t, i - top] = left_of(cost, f, i - f.shift)
+        for c in range(columns):
+            p = 2 * k + c
+            right[t, c] = right_of(cost, f, p)
+            for size in range(k, 2 * k):
+                i = b + c - size
+                group = first_row(b, k) <= i <= last
+                joint[t, c, size - k] = join(cost, f, 0.0, p - size, p, size) if group else 0.0
