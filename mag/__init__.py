@@ -10,6 +10,7 @@ __all__ = [
     "CacheWarning",
     "ColumnGroupings",
     "Comparison",
+    "CopyWarning",
     "Cost",
     "Grouping",
     "Guarantee",
@@ -34,6 +35,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from mag._compiled.cache import CacheWarning
+    from mag._lib.arrays import CopyWarning
     from mag._lib.errors import Mistake, NotAnonymous, RuntimeMistake, TypeMistake, ValueMistake
     from mag.api.backends import backends
     from mag.api.columns import columns
@@ -49,6 +51,7 @@ _HOMES = {
     "CacheWarning": "mag._compiled.cache",
     "ColumnGroupings": "mag.results",
     "Comparison": "mag.comparison",
+    "CopyWarning": "mag._lib.arrays",
     "Cost": "mag.costs",
     "Grouping": "mag.results",
     "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn

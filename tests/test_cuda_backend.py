@@ -3,11 +3,13 @@
 NumPy arrays and kernels compiled for the host stand for a device; the tests marked `gpu` need a real one.
 """
 
+import contextlib
 import copy
 import pickle
 import subprocess
 import sys
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -153,9 +155,63 @@ def test_values_that_are_not_finite_are_refused_when_the_result_is_asked_for(dev
         ),
     ],
 )
-def test_what_is_for_the_cpu_alone_is_refused_in_one_sentence(device, options, sentence):
-    with pytest.raises(ValueError, match="^" + sentence.replace(".", r"\.") + "$"):
-        mag.univariate(np.arange(9.0), 2, backend="cuda", **options)
+def test_what_is_for_the_cpu_alone_is_refused_in_one_sentence(device, monkeypatch, options, sentence):
+    monkeypatch.setattr(type(HOST), "host", staticmethod(lambda array: pytest.fail("copied")))
+    exactly = "^" + sentence.replace(".", r"\.") + "$"
+    for x in (np.arange(9.0), live(np.arange(9.0))):
+        with pytest.raises(ValueError, match=exactly):
+            mag.univariate(x, 2, backend="cuda", **options)
+        with pytest.raises(ValueError, match=exactly):
+            mag.columns(x[:, None], 2, backend="cuda", **options)
+
+
+@pytest.mark.parametrize("options", [{"weights": np.arange(1, 31)}, {"group_penalty": 1.0}, {"soft": 0.1}])
+def test_what_is_for_the_cpu_is_computed_there_with_auto(device, options):
+    X = np.random.default_rng(0).random((30, 2))
+    expected = mag.columns(X, 3, **options)
+    assert np.array_equal(mag.columns(live(X), 3, **options).labels, expected.labels)
+    assert np.array_equal(mag.univariate(live(X[:, 1]), 3, **options).labels, expected.labels[:, 1])
+
+
+class FarArray:
+    """What CuPy's array shows of itself; the numbers are NumPy's."""
+
+    def __init__(self, values):
+        self.values, self.nbytes, self.device = values, values.nbytes, contextlib.nullcontext()
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
+@pytest.fixture
+def far(monkeypatch):
+    """A CuPy that has arrays, and no device that kernels could run on."""
+    module = SimpleNamespace(ndarray=FarArray, asnumpy=lambda x: x.values, asarray=lambda x: x)
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    monkeypatch.setattr(cuda, "why_not", lambda: "no device")
+    monkeypatch.setattr(arrays, "_silent", False)
+    return lambda values: FarArray(np.asarray(values))
+
+
+def test_a_large_copy_to_the_host_is_told_once(far, monkeypatch):
+    monkeypatch.setattr(arrays, "COPIED", 2**20)
+    x = np.random.default_rng(0).random(2**18)
+    mag.univariate(far(x[: 2**17]), 3)  # not more than that
+    mag.univariate(far(x), 3, backend="cpu")  # asked for
+    with pytest.warns(mag.CopyWarning, match=r"^x, 2 MB, is copied from its device to the host, which computes"):
+        mag.univariate(far(x), 3)
+    mag.univariate(far(x), 3)
+    mag.columns(far(x[:, None]), 3)
+
+
+def test_tables_are_told_of_too(far, monkeypatch):
+    monkeypatch.setattr(arrays, "COPIED", 1000)
+    X = np.random.default_rng(0).random((200, 2))
+    for function in (mag.columns, mag.multivariate):
+        monkeypatch.setattr(arrays, "_silent", False)
+        with pytest.warns(mag.CopyWarning, match=r"^X, 0 MB, is copied"):
+            function(far(X), 3)
+        function(X, 3)
 
 
 def test_a_k_that_the_kernels_do_not_take_is_for_the_cpu(device):

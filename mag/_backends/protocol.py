@@ -25,7 +25,7 @@ class Backend(Protocol):
         """Order of the values (None if they are sorted), where groups start in it, and the label of every record."""
 
     def group_columns(
-        self, X: np.ndarray, jobs: Jobs, threads: int
+        self, X: np.ndarray, jobs: Jobs, threads: int, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Labels of every column, in rows, how many groups each has, and the size of the smallest, counted from labels.
 
@@ -41,6 +41,9 @@ class DeviceBackend(Backend, Protocol):
 
     def supports(self, n: int, problem: Problem, weighted: bool = False) -> bool:
         """Whether columns of n resident values can be grouped without the host."""
+
+    def refuse(self, problem: Problem, weights: np.ndarray | None) -> None:
+        """Raise one sentence where the problem is for the CPU alone."""
 
     def group_resident(self, x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> Grouping:
         """The result for resident values, which is waited for and checked when it is looked at."""

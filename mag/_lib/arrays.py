@@ -6,6 +6,7 @@ library on the same device.  A library is recognized only if its user has import
 
 import numbers
 import sys
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
@@ -13,6 +14,15 @@ from typing import Any
 import numpy as np
 
 from mag._lib.errors import TypeMistake
+
+CPU, CUDA, PINNED, MANAGED = 1, 2, 3, 13  # devices of DLPack
+COPIED = 2**26  # bytes from a device to the host that are worth a word
+
+
+class CopyWarning(UserWarning):
+    """Many data were copied from a device to the host, because what was asked for is computed there."""
+
+    __module__ = "mag"
 
 
 class Home:
@@ -42,8 +52,11 @@ class Home:
         }
 
 
-def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
-    """The data as a NumPy array, without a copy where none is needed, and their home; None if that is NumPy itself."""
+def read(option: str, x: Any, told: bool = True) -> tuple[np.ndarray, Home | None]:
+    """The data as a NumPy array, without a copy where none is needed, and their home; None if that is NumPy itself.
+
+    `told` says that nobody is surprised by a copy from a device.
+    """
     if type(x) is np.ndarray or isinstance(x, (list, tuple)):
         return _numpy(option, x), None
     if isinstance(x, np.ma.MaskedArray):
@@ -56,13 +69,38 @@ def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
         )
     for library, coming in _COMING.items():
         if library in sys.modules and (read_as := coming(option, x)) is not None:
+            if not told:
+                tell_of_copy(option, x)
             return read_as
     return _numpy(option, x), None
 
 
-def read_table(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
+_silent = False  # after the first word
+
+
+def tell_of_copy(option: str, x: Any) -> None:
+    """Say once that data of more than COPIED bytes are copied from their device to the host."""
+    global _silent
+    if _silent or getattr(x, "nbytes", 0) <= COPIED or not on_accelerator(x):
+        return
+    _silent = True
+    what = (
+        f"{option}, {x.nbytes / 2**20:.0f} MB, is copied from its device to the host, which computes what was asked for"
+    )
+    warnings.warn(f"{what}; backend='cpu' says that this is meant.", CopyWarning, stacklevel=4)
+
+
+def on_accelerator(x: Any) -> bool:
+    """Whether an array lies in the memory of a device, by DLPack."""
+    try:
+        return x.__dlpack_device__()[0] not in (CPU, PINNED)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
+        return False
+
+
+def read_table(option: str, x: Any, told: bool = True) -> tuple[np.ndarray, Home | None]:
     """The same of a table of numbers; a frame's columns of anything else are named."""
-    values, home = read(option, x)
+    values, home = read(option, x, told)
     if values.dtype.kind not in "biuf" and values.ndim == 2 and hasattr(x, "columns"):
         wrong = [name for name, column in zip(x.columns, values.T, strict=True) if not _is_real(column)]
         if wrong:

@@ -57,10 +57,13 @@ def group(
     return order, starts, labels
 
 
-def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def group_columns(
+    X: np.ndarray, jobs: Jobs, threads: int, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Labels of every column, in rows, how many groups each has, and the size of the smallest, counted from the labels.
 
-    `jobs` are pairs of a problem and the columns that it is for.  None if values are not finite.
+    `jobs` are pairs of a problem and the columns that it is for; `weights` are of records.  None if values are not
+    finite.
     """
     n, m = X.shape
     # a user's function runs on the caller's thread, whose settings its library may keep
@@ -69,7 +72,7 @@ def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, 
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     tasks = []
     for problem, columns in jobs:
-        batched = n < LONG and batch.supports(n, problem)
+        batched = n < LONG and weights is None and batch.supports(n, problem)
         parts = batch.chunks(n, columns, threads) if batched else columns.reshape(-1, 1)
         tasks += [(problem, part, batched) for part in parts]
 
@@ -84,7 +87,7 @@ def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, 
             if x.dtype.kind == "f" and not np.isfinite(x).all():
                 return False
             # a column alone has all threads
-            _, starts, labels[j] = group(x, None, problem, False, threads if m == 1 else 1)
+            _, starts, labels[j] = group(x, weights, problem, False, threads if m == 1 else 1)
             n_groups[j], least[j] = starts.size, smallest_count(labels[j], np.zeros(starts.size, np.int64))
         return True
 

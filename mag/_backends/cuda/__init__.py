@@ -89,14 +89,16 @@ def group(
     return order, starts, device.host(columns.labels[0])
 
 
-def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def group_columns(
+    X: np.ndarray, jobs: Jobs, threads: int, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """As `cpu.group_columns`; the table is moved to the device and the labels are brought back."""
     n, m = X.shape
     device = current()
     labels = np.empty((m, n), np.int32)
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     for problem, which in jobs:
-        refuse(problem, None)
+        refuse(problem, weights)
         if not supports(n, problem):
             found = cpu.group_columns(X[:, which], [(problem, np.arange(which.size))], threads)
             if found is None:

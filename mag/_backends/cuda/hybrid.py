@@ -72,7 +72,7 @@ class BlockStream:
         joint, left = batch * k * k, batch * (2 * k - 1)
         shapes = (batch, 2 * k - 1), (batch, k, k), (batch, k)
         lines = memory[joint : joint + left], memory[:joint], memory[joint + left :]
-        return tuple(line.reshape(shape) for line, shape in zip(lines, shapes, strict=True))  # type: ignore[return-value]
+        return tuple(line.reshape(shape) for line, shape in zip(lines, shapes, strict=True))
 
     def begin(self, t: int) -> None:
         """Compute the batch from block t on, and copy it."""

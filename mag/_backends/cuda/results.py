@@ -137,7 +137,8 @@ class DeviceColumnGroupings(ColumnGroupings):
         costs: list[Cost],
         home: Home,
     ) -> None:
-        self.k, self._parts, self._device_x, self._dtype = k, parts, x, dtype
+        self.k, self.k_guaranteed, self._weights = k, True, None
+        self._parts, self._device_x, self._dtype = parts, x, dtype
         self._costs, self._names, self._home = costs, [cost.name for cost in costs], home
 
     def __reduce__(self) -> tuple[Any, ...]:
