@@ -3,13 +3,10 @@
 NumPy arrays and kernels compiled for the host stand for a device; the tests marked `gpu` need a real one.
 """
 
-import contextlib
 import copy
 import pickle
 import subprocess
 import sys
-from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +15,7 @@ import mag
 from mag._backends import cuda
 from mag._lib import arrays
 from mag.costs import COSTS
+from tests.cuda import far as standin
 from tests.cuda import runs
 from tests.cuda.runs import HOST, Resident, live
 from tests.hostile import integer_columns, real_columns
@@ -173,24 +171,12 @@ def test_what_is_for_the_cpu_is_computed_there_with_auto(device, options):
     assert np.array_equal(mag.univariate(live(X[:, 1]), 3, **options).labels, expected.labels[:, 1])
 
 
-class FarArray:
-    """What CuPy's array shows of itself; the numbers are NumPy's."""
-
-    def __init__(self, values):
-        self.values, self.nbytes, self.device = values, values.nbytes, contextlib.nullcontext()
-
-    def __dlpack_device__(self):
-        return 2, 0
-
-
 @pytest.fixture
 def far(monkeypatch):
     """A CuPy that has arrays, and no device that kernels could run on."""
-    module = SimpleNamespace(ndarray=FarArray, asnumpy=lambda x: x.values, asarray=lambda x: x)
-    monkeypatch.setitem(sys.modules, "cupy", module)
     monkeypatch.setattr(cuda, "why_not", lambda: "no device")
     monkeypatch.setattr(arrays, "_silent", False)
-    return lambda values: FarArray(np.asarray(values))
+    return standin.cupy(monkeypatch).asarray
 
 
 def test_a_large_copy_to_the_host_is_told_once(far, monkeypatch):
@@ -234,22 +220,6 @@ def test_copies_of_device_results_hold_what_is_published(device, copy_of):
             assert isinstance(getattr(same, name), Resident)
             assert np.array_equal(getattr(same, name), getattr(result, name))
         assert np.array_equal(same.information_loss, result.information_loss)
-
-
-def test_ways_home_from_a_device_can_be_pickled(monkeypatch):
-    import torch
-
-    class Cupy:
-        ndarray = type("ndarray", (), {})
-
-    monkeypatch.setitem(sys.modules, "cupy", Cupy)
-    array = Cupy.ndarray()
-    same, home = arrays.resident(array)
-    assert same is array
-    assert pickle.loads(pickle.dumps(home))(array) is array
-    narrow = pickle.loads(pickle.dumps(partial(arrays._to_resident_torch, narrow=torch.bfloat16)))
-    assert narrow(torch.ones(3)).dtype == torch.bfloat16
-    assert narrow(torch.ones(3, dtype=torch.int32)).dtype == torch.int32
 
 
 def test_arrays_elsewhere_are_not_resident():
