@@ -121,13 +121,13 @@ class Grouping(_Result):
     def __repr__(self) -> str:
         least, most = int(self._sizes.min()), int(self._sizes.max())
         note = "" if self.k_guaranteed else f", {int((self._sizes < self.k).sum())} below k: k is not guaranteed"
-        records = f"{self._labels.size} records in {self.n_groups} groups of {least} to {most}"
+        records = f"{self._n_records} records in {self.n_groups} groups of {least} to {most}"
         return f"<Grouping: {records}, k={self.k}, {self._name} {self.cost:.6g}{note}>"
 
     def _facts(self) -> dict[str, object]:
         small = int((self._sizes < self.k).sum())
         return {
-            "records": self._labels.size,
+            "records": self._n_records,
             "groups": _groups_of(self._sizes),
             "k": self.k if self.k_guaranteed else f"{self.k}, not guaranteed: {small} groups have fewer records",
             f"cost ({self._name})": f"{self.cost:.6g}",
@@ -154,10 +154,14 @@ class Grouping(_Result):
         axes.axhline(self.k, color="0.6", linestyle=":", label=f"k={self.k}")
         axes.set_xlabel("published value")
         axes.set_ylabel("records")
-        axes.set_title(f"{self.n_groups} groups of {self._labels.size} records", fontsize=10, loc="left")
+        axes.set_title(f"{self.n_groups} groups of {self._n_records} records", fontsize=10, loc="left")
         axes.set_ylim(bottom=0)
         axes.legend(frameon=False)
         return axes
+
+    @property
+    def _n_records(self) -> int:
+        return self._labels.size
 
     @cached_property
     def _values(self) -> np.ndarray:
@@ -291,6 +295,10 @@ class ColumnGroupings(_Result):
     def __len__(self) -> int:
         return len(self._labels)
 
+    @property
+    def _n_records(self) -> int:
+        return self._labels.shape[1]
+
     def __getitem__(self, j: int) -> Grouping:
         j = range(len(self))[j]
         if "_x" not in vars(self):
@@ -307,13 +315,8 @@ class ColumnGroupings(_Result):
             starts=np.cumsum(sizes) - sizes,
             weights=self._weights,
             cost=self._costs[j],
-            home=self._home_of_columns,
+            home=self._home,
         )
-
-    @property
-    def _home_of_columns(self) -> Callable[[Any], Any] | None:
-        """The way home of what is computed from one column by NumPy."""
-        return self._home
 
     def _without_data(self, j: int) -> Grouping:
         """Column j of a pickle or copy: what its `Grouping` would hold."""
@@ -328,7 +331,7 @@ class ColumnGroupings(_Result):
         return single
 
     def __repr__(self) -> str:
-        m, n = self._labels.shape
+        m, n = len(self), self._n_records
         fewest, most = int(self._n_groups.min()), int(self._n_groups.max())
         k = self.k if isinstance(self.k, int) else f"{min(self.k)} to {max(self.k)}"
         names = ", ".join(sorted(set(self._names))) + ("" if self.k_guaranteed else ", k is not guaranteed")
@@ -339,7 +342,7 @@ class ColumnGroupings(_Result):
         k = self.k if isinstance(self.k, int) else _span(min(self.k), max(self.k))
         return {
             "columns": len(self),
-            "records": self._labels.shape[1],
+            "records": self._n_records,
             "groups in a column": _span(int(self._n_groups.min()), int(self._n_groups.max())),
             "k": k if self.k_guaranteed else f"{k}, not guaranteed",
             "cost": ", ".join(sorted(set(self._names))),
@@ -363,7 +366,7 @@ class ColumnGroupings(_Result):
         axes.plot(np.arange(len(self)), 100 * self._shares, "o", markersize=4)
         axes.set_xlabel("column")
         axes.set_ylabel("information loss: SSE / SST, %")
-        axes.set_title(f"{len(self)} columns of {self._labels.shape[1]} records", fontsize=10, loc="left")
+        axes.set_title(f"{len(self)} columns of {self._n_records} records", fontsize=10, loc="left")
         axes.set_ylim(bottom=0)
         return axes
 

@@ -157,12 +157,16 @@ class Columns:
     @property
     def masked(self) -> Any:
         """The data with each record replaced."""
-        device, centers = self.device, self.representatives
+        return self.masked_rows(slice(None))
+
+    def masked_rows(self, rows: slice) -> Any:
+        """The same of some rows."""
+        device, labels, centers = self.device, self.labels[rows], self.representatives[rows]
         if centers.dtype != np.float64:
-            return device.xp.take_along_axis(centers, self.labels.astype(np.int64), axis=1)
-        cols, n = self.X.shape
+            return device.xp.take_along_axis(centers, labels.astype(np.int64), axis=1)
+        cols, n = labels.shape
         masked = device.empty(cols, n, dtype=np.float64)
-        given = self.labels, centers, np.int64(centers.shape[1]), np.int32(n), np.int32(cols), masked
+        given = labels, centers, np.int64(centers.shape[1]), np.int32(n), np.int32(cols), masked
         device.launch("groups", "mask", cols * n, 256, given, cost=self.problem.cost.name)
         return masked
 

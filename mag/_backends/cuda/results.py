@@ -1,7 +1,7 @@
 """What is returned for arrays that live on a device: the same results, computed and kept there.
 
-Nothing is waited for, checked or copied before a result is looked at.  What is seldom asked for (information loss,
-single columns) is computed from copies on the host, by the classes that these derive from, and moved to the device.
+Nothing is waited for, checked or copied before a result is looked at, and then no more than what is looked at: data
+stay on the device, and tables are worked on in batches.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ import numpy as np
 
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device
+from mag._backends.cuda.rows import Row, batches_of, shares_of_rows
 from mag._backends.protocol import Home
 from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
@@ -43,10 +44,10 @@ class DeviceGrouping(Grouping):
     """A `Grouping` of values on a device."""
 
     _home: Home
-    _columns: Columns
+    _columns: Columns | Row
     _device_x: Any
 
-    def __init__(self, columns: Columns, *, x: Any, dtype: np.dtype, home: Home) -> None:
+    def __init__(self, columns: Columns | Row, *, x: Any, dtype: np.dtype, home: Home) -> None:
         self.k, self.k_guaranteed = columns.problem.k, True
         self._columns, self._device_x, self._dtype, self._weights = columns, x, dtype, None
         self._cost, self._name, self._home = columns.problem.cost, columns.problem.cost.name, home
@@ -55,10 +56,14 @@ class DeviceGrouping(Grouping):
         return _restore, (Grouping, self.__getstate__() | {"_home": FromHost(self._home)})
 
     @cached_property
-    def _final(self) -> Columns:
+    def _final(self) -> Columns | Row:
         if not self._columns.finish():
             finite("x", self._device_x)
         return self._columns
+
+    @property
+    def _n_records(self) -> int:
+        return self._device_x.shape[0]
 
     def _host(self, array: Any) -> np.ndarray:
         return self._final.device.host(array)
@@ -76,17 +81,12 @@ class DeviceGrouping(Grouping):
         return self._host(self._final.labels[0])
 
     @cached_property
-    def _x(self) -> np.ndarray:  # type: ignore[override]
-        x = self._host(self._device_x)
-        return x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
+    def _sizes(self) -> np.ndarray:
+        return self._host(self._final.counts[0, : self.n_groups]).astype(np.int64)
 
     @cached_property
-    def _order(self) -> np.ndarray:  # type: ignore[override]
-        return self._host(self._final.order[0])
-
-    @cached_property
-    def _starts(self) -> np.ndarray:  # type: ignore[override]
-        return self._host(self._final.starts[0, : self.n_groups]).astype(np.int64)
+    def _representatives(self) -> np.ndarray:
+        return self._host(self._final.representatives[0, : self.n_groups])
 
     @cached_property
     def labels(self) -> Any:
@@ -117,7 +117,16 @@ class DeviceGrouping(Grouping):
     @cached_property
     def masked(self) -> Any:
         """The data with each record replaced."""
-        return self._out(self._final.masked[0])
+        return self._out(self._row.masked[0])
+
+    @cached_property
+    def information_loss(self) -> float:
+        """SSE / SST."""
+        return float(self._row.shares[0])
+
+    @property
+    def _row(self) -> Row:
+        return self._final if isinstance(self._final, Row) else Row(self._final, 0)
 
 
 class DeviceColumnGroupings(ColumnGroupings):
@@ -173,6 +182,18 @@ class DeviceColumnGroupings(ColumnGroupings):
     def __len__(self) -> int:
         return self._device_x.shape[1]
 
+    def __getitem__(self, j: int) -> Grouping:
+        j = range(len(self))[j]
+        for columns, which in self._parts:
+            rows = np.flatnonzero(which == j)
+            if rows.size:
+                found, x = Row(columns, int(rows[0])), self._device_x[:, j]
+        return DeviceGrouping(found, x=x, dtype=self._dtype, home=self._home)
+
+    @property
+    def _n_records(self) -> int:
+        return self._device_x.shape[0]
+
     @cached_property
     def _device_labels(self) -> Any:
         return self._gathered(lambda columns: columns.labels, self._device_x.shape[0], dtype=np.int32)
@@ -186,16 +207,24 @@ class DeviceColumnGroupings(ColumnGroupings):
         return self._host(self._gathered(lambda columns: columns.n_groups, dtype=np.int64))
 
     @cached_property
-    def _x(self) -> np.ndarray:  # type: ignore[override]
-        return self._host(self._device_x)
+    def _sizes(self) -> np.ndarray:
+        return self._host(self._device_sizes)
+
+    @cached_property
+    def _representatives(self) -> np.ndarray:
+        return self._host(self._device_representatives)
+
+    @cached_property
+    def _losses(self) -> np.ndarray:
+        return self._host(self._device_cost)
+
+    @cached_property
+    def _shares(self) -> np.ndarray:
+        return self._host(self._device_shares)
 
     @property
     def _most(self) -> int:
         return int(self._n_groups.max())
-
-    @property
-    def _home_of_columns(self) -> Home:
-        return FromHost(self._home)
 
     @cached_property
     def labels(self) -> Any:
@@ -207,23 +236,53 @@ class DeviceColumnGroupings(ColumnGroupings):
         """The number of groups of each column."""
         return self._out(self._gathered(lambda columns: columns.n_groups, dtype=np.int64))
 
+    @property
+    def _device_sizes(self) -> Any:
+        return self._gathered(lambda columns: columns.sizes, self._most, dtype=np.int64)
+
     @cached_property
     def sizes(self) -> Any:
         """The number of records in each group."""
-        return self._out(self._gathered(lambda columns: columns.sizes, self._most, dtype=np.int64).T)
+        return self._out(self._device_sizes.T)
 
     @cached_property
     def cost(self) -> Any:
         """What each column loses, from the data themselves."""
+        return self._out(self._device_cost)
+
+    @property
+    def _device_cost(self) -> Any:
         totals = {id(columns): columns.cost for columns, _ in self._final}
         dtype = np.int64 if all(total.dtype == np.int64 for total in totals.values()) else np.float64
         moved = {key: self._device.xp.asarray(total.astype(dtype)) for key, total in totals.items()}
-        return self._out(self._gathered(lambda columns: moved[id(columns)], dtype=dtype))
+        return self._gathered(lambda columns: moved[id(columns)], dtype=dtype)
+
+    @property
+    def _device_representatives(self) -> Any:
+        return self._gathered(lambda columns: columns.representatives, self._most, dtype=self._type)
 
     @cached_property
     def representatives(self) -> Any:
         """What the records of each group are replaced by."""
-        return self._out(self._gathered(lambda columns: columns.representatives, self._most, dtype=self._type).T)
+        return self._out(self._device_representatives.T)
+
+    @property
+    def _device_shares(self) -> Any:
+        return self._in_batches(shares_of_rows, np.float64)
+
+    @cached_property
+    def information_loss(self) -> Any:
+        """SSE / SST of each column."""
+        return self._out(self._device_shares)
+
+    def _in_batches(self, function: Any, dtype: Any, *shape: int) -> Any:
+        """A row per column of the table, on the device, from batches of the rows of each part."""
+        xp = self._device.xp
+        whole = self._device.empty(len(self), *shape, dtype=dtype)
+        for columns, which in self._final:
+            for rows in batches_of(columns):
+                whole[xp.asarray(which[rows])] = function(columns, rows)
+        return whole
 
     @property
     def _type(self) -> np.dtype:
@@ -232,4 +291,4 @@ class DeviceColumnGroupings(ColumnGroupings):
     @cached_property
     def masked(self) -> Any:
         """The data with each value replaced."""
-        return self._out(self._gathered(lambda columns: columns.masked, self._device_x.shape[0], dtype=self._type).T)
+        return self._out(self._in_batches(Columns.masked_rows, self._type, self._n_records).T)
