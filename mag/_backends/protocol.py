@@ -1,6 +1,6 @@
 """What a backend is: a package of this folder, and a line in the table, that offers these functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,7 +48,25 @@ class DeviceBackend(Backend, Protocol):
     def group_resident(self, x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> Grouping:
         """The result for resident values, which is waited for and checked when it is looked at."""
 
+    def group_columns(
+        self,
+        X: np.ndarray,
+        jobs: Jobs,
+        threads: int,
+        weights: np.ndarray | None = None,
+        devices: Sequence[int] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """As every backend; `devices` are numbers of those that the columns are dealt out to."""
+
     def group_resident_columns(
-        self, X: Any, jobs: Jobs, k: int | tuple[int, ...], *, dtype: np.dtype, costs: list[Cost], home: Home
+        self,
+        X: Any,
+        jobs: Jobs,
+        k: int | tuple[int, ...],
+        *,
+        dtype: np.dtype,
+        costs: list[Cost],
+        home: Home,
+        devices: Sequence[int] | None = None,
     ) -> ColumnGroupings:
         """The same for the columns of a resident table."""

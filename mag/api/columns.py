@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mag._backends.protocol import Jobs
 from mag._lib.arrays import read, read_table
-from mag._lib.checks import finite, integer, per_column, real_table, thread_count
+from mag._lib.checks import device_numbers, finite, integer, per_column, real_table, thread_count, unused
 from mag._lib.errors import group_below
 from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, problem_of, weights_of
@@ -28,6 +29,7 @@ def columns(
     max_groups: int | None = None,
     soft: float | None = None,
     backend: BackendName = "auto",
+    devices: Sequence[int] | None = None,
     threads: int | None = None,
 ) -> ColumnGroupings:
     """Group every column of a table by itself, each at the least cost that is possible.
@@ -50,6 +52,9 @@ def columns(
         As in `univariate`, for each column by itself.
     backend : {"auto", "cpu", "cuda"}
         Where to compute; "auto" is where the data are, see `mag.backends`.
+    devices : sequence of int, optional
+        Numbers of the GPUs that the columns are dealt out to, which makes the backend "cuda"; by default it is the one
+        that the data are on, or the current one.  The result does not depend on it.
     threads : int, optional
         How many threads work on columns side by side; all processors by default.  The result does not depend on it.
 
@@ -82,6 +87,10 @@ def columns(
     >>> groupings[0]
     <Grouping: 4 records in 2 groups of 2 to 2, k=2, sse 1>
     """
+    several: dict[str, Any] = {} if devices is None else {"devices": device_numbers("devices", devices)}
+    if several:
+        unused("devices", devices if backend == "cpu" else None, "backend 'cpu'")
+        backend = "cuda"
     engine = backend_of(backend)
     arguments = (k, cost, solver, weights, group_penalty, max_groups, soft, threads)
     device = on_device(X, backend)
@@ -91,14 +100,14 @@ def columns(
         weighted = plan.weights is not None
         if all(where.supports(len(plan.values), problem, weighted) for problem, _ in plan.jobs):
             return where.group_resident_columns(
-                plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home
+                plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home, **several
             )
         for problem, _ in plan.jobs if backend != "auto" else []:
             where.refuse(problem, plan.weights)  # before anything is copied
     read_values, way_home = read_table("X", X, told=backend == "cpu")
     plan = _checked(read_values, way_home, *arguments)
     run = runner_for(engine, plan.values, [problem for problem, _ in plan.jobs])
-    solved = run(engine.group_columns, plan.values, plan.jobs, plan.threads, plan.weights)
+    solved = run(partial(engine.group_columns, **several), plan.values, plan.jobs, plan.threads, plan.weights)
     if solved is None:
         finite("X", plan.values)
     labels, n_groups, least = solved
