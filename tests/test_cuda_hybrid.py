@@ -280,8 +280,13 @@ def notices(module):
     ("file", "old", "new"), [("blocks.cu", "nothing like this", ""), *EDITS], ids=range(len(EDITS) + 1)
 )
 def test_an_edit_is_noticed(file, old, new):
+    assert_noticed(file, old, new, "tests.test_cuda_hybrid")
+
+
+def assert_noticed(file, old, new, home):
+    """That `notices` of a file of tests finds an edit, and nothing where there is none."""
     edits = (sources.folder() / file).read_text().count(old)
-    done = in_a_process(file, old, new, "tests.test_cuda_hybrid")
+    done = in_a_process(file, old, new, home)
     if not new:
         assert (edits, done.returncode) == (0, 0), done.stderr
         return

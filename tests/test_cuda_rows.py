@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mag
-from mag._backends.cuda import rows, sources
+from mag._backends.cuda import rows
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device
 from mag._backends.cuda.rows import shares_of_rows
@@ -16,7 +16,7 @@ from tests.cuda.host import DoesNotCompile
 from tests.cuda.runs import HOST, Resident, live, problem
 from tests.hostile import integer_columns, real_columns
 from tests.test_cuda_columns import tables
-from tests.test_cuda_mutations import in_a_process
+from tests.test_cuda_hybrid import assert_noticed
 
 
 @pytest.fixture
@@ -142,10 +142,4 @@ def notices(module):
     ("file", "old", "new"), [("shares.cu", "nothing like this", ""), *EDITS], ids=range(len(EDITS) + 1)
 )
 def test_an_edit_is_noticed(file, old, new):
-    edits = (sources.folder() / file).read_text().count(old)
-    done = in_a_process(file, old, new, "tests.test_cuda_rows")
-    if not new:
-        assert (edits, done.returncode) == (0, 0), done.stderr
-        return
-    assert edits >= 1, "the edit no longer applies"
-    assert done.returncode == 7 or done.returncode < 0, done.stderr
+    assert_noticed(file, old, new, "tests.test_cuda_rows")

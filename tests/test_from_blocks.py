@@ -273,6 +273,21 @@ def test_costs_of_groups_below_k_are_never_looked_at():
         assert mag.univariate(x, 2, cost=cost).cost == pytest.approx(mag.univariate(x, 2).cost)
 
 
+def test_nothing_behind_the_last_value_is_looked_at():
+    """A block is filled up with copies of the last value, which no group has."""
+
+    def varied(sums, i, j):
+        count, total, squares = (s[j] - s[i] for s in sums)
+        within = squares - total**2 / count
+        return within * within / within  # NaN where all values are equal
+
+    for n in range(6, 31):
+        x = np.random.default_rng(n).normal(size=n)
+        for promises in (CONCAVE, {}):
+            found = mag.univariate(x, 3, cost=mag.Cost.from_blocks(varied, **promises))
+            assert found.cost == pytest.approx(mag.univariate(x, 3).cost)
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

@@ -50,7 +50,8 @@ class Home:
     def active(self) -> AbstractContextManager[Any]:
         """While its arrays are computed with: its device is the current one, and 64 bits are 64 bits."""
         if self.library == "jax.numpy":
-            return sys.modules["jax"].enable_x64(True)
+            jax = sys.modules["jax"]
+            return (jax if hasattr(jax, "enable_x64") else import_module("jax.experimental")).enable_x64(True)
         return self.device if self.library.endswith("cupy") else nullcontext()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def _dense(cost, x, weights, k, F, sizes):
     def finish(first, wait):
         stop_if_left()
         costs = wait()
-        cost.check(costs[: blocks - first])
+        cost.check(costs.reshape(-1, k)[: x.size + 1 - (first + 1) * k])  # of columns up to the last value
         return diagonal.search(no_left, costs, no_right, first, F, sizes)
 
     spent, ahead = 0.0, begin(0, _places(cost, k, batch, from_the_start=True))
