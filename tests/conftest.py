@@ -102,3 +102,13 @@ def xp(request):
         return
     with importlib.import_module("jax").enable_x64(True):
         yield library
+
+
+@pytest.fixture
+def cupy():
+    """CuPy on a real device; skips with the reason elsewhere."""
+    from mag._backends import cuda
+
+    if (reason := cuda.why_not()) is not None:
+        pytest.skip(reason)
+    return importlib.import_module("cupy")

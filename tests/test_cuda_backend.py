@@ -230,15 +230,6 @@ def test_arrays_elsewhere_are_not_resident():
 # ---- on a real device
 
 
-@pytest.fixture
-def cupy():
-    if (reason := cuda.why_not()) is not None:
-        pytest.skip(reason)
-    import cupy
-
-    return cupy
-
-
 @pytest.mark.gpu
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("k", [1, 2, 3, 7, 11, 12, 40, 200, 1000])

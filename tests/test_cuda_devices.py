@@ -119,3 +119,17 @@ def test_the_stand_in_notices_an_array_of_the_other_device(two):
     array = on(two, 1, X)
     with pytest.raises(AssertionError, match="an array of device 1 is touched on device 0"):
         array + 1.0
+
+
+@pytest.mark.gpu
+def test_real_devices(cupy):
+    count = cupy.cuda.runtime.getDeviceCount()
+    expected, devices = mag.columns(X, 3), list(range(count))
+    assert np.array_equal(mag.columns(X, 3, devices=devices).labels, expected.labels)
+    for number in devices:
+        with cupy.cuda.Device(number):
+            table = cupy.asarray(X)
+        found = mag.columns(table, 3, devices=devices)
+        assert found.masked.device.id == number
+        assert np.array_equal(found.masked.get(), expected.masked)
+        assert np.array_equal(mag.univariate(table[:, 1], 3).labels.get(), expected[1].labels)

@@ -232,6 +232,17 @@ def test_the_next_batch_is_under_way_while_one_is_searched(monkeypatch):
     assert sum(xp.device_bytes) <= 4 * most
 
 
+# ---- on a real device
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("k", [2, 7, 100, 2048])
+def test_a_device_streams_the_blocks_of_the_cpu(cupy, k):
+    for name, x in real_columns(20_000).items():
+        expected, found = (mag.univariate(one, k, solver="staggered") for one in (x, cupy.asarray(x)))
+        assert np.array_equal(found.labels.get(), expected.labels), name
+
+
 # ---- edits, each of which a comparison must notice
 
 EDITS = [

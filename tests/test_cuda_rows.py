@@ -103,6 +103,18 @@ def test_integers_whose_sums_float64_would_round_are_left_to_the_cpu(device):
             assert found.information_loss[j] == found[j].information_loss
 
 
+# ---- on a real device
+
+
+@pytest.mark.gpu
+def test_a_device_computes_information_loss(cupy):
+    X = np.stack(list(real_columns(5000).values()), axis=1)
+    for cost in ("sse", "sae", "maxdist"):
+        expected, found = mag.columns(X, 7, cost=cost), mag.columns(cupy.asarray(X), 7, cost=cost)
+        assert np.array_equal(found.information_loss.get(), expected.information_loss)
+        assert np.array_equal(found[3].masked.get(), expected[3].masked)
+
+
 # ---- edits, each of which a comparison must notice
 
 EDITS = [
