@@ -10,6 +10,7 @@ __all__ = [
     "CacheWarning",
     "ColumnGroupings",
     "Comparison",
+    "CopyWarning",
     "Cost",
     "Grouping",
     "Guarantee",
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from mag._lib.arrays import CopyWarning
     from mag._lib.errors import CacheWarning, Mistake, NotAnonymous, RuntimeMistake, TypeMistake, ValueMistake
     from mag.api.backends import backends
     from mag.api.columns import columns
@@ -51,6 +53,7 @@ _HOMES = {
     "CacheWarning": "mag._lib.errors",
     "ColumnGroupings": "mag.results",
     "Comparison": "mag.comparison",
+    "CopyWarning": "mag._lib.arrays",
     "Cost": "mag.costs",
     "Grouping": "mag.results",
     "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn

@@ -122,13 +122,13 @@ class Grouping(_Result):
     def __repr__(self) -> str:
         least, most = int(self._sizes.min()), int(self._sizes.max())
         note = "" if self.k_guaranteed else f", {int((self._sizes < self.k).sum())} below k: k is not guaranteed"
-        records = f"{self._labels.size} records in {self.n_groups} groups of {least} to {most}"
+        records = f"{self._n_records} records in {self.n_groups} groups of {least} to {most}"
         return f"<Grouping: {records}, k={self.k}, {self._name} {self.cost:.6g}{note}>"
 
     def _facts(self) -> dict[str, object]:
         small = int((self._sizes < self.k).sum())
         return {
-            "records": self._labels.size,
+            "records": self._n_records,
             "groups": _groups_of(self._sizes),
             "k": self.k if self.k_guaranteed else f"{self.k}, not guaranteed: {small} groups have fewer records",
             f"cost ({self._name})": f"{self.cost:.6g}",
@@ -140,19 +140,21 @@ class Grouping(_Result):
         axes.axhline(self.k, color="0.6", linestyle=":", label=f"k={self.k}")
         axes.set_xlabel("published value")
         axes.set_ylabel("records")
-        axes.set_title(f"{self.n_groups} groups of {self._labels.size} records", fontsize=10, loc="left")
+        axes.set_title(f"{self.n_groups} groups of {self._n_records} records", fontsize=10, loc="left")
         axes.set_ylim(bottom=0)
         axes.legend(frameon=False)
 
+    @property
+    def _n_records(self) -> int:
+        return self._labels.size
+
     @cached_property
     def _values(self) -> np.ndarray:
-        return self._x if self._order is None else self._x[self._order]
+        return in_order(self._x, self._order)
 
     @cached_property
     def _groups(self) -> Any:
-        weights = self._weights
-        if weights is not None and self._order is not None:
-            weights = weights[self._order]
+        weights = None if self._weights is None else in_order(self._weights, self._order)
         return Groups(self._values, self._starts, weights)
 
     @cached_property
@@ -227,6 +229,8 @@ class ColumnGroupings(_Result):
         The data with each value replaced.
     information_loss : array, shape (m,)
         ``SSE / SST`` of each column.
+    k_guaranteed : bool
+        Whether every group has at least k records by construction; False with ``soft=``.
 
     Notes
     -----
@@ -235,14 +239,17 @@ class ColumnGroupings(_Result):
     """
 
     k: int | tuple[int, ...]
+    k_guaranteed: bool
     _labels: np.ndarray
     _n_groups: np.ndarray
     _x: np.ndarray
     _dtype: np.dtype
+    _weights: np.ndarray | None
     _costs: list[Cost]
     _names: list[str]
     _state: ClassVar[tuple[str, ...]] = (
         "k",
+        "k_guaranteed",
         "_labels",
         "_n_groups",
         "_sizes",
@@ -258,18 +265,24 @@ class ColumnGroupings(_Result):
         labels: np.ndarray,
         k: int | tuple[int, ...],
         n_groups: np.ndarray,
+        k_guaranteed: bool,
         *,
         x: np.ndarray,
         dtype: np.dtype,
+        weights: np.ndarray | None,
         costs: list[Cost],
         home: Callable[[Any], Any] | None = None,
     ) -> None:
-        self.k, self._labels, self._n_groups = k, labels, n_groups
-        self._x, self._dtype = x, dtype
+        self.k, self.k_guaranteed, self._labels, self._n_groups = k, k_guaranteed, labels, n_groups
+        self._x, self._dtype, self._weights = x, dtype, weights
         self._costs, self._names, self._home = costs, [cost.name for cost in costs], home
 
     def __len__(self) -> int:
         return len(self._labels)
+
+    @property
+    def _n_records(self) -> int:
+        return self._labels.shape[1]
 
     def __getitem__(self, j: int) -> Grouping:
         j = range(len(self))[j]
@@ -280,47 +293,43 @@ class ColumnGroupings(_Result):
         return Grouping(
             self._labels[j],
             self.k if isinstance(self.k, int) else self.k[j],
-            True,
+            self.k_guaranteed,
             x=x,
             dtype=self._dtype,
             order=sort(x)[1],
             starts=np.cumsum(sizes) - sizes,
-            weights=None,
+            weights=self._weights,
             cost=self._costs[j],
-            home=self._home_of_columns,
+            home=self._home,
         )
-
-    @property
-    def _home_of_columns(self) -> Callable[[Any], Any] | None:
-        """The way home of what is computed from one column by NumPy."""
-        return self._home
 
     def _without_data(self, j: int) -> Grouping:
         """Column j of a pickle or copy: what its `Grouping` would hold."""
         n_groups, single = int(self._n_groups[j]), Grouping.__new__(Grouping)
         state = {
-            "k": self.k if isinstance(self.k, int) else self.k[j], "n_groups": n_groups, "k_guaranteed": True,
-            "_labels": self._labels[j], "_sizes": self._sizes[j, :n_groups], "cost": self._losses[j].item(),
-            "_representatives": self._representatives[j, :n_groups], "information_loss": float(self._shares[j]),
-            "_name": self._names[j], "_home": self._home,
+            "k": self.k if isinstance(self.k, int) else self.k[j], "n_groups": n_groups,
+            "k_guaranteed": self.k_guaranteed, "_labels": self._labels[j], "_sizes": self._sizes[j, :n_groups],
+            "_representatives": self._representatives[j, :n_groups], "cost": self._losses[j].item(),
+            "information_loss": float(self._shares[j]), "_name": self._names[j], "_home": self._home,
         }  # fmt: skip
         single.__setstate__(state)
         return single
 
     def __repr__(self) -> str:
-        m, n = self._labels.shape
+        m, n = len(self), self._n_records
         fewest, most = int(self._n_groups.min()), int(self._n_groups.max())
         k = self.k if isinstance(self.k, int) else f"{min(self.k)} to {max(self.k)}"
-        names = ", ".join(sorted(set(self._names)))
+        names = ", ".join(sorted(set(self._names))) + ("" if self.k_guaranteed else ", k is not guaranteed")
         return f"<ColumnGroupings: {m} columns of {n} records, each in {fewest} to {most} groups, k={k}, {names}>"
 
     def _facts(self) -> dict[str, object]:
         low, middle, high = np.quantile(self._shares, [0, 0.5, 1])
+        k = self.k if isinstance(self.k, int) else _span(min(self.k), max(self.k))
         return {
             "columns": len(self),
-            "records": self._labels.shape[1],
+            "records": self._n_records,
             "groups in a column": _span(int(self._n_groups.min()), int(self._n_groups.max())),
-            "k": self.k if isinstance(self.k, int) else _span(min(self.k), max(self.k)),
+            "k": k if self.k_guaranteed else f"{k}, not guaranteed",
             "cost": ", ".join(sorted(set(self._names))),
             "information loss of a column": f"{low:.4%} to {high:.4%}, median {middle:.4%}",
         }
@@ -329,7 +338,7 @@ class ColumnGroupings(_Result):
         axes.plot(np.arange(len(self)), 100 * self._shares, "o", markersize=4)
         axes.set_xlabel("column")
         axes.set_ylabel("information loss: SSE / SST, %")
-        axes.set_title(f"{len(self)} columns of {self._labels.shape[1]} records", fontsize=10, loc="left")
+        axes.set_title(f"{len(self)} columns of {self._n_records} records", fontsize=10, loc="left")
         axes.set_ylim(bottom=0)
 
     @cached_property
@@ -348,12 +357,14 @@ class ColumnGroupings(_Result):
         m, n = self._labels.shape
         for cost in dict.fromkeys(self._costs):
             columns = np.array([j for j in range(m) if self._costs[j] is cost])
-            for block in _blocks(columns, n) if cost.built_in else columns.reshape(-1, 1):
+            together = cost.built_in and self._weights is None
+            for block in _blocks(columns, n) if together else columns.reshape(-1, 1):
                 values = self._x[:, block].T.astype(np.float64 if self._dtype.kind == "f" else self._x.dtype, order="C")
+                weights = None if self._weights is None else in_order(self._weights, sort(values[0])[1])
                 values.sort(axis=1)
                 sizes = self._sizes[block]
                 starts = (np.cumsum(sizes, axis=1) - sizes + n * np.arange(block.size)[:, None])[sizes > 0]
-                yield block, Groups(values.ravel(), starts), cost
+                yield block, Groups(values.ravel(), starts, weights), cost
 
     @cached_property
     def _representatives(self) -> np.ndarray:
@@ -420,7 +431,7 @@ class ColumnGroupings(_Result):
         m, n = self._labels.shape
         loss = np.empty(m)
         for block, groups, cost in self._evaluated():
-            wholes = Groups(groups.values, n * np.arange(block.size))
+            wholes = Groups(groups.values, n * np.arange(block.size), groups.weights)
             loss[block] = groups.information_loss(cost.centers(groups), wholes)
         return loss
 
@@ -598,6 +609,11 @@ class RecordGrouping(Grouping):
         if self.bound is None:
             return None
         return (self.information_loss - self.bound) / self.information_loss if self.information_loss else 0.0
+
+
+def in_order(per_record: np.ndarray, order: np.ndarray | None) -> np.ndarray:
+    """In the order of sorted values; None where they are sorted already."""
+    return per_record if order is None else per_record[order]
 
 
 def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -116,3 +116,13 @@ def mag_(capsys):
         return code, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture
+def cupy():
+    """CuPy on a real device; skips with the reason elsewhere."""
+    from mag._backends import cuda
+
+    if (reason := cuda.why_not()) is not None:
+        pytest.skip(reason)
+    return importlib.import_module("cupy")

@@ -1,5 +1,6 @@
 """Whole tables: every column is what `univariate` makes of it, on any number of threads, in bounded memory."""
 
+import pickle
 import subprocess
 import sys
 import tracemalloc
@@ -254,6 +255,19 @@ CASES = [
     ),
     ({"cost": ["sse", "sse_int"]}, "cost 'sse_int' needs integers; got float64, round X to integers first."),
     ({"threads": 0}, "threads must be None or a positive integer; got 0."),
+    ({"weights": [1.0]}, "weights must hold one weight per record, n=4; got 1."),
+    (
+        {"weights": [1.0] * 4, "cost": ["sse", "maxdist"]},
+        "weights are used by the costs 'sae' and 'sse' only; got cost 'maxdist'.",
+    ),
+    ({"group_penalty": -1.0}, "group_penalty must be a finite number that is not negative; got -1.0."),
+    ({"max_groups": 9}, "max_groups must be an integer in [1, n=4]; got 9."),
+    ({"soft": "1"}, "soft must be a finite number that is not negative; got '1'."),
+    (
+        {"soft": 1.0, "solver": "block"},
+        "solver must be one of 'auto', 'galil_park', 'quadratic', 'wilber' with group_penalty, max_groups or soft; "
+        "got 'block'.",
+    ),
 ]
 
 
@@ -262,6 +276,47 @@ def test_bad_input_gets_one_sentence(wrong, sentence):
     with pytest.raises((TypeError, ValueError)) as error:
         mag.columns(**({"X": X, "k": 2} | wrong))
     assert str(error.value) == sentence
+
+
+OPTIONS = [
+    {"weights": "random"},
+    {"group_penalty": 2.0},
+    {"max_groups": 5},
+    {"soft": 0.4},
+    {"weights": "random", "group_penalty": 0.5},
+    {"weights": "random", "soft": 0.5, "max_groups": 7},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("cost", ["sse", "sae"])
+def test_weights_penalties_and_limits_are_those_of_univariate(options, cost):
+    rng = np.random.default_rng(0)
+    table = np.column_stack([np.round(rng.normal(size=80), 1), np.sort(rng.random(80)), rng.integers(0, 9, 80)])
+    if "weights" in options:
+        options = options | {"weights": rng.integers(0, 5, 80) + 0.5}
+    found = mag.columns(table, [4, 4, 5], cost=cost, **options)
+    restored = pickle.loads(pickle.dumps(found))
+    for j, k in enumerate((4, 4, 5)):
+        expected = mag.univariate(table[:, j], k, cost=cost, **options)
+        for one in (found[j], restored[j]):
+            for name in ("labels", "cost", "masked", "sizes", "representatives", "information_loss", "small_groups"):
+                assert np.array_equal(getattr(one, name), getattr(expected, name)), name
+            assert one.k_guaranteed == expected.k_guaranteed == ("soft" not in options)
+        assert np.array_equal(found.labels[:, j], expected.labels)
+        assert np.array_equal(found.masked[:, j], expected.masked)
+        assert found.cost[j] == expected.cost
+        assert found.information_loss[j] == expected.information_loss
+    assert found.k_guaranteed == restored.k_guaranteed == ("soft" not in options)
+    assert repr(found).endswith("k is not guaranteed>") == ("soft" in options)
+    assert ("not guaranteed" in found._repr_html_()) == ("soft" in options)
+
+
+def test_integers_that_float64_cannot_hold_take_options_too():
+    table = np.stack([2**60 + np.arange(40) ** 2, np.arange(40) ** 3], axis=1)
+    found = mag.columns(table, 3, cost="sse_int", group_penalty=1000)
+    for j in range(2):
+        assert found.cost[j] == mag.univariate(table[:, j], 3, cost="sse_int", group_penalty=1000).cost
 
 
 def test_nan_is_found_whatever_the_solver():

@@ -7,7 +7,6 @@ import copy
 import pickle
 import subprocess
 import sys
-from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ import mag
 from mag._backends import cuda
 from mag._lib import arrays
 from mag.costs import COSTS
+from tests.cuda import far as standin
 from tests.cuda import runs
 from tests.cuda.runs import HOST, Resident, live
 from tests.hostile import integer_columns, real_columns
@@ -146,16 +146,58 @@ def test_values_that_are_not_finite_are_refused_when_the_result_is_asked_for(dev
         ({"group_penalty": 1.0}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
         ({"max_groups": 2}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
         ({"soft": 1.0}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
-        ({"solver": "wilber"}, "solver must be 'auto' or 'block' with backend 'cuda'; got 'wilber'."),
+        ({"solver": "wilber"}, "solver must be 'auto', 'block' or 'staggered' with backend 'cuda'; got 'wilber'."),
         (
             {"cost": mag.Cost("mine", group=lambda x, i, j: 1.0 * (j - i), concave=True, splitting=True)},
             "backend must be 'cpu' with cost 'mine', which is your own; got 'cuda'.",
         ),
     ],
 )
-def test_what_is_for_the_cpu_alone_is_refused_in_one_sentence(device, options, sentence):
-    with pytest.raises(ValueError, match="^" + sentence.replace(".", r"\.") + "$"):
-        mag.univariate(np.arange(9.0), 2, backend="cuda", **options)
+def test_what_is_for_the_cpu_alone_is_refused_in_one_sentence(device, monkeypatch, options, sentence):
+    monkeypatch.setattr(type(HOST), "host", staticmethod(lambda array: pytest.fail("copied")))
+    exactly = "^" + sentence.replace(".", r"\.") + "$"
+    for x in (np.arange(9.0), live(np.arange(9.0))):
+        with pytest.raises(ValueError, match=exactly):
+            mag.univariate(x, 2, backend="cuda", **options)
+        with pytest.raises(ValueError, match=exactly):
+            mag.columns(x[:, None], 2, backend="cuda", **options)
+
+
+@pytest.mark.parametrize("options", [{"weights": np.arange(1, 31)}, {"group_penalty": 1.0}, {"soft": 0.1}])
+def test_what_is_for_the_cpu_is_computed_there_with_auto(device, options):
+    X = np.random.default_rng(0).random((30, 2))
+    expected = mag.columns(X, 3, **options)
+    assert np.array_equal(mag.columns(live(X), 3, **options).labels, expected.labels)
+    assert np.array_equal(mag.univariate(live(X[:, 1]), 3, **options).labels, expected.labels[:, 1])
+
+
+@pytest.fixture
+def far(monkeypatch):
+    """A CuPy that has arrays, and no device that kernels could run on."""
+    monkeypatch.setattr(cuda, "why_not", lambda: "no device")
+    monkeypatch.setattr(arrays, "_silent", False)
+    return standin.cupy(monkeypatch).asarray
+
+
+def test_a_large_copy_to_the_host_is_told_once(far, monkeypatch):
+    monkeypatch.setattr(arrays, "COPIED", 2**20)
+    x = np.random.default_rng(0).random(2**18)
+    mag.univariate(far(x[: 2**17]), 3)  # not more than that
+    mag.univariate(far(x), 3, backend="cpu")  # asked for
+    with pytest.warns(mag.CopyWarning, match=r"^x, 2 MB, is copied from its device to the host, which computes"):
+        mag.univariate(far(x), 3)
+    mag.univariate(far(x), 3)
+    mag.columns(far(x[:, None]), 3)
+
+
+def test_tables_are_told_of_too(far, monkeypatch):
+    monkeypatch.setattr(arrays, "COPIED", 1000)
+    X = np.random.default_rng(0).random((200, 2))
+    for function in (mag.columns, mag.multivariate):
+        monkeypatch.setattr(arrays, "_silent", False)
+        with pytest.warns(mag.CopyWarning, match=r"^X, 0 MB, is copied"):
+            function(far(X), 3)
+        function(X, 3)
 
 
 def test_a_k_that_the_kernels_do_not_take_is_for_the_cpu(device):
@@ -180,37 +222,12 @@ def test_copies_of_device_results_hold_what_is_published(device, copy_of):
         assert np.array_equal(same.information_loss, result.information_loss)
 
 
-def test_ways_home_from_a_device_can_be_pickled(monkeypatch):
-    import torch
-
-    class Cupy:
-        ndarray = type("ndarray", (), {})
-
-    monkeypatch.setitem(sys.modules, "cupy", Cupy)
-    array = Cupy.ndarray()
-    same, home = arrays.resident(array)
-    assert same is array
-    assert pickle.loads(pickle.dumps(home))(array) is array
-    narrow = pickle.loads(pickle.dumps(partial(arrays._to_resident_torch, narrow=torch.bfloat16)))
-    assert narrow(torch.ones(3)).dtype == torch.bfloat16
-    assert narrow(torch.ones(3, dtype=torch.int32)).dtype == torch.int32
-
-
 def test_arrays_elsewhere_are_not_resident():
     assert arrays.resident(np.ones(3)) is None
     assert arrays.resident([1.0]) is None
 
 
 # ---- on a real device
-
-
-@pytest.fixture
-def cupy():
-    if (reason := cuda.why_not()) is not None:
-        pytest.skip(reason)
-    import cupy
-
-    return cupy
 
 
 @pytest.mark.gpu

@@ -103,10 +103,10 @@ def withheld(device):
     return flags == [[TOO_SMALL, TOO_SMALL], [0, 0]]
 
 
-def in_a_process(file, old, new):
-    """`notices`, where an edit may crash without harm."""
+def in_a_process(file, old, new, home="tests.test_cuda_mutations"):
+    """`notices` of a file of tests, where an edit may crash without harm."""
     code = (
-        "import sys; from tests.test_cuda_mutations import notices; from tests.cuda.host import HostModule\n"
+        f"import sys; from {home} import notices; from tests.cuda.host import HostModule\n"
         "class Edited(HostModule):\n"
         "    def __init__(self, *, code, options=()):\n"
         "        super().__init__(code=code.replace(*sys.argv[1:]), options=options)\n"

@@ -36,6 +36,11 @@ for k in (3, 13):
         columns.masked
         solve(device, np.sort(X, axis=1), np.zeros(3, np.int32), "sse", k, (2, 1))
 solve(Device(np, HostModule, shared=0), np.sort(X, axis=1), np.zeros(3, np.int32), "sse", 13)
+from mag._backends.cuda.hybrid import starts_by_blocks
+from tests.test_cuda_hybrid import staggered
+for k in (3, 13):
+    for n in (2 * k, 5 * k + 1, 300):
+        assert starts_by_blocks(device, np.sort(rng.random(n)), staggered("sse", k))[0] == 0
 print("clean")
 """
 

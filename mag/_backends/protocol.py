@@ -1,6 +1,6 @@
 """What a backend is: a package of this folder, and a line in the table, that offers these functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,7 +25,7 @@ class Backend(Protocol):
         """Order of the values (None if they are sorted), where groups start in it, and the label of every record."""
 
     def group_columns(
-        self, X: np.ndarray, jobs: Jobs, threads: int
+        self, X: np.ndarray, jobs: Jobs, threads: int, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Labels of every column, in rows, how many groups each has, and the size of the smallest, counted from labels.
 
@@ -42,10 +42,31 @@ class DeviceBackend(Backend, Protocol):
     def supports(self, n: int, problem: Problem, weighted: bool = False) -> bool:
         """Whether columns of n resident values can be grouped without the host."""
 
+    def refuse(self, problem: Problem, weights: np.ndarray | None) -> None:
+        """Raise one sentence where the problem is for the CPU alone."""
+
     def group_resident(self, x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> Grouping:
         """The result for resident values, which is waited for and checked when it is looked at."""
 
+    def group_columns(
+        self,
+        X: np.ndarray,
+        jobs: Jobs,
+        threads: int,
+        weights: np.ndarray | None = None,
+        devices: Sequence[int] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """As every backend; `devices` are numbers of those that the columns are dealt out to."""
+
     def group_resident_columns(
-        self, X: Any, jobs: Jobs, k: int | tuple[int, ...], *, dtype: np.dtype, costs: list[Cost], home: Home
+        self,
+        X: Any,
+        jobs: Jobs,
+        k: int | tuple[int, ...],
+        *,
+        dtype: np.dtype,
+        costs: list[Cost],
+        home: Home,
+        devices: Sequence[int] | None = None,
     ) -> ColumnGroupings:
         """The same for the columns of a resident table."""

@@ -1,42 +1,88 @@
 """Arrays in and out.  The only file that names array libraries.
 
 What comes in is viewed as NumPy, without a copy where the memory allows; what goes out becomes an array of the same
-library on the same device.  A library is recognized only if its user has imported it, and never imported here.
+library on the same device.  array-api-compat says of which library an array is, on which device, and makes arrays;
+DLPack says which kind of device that is, and carries memory.  What neither knows is said here: tensors and tracers
+that hold no values, and numbers that NumPy does not have.  A library is recognized only if its user has imported it.
 """
 
 import numbers
 import sys
-from functools import partial
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from mag._lib.errors import TypeMistake
 
+CPU, CUDA, PINNED, MANAGED = 1, 2, 3, 13  # devices of DLPack
+NUMPY_HAS = {
+    *("bool", "float16", "float32", "float64", "complex64", "complex128"),
+    *(f"{kind}int{bits}" for kind in ("", "u") for bits in (8, 16, 32, 64)),
+}
+COPIED = 2**26  # bytes from a device to the host that are worth a word
+
+
+class CopyWarning(UserWarning):
+    """Many data were copied from a device to the host, because what was asked for is computed there."""
+
+    __module__ = "mag"
+
 
 class Home:
-    """Where an array came from: its library, its device, and its dtype where NumPy has none like it (bfloat16)."""
+    """Where an array came from: its library's namespace, its device, and its dtype where NumPy has none like it."""
 
     def __init__(self, library: str, device: Any, narrow: Any = None) -> None:
         self.library, self.device, self.narrow = library, device, narrow
 
     def __call__(self, array: np.ndarray) -> Any:
         """The array in its user's library, on its device; memory is shared where the library can."""
-        # float32 stood in for what NumPy does not have
-        dtype = self.narrow if array.dtype == np.float32 else None
-        return _GOING.get(self.library, _to_standard)(self, array, dtype)
+        xp = import_module(self.library)
+        return self._narrowed(xp, xp.asarray(array, device=self.device))
+
+    def _narrowed(self, xp: Any, array: Any) -> Any:
+        """float32 stood in for what NumPy does not have."""
+        stands_in = self.narrow is not None and array.dtype == xp.float32
+        return xp.astype(array, self.narrow) if stands_in else array
+
+    def active(self) -> AbstractContextManager[Any]:
+        """While its arrays are computed with: its device is the current one, and 64 bits are 64 bits."""
+        if self.library == "jax.numpy":
+            jax = sys.modules["jax"]
+            return (jax if hasattr(jax, "enable_x64") else import_module("jax.experimental")).enable_x64(True)
+        return self.device if self.library.endswith("cupy") else nullcontext()
 
     def __getstate__(self) -> dict[str, Any]:
         # JAX cannot pickle a device, and another process may not have it: results go to the default one there
-        return {
-            "library": self.library,
-            "narrow": self.narrow,
-            "device": None if self.library == "jax" else self.device,
-        }
+        return self.__dict__ | {"device": None if self.library == "jax.numpy" else self.device}
 
 
-def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
-    """The data as a NumPy array, without a copy where none is needed, and their home; None if that is NumPy itself."""
+class ResidentHome(Home):
+    """The way home of arrays that CuPy computed on the device of their user's: by DLPack, without a copy."""
+
+    def __call__(self, array: Any) -> Any:
+        """CuPy's array in its user's library."""
+        xp = import_module(self.library)
+        if self.library == "jax.numpy":  # which takes no strides
+            array = _cupy().ascontiguousarray(array)
+        return self._narrowed(xp, xp.from_dlpack(array))
+
+
+def stay(array: Any) -> Any:
+    """The way home of CuPy's own arrays."""
+    return array
+
+
+# ---- in
+
+
+def read(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Home | None]:
+    """The data as a NumPy array, without a copy where none is needed, and their home; None if that is NumPy itself.
+
+    `quiet`: do not warn of a large copy from a device.
+    """
     if type(x) is np.ndarray or isinstance(x, (list, tuple)):
         return _numpy(option, x), None
     if isinstance(x, np.ma.MaskedArray):
@@ -47,21 +93,49 @@ def read(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
         raise TypeMistake(
             f"{option} must be a dense array; got a sparse {type(x).__name__}, use {option}.toarray() first."
         )
-    for library, coming in _COMING.items():
-        if library in sys.modules and (read_as := coming(option, x)) is not None:
-            return read_as
-    return _numpy(option, x), None
+    x = _on_cuda(option, x)
+    if isinstance(x, np.ndarray) or not (_of_standard(x) and hasattr(x, "__dlpack__")):
+        return _numpy(option, x), None
+    xp, values = _namespace(x), _values(option, x)
+    values, narrow = _readable(option, xp, values)
+    if not quiet:
+        tell_of_copy(option, x)
+    return _in_host_memory(option, values), Home(xp.__name__, _device(x), narrow)
 
 
-def read_table(option: str, x: Any) -> tuple[np.ndarray, Home | None]:
+def read_table(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Home | None]:
     """The same of a table of numbers; a frame's columns of anything else are named."""
-    values, home = read(option, x)
+    values, home = read(option, x, quiet)
     if values.dtype.kind not in "biuf" and values.ndim == 2 and hasattr(x, "columns"):
         wrong = [name for name, column in zip(x.columns, values.T, strict=True) if not _is_real(column)]
         if wrong:
             listed = ", ".join(map(repr, wrong[:5])) + (", …" if len(wrong) > 5 else "")
             raise TypeMistake(f"{option} must hold real numbers; encode or leave out the columns {listed}.")
     return values, home
+
+
+def resident(x: Any) -> tuple[Any, Any] | None:
+    """Data on an NVIDIA GPU as CuPy's array, and how to make its library's of CuPy's; by DLPack, without a copy.
+
+    None for data elsewhere, and where CuPy is not there to look at them.
+    """
+    if isinstance(x, (np.ndarray, list, tuple)):
+        return None
+    try:
+        x = _on_cuda("x", x)
+        if kind_of_device(x) not in (CUDA, MANAGED) or not _has_cupy():
+            return None
+        if isinstance(x, _cupy().ndarray):
+            return x, stay
+        xp = _namespace(x)
+        values, narrow = _readable("x", xp, _values("x", x))
+    except TypeMistake:  # which `read` will tell, and by which name
+        return None
+    array = _cupy().from_dlpack(values)
+    if hasattr(values, "record_stream"):  # PyTorch must not give the memory away while CuPy's stream reads it
+        stream = _cupy().cuda.get_current_stream().ptr
+        values.record_stream(sys.modules["torch"].cuda.ExternalStream(stream, values.device))
+    return array, ResidentHome(xp.__name__, None, narrow)
 
 
 def _is_real(cells: np.ndarray) -> bool:
@@ -81,46 +155,102 @@ def _numpy(option: str, x: Any) -> np.ndarray:
         ) from error
 
 
-# ---- on a device
+def _in_host_memory(option: str, x: Any) -> np.ndarray:
+    """An array as NumPy's: a view where the host can read its memory, else a copy."""
+    from array_api_compat import is_jax_array, to_device
+
+    try:
+        if is_jax_array(x):  # also of several devices
+            return np.asarray(x)
+        x = to_device(x, "cpu") if kind_of_device(x) not in (CPU, PINNED) else x
+        return x if isinstance(x, np.ndarray) else np.from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise TypeMistake(
+            f"{option} must be readable by NumPy; got a {type(x).__name__} on {_device(x)}, move it to the CPU first."
+        ) from error
 
 
-def resident(x: Any) -> tuple[Any, Any] | None:
-    """An array on an NVIDIA GPU as CuPy's, and how to make its library's of CuPy's; by DLPack, without a copy.
-
-    None for arrays elsewhere, and where CuPy is not there to look at them.
-    """
-    if isinstance(x, (np.ndarray, list)):
-        return None
-    cupy, torch, jax = (sys.modules.get(library) for library in ("cupy", "torch", "jax"))
-    if cupy is not None and isinstance(x, cupy.ndarray):
-        return x, _stay
-    if torch is not None and isinstance(x, torch.Tensor) and x.is_cuda and _has_cupy():
-        values, narrow = x.detach(), None
-        if values.is_floating_point() and values.dtype not in (torch.float64, torch.float32, torch.float16):
-            values, narrow = values.to(torch.float32), x.dtype
-        return _cupy().from_dlpack(values.contiguous()), partial(_to_resident_torch, narrow=narrow)
-    if jax is not None and isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer):
-        platforms = [one.platform for one in x.devices()]
-        if platforms in (["gpu"], ["cuda"]) and _has_cupy():
-            return _cupy().from_dlpack(x), _to_resident_jax
-    return None
+# ---- which library, which device, which numbers
 
 
-# Ways home from CuPy: functions of this module, which can be pickled with a result.
+def _of_standard(x: Any) -> bool:
+    from array_api_compat import is_array_api_obj
+
+    return bool(is_array_api_obj(x))
 
 
-def _stay(array: Any) -> Any:
-    return array
+def _namespace(x: Any) -> Any:
+    from array_api_compat import array_namespace
+
+    return array_namespace(x)
 
 
-def _to_resident_torch(array: Any, narrow: Any) -> Any:
-    """By DLPack; float32 stood in for what NumPy does not have."""
-    tensor = sys.modules["torch"].from_dlpack(array)
-    return tensor if narrow is None or str(tensor.dtype) != "torch.float32" else tensor.to(narrow)
+def _device(x: Any) -> Any:
+    """The device of an array; None if it has several."""
+    from array_api_compat import device, is_jax_array
+
+    return None if is_jax_array(x) and len(x.devices()) > 1 else device(x)
 
 
-def _to_resident_jax(array: Any) -> Any:
-    return sys.modules["jax"].dlpack.from_dlpack(_cupy().ascontiguousarray(array))
+def kind_of_device(x: Any) -> int:
+    """What DLPack calls the kind of device whose memory an array lies in; CPU if it does not say."""
+    try:
+        return int(x.__dlpack_device__()[0])
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
+        return CPU
+
+
+def _values(option: str, x: Any) -> Any:
+    """What holds the values: no part of a graph, and no view that memory does not look like; refused if none does."""
+    from array_api_compat import is_jax_array, is_torch_array
+
+    if is_torch_array(x):
+        torch = sys.modules["torch"]
+        if x.layout is not torch.strided or x.is_quantized:
+            raise TypeMistake(f"{option} must be a dense tensor; got {x.layout}, use {option}.to_dense() first.")
+        if x.device.type == "meta":
+            raise TypeMistake(f"{option} must hold values; got a tensor on the device 'meta'.")
+        if torch._C._functorch.is_functorch_wrapped_tensor(x):
+            raise TypeMistake(
+                f"{option} must hold values; got a tensor inside of torch.vmap, grad or another transform of "
+                "torch.func, call mag outside of it."
+            )
+        return x.detach().resolve_neg().resolve_conj()  # groups are no differentiable function of the data
+    if is_jax_array(x) and isinstance(x, sys.modules["jax"].core.Tracer):
+        raise TypeMistake(
+            f"{option} must hold values; got an array that JAX is tracing, call mag outside of jit, vmap and grad, or "
+            "through jax.pure_callback."
+        )
+    return x
+
+
+def _readable(option: str, xp: Any, x: Any) -> tuple[Any, Any]:
+    """The numbers in a dtype that NumPy has, and the dtype of floats that it does not have: bfloat16, of 8 bits."""
+    name = str(x.dtype).rpartition(".")[2]
+    if name in NUMPY_HAS:
+        return x, None
+    try:
+        if xp.isdtype(x.dtype, "real floating"):
+            return xp.astype(x, xp.float32), x.dtype
+        if xp.isdtype(x.dtype, "integral"):
+            return xp.astype(x, xp.int8), None
+    except (NotImplementedError, RuntimeError, TypeError, ValueError):
+        pass
+    raise TypeMistake(f"{option} must have a dtype that NumPy can read; got {x.dtype}, convert it first.")
+
+
+def _on_cuda(option: str, x: Any) -> Any:
+    """Columns and frames of cuDF, and whatever else shows memory of a GPU without DLPack, as CuPy's arrays."""
+    cudf = sys.modules.get("cudf")
+    if cudf is not None and isinstance(x, (cudf.DataFrame, cudf.Series)):
+        try:
+            return x.to_cupy()
+        except (NotImplementedError, TypeError, ValueError) as error:
+            what = f"a cuDF {type(x).__name__} of other cells"
+            raise TypeMistake(f"{option} must hold real numbers without missing ones; got {what}.") from error
+    if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__dlpack__") and _has_cupy():
+        return _cupy().asarray(x)
+    return x
 
 
 def _has_cupy() -> bool:
@@ -131,99 +261,21 @@ def _has_cupy() -> bool:
 
 
 def _cupy() -> Any:
-    from importlib import import_module
-
     return import_module("cupy")
 
 
-# ---- in
+# ---- what is copied from a device
+
+_silent = False  # after the first word
 
 
-def _from_torch(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
-    torch = sys.modules["torch"]
-    if not isinstance(x, torch.Tensor):
-        return None
-    if x.layout is not torch.strided or x.is_quantized:
-        raise TypeMistake(f"{option} must be a dense tensor; got {x.layout}, use {option}.to_dense() first.")
-    if x.device.type == "meta":
-        raise TypeMistake(f"{option} must hold values; got a tensor on the device 'meta'.")
-    # groups are no differentiable function of the data
-    values, home = x.detach(), Home("torch", x.device)
-    if torch._C._functorch.is_functorch_wrapped_tensor(x):
-        raise TypeMistake(
-            f"{option} must hold values; got a tensor inside of torch.vmap, grad or another transform of torch.func, "
-            "call mag outside of it."
-        )
-    try:
-        if values.is_floating_point() and values.dtype not in (torch.float64, torch.float32, torch.float16):
-            home.narrow, values = x.dtype, values.to(torch.float32)
-        return values.resolve_neg().resolve_conj().cpu().numpy(), home
-    except (NotImplementedError, RuntimeError, TypeError):  # fewer than 8 bits, or several numbers in one
-        raise TypeMistake(f"{option} must have a dtype that NumPy can read; got {x.dtype}, convert it first.") from None
-
-
-def _from_jax(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
-    jax = sys.modules["jax"]
-    if not isinstance(x, jax.Array):
-        return None
-    if isinstance(x, jax.core.Tracer):
-        raise TypeMistake(
-            f"{option} must hold values; got an array that JAX is tracing, call mag outside of jit, vmap and grad, or "
-            "through jax.pure_callback."
-        )
-    several = len(x.devices()) > 1
-    home = Home("jax", None if several else next(iter(x.devices())))
-    if np.dtype(x.dtype).isbuiltin != 1:  # NumPy does not have it: bfloat16 and floats of 8 bits, integers of 4
-        if jax.numpy.issubdtype(x.dtype, jax.numpy.integer):
-            x = x.astype(np.int8)
-        elif jax.numpy.issubdtype(x.dtype, jax.numpy.floating):
-            home.narrow, x = x.dtype, x.astype(np.float32)
-        else:
-            raise TypeMistake(f"{option} must hold numbers; got a JAX array of dtype {x.dtype}.")
-    return np.asarray(x), home
-
-
-def _from_cupy(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
-    cupy = sys.modules["cupy"]
-    return (cupy.asnumpy(x), Home("cupy", x.device)) if isinstance(x, cupy.ndarray) else None
-
-
-def _from_standard(option: str, x: Any) -> tuple[np.ndarray, Home] | None:
-    """Any other array of the array API standard, such as array-api-strict's."""
-    if isinstance(x, np.ndarray) or not (hasattr(x, "__array_namespace__") and hasattr(x, "__dlpack__")):
-        return None
-    from array_api_compat import device
-
-    try:
-        values = np.from_dlpack(x)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise TypeMistake(
-            f"{option} must be readable by NumPy; got a {type(x).__name__} on {device(x)}, move it to the CPU first."
-        ) from error
-    return values, Home(x.__array_namespace__().__name__, device(x))
-
-
-# ---- out
-
-
-def _to_torch(home: Home, array: np.ndarray, dtype: Any) -> Any:
-    return sys.modules["torch"].from_numpy(array).to(home.device, dtype)
-
-
-def _to_jax(home: Home, array: np.ndarray, dtype: Any) -> Any:
-    copy = sys.modules["jax"].device_put(array, home.device)
-    return copy if dtype is None else copy.astype(dtype)
-
-
-def _to_cupy(home: Home, array: np.ndarray, dtype: Any) -> Any:
-    with home.device:
-        return sys.modules["cupy"].asarray(array)
-
-
-def _to_standard(home: Home, array: np.ndarray, dtype: Any) -> Any:
-    return sys.modules[home.library].asarray(array, device=home.device)
-
-
-# NumPy is always there: the last reader is for every other library
-_COMING = {"torch": _from_torch, "jax": _from_jax, "cupy": _from_cupy, "numpy": _from_standard}
-_GOING = {"torch": _to_torch, "jax": _to_jax, "cupy": _to_cupy}
+def tell_of_copy(option: str, x: Any) -> None:
+    """Say once that data of more than COPIED bytes are copied from their device to the host."""
+    global _silent
+    if _silent or getattr(x, "nbytes", 0) <= COPIED or kind_of_device(x) in (CPU, PINNED):
+        return
+    _silent = True
+    what = (
+        f"{option}, {x.nbytes / 2**20:.0f} MB, is copied from its device to the host, which computes what was asked for"
+    )
+    warnings.warn(f"{what}; backend='cpu' says that this is meant.", CopyWarning, stacklevel=4)

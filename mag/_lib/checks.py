@@ -51,6 +51,17 @@ def thread_count(option: str, number: Any) -> int:
     return operator.index(number)
 
 
+def device_numbers(option: str, numbers: Any) -> list[int]:
+    """Some numbers of devices, each once."""
+    allowed = "a sequence of device numbers, each once"
+    if not isinstance(numbers, (list, tuple, range)) or not all(_is_integer(number) for number in numbers):
+        raise TypeMistake(f"{option} must be {allowed}; got {describe(numbers)}.")
+    entries = [operator.index(number) for number in numbers]
+    if not entries or min(entries) < 0 or len(set(entries)) < len(entries):
+        raise ValueMistake(f"{option} must be {allowed}; got {entries}.")
+    return entries
+
+
 def penalty(option: str, number: Any, integers: bool) -> float:
     """A finite number that is not negative; an integer where costs are integers."""
     allowed = "an integer in [0, 2**53]" if integers else "a finite number that is not negative"

@@ -56,6 +56,8 @@ def runner_for(engine: Backend, values: np.ndarray, problems: list[Problem]) -> 
     """How to call what groups the values: so that Ctrl-C can end it, unless it is over before anybody could wait."""
     if engine is not cpu or values.size < SLOW:  # a device belongs to the thread that chose it
         return _call
+    if any(problem.cost.blocks for problem in problems):  # so may what a user's function computes with; Ctrl-C ends it
+        return _call
     lanes = values.size < LONG and all(problem.in_lanes(values) for problem in problems)
     return _call if lanes else interruptible
 

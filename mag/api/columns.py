@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from mag._backends.problem import Problem
 from mag._backends.protocol import Jobs
 from mag._lib.arrays import read, read_table
-from mag._lib.checks import finite, integer, per_column, real_table, thread_count
+from mag._lib.checks import device_numbers, finite, integer, per_column, real_table, thread_count, unused
 from mag._lib.errors import group_below
 from mag.api.backends import backend_of, on_device, runner_for
-from mag.api.options import cost_of, numbers_of, solvers_of
+from mag.api.options import cost_of, numbers_of, problem_of, weights_of
 from mag.api.types import AnyCost, BackendName, SolverName
 from mag.costs import Cost
 from mag.results import ColumnGroupings
@@ -24,7 +24,12 @@ def columns(
     *,
     cost: AnyCost | Sequence[AnyCost] = "sse",
     solver: SolverName = "auto",
+    weights: Any = None,
+    group_penalty: float | None = None,
+    max_groups: int | None = None,
+    soft: float | None = None,
     backend: BackendName = "auto",
+    devices: Sequence[int] | None = None,
     threads: int | None = None,
 ) -> ColumnGroupings:
     """Group every column of a table by itself, each with the smallest possible cost.
@@ -41,8 +46,15 @@ def columns(
         What a group loses, see `univariate`: one for all columns, or one for each.
     solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
+    weights : array-like, shape (n,), optional
+        How much each record counts in every column, see `univariate`.
+    group_penalty, max_groups, soft : optional
+        As in `univariate`, for each column by itself.
     backend : {"auto", "cpu", "cuda"}
         Where to compute; "auto" is where the data are, see `mag.backends`.
+    devices : sequence of int, optional
+        Numbers of the GPUs that the columns are dealt out to, which makes the backend "cuda"; by default it is the one
+        that the data are on, or the current one.  The result does not depend on it.
     threads : int, optional
         Number of threads, each for some columns; all processors by default.  The result does not depend on it.
 
@@ -75,25 +87,43 @@ def columns(
     >>> groupings[0]
     <Grouping: 4 records in 2 groups of 2 to 2, k=2, sse 1>
     """
-    engine, arguments = backend_of(backend), (k, cost, solver, threads)
+    several: dict[str, Any] = {} if devices is None else {"devices": device_numbers("devices", devices)}
+    if several:
+        unused("devices", devices if backend == "cpu" else None, "backend 'cpu'")
+        backend = "cuda"
+    engine = backend_of(backend)
+    arguments = (k, cost, solver, weights, group_penalty, max_groups, soft, threads)
     device = on_device(X, backend)
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
-        plan = _plan_columns(resident, *arguments)
-        if all(where.supports(len(plan.values), problem) for problem, _ in plan.jobs):
+        plan = _plan_columns(resident, None, *arguments)
+        weighted = plan.weights is not None
+        if all(where.supports(len(plan.values), problem, weighted) for problem, _ in plan.jobs):
             return where.group_resident_columns(
-                plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home
+                plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home, **several
             )
-    read_values, way_home = read_table("X", X)
-    plan = _plan_columns(read_values, *arguments)
+        for problem, _ in plan.jobs if backend != "auto" else []:
+            where.refuse(problem, plan.weights)  # before anything is copied
+    read_values, way_home = read_table("X", X, quiet=backend == "cpu")
+    plan = _plan_columns(read_values, way_home, *arguments)
     run = runner_for(engine, plan.values, [problem for problem, _ in plan.jobs])
-    solved = run(engine.group_columns, plan.values, plan.jobs, plan.threads)
+    solved = run(partial(engine.group_columns, **several), plan.values, plan.jobs, plan.threads, plan.weights)
     if solved is None:
         finite("X", plan.values)
     labels, n_groups, least = solved
-    if (least < plan.ks).any():
+    if soft is None and (least < plan.ks).any():
         raise group_below(plan.ks[int(np.argmin(least - plan.ks))])
-    return ColumnGroupings(labels, plan.k, n_groups, x=plan.values, dtype=plan.dtype, costs=plan.costs, home=way_home)
+    return ColumnGroupings(
+        labels,
+        plan.k,
+        n_groups,
+        soft is None,
+        x=plan.values,
+        dtype=plan.dtype,
+        weights=plan.weights,
+        costs=plan.costs,
+        home=way_home,
+    )
 
 
 @dataclass
@@ -105,15 +135,29 @@ class _Plan:
     k: int | tuple[int, ...]
     ks: list[int]
     costs: list[Cost]
+    weights: np.ndarray | None
     jobs: Jobs
     threads: int
 
 
-def _plan_columns(X: Any, k: Any, cost: Any, solver: str, threads: int | None) -> _Plan:
+def _plan_columns(
+    X: Any,
+    home: Any,
+    k: Any,
+    cost: Any,
+    solver: str,
+    weights: Any,
+    group_penalty: float | None,
+    max_groups: int | None,
+    soft: float | None,
+    threads: int | None,
+) -> _Plan:
     """What is to be solved: columns of the same cost and k together."""
     values = real_table("X", X)
     (n, m), dtype = values.shape, values.dtype
-    costs = [cost_of(name, one) for name, one in _with_names("cost", per_column("cost", cost, m), cost)]
+    named = [cost_of(name, one) for name, one in _with_names("cost", per_column("cost", cost, m), cost)]
+    bound = {one: one.in_library(home) for one in dict.fromkeys(named)}
+    costs = [bound[one] for one in named]
     sizes = k if isinstance(k, (list, tuple, int)) or np.ndim(k) == 0 else read("k", k)[0].tolist()
     ks = [integer(name, one, 1, n, "n") for name, one in _with_names("k", per_column("k", sizes, m), sizes)]
     pairs: dict[tuple[Cost, int], list[int]] = {}
@@ -121,12 +165,11 @@ def _plan_columns(X: Any, k: Any, cost: Any, solver: str, threads: int | None) -
         pairs.setdefault(pair, []).append(j)
     for kind in dict.fromkeys(costs):
         values = numbers_of("X", values, kind)
-    jobs = [
-        (Problem(kind, solvers_of(solver, kind, size, kind.splitting, False), size, size), np.array(group))
-        for (kind, size), group in pairs.items()
-    ]
+    weights = weights_of(weights, dict.fromkeys(costs), n)
+    options = solver, weights is not None, group_penalty, max_groups, soft
+    jobs = [(problem_of(kind, size, n, *options), np.array(group)) for (kind, size), group in pairs.items()]
     one_each = tuple(ks) if isinstance(sizes, (list, tuple)) else ks[0]
-    return _Plan(values, dtype, one_each, ks, costs, jobs, thread_count("threads", threads))
+    return _Plan(values, dtype, one_each, ks, costs, weights, jobs, thread_count("threads", threads))
 
 
 def _with_names(option: str, entries: list[Any], argument: Any) -> list[tuple[str, Any]]:

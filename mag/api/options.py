@@ -1,10 +1,13 @@
 """Options that several functions share, from what the caller wrote to what the library works with."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from mag._lib.checks import describe, integer, one_of
+from mag._backends.problem import Problem
+from mag._lib.arrays import read
+from mag._lib.checks import describe, integer, one_of, penalty, weights_for
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag.costs import COSTS, Cost
 from mag.solvers import SOLVERS, Solver
@@ -43,6 +46,38 @@ def solvers_of(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -
         listed = ", ".join(repr(name) for name in ["auto", *valid])
         raise ValueMistake(f"solver must be one of {listed} with {why}; got {describe(solver)}.")
     return {solver: SOLVERS[solver]}
+
+
+def problem_of(
+    cost: Cost,
+    k: int,
+    n: int,
+    solver: str,
+    weighted: bool,
+    group_penalty: float | None,
+    max_groups: int | None,
+    soft: float | None,
+) -> Problem:
+    """What is to be solved for a column of n values."""
+    fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, cost.integer)
+    short = 0.0 if soft is None else penalty("soft", soft, cost.integer)
+    if max_groups is not None:
+        max_groups = integer("max_groups", max_groups, 1, n, "n")
+        if not cost.concave:
+            raise ValueMistake(f"max_groups needs a concave cost; got cost {cost.name!r}, which is not concave.")
+    bounded = cost.splitting and group_penalty is None and max_groups is None and soft is None
+    solvers = solvers_of(solver, cost, k, bounded, weighted)
+    return Problem(cost, solvers, k, 1 if soft is not None else k, fixed, short, max_groups)
+
+
+def weights_of(weights: Any, costs: Iterable[Cost], n: int) -> np.ndarray | None:
+    """A weight per record, for costs that use them."""
+    if weights is None:
+        return None
+    for cost in costs:
+        if not cost.takes_weights:
+            raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
+    return weights_for(read("weights", weights)[0], n).astype(np.float64)
 
 
 def generator_of(random_state: Any) -> np.random.Generator:

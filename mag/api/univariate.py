@@ -8,10 +8,10 @@ import numpy as np
 from mag._backends.cpu.labels import at_least
 from mag._backends.problem import Problem
 from mag._lib.arrays import read
-from mag._lib.checks import flag, integer, penalty, real_vector, thread_count, weights_for
+from mag._lib.checks import flag, integer, real_vector, thread_count
 from mag._lib.errors import ValueMistake, group_below
 from mag.api.backends import backend_of, on_device, runner_for
-from mag.api.options import cost_of, numbers_of, solvers_of
+from mag.api.options import cost_of, numbers_of, problem_of, weights_of
 from mag.api.types import AnyCost, BackendName, SolverName
 from mag.costs import Cost
 from mag.results import Grouping
@@ -106,8 +106,11 @@ def univariate(
         plan = _check_arguments(resident, False, *arguments)
         if where.supports(plan.values.size, plan.problem, plan.weights is not None):
             return where.group_resident(plan.values, plan.problem, dtype=plan.dtype, home=home)
-    read_values, way_home = read("x", x)
-    plan = _check_arguments(read_values, True, *arguments)
+        if backend != "auto":
+            where.refuse(plan.problem, plan.weights)  # before anything is copied
+    read_values, way_home = read("x", x, quiet=backend == "cpu")
+    kind = kind.in_library(way_home)
+    plan = _check_arguments(read_values, True, k, kind, *arguments[2:])
     run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
     if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None):
@@ -155,27 +158,11 @@ def _check_arguments(
     values = real_vector("x", x, look)
     n, dtype = values.size, values.dtype
     k = integer("k", k, 1, n, "n")
-    weights = _weights(weights, cost, n)
-    fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, cost.integer)
-    short = 0.0 if soft is None else penalty("soft", soft, cost.integer)
-    if max_groups is not None:
-        max_groups = integer("max_groups", max_groups, 1, n, "n")
-        if not cost.concave:
-            raise ValueMistake(f"max_groups needs a concave cost; got cost {cost.name!r}, which is not concave.")
-    bounded = cost.splitting and group_penalty is None and max_groups is None and soft is None
-    solvers = solvers_of(solver, cost, k, bounded, weights is not None)
-    problem = Problem(cost, solvers, k, 1 if soft is not None else k, fixed, short, max_groups)
+    weights = weights_of(weights, [cost], n)
+    problem = problem_of(cost, k, n, solver, weights is not None, group_penalty, max_groups, soft)
     values = numbers_of("x", values, cost)
     threads = thread_count("threads", threads)
     assume_sorted = flag("assume_sorted", assume_sorted)
     if assume_sorted and not (values[:-1] <= values[1:]).all():
         raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
     return _Plan(values, dtype, weights, problem, assume_sorted, threads)
-
-
-def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:
-    if weights is None:
-        return None
-    if cost.weighted is None:
-        raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
-    return weights_for(read("weights", weights)[0], n).astype(np.float64)

@@ -76,6 +76,8 @@ class Cost:
     """
 
     integer = False
+    blocks = False  # whether it is a function of prefix sums, for many groups at once
+    kernel: Kernel | None
     weighted: Kernel | None = None
     wide: Kernel | None = None
     pair: Callable[[Any], Any] | None = None
@@ -91,19 +93,79 @@ class Cost:
         splitting: bool = False,
         representative: str = "mean",
     ) -> None:
-        if not isinstance(name, str) or not name:
-            raise TypeMistake(f"name must be a string that is not empty; got {name!r}.")
         if not callable(group):
             raise TypeMistake(f"group must be a function of (x, i, j); got {type(group).__name__}.")
         if not (prepare is None or callable(prepare)):
             raise TypeMistake(f"prepare must be a function of x; got {type(prepare).__name__}.")
+        self._describe(name, concave, splitting, representative)
+        self.kernel = kernel_of(name, group)
+        self._prepare, self._group = prepare, group
+
+    def _describe(self, name: Any, concave: Any, splitting: Any, representative: Any) -> None:
+        if not isinstance(name, str) or not name:
+            raise TypeMistake(f"name must be a string that is not empty; got {name!r}.")
         for option, promise in (("concave", concave), ("splitting", splitting)):
             if not isinstance(promise, bool):
                 raise TypeMistake(f"{option} must be True or False; got {promise!r}.")
         self.name, self.concave, self.splitting = name, concave, splitting
         self.representative = one_of("representative", representative, sorted(set(REPRESENTATIVES) - {"rounded mean"}))
-        self.kernel = kernel_of(name, group)
-        self._prepare, self._group = prepare, group
+
+    @staticmethod
+    def from_blocks(
+        function: Callable[..., Any],
+        *,
+        powers: int = 2,
+        name: str | None = None,
+        concave: bool = False,
+        splitting: bool = False,
+        representative: str = "mean",
+    ) -> "Cost":
+        """A cost as a function of prefix sums, for many groups at once: for every array library and device.
+
+        It is called with arrays of the library of the data, on their device, in float64, and needs neither numba nor
+        CUDA: arithmetic, comparison, indexing and functions of the array API do.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(sums, i, j)``, the cost of all groups ``[i, j)``.  `i` and `j` are arrays of positions that
+            broadcast to one shape, ``j - i`` are the sizes of groups; ``sums[p]`` holds the sums of ``y**p`` up to each
+            position, so that ``sums[p][j] - sums[p][i]`` is the sum over the groups.  ``y`` are the values as
+            distances from a value inside of the groups: whatever their offset, no digits are lost, and the cost must
+            not depend on where zero lies.  With ``weights=``, sums are of ``weight * y**p``.
+        powers : int
+            The highest power, from 0 to 8.
+        name : str, optional
+            How results and messages call it; the name of the function by default.
+        concave, splitting : bool
+            Promises, as of `mag.Cost`.
+        representative : {"max", "mean", "median", "mid-range", "min"}
+            What the values of a group are replaced by.
+
+        Returns
+        -------
+        Cost
+            For ``solver="staggered"`` if the cost is concave and splitting is beneficial, which is what "auto" takes
+            then; for ``solver="quadratic"`` in any case.
+
+        Notes
+        -----
+        Blocks of some 2**18 groups are evaluated at a time, always of the same shape, so that `function` may be
+        compiled by its library.  With JAX, it is called in 64 bits, whatever ``jax_enable_x64`` says.
+
+        Examples
+        --------
+        >>> import mag
+        >>> def sse(sums, i, j):
+        ...     count, total, squares = (s[j] - s[i] for s in sums)
+        ...     return squares - total**2 / count
+        >>> cost = mag.Cost.from_blocks(sse, powers=2, concave=True, splitting=True)
+        >>> mag.univariate([1.0, 10.0, 2.0, 11.0, 3.0], k=2, cost=cost)
+        <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
+        """
+        from mag.costs._blocks import BlockCost  # which derives from this class
+
+        return BlockCost(function, powers, name, concave, splitting, representative)
 
     def __repr__(self) -> str:
         return f"<mag.Cost {self.name!r}>"
@@ -116,6 +178,15 @@ class Cost:
     def keeps_integers(self) -> bool:
         """Whether the representative of integers is an integer; means and the like are float64."""
         return self.representative in ("max", "min", "rounded mean")
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether records may be weighted."""
+        return self.weighted is not None
+
+    def in_library(self, home: Any) -> "Cost":
+        """The cost for data that came from there."""
+        return self
 
     def prepare(self, x: np.ndarray) -> np.ndarray:
         """What the kernel sees in place of the sorted values."""
@@ -143,6 +214,7 @@ class BuiltIn(Cost):
     apart, which is the least that a group across such a gap can cost; `mirror` names the cost of the negated values.
     """
 
+    kernel: Kernel
     pair: Callable[[Any], Any]
 
     def __init__(

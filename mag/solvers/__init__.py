@@ -12,16 +12,19 @@ class Solver:
     """A solver's module and what it needs.
 
     `concave`: a concave cost; `bounded`: one where splitting is beneficial, so that groups have fewer than 2k values;
-    `lanes`: a kernel that takes lanes, values in float64.
+    `lanes`: a kernel that takes lanes, values in float64; `blocks` says that it also takes costs from blocks.
     """
 
     module: ModuleType
     concave: bool
     bounded: bool
     lanes: bool = False
+    blocks: bool = False
 
     def valid(self, cost: Cost, *, bounded: bool, weighted: bool = False) -> bool:
         """Whether it is exact for the cost; `bounded` says that no group needs 2k values or more."""
+        if cost.blocks and not self.blocks:
+            return False
         kernel = cost.weighted if weighted else cost.kernel
         lanes = kernel is not None and kernel.lanes
         return (cost.concave or not self.concave) and (bounded or not self.bounded) and (lanes or not self.lanes)
@@ -30,10 +33,10 @@ class Solver:
 SOLVERS = {
     "block": Solver(block, concave=True, bounded=True, lanes=True),
     "galil_park": Solver(galil_park, concave=True, bounded=False),
-    "quadratic": Solver(quadratic, concave=False, bounded=False),
+    "quadratic": Solver(quadratic, concave=False, bounded=False, blocks=True),
     "simple": Solver(simple, concave=False, bounded=True),
     "simple_plus": Solver(simple_plus, concave=True, bounded=True),
-    "staggered": Solver(staggered, concave=True, bounded=True),
+    "staggered": Solver(staggered, concave=True, bounded=True, blocks=True),
     "wilber": Solver(wilber, concave=True, bounded=False),
 }
 
@@ -45,6 +48,8 @@ def automatic(cost: Cost, k: int, *, bounded: bool, weighted: bool) -> list[str]
 
     docs/figures/speed.md has the measurements behind it.
     """
+    if cost.blocks:
+        return ["staggered" if bounded and cost.concave else "quadratic"]
     if bounded and cost.concave:
         scalar = "simple_plus" if k <= SMALL_K else "staggered"
         return ["block", scalar] if SOLVERS["block"].valid(cost, bounded=True, weighted=weighted) else [scalar]

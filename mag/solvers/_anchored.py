@@ -56,21 +56,33 @@ def first_row(b, k):
 
 
 @inlined
-def anchor(cost, s, b, columns):
-    """The frame of the block at b, with G = F + left for its rows; also what was subtracted from F."""
+def last_row(b, k):
+    """The last row that can start a group of the block at b."""
+    return 0 if b < 2 * k else b - 1
+
+
+@inlined
+def frame_at(cost, s, b, columns):
+    """The frame of the block at b, with all sums from its anchor."""
     origin = 2 * s.k
     shift = b - origin
     f = Frame(s.x, s.w, shift, center(cost, s.x, b - 1), s.sums, s.inverse)
-    row = first_row(b, s.k)
-    base = s.F[row]
-    last = 0 if b < 2 * s.k else b - 1
-    for i in range(row + 1, last + 1):
-        base = min_of(s.F[i], base)
     clear(s.sums, origin, zero(cost))
-    for p in range(origin - 1, row - shift - 1, -1):
+    for p in range(origin - 1, first_row(b, s.k) - shift - 1, -1):
         step(s.sums, terms(cost, f, p), p + 1, p, -1)
     for p in range(origin, origin + columns - 1):
         step(s.sums, terms(cost, f, p), p, p + 1, 1)
+    return f
+
+
+@inlined
+def anchor(cost, s, b, columns):
+    """The frame of the block at b, with G = F + left for its rows; also what was subtracted from F."""
+    f = frame_at(cost, s, b, columns)
+    shift, row, last = f.shift, first_row(b, s.k), last_row(b, s.k)
+    base = s.F[row]
+    for i in range(row + 1, last + 1):
+        base = min_of(s.F[i], base)
     for i in range(row, last + 1):
         restarted = s.F[i] - base
         s.F[i] = restarted

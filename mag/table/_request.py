@@ -142,7 +142,7 @@ def plan_of(columns: list[Hashable], options: Options) -> Plan:
         how = OF_COST.get(cost.representative, cost.representative)
         if aggregate not in (None, how):
             raise ValueMistake(f"aggregate must be {how!r} with cost {cost.name!r}; got {aggregate!r}.")
-        if weighted and cost.weighted is None:
+        if weighted and not cost.takes_weights:
             raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
     else:
         checks.unused("cost", options.cost, "records of several columns that are grouped jointly")

@@ -79,7 +79,7 @@ def variants(every_k=False):
     """What is compiled on each architecture: every source for every cost, and where it matters for every type."""
     small = range(2, LARGEST_K + 1) if every_k else [3]
     chosen = [("narrow", {"cost": cost, "k": k}) for cost in COSTS for k in small]
-    chosen += [(name, {"cost": cost}) for name in ("block", "groups") for cost in COSTS]
+    chosen += [(name, {"cost": cost}) for name in ("block", "blocks", "groups", "shares") for cost in COSTS]
     chosen += [("narrow", {"k": LARGEST_K}), ("narrow", {"k": 3, "real": "float"})]
     chosen += [("block", {"size": "u16", "shared": False}), ("block", {"real": "float"})]
     return chosen + [("labels", {"size": size}) for size in ("u8", "u16")]

@@ -17,7 +17,7 @@ from mag._lib.workspace import borrow
 from mag.costs import COSTS
 from mag.solvers import block
 from mag.solvers.block import PAD
-from mag.solvers.extensions import columnwise, exact, spans
+from mag.solvers.extensions import blocks, columnwise, exact, spans
 from mag.solvers.extensions.max_groups import at_most
 
 WORTH = 2**14  # values that are worth a thread
@@ -34,7 +34,7 @@ def group(
 ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     """Order of the values (None if they are sorted), where groups start in it, and the label of every record."""
     solver, *others = problem.solvers.values()
-    if not others and not solver.lanes:  # memory for the sort and for the solver at once
+    if not (others or solver.lanes or problem.cost.blocks):  # memory for the sort and for the solver at once
         kernel = problem.cost.kernel if weights is None else problem.cost.weighted
         borrow("work", solver.module.memory(kernel, x.size, problem.k), np.float64)
     column, order = (padded(x), None) if assume_sorted else sort(x, PAD, threads)
@@ -57,18 +57,22 @@ def group(
     return order, starts, labels
 
 
-def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def group_columns(
+    X: np.ndarray, jobs: Jobs, threads: int, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Labels of every column, in rows, how many groups each has, and the size of the smallest, counted from the labels.
 
-    `jobs` are pairs of a problem and the columns that it is for.  None if values are not finite.
+    `jobs` are pairs of a problem and the columns that it is for; `weights` are of records.  None if values are not
+    finite.
     """
     n, m = X.shape
-    threads = min(threads, 1 + X.size // WORTH)
+    # a user's function runs on the caller's thread, whose settings its library may keep
+    threads = 1 if any(problem.cost.blocks for problem, _ in jobs) else min(threads, 1 + X.size // WORTH)
     labels = np.empty((m, n), np.int32 if n < 2**31 else np.int64)
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     tasks = []
     for problem, columns in jobs:
-        batched = n < LONG and batch.supports(n, problem)
+        batched = n < LONG and weights is None and batch.supports(n, problem)
         parts = batch.chunks(n, columns, threads) if batched else columns.reshape(-1, 1)
         tasks += [(problem, part, batched) for part in parts]
 
@@ -83,7 +87,7 @@ def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, 
             if x.dtype.kind == "f" and not np.isfinite(x).all():
                 return False
             # a column alone has all threads
-            _, starts, labels[j] = group(x, None, problem, False, threads if m == 1 else 1)
+            _, starts, labels[j] = group(x, weights, problem, False, threads if m == 1 else 1)
             n_groups[j], least[j] = starts.size, smallest_count(labels[j], np.zeros(starts.size, np.int64))
         return True
 
@@ -107,6 +111,8 @@ def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, thre
         return np.zeros(1, np.int64)
     if problem.plain and least == 1:
         return np.arange(n)
+    if problem.cost.blocks:
+        return _by_blocks(x, weights, problem)
     if problem.cost.built_in and (weights is not None or not problem.plain):
         return _weighed(column, weights, problem, threads)
     if problem.max_groups is not None:
@@ -140,6 +146,23 @@ def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, t
         if problem.plain:  # it may outlive this call, and the memory that was borrowed for it
             return interruptible(_columnwise_starts, near.values[PAD:-PAD].copy(), near.weights, moderate)
     return exact.solve(column[PAD:-PAD], weights, problem)
+
+
+def _by_blocks(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> np.ndarray:
+    """As `solve`, for a cost from blocks."""
+
+    def optimum(price: float) -> np.ndarray:
+        sizes = np.empty(x.size + 1, np.int32 if x.size < 2**31 else np.int64)
+        if problem.bounded:
+            blocks.staggered(problem.cost, x, weights, problem.k, sizes)
+        else:
+            added = problem.least, problem.fixed + price, problem.short
+            blocks.quadratic(problem.cost, x, weights, problem.k, *added, sizes)
+        return _starts(sizes, problem)
+
+    if problem.max_groups is None:
+        return optimum(0.0)
+    return at_most(problem.max_groups, x.size, optimum, lambda starts: problem.cost_of(x, weights, starts))[0]
 
 
 def _at_most(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:

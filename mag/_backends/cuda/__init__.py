@@ -1,11 +1,13 @@
 """Group columns on an NVIDIA GPU, by CuPy and the kernels in kernels/: the same labels as on the CPU, bit by bit."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from mag._backends import cpu
+from mag._backends.cuda import hybrid
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import LARGEST, Device
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
@@ -66,6 +68,30 @@ def current() -> Device:
     return _on(cupy.cuda.runtime.getDevice())
 
 
+def device_of(x: Any) -> Device:
+    """The device that an array of CuPy lies on."""
+    number = getattr(getattr(x, "device", None), "id", None)
+    return current() if number is None else _on(number)
+
+
+def several(numbers: Sequence[int] | None) -> list[Device]:
+    """The devices of these numbers; the current one if there are none."""
+    if numbers is None:
+        return [current()]
+    import cupy
+
+    there = cupy.cuda.runtime.getDeviceCount()
+    if not all(number < there for number in numbers):
+        raise ValueMistake(f"devices must be numbers of GPUs from 0 to {there - 1}; got {max(numbers)}.")
+    return [_on(number) for number in numbers]
+
+
+def deal(which: np.ndarray, devices: list[Device]) -> list[tuple[Device, np.ndarray]]:
+    """Columns in equal parts, one for each device; fewer columns than devices leave some without any."""
+    parts = zip(devices, np.array_split(which, len(devices)), strict=True)
+    return [(device, part) for device, part in parts if part.size]
+
+
 def free_bytes(device: Device) -> int | None:
     """Bytes that may be taken: what the device has and what CuPy's pool holds in reserve."""
     if not hasattr(device.xp, "get_default_memory_pool"):
@@ -88,53 +114,78 @@ def group(
     return order, starts, device.host(columns.labels[0])
 
 
-def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """As `cpu.group_columns`; the table is moved to the device and the labels are brought back."""
+def group_columns(
+    X: np.ndarray,
+    jobs: Jobs,
+    threads: int,
+    weights: np.ndarray | None = None,
+    devices: Sequence[int] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """As `cpu.group_columns`; the table is moved to the devices and the labels are brought back."""
     n, m = X.shape
-    device = current()
     labels = np.empty((m, n), np.int32)
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     for problem, which in jobs:
-        refuse(problem, None)
+        refuse(problem, weights)
         if not supports(n, problem):
             found = cpu.group_columns(X[:, which], [(problem, np.arange(which.size))], threads)
             if found is None:
                 return None
             labels[which], n_groups[which], least[which] = found
             continue
-        columns = Columns(
-            device, device.xp.asarray(np.ascontiguousarray(X[:, which].T)), problem, free=free_bytes(device)
-        )
-        if not columns.finish():
-            return None
-        labels[which], n_groups[which] = device.host(columns.labels), device.host(columns.n_groups)
-        least[which] = device.host(columns.least)
+        parts = []
+        for device, part in deal(which, several(devices)):  # all are at work before one is waited for
+            with device.active():
+                rows = device.xp.asarray(np.ascontiguousarray(X[:, part].T))
+                parts.append((Columns(device, rows, problem, free=free_bytes(device)), part))
+        for columns, part in parts:
+            with columns.device.active():
+                if not columns.finish():
+                    return None
+                labels[part], n_groups[part] = (
+                    columns.device.host(columns.labels),
+                    columns.device.host(columns.n_groups),
+                )
+                least[part] = columns.device.host(columns.least)
     return labels, n_groups, least
 
 
 def group_resident(x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> DeviceGrouping:
-    """The Grouping of values that are resident on the device; it stays there as well."""
-    device = current()
-    row = device.xp.ascontiguousarray(x)[None, :]
-    columns = Columns(device, row, problem, dtype=dtype, free=free_bytes(device))
+    """The Grouping of values that are resident on a device; it stays there as well."""
+    device = device_of(x)
+    with device.active():
+        row = device.xp.ascontiguousarray(x)[None, :]
+        columns = Columns(device, row, problem, dtype=dtype, free=free_bytes(device))
     return DeviceGrouping(columns, x=x, dtype=dtype, home=home)
 
 
 def group_resident_columns(
-    X: Any, jobs: Jobs, k: int | tuple[int, ...], *, dtype: np.dtype, costs: list[Cost], home: Home
+    X: Any,
+    jobs: Jobs,
+    k: int | tuple[int, ...],
+    *,
+    dtype: np.dtype,
+    costs: list[Cost],
+    home: Home,
+    devices: Sequence[int] | None = None,
 ) -> DeviceColumnGroupings:
-    """The ColumnGroupings of a table that is resident on the device; they stay there as well."""
-    device, parts = current(), []
+    """The ColumnGroupings of a table that is resident on a device; they stay there, whichever devices compute them."""
+    place, parts = device_of(X), []
     for problem, which in jobs:
-        rows = device.xp.ascontiguousarray(X.T if which.size == X.shape[1] else X.T[device.xp.asarray(which)])
-        parts.append((Columns(device, rows, problem, dtype=dtype, free=free_bytes(device)), which))
-    return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home)
+        for device, part in deal(which, [place] if devices is None else several(devices)):
+            with place.active():
+                rows = place.xp.ascontiguousarray(X.T if part.size == X.shape[1] else X.T[place.xp.asarray(part)])
+            with device.active():
+                rows = device.xp.asarray(rows)  # which copies what is on another device
+                parts.append((Columns(device, rows, problem, dtype=dtype, free=free_bytes(device)), part))
+    return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home, device=place)
 
 
 def supports(n: int, problem: Problem, weighted: bool = False) -> bool:
     """Whether the kernels can do it; else the CPU does."""
-    plain = problem.plain and not weighted and problem.cost.built_in and "block" in problem.solvers
-    return plain and problem.k <= LARGEST and n < 2**31 - 2**20
+    plain = problem.plain and not weighted and problem.cost.built_in and n < 2**31 - 2**20
+    solvable = "block" in problem.solvers and problem.k <= LARGEST
+    return plain and (solvable or (hybrid.searches_blocks(problem) and problem.k <= hybrid.LARGEST))
 
 
 def refuse(problem: Problem, weights: np.ndarray | None) -> None:
@@ -143,6 +194,10 @@ def refuse(problem: Problem, weights: np.ndarray | None) -> None:
         raise ValueMistake("backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'.")
     if not problem.cost.built_in:
         raise ValueMistake(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
-    if "block" not in problem.solvers:
+    if hybrid.searches_blocks(problem):
+        if problem.k > hybrid.LARGEST:
+            limit = f"k must be at most {hybrid.LARGEST} with solver 'staggered' and backend 'cuda'"
+            raise ValueMistake(f"{limit}, which copies blocks of k² costs; got {problem.k}.")
+    elif "block" not in problem.solvers:
         (name,) = problem.solvers
-        raise ValueMistake(f"solver must be 'auto' or 'block' with backend 'cuda'; got {name!r}.")
+        raise ValueMistake(f"solver must be 'auto', 'block' or 'staggered' with backend 'cuda'; got {name!r}.")

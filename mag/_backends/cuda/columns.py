@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mag._backends import cpu
+from mag._backends.cuda.hybrid import searches_blocks, starts_by_blocks
 from mag._backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
 from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL
 from mag._backends.problem import EXACT, MODERATE, TINY, Problem
@@ -33,6 +34,7 @@ class Columns:
     def __init__(self, device: Device, X: Any, problem: Problem, *, dtype: Any = None, free: int | None = None) -> None:
         self.dtype, self._final = np.dtype(dtype or X.dtype), False
         self._redone: list[int] = []
+        self._kept: dict[int, Any] = {}  # sorted values of the columns whose cost blocks the host searches
         self.device, self.X, self.problem = device, X.view(np.uint8) if X.dtype.kind == "b" else X, problem
         (cols, n), k = X.shape, problem.k
         most = max(1, n // k)
@@ -62,9 +64,13 @@ class Columns:
     def _solve_on_the_host(self, row: slice) -> None:
         """The hybrid way of one column: it is sorted, labeled and counted by the device, and solved by the CPU."""
         device, xp = self.device, self.device.xp
-        x = device.host(xp.take_along_axis(self.X[row], self.order[row], axis=1))[0]
-        x = x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
-        found = cpu.solve(cpu.padded(x), None, self.problem, 1)
+        found = None
+        if searches_blocks(self.problem) and row.start not in self._redone:
+            found = starts_by_blocks(device, self._kept.pop(row.start), self.problem)
+        if found is None:
+            x = device.host(xp.take_along_axis(self.X[row], self.order[row], axis=1))[0]
+            x = x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
+            found = cpu.solve(cpu.padded(x), None, self.problem, 1)
         self.starts[row, : found.size] = xp.asarray(found)
         self.n_groups[row], self.flags[row], self.counts[row] = found.size, 0, 0
         starts, groups, flags, labels = self.starts[row], self.n_groups[row], self.flags[row], self.labels[row]
@@ -151,12 +157,16 @@ class Columns:
     @property
     def masked(self) -> Any:
         """The data with each record replaced."""
-        device, centers = self.device, self.representatives
+        return self.masked_rows(slice(None))
+
+    def masked_rows(self, rows: slice) -> Any:
+        """The same of some rows."""
+        device, labels, centers = self.device, self.labels[rows], self.representatives[rows]
         if centers.dtype != np.float64:
-            return device.xp.take_along_axis(centers, self.labels.astype(np.int64), axis=1)
-        cols, n = self.X.shape
+            return device.xp.take_along_axis(centers, labels.astype(np.int64), axis=1)
+        cols, n = labels.shape
         masked = device.empty(cols, n, dtype=np.float64)
-        given = self.labels, centers, np.int64(centers.shape[1]), np.int32(n), np.int32(cols), masked
+        given = labels, centers, np.int64(centers.shape[1]), np.int32(n), np.int32(cols), masked
         device.launch("groups", "mask", cols * n, 256, given, cost=self.problem.cost.name)
         return masked
 
@@ -199,8 +209,10 @@ def _group(columns: Columns, rows: slice) -> None:
     values, scale, flags = prepared(xp, xp.take_along_axis(x, order, axis=1), cost, k)
     columns.flags[rows] = flags
     flags, groups, starts = columns.flags[rows], columns.n_groups[rows], columns.starts[rows]
-    if n >= 2 * k > 2 and host_is_sooner(device, cols, n, k):
+    if n >= 2 * k > 2 and (searches_blocks(problem) or host_is_sooner(device, cols, n, k)):
         flags |= ON_THE_HOST
+        if searches_blocks(problem):
+            columns._kept.update(zip(range(rows.start, rows.start + cols), values, strict=True))
         return
     if n < 2 * k or k == 1:
         sizes = xp.full((cols, n), n if n < 2 * k else 1, size_type(k))

@@ -4,6 +4,7 @@ Everything a device is comes in by `Device`, so that the very same code drives C
 kernels that were compiled for the host.  Nothing here waits for the device.
 """
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,11 @@ class Device:
     def empty(self, *shape: int, dtype: Any = np.int32) -> Any:
         """Memory on the device."""
         return self.xp.empty(shape, dtype)
+
+    def active(self) -> AbstractContextManager[Any]:
+        """While its memory is taken and its kernels are started: CuPy works on one device at a time."""
+        known = getattr(getattr(self.xp, "cuda", None), "Device", None)
+        return nullcontext() if known is None else known(self.number)
 
 
 @dataclass

@@ -1,9 +1,10 @@
 """What is returned for arrays that live on a device: the same results, computed and kept there.
 
-Nothing is waited for, checked or copied before a result is looked at.  What is seldom asked for (information loss,
-single columns) is computed from copies on the host, by the classes that these derive from, and moved to the device.
+Nothing is waited for, checked or copied before a result is looked at, and then no more than what is looked at: data
+stay on the device, and tables are worked on in batches.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device
+from mag._backends.cuda.rows import Row, batches_of, shares_of_rows
 from mag._backends.protocol import Home
 from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
@@ -18,6 +20,7 @@ from mag.costs import Cost
 from mag.results import ColumnGroupings, Grouping
 
 Result = TypeVar("Result", Grouping, ColumnGroupings)
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,17 @@ class FromHost:
         return self.home(cuda.current().xp.asarray(array))
 
 
+def on_device(compute: Callable[[Any], Value]) -> "cached_property[Value]":
+    """A property that is computed once, while the device of the result is the current one."""
+
+    def computed(result: Any) -> Value:
+        with result._device.active():
+            return compute(result)
+
+    computed.__doc__ = compute.__doc__
+    return cached_property(computed)
+
+
 def _restore(kind: type[Result], state: dict[str, Any]) -> Result:
     """A result without data or device, from what a pickle or copy holds."""
     result = kind.__new__(kind)
@@ -39,85 +53,108 @@ def _restore(kind: type[Result], state: dict[str, Any]) -> Result:
     return result
 
 
+def _there(columns: Columns, function: Callable[..., Value]) -> Value:
+    """What a function makes of columns, while their device is the current one."""
+    with columns.device.active():
+        return function(columns)
+
+
 class DeviceGrouping(Grouping):
     """A `Grouping` of values on a device."""
 
     _home: Home
-    _columns: Columns
+    _columns: Columns | Row
+    _place: Device
     _device_x: Any
 
-    def __init__(self, columns: Columns, *, x: Any, dtype: np.dtype, home: Home) -> None:
-        self.k, self.k_guaranteed = columns.problem.k, True
+    def __init__(
+        self, columns: Columns | Row, *, x: Any, dtype: np.dtype, home: Home, place: Device | None = None
+    ) -> None:
+        """`place` is where x is, if not where the columns are."""
+        self.k, self.k_guaranteed, self._place = columns.problem.k, True, place or columns.device
         self._columns, self._device_x, self._dtype, self._weights = columns, x, dtype, None
         self._cost, self._name, self._home = columns.problem.cost, columns.problem.cost.name, home
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (Grouping, self.__getstate__() | {"_home": FromHost(self._home)})
 
-    @cached_property
-    def _final(self) -> Columns:
+    @on_device
+    def _final(self) -> Columns | Row:
         if not self._columns.finish():
             finite("x", self._device_x)
         return self._columns
 
+    @property
+    def _n_records(self) -> int:
+        return self._device_x.shape[0]
+
+    @property
+    def _device(self) -> Device:
+        return self._columns.device
+
     def _host(self, array: Any) -> np.ndarray:
-        return self._final.device.host(array)
+        return self._device.host(array)
 
     def _out(self, array: Any) -> Any:
-        return self._home(self._final.device.xp.asarray(array))
+        with self._place.active():
+            return self._home(self._place.xp.asarray(array))
 
-    @cached_property
-    def n_groups(self) -> int:  # type: ignore[override]
+    @on_device
+    def n_groups(self) -> int:
         """The number of groups."""
         return int(self._final.n_groups[0])
 
-    @cached_property
-    def _labels(self) -> np.ndarray:  # type: ignore[override]
+    @on_device
+    def _labels(self) -> np.ndarray:
         return self._host(self._final.labels[0])
 
-    @cached_property
-    def _x(self) -> np.ndarray:  # type: ignore[override]
-        x = self._host(self._device_x)
-        return x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
+    @on_device
+    def _sizes(self) -> np.ndarray:
+        return self._host(self._final.counts[0, : self.n_groups]).astype(np.int64)
 
-    @cached_property
-    def _order(self) -> np.ndarray:  # type: ignore[override]
-        return self._host(self._final.order[0])
+    @on_device
+    def _representatives(self) -> np.ndarray:
+        return self._host(self._final.representatives[0, : self.n_groups])
 
-    @cached_property
-    def _starts(self) -> np.ndarray:  # type: ignore[override]
-        return self._host(self._final.starts[0, : self.n_groups]).astype(np.int64)
-
-    @cached_property
+    @on_device
     def labels(self) -> Any:
         """The group of every record."""
         return self._out(self._final.labels[0])
 
-    @cached_property
+    @on_device
     def sizes(self) -> Any:
         """The number of records in each group."""
         return self._out(self._final.counts[0, : self.n_groups].astype(np.int64))
 
-    @cached_property
+    @on_device
     def small_groups(self) -> Any:
         """The groups that have fewer than k records: none."""
         return self._out(self._final.device.empty(0, dtype=np.int64))
 
-    @cached_property
+    @on_device
     def cost(self) -> float | int:
         """What the grouping loses, from the data themselves."""
         total = self._final.cost[0]
         return int(total) if self._cost.integer else float(total)
 
-    @cached_property
+    @on_device
     def representatives(self) -> Any:
         """What the records of each group are replaced by."""
         return self._out(self._final.representatives[0, : self.n_groups])
 
-    @cached_property
+    @on_device
     def masked(self) -> Any:
         """The data with each record replaced."""
-        return self._out(self._final.masked[0])
+        return self._out(self._row.masked[0])
+
+    @on_device
+    def information_loss(self) -> float:
+        """SSE / SST."""
+        return float(self._row.shares[0])
+
+    @property
+    def _row(self) -> Row:
+        return self._final if isinstance(self._final, Row) else Row(self._final, 0)
 
 
 class DeviceColumnGroupings(ColumnGroupings):
@@ -125,6 +162,7 @@ class DeviceColumnGroupings(ColumnGroupings):
 
     _home: Home
     _parts: list[tuple[Columns, np.ndarray]]
+    _device: Device
     _device_x: Any
 
     def __init__(
@@ -136,16 +174,19 @@ class DeviceColumnGroupings(ColumnGroupings):
         dtype: np.dtype,
         costs: list[Cost],
         home: Home,
+        device: Device,
     ) -> None:
-        self.k, self._parts, self._device_x, self._dtype = k, parts, x, dtype
+        """`device` is where x is; parts may be on others."""
+        self.k, self.k_guaranteed, self._weights, self._device = k, True, None, device
+        self._parts, self._device_x, self._dtype = parts, x, dtype
         self._costs, self._names, self._home = costs, [cost.name for cost in costs], home
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (ColumnGroupings, self.__getstate__() | {"_home": FromHost(self._home)})
 
-    @cached_property
+    @on_device
     def _final(self) -> list[tuple[Columns, np.ndarray]]:
-        if not all(columns.finish() for columns, _ in self._parts):
+        if not all(_there(columns, Columns.finish) for columns, _ in self._parts):
             finite("X", self._device_x)
         return self._parts
 
@@ -154,14 +195,10 @@ class DeviceColumnGroupings(ColumnGroupings):
         device = self._device
         whole = device.xp.zeros((sum(which.size for _, which in self._final), *shape), dtype)
         for columns, which in self._final:
-            rows = per_part(columns)
+            rows = device.xp.asarray(_there(columns, per_part))
             rows = rows[:, : shape[0]] if shape else rows
             whole[(device.xp.asarray(which), *(slice(0, size) for size in rows.shape[1:]))] = rows
         return whole
-
-    @property
-    def _device(self) -> Device:
-        return self._parts[0][0].device
 
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)
@@ -172,63 +209,113 @@ class DeviceColumnGroupings(ColumnGroupings):
     def __len__(self) -> int:
         return self._device_x.shape[1]
 
-    @cached_property
+    def __getitem__(self, j: int) -> Grouping:
+        j = range(len(self))[j]
+        for columns, which in self._parts:
+            rows = np.flatnonzero(which == j)
+            if rows.size:
+                found, x = Row(columns, int(rows[0])), self._device_x[:, j]
+        return DeviceGrouping(found, x=x, dtype=self._dtype, home=self._home, place=self._device)
+
+    @property
+    def _n_records(self) -> int:
+        return self._device_x.shape[0]
+
+    @on_device
     def _device_labels(self) -> Any:
         return self._gathered(lambda columns: columns.labels, self._device_x.shape[0], dtype=np.int32)
 
-    @cached_property
-    def _labels(self) -> np.ndarray:  # type: ignore[override]
+    @on_device
+    def _labels(self) -> np.ndarray:
         return self._host(self._device_labels)
 
-    @cached_property
-    def _n_groups(self) -> np.ndarray:  # type: ignore[override]
+    @on_device
+    def _n_groups(self) -> np.ndarray:
         return self._host(self._gathered(lambda columns: columns.n_groups, dtype=np.int64))
 
-    @cached_property
-    def _x(self) -> np.ndarray:  # type: ignore[override]
-        return self._host(self._device_x)
+    @on_device
+    def _sizes(self) -> np.ndarray:
+        return self._host(self._device_sizes)
+
+    @on_device
+    def _representatives(self) -> np.ndarray:
+        return self._host(self._device_representatives)
+
+    @on_device
+    def _losses(self) -> np.ndarray:
+        return self._host(self._device_cost)
+
+    @on_device
+    def _shares(self) -> np.ndarray:
+        return self._host(self._device_shares)
 
     @property
     def _most(self) -> int:
         return int(self._n_groups.max())
 
-    @property
-    def _home_of_columns(self) -> Home:
-        return FromHost(self._home)
-
-    @cached_property
+    @on_device
     def labels(self) -> Any:
         """The group of every record in every column."""
         return self._out(self._device_labels.T)
 
-    @cached_property
+    @on_device
     def n_groups(self) -> Any:
         """The number of groups of each column."""
         return self._out(self._gathered(lambda columns: columns.n_groups, dtype=np.int64))
 
-    @cached_property
+    @property
+    def _device_sizes(self) -> Any:
+        return self._gathered(lambda columns: columns.sizes, self._most, dtype=np.int64)
+
+    @on_device
     def sizes(self) -> Any:
         """The number of records in each group."""
-        return self._out(self._gathered(lambda columns: columns.sizes, self._most, dtype=np.int64).T)
+        return self._out(self._device_sizes.T)
 
-    @cached_property
+    @on_device
     def cost(self) -> Any:
         """What each column loses, from the data themselves."""
-        totals = {id(columns): columns.cost for columns, _ in self._final}
-        dtype = np.int64 if all(total.dtype == np.int64 for total in totals.values()) else np.float64
-        moved = {key: self._device.xp.asarray(total.astype(dtype)) for key, total in totals.items()}
-        return self._out(self._gathered(lambda columns: moved[id(columns)], dtype=dtype))
+        return self._out(self._device_cost)
 
-    @cached_property
+    @property
+    def _device_cost(self) -> Any:
+        whole = all(_there(columns, lambda one: one.cost.dtype) == np.int64 for columns, _ in self._final)
+        dtype = np.int64 if whole else np.float64
+        return self._gathered(lambda columns: columns.device.xp.asarray(columns.cost.astype(dtype)), dtype=dtype)
+
+    @property
+    def _device_representatives(self) -> Any:
+        return self._gathered(lambda columns: columns.representatives, self._most, dtype=self._type)
+
+    @on_device
     def representatives(self) -> Any:
         """What the records of each group are replaced by."""
-        return self._out(self._gathered(lambda columns: columns.representatives, self._most, dtype=self._type).T)
+        return self._out(self._device_representatives.T)
+
+    @property
+    def _device_shares(self) -> Any:
+        return self._in_batches(shares_of_rows, np.float64)
+
+    @on_device
+    def information_loss(self) -> Any:
+        """SSE / SST of each column."""
+        return self._out(self._device_shares)
+
+    def _in_batches(self, function: Any, dtype: Any, *shape: int) -> Any:
+        """A row per column of the table, on the device, from batches of the rows of each part."""
+        xp = self._device.xp
+        whole = self._device.empty(len(self), *shape, dtype=dtype)
+        for columns, which in self._final:
+            for rows in batches_of(columns):
+                found = _there(columns, lambda one, rows=rows: function(one, rows))
+                whole[xp.asarray(which[rows])] = xp.asarray(found)
+        return whole
 
     @property
     def _type(self) -> np.dtype:
         return np.result_type(*(columns.published for columns, _ in self._parts))
 
-    @cached_property
+    @on_device
     def masked(self) -> Any:
         """The data with each value replaced."""
-        return self._out(self._gathered(lambda columns: columns.masked, self._device_x.shape[0], dtype=self._type).T)
+        return self._out(self._in_batches(Columns.masked_rows, self._type, self._n_records).T)

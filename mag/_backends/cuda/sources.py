@@ -49,6 +49,8 @@ def macros(
     known: dict[str, dict[str, object]] = {
         "narrow": {"COST": struct_of(cost), "K": k, "PANEL": PANEL},
         "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared), "WIDTH": WIDTH, "LONG": LONG},
+        "blocks": {"COST": struct_of(cost)},
+        "shares": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
         "groups": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
         "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL},
     }

@@ -1,0 +1,75 @@
+"""CuPy and cuDF as far as arrays that come in show them; the numbers are NumPy's, no device is behind them."""
+
+import sys
+from types import ModuleType
+
+import numpy as np
+
+
+class FarArray:
+    """What an array of CuPy shows of itself; `where` is the number of its device."""
+
+    def __init__(self, values, where=0):
+        self.values, self.where = np.asarray(values), where
+        self.dtype, self.shape, self.nbytes = self.values.dtype, self.values.shape, self.values.nbytes
+        self.device = Device(where)
+
+    def __dlpack_device__(self):
+        return 2, self.where
+
+    def __dlpack__(self, **options):
+        raise BufferError("this memory is not the host's")
+
+    def get(self, **options):
+        return self.values
+
+
+class Device:
+    """CuPy's device: a context, with a number."""
+
+    def __init__(self, number):
+        self.id = number
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+
+class Shown:
+    """Memory that is shown by __cuda_array_interface__ alone, as numba's device arrays do."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+        self.__cuda_array_interface__ = {"shape": self.values.shape, "version": 3}
+
+
+def cupy(monkeypatch):
+    """The stand-in of the module, which is imported from now on; array-api-compat's namespace is the module itself."""
+    module = ModuleType("cupy")
+    module.ndarray, module.float32 = FarArray, np.float32
+    module.asarray = lambda x, device=None: FarArray(x.values if isinstance(x, (FarArray, Shown)) else x)
+    module.asnumpy = lambda x: x.values
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    monkeypatch.setitem(sys.modules, "array_api_compat.cupy", module)
+    module.__name__ = "array_api_compat.cupy"
+    return module
+
+
+def cudf(monkeypatch):
+    """The stand-in of cuDF: a Series and a DataFrame that hold an array of CuPy, or refuse to be one."""
+    module = ModuleType("cudf")
+
+    class Series:
+        def __init__(self, values):
+            self.values = values
+
+        def to_cupy(self):
+            if self.values is None:
+                raise ValueError("Column must have no nulls.")
+            return FarArray(self.values)
+
+    module.Series, module.DataFrame = Series, type("DataFrame", (Series,), {})
+    monkeypatch.setitem(sys.modules, "cudf", module)
+    return module

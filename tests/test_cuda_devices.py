@@ -1,0 +1,135 @@
+"""Several GPUs: data decide the device, and `devices=` deals columns out.  NumPy stands for both devices."""
+
+import numpy as np
+import pytest
+
+import mag
+from tests.cuda import gpus
+
+NAMES = ("labels", "n_groups", "sizes", "cost", "representatives", "masked", "information_loss")
+X = np.random.default_rng(0).random((130, 5)).round(2)
+
+
+@pytest.fixture
+def two():
+    with gpus.two() as found:
+        yield found
+
+
+def on(two, number, array):
+    with two.cuda.Device(number):
+        return two.asarray(array)
+
+
+def numbers(array):
+    return np.asarray(gpus.plain(array))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("now", [0, 1])
+def test_the_data_decide_the_device_and_not_the_current_one(two, number, now):
+    table = on(two, number, X)
+    expected = mag.columns(X, 3, backend="cpu")
+    with two.cuda.Device(now):
+        found, single = (
+            mag.columns(table, 3),
+            mag.univariate(table[:, 2] if now == number else on(two, number, X[:, 2]), 3),
+        )
+    for name in NAMES:
+        array = getattr(found, name)
+        assert array.on == number, name
+        assert np.array_equal(numbers(array), getattr(expected, name)), name
+    for name in ("labels", "masked", "sizes", "representatives"):
+        assert getattr(single, name).on == number
+        assert np.array_equal(numbers(getattr(single, name)), getattr(expected[2], name)), name
+    assert single.information_loss == expected[2].information_loss
+    assert set(two.touched) == {number}
+    assert two.now == 0
+
+
+@pytest.mark.parametrize("devices", [[0, 1], [1, 0], [1], (0, 1)])
+def test_columns_of_the_host_are_dealt_out(two, devices):
+    expected = mag.columns(X, 3, backend="cpu")
+    for backend in ("auto", "cuda"):
+        found = mag.columns(X, 3, devices=devices, backend=backend)
+        for name in NAMES:
+            assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert set(two.touched) == set(devices)
+
+
+@pytest.mark.parametrize("devices", [[0, 1], [1, 0], [1]])
+def test_columns_of_a_device_are_dealt_out_and_come_back(two, devices):
+    options = {"k": [3, 20, 3, 13, 3], "cost": ["sse", "sae", "roundup", "sse", "sse"]}
+    expected, found = mag.columns(X, **options), mag.columns(on(two, 0, X), devices=devices, **options)
+    for name in NAMES:
+        array = getattr(found, name)
+        assert array.on == 0, name
+        assert np.array_equal(numbers(array), getattr(expected, name)), name
+    for j in range(5):
+        assert found[j].labels.on == found[j].masked.on == 0
+        assert np.array_equal(numbers(found[j].masked), expected[j].masked)
+        assert found[j].information_loss == expected[j].information_loss
+        assert found[j].cost == expected[j].cost
+    assert set(two.touched) == set(devices)
+    assert two.moved > 0
+
+
+def test_all_devices_are_at_work_before_one_is_waited_for(two, monkeypatch):
+    from mag._backends.cuda.columns import Columns
+
+    order = []
+    finish, begin = Columns.finish, Columns.__init__
+    monkeypatch.setattr(Columns, "__init__", lambda self, *a, **n: order.append("begin") or begin(self, *a, **n))
+    monkeypatch.setattr(Columns, "finish", lambda self: order.append("finish") or finish(self))
+    mag.columns(X, 3, devices=[0, 1])
+    assert order == ["begin", "begin", "finish", "finish"]
+
+
+def test_more_devices_than_columns(two):
+    found = mag.columns(X[:, :1], 3, devices=[0, 1])
+    assert np.array_equal(found.labels, mag.columns(X[:, :1], 3, backend="cpu").labels)
+
+
+@pytest.mark.parametrize(
+    ("devices", "sentence"),
+    [
+        ([], r"devices must be a sequence of device numbers, each once; got \[\]\."),
+        ([0, 0], r"devices must be a sequence of device numbers, each once; got \[0, 0\]\."),
+        ([-1], r"devices must be a sequence of device numbers, each once; got \[-1\]\."),
+        ([True], r"devices must be a sequence of device numbers, each once; got a list\."),
+        (1, r"devices must be a sequence of device numbers, each once; got 1\."),
+        ([0, 2], r"devices must be numbers of GPUs from 0 to 1; got 2\."),
+    ],
+)
+def test_wrong_devices_get_one_sentence(two, devices, sentence):
+    with pytest.raises((TypeError, ValueError), match=f"^{sentence}$"):
+        mag.columns(X, 3, devices=devices)
+
+
+def test_devices_are_not_for_the_cpu(two):
+    with pytest.raises(ValueError, match=r"^devices is not used by backend 'cpu'; leave it out\.$"):
+        mag.columns(X, 3, devices=[0], backend="cpu")
+    with pytest.raises(
+        ValueError, match=r"^backend must be 'cpu' with weights, group_penalty, max_groups or soft; got"
+    ):
+        mag.columns(X, 3, devices=[0], soft=1.0)
+
+
+def test_the_stand_in_notices_an_array_of_the_other_device(two):
+    array = on(two, 1, X)
+    with pytest.raises(AssertionError, match="an array of device 1 is touched on device 0"):
+        array + 1.0
+
+
+@pytest.mark.gpu
+def test_real_devices(cupy):
+    count = cupy.cuda.runtime.getDeviceCount()
+    expected, devices = mag.columns(X, 3), list(range(count))
+    assert np.array_equal(mag.columns(X, 3, devices=devices).labels, expected.labels)
+    for number in devices:
+        with cupy.cuda.Device(number):
+            table = cupy.asarray(X)
+        found = mag.columns(table, 3, devices=devices)
+        assert found.masked.device.id == number
+        assert np.array_equal(found.masked.get(), expected.masked)
+        assert np.array_equal(mag.univariate(table[:, 1], 3).labels.get(), expected[1].labels)
