@@ -89,7 +89,7 @@ class Guarantee:
         if self.withheld:
             text += f" Withheld: {self.withheld} {'record' if self.withheld == 1 else 'records'}."
         if self.kept:
-            text += f" Kept as they are and not covered: {', '.join(map(str, self.kept))}."
+            text += f" Kept unchanged and not covered: {', '.join(map(str, self.kept))}."
         return text
 
 
