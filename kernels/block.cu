@@ -153,7 +153,8 @@ DEVICE int best_row(const Block& f, const real* G, int column, int first, int la
             mine.size = column - i;
         }
     }
-    return column - best_of(mine, 1).size;
+    const int size = best_of(mine, 1).size;
+    return size < 0x7fffffff ? column - size : last;  // nothing compares with NaN, which is refused in the end
 }
 
 // WIDTH columns from c on: lane & 3 is the column, lane >> 2 one of SIZES sizes.  `bottom` is the first row of the block.

@@ -98,18 +98,18 @@ cut(const size_type* __restrict__ sizes, i64 stride, const int* __restrict__ end
 }
 
 // label: every record gets the number of its group; `flags` marks columns whose tiny cost may have lost bits to
-// underflow although some group is not constant: those are for the CPU.
+// underflow although some group is not constant: those are for the CPU.  Columns whose order is none are left alone.
 //   mapping  `lanes` threads per (column, group)
 //   memory   starts, groups, order [cols][n], x [cols][n] and total [cols] are read; labels [cols][n] written
 extern "C" __global__ void __launch_bounds__(128)
-label(const int* __restrict__ starts, i64 most, const int* __restrict__ groups, const i64* __restrict__ order,
+label(const int* __restrict__ starts, i64 most, const int* __restrict__ groups, const int* __restrict__ order,
       const double* __restrict__ x, const double* __restrict__ total, double tiny, int n, int cols, int lanes,
       int* __restrict__ labels, int* __restrict__ flags)
 {
     const i64 id = flat_thread();
     const int lane = (int)(id % lanes);
     const i64 g = id / lanes % most, col = id / lanes / most;
-    if (col >= cols) return;
+    if (col >= cols || flags[col] & MAG_UNSORTED) return;
     const i64 count = min((i64)groups[col], most);
     if (g >= count) return;
     const int* mine = starts + col * most;

@@ -9,9 +9,11 @@ import pytest
 
 import mag
 from mag._backends.cuda import sources
-from mag._backends.cuda.columns import TOO_SMALL, Columns
-from mag._backends.cuda.launch import Device, verify
-from tests.cuda.host import DoesNotCompile
+from mag._backends.cuda.columns import TOO_SMALL, UNSORTED, Columns
+from mag._backends.cuda.launch import Device, label, verify
+from mag._backends.cuda.sort import TILE
+from tests import test_cuda_sort
+from tests.cuda.host import ORDERS, DoesNotCompile
 from tests.cuda.runs import differences, problem, table
 from tests.hostile import real_columns
 from tests.test_block import SHAPES
@@ -62,6 +64,35 @@ EDITS = [
     ("narrow.cu", "if (same) continue;", "continue;"),
     ("block.cu", "if (!__any_sync(ALL_LANES, differs)) continue;", "if (__any_sync(ALL_LANES, true)) continue;"),
     ("labels.cu", "here < least", "here < least - 1"),
+    # a sort that is not stable, or not of all bits, types, parts and tiles, or that waits too little
+    ("sort.cu", "if (bits == sign) return sign;", "if (bits == sign) return 0;"),
+    ("sort.cu", "return bits & sign ? (key_type)~bits", "return bits & sign ? (key_type)bits"),
+    ("sort.cu", "return (key_type)(bits ^ sign);", "return bits;"),
+    ("sort.cu", "word >> 8 * (pass % 4)", "word >> 7 * (pass % 4)"),
+    ("sort.cu", "mine |= (key_type)(key ^ first);", "mine = (key_type)(key ^ first);"),
+    ("sort.cu", "mine |= __shfl_xor_sync(ALL_LANES, mine, distance);", "mine |= mine;"),
+    ("sort.cu", "if (lane >= distance) sum += other;", "if (lane > distance) sum += other;"),
+    ("sort.cu", "for (int w = 0; w < warp; ++w) before", "for (int w = 1; w < warp; ++w) before"),
+    ("sort.cu", "((1u << threadIdx.x % 32) - 1)", "((2u << threadIdx.x % 32) - 1)"),
+    ("sort.cu", "counts[digit] : 0;\n    __syncwarp();", "counts[digit] : 0;"),
+    ("sort.cu", "moves ? after(moves, records, other_records)[id] : id % n", "id % n"),
+    ("sort.cu", "moves_before(differ[col], 4)", "moves_before(differ[col], 3)"),
+    (
+        "sort.cu",
+        "(end - tile - 32 * ITEMS * (int)(threadIdx.x / 32) + 31) / 32",
+        "(end - tile - 32 * ITEMS * (int)(threadIdx.x / 32)) / 32",
+    ),
+    ("sort.cu", "        next += here;\n", "        next += 0 * here;\n"),
+    ("sort.cu", "        next += sum;\n", ""),
+    ("sort.cu", "moves ? records_in[i] : i;", "moves > 1 ? records_in[i] : i;"),
+    ("sort.cu", "after(moves + 1, words, other_words)", "after(moves, words, other_words)"),
+    ("sort.cu", "            seen[w][thread] = sum;\n", ""),
+    ("sort.cu", "if (moves % 2 || !moves) records[row + i] = own;", "if (moves % 2) records[row + i] = own;"),
+    ("sort.cu", "key_of(bits) - key_of(smallest)", "key_of(bits)"),
+    ("sort.cu", "exponent - 25", "exponent - 24"),
+    ("sort.cu", "if (!right) atomicOr", "if (!right && n < 0) atomicOr"),
+    ("sort.cu", "key > previous || (key == previous && own > other)", "key >= previous"),
+    ("labels.cu", "|| flags[col] & MAG_UNSORTED) return;", ") return;"),
 ]
 
 CONSTANT = list(SHAPES).index("constant")
@@ -71,6 +102,8 @@ def notices(module):
     """Whether some comparison fails, or the runtime reports an error."""
     device = Device(np, module, shared=100 << 10)
     try:
+        if not sorts(module):
+            return True
         for k, chunks in ((3, None), (3, (2, 1)), (13, None), (13, (4, 2)), (100, None)):
             rows, redone = differences(device, table("sse", 903, k), "sse", k, chunks)
             if rows or (k == 3 and redone[CONSTANT]):  # constant values coalesce within a panel
@@ -91,6 +124,37 @@ def notices(module):
         raise
     except RuntimeError:
         return True
+
+
+def sorts(module):
+    """Whether columns of several types are sorted, in every order of threads, and a wrong order is flagged."""
+    for order in ORDERS:
+        device = Device(np, type("Ordered", (module,), {"order": order}), lanes=128)
+        for dtype, n in ((np.float64, 2 * TILE + 33), (np.float16, 300), (np.int32, 1500), (np.int64, 700)):
+            try:
+                test_cuda_sort.check(device, test_cuda_sort.columns(dtype, n))
+            except AssertionError:
+                return False
+    return flags_wrong_orders(module) and not scatters_wrong_orders(device)
+
+
+def flags_wrong_orders(module):
+    """Whether `place` flags records that are not sorted, ties turned around, and a record that is met twice."""
+    X = np.array([[1.0, 2.0, 3.0, 3.0]] * 4)
+    records = np.array([[0, 1, 2, 3], [0, 2, 1, 3], [0, 1, 3, 2], [0, 1, 2, 2]], np.int32)
+    flags, met, values = np.zeros(4, np.int32), np.zeros((4, 1), np.uint32), np.empty((4, 4))
+    differ = np.full(4, 0x0101, np.uint64)  # two moves: the records are in the first buffer
+    given = X, differ, np.int32(8), np.int32(4), np.int32(4), records, records, values, met, flags
+    Device(np, module).launch("sort", "place", 4 * 256, 256, given)
+    return flags.tolist() == [0, UNSORTED, UNSORTED, UNSORTED]
+
+
+def scatters_wrong_orders(device):
+    """Whether labels are written where a column is flagged."""
+    labels, starts, one = np.full((1, 4), -1, np.int32), np.zeros((1, 1), np.int32), np.ones(1, np.int32)
+    flags = np.full(1, UNSORTED, np.int32)
+    label(device, starts, one, np.zeros((1, 4), np.int32), np.zeros(1), np.ones(1), 0.0, labels, flags)
+    return bool((labels != -1).any())
 
 
 def withheld(device):

@@ -80,6 +80,7 @@ def test_an_address_outside_is_found():
         "    base = least_of(base);\n    __syncwarp();\n",
         "+ Cost::left(f, p);\n        __syncwarp();\n",
         "columns, run.sizes, mine);\n        __syncwarp();\n",
+        "counts[digit] = seen + __popc(equal);\n    __syncwarp();\n",
     ],
 )
 def test_a_removed_barrier_is_a_race(barrier):

@@ -1,5 +1,6 @@
 """Group columns on an NVIDIA GPU, by CuPy and the kernels in kernels/: the same labels as on the CPU, bit by bit."""
 
+import sys
 from functools import cache
 from typing import Any
 
@@ -11,7 +12,7 @@ from mag._backends.cuda.launch import LARGEST, Device
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.problem import Problem
 from mag._backends.protocol import Home, Jobs
-from mag._lib.arrays import resident as resident
+from mag._lib.arrays import resident as _resident
 from mag._lib.errors import ValueMistake
 from mag.costs import Cost
 
@@ -41,6 +42,11 @@ def why_not() -> str | None:
         right = numbers.get().tolist() == [1, 4, 7, 10]
     except Exception as error:
         return f"A GPU was found, but kernels cannot be compiled or run on it: {_first_line(error)}"
+    try:  # what CuPy compiles by itself, with headers of the CUDA toolkit
+        halves = cupy.where(numbers > 1, numbers / 2, 0.0).astype(np.float16)
+        right = right and halves.max().get().tolist() == 5.0
+    except Exception as error:
+        return f"A GPU was found, but CuPy lacks the headers of the toolkit, 'mag-sdc[cuda12]': {_first_line(error)}"
     return None if right else "A GPU was found, but a kernel did not compute what it should."
 
 
@@ -66,11 +72,15 @@ def current() -> Device:
     return _on(cupy.cuda.runtime.getDevice())
 
 
-def free_bytes(device: Device) -> int | None:
-    """Bytes that may be taken: what the device has and what CuPy's pool holds in reserve."""
-    if not hasattr(device.xp, "get_default_memory_pool"):
-        return None
-    return device.xp.cuda.runtime.memGetInfo()[0] + device.xp.get_default_memory_pool().free_bytes()
+def resident(x: Any) -> tuple[Any, Home] | None:
+    """Data on the device as CuPy's, and their way home; PyTorch is told which stream reads its memory."""
+    found = _resident(x)
+    if found is not None and hasattr(x, "record_stream"):
+        import cupy
+
+        stream = cupy.cuda.get_current_stream()
+        x.record_stream(sys.modules["torch"].cuda.ExternalStream(stream.ptr, device=x.device))
+    return found
 
 
 def group(
@@ -81,11 +91,16 @@ def group(
     if not supports(x.size, problem):
         return cpu.group(x, weights, problem, assume_sorted, threads)
     device = current()
-    columns = Columns(device, device.xp.asarray(x)[None, :], problem, free=free_bytes(device))
+    columns = Columns(device, device.xp.asarray(_native(x))[None, :], problem)
     columns.finish()
     starts = device.host(columns.starts[0])[: int(columns.n_groups[0])].astype(np.int64)
     order = None if assume_sorted else device.host(columns.order[0])
     return order, starts, device.host(columns.labels[0])
+
+
+def _native(x: np.ndarray) -> np.ndarray:
+    """The same numbers in the byte order of this machine, which is that of its device."""
+    return x.astype(x.dtype.newbyteorder("="), copy=False)
 
 
 def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -102,9 +117,7 @@ def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, 
                 return None
             labels[which], n_groups[which], least[which] = found
             continue
-        columns = Columns(
-            device, device.xp.asarray(np.ascontiguousarray(X[:, which].T)), problem, free=free_bytes(device)
-        )
+        columns = Columns(device, device.xp.asarray(np.ascontiguousarray(_native(X[:, which]).T)), problem)
         if not columns.finish():
             return None
         labels[which], n_groups[which] = device.host(columns.labels), device.host(columns.n_groups)
@@ -116,7 +129,7 @@ def group_resident(x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> 
     """The Grouping of values that are resident on the device; it stays there as well."""
     device = current()
     row = device.xp.ascontiguousarray(x)[None, :]
-    columns = Columns(device, row, problem, dtype=dtype, free=free_bytes(device))
+    columns = Columns(device, row, problem, dtype=dtype)
     return DeviceGrouping(columns, x=x, dtype=dtype, home=home)
 
 
@@ -127,7 +140,7 @@ def group_resident_columns(
     device, parts = current(), []
     for problem, which in jobs:
         rows = device.xp.ascontiguousarray(X.T if which.size == X.shape[1] else X.T[device.xp.asarray(which)])
-        parts.append((Columns(device, rows, problem, dtype=dtype, free=free_bytes(device)), which))
+        parts.append((Columns(device, rows, problem, dtype=dtype), which))
     return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home)
 
 

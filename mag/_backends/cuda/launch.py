@@ -38,6 +38,32 @@ class Device:
     real: str = "double"
     hybrid: bool = False
 
+    def free(self) -> int | None:
+        """Bytes that may be taken now: what the device has, and what CuPy's pool holds or may still take.
+
+        None where that cannot be known, because the allocator is another one, such as RMM's.
+        """
+        if not hasattr(self.xp, "get_default_memory_pool"):
+            return None
+        pool = self.xp.get_default_memory_pool()
+        if self.xp.cuda.get_allocator() != pool.malloc:
+            return None
+        free, limit = self.xp.cuda.runtime.memGetInfo()[0] + pool.free_bytes(), pool.get_limit()
+        return min(free, limit - pool.used_bytes()) if limit else free
+
+    def mark(self) -> Any:
+        """An event behind all that is queued on the current stream."""
+        if not hasattr(self.xp, "cuda"):
+            return None
+        event = self.xp.cuda.Event(disable_timing=True)
+        event.record()
+        return event
+
+    def follow(self, event: Any) -> None:
+        """Let the current stream wait for an event, whichever stream it was queued on."""
+        if event is not None:
+            self.xp.cuda.get_current_stream().wait_event(event)
+
     def launch(
         self, source: str, kernel: str, threads: int, block: int, args: tuple[Any, ...], dynamic: int = 0, **chosen: Any
     ) -> None:
