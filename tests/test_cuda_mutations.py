@@ -3,16 +3,19 @@
 import pathlib
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import mag
+from mag._backends import cuda
 from mag._backends.cuda import sources
 from mag._backends.cuda.columns import TOO_SMALL, UNSORTED, Columns
 from mag._backends.cuda.launch import Device, label, verify
 from mag._backends.cuda.sort import TILE
-from tests import test_cuda_sort
+from tests import test_cuda_records, test_cuda_sort
+from tests.cuda import runs
 from tests.cuda.host import ORDERS, DoesNotCompile
 from tests.cuda.runs import differences, problem, table
 from tests.hostile import real_columns
@@ -93,6 +96,13 @@ EDITS = [
     ("sort.cu", "if (!right) atomicOr", "if (!right && n < 0) atomicOr"),
     ("sort.cu", "key > previous || (key == previous && own > other)", "key >= previous"),
     ("labels.cu", "|| flags[col] & MAG_UNSORTED) return;", ") return;"),
+    # a projection, or its score, in another order of operations
+    ("records.cu", "const double x = X[(i64)c * n + i];", "const double x = X[(i64)(d - 1 - c) * n + i];"),
+    ("records.cu", "if (first + q < m) lines", "if (first + q < m - 1) lines"),
+    ("records.cu", "before += mine[p] < record;", "before += mine[p] > record;"),
+    ("records.cu", "if (c + q < d) sums[q] += row[c + q];", "if (c + q < d - 1) sums[q] += row[c + q];"),
+    ("records.cu", "g + 1 < groups[line] ? starts[id + 1] : n;", "g + 1 < groups[line] ? starts[id + 1] : n - 1;"),
+    ("records.cu", "sum += kept[line * most + g];", "sum += kept[line * most + groups[line] - 1 - g];"),
 ]
 
 CONSTANT = list(SHAPES).index("constant")
@@ -102,7 +112,7 @@ def notices(module):
     """Whether some comparison fails, or the runtime reports an error."""
     device = Device(np, module, shared=100 << 10)
     try:
-        if not sorts(module):
+        if not (sorts(module) and scores(device)):
             return True
         for k, chunks in ((3, None), (3, (2, 1)), (13, None), (13, (4, 2)), (100, None)):
             rows, redone = differences(device, table("sse", 903, k), "sse", k, chunks)
@@ -136,6 +146,20 @@ def sorts(module):
             except AssertionError:
                 return False
     return flags_wrong_orders(module) and not scatters_wrong_orders(device)
+
+
+def scores(device):
+    """Whether projections have the scores and labels of the CPU."""
+    options = {"method": "projection", "n_projections": 11, "return_scores": True, "ordered": False}
+    for n, d, k in ((301, 3, 3), (200, 9, 13)):
+        X = test_cuda_records.table(n, d)
+        expected = mag.multivariate(X, k, **options)
+        with runs.device(), mock.patch.object(cuda, "current", return_value=device):
+            found = mag.multivariate(X, k, backend="cuda", **options)
+        same = found.details["scores"].tobytes() == expected.details["scores"].tobytes()
+        if not (same and np.array_equal(found.labels, expected.labels)):
+            return False
+    return True
 
 
 def flags_wrong_orders(module):

@@ -25,6 +25,7 @@ from tests.cuda.host import HostModule
 HostModule.sanitize, HostModule.order = sys.argv[1:3]
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device, solve
+from mag._backends.cuda.lines import Lines
 from tests.cuda.runs import problem
 device = Device(np, HostModule, shared=100 << 10)
 rng = np.random.default_rng(0)
@@ -36,6 +37,8 @@ for k in (3, 13):
         columns.masked
         solve(device, np.sort(X, axis=1), np.zeros(3, np.int32), "sse", k, (2, 1))
 solve(Device(np, HostModule, shared=0), np.sort(X, axis=1), np.zeros(3, np.int32), "sse", 13)
+lines = Lines(device, rng.normal(size=(90, 9)), 1.0, problem("sse", 3))
+lines.score(rng.normal(size=(10, 9)))
 print("clean")
 """
 

@@ -33,6 +33,23 @@ class Backend(Protocol):
         """
 
 
+class Lines(Protocol):
+    """Records on a device, projected on directions; the groups of one of these are kept."""
+
+    @property
+    def width(self) -> int:
+        """How many directions should be scored at once."""
+
+    def score(self, directions: np.ndarray) -> np.ndarray:
+        """What the optimal groups of each direction, a row, lose by all columns."""
+
+    def keep(self, row: int) -> None:
+        """Keep the labels of this direction of the last batch."""
+
+    def labels(self) -> np.ndarray:
+        """The labels that were kept."""
+
+
 class DeviceBackend(Backend, Protocol):
     """Also groups arrays that are resident on its device, and leaves data and results there."""
 
@@ -49,3 +66,6 @@ class DeviceBackend(Backend, Protocol):
         self, X: Any, jobs: Jobs, k: int | tuple[int, ...], *, dtype: np.dtype, costs: list[Cost], home: Home
     ) -> ColumnGroupings:
         """The same for the columns of a resident table."""
+
+    def lines(self, X: np.ndarray, total: float, problem: Problem) -> Lines:
+        """Records of several columns, which go to the device once; `total` is their sum of squares."""

@@ -14,7 +14,7 @@ class StandIn:
     """Has the names of NumPy, and those of CuPy that the backend uses; `has` bytes of memory, or any number.
 
     `log` lists what happens on streams: ("record" or "wait", stream).  `limit` is that of the pool, and `own_allocator`
-    takes memory where the pool cannot see it.
+    takes memory where the pool cannot see it.  `up` and `down` count bytes that go to the device and come back.
     """
 
     def __init__(self, *, has=None, limit=0, own_allocator=False):
@@ -32,6 +32,10 @@ class StandIn:
             get_allocator=lambda: "another" if own_allocator else pool.malloc,
             runtime=SimpleNamespace(memGetInfo=lambda: (2**60 if self.has is None else self.has - self.used, 0)),
         )
+
+    def asarray(self, array, dtype=None):
+        self.up += np.asarray(array).nbytes
+        return np.asarray(array, dtype)
 
     def __getattr__(self, name):
         return getattr(np, name)
@@ -70,7 +74,15 @@ class Event:
         self.xp.log.append(("record", self.stream))
 
 
+class Counted(Device):
+    """A device that counts what it sends to the host."""
+
+    def host(self, array):
+        self.xp.down += array.nbytes
+        return np.asarray(array)
+
+
 def stand_in(order="forward", *, device=None, **options):
     """A device whose arrays are NumPy's and whose kernels run on the host."""
     module = type("Ordered", (HostModule,), {"order": order})
-    return Device(StandIn(**options), module, shared=100 << 10, **(device or {}))
+    return Counted(StandIn(**options), module, shared=100 << 10, **(device or {}))

@@ -9,6 +9,7 @@ import numpy as np
 from mag._backends import cpu
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import LARGEST, Device
+from mag._backends.cuda.lines import Lines
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.problem import Problem
 from mag._backends.protocol import Home, Jobs
@@ -142,6 +143,11 @@ def group_resident_columns(
         rows = device.xp.ascontiguousarray(X.T if which.size == X.shape[1] else X.T[device.xp.asarray(which)])
         parts.append((Columns(device, rows, problem, dtype=dtype), which))
     return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home)
+
+
+def lines(X: np.ndarray, total: float, problem: Problem) -> Lines:
+    """Records that are projected, grouped and scored on the device."""
+    return Lines(current(), X, total, problem)
 
 
 def supports(n: int, problem: Problem, weighted: bool = False) -> bool:
