@@ -102,6 +102,22 @@ EDITS = [
     ("records.cu", "before += mine[p] < record;", "before += mine[p] > record;"),
     ("records.cu", "if (c + q < d) sums[q] += row[c + q];", "if (c + q < d - 1) sums[q] += row[c + q];"),
     ("records.cu", "g + 1 < groups[line] ? starts[id + 1] : n;", "g + 1 < groups[line] ? starts[id + 1] : n - 1;"),
+    # a list that misses records, holds some twice, or breaks ties otherwise
+    ("nearest.cu", "a < b || (a == b && i < j)", "a < b || (a == b && i > j)"),
+    ("nearest.cu", "bound_of(f, b, point, sign) <= worst", "bound_of(f, b, point, sign) * 1.5 <= worst"),
+    ("nearest.cu", "(sign > 0 ? below > above : below < above)", "(below < above)"),
+    ("nearest.cu", "if (key <= worst) {", "if (key < worst) {"),
+    ("nearest.cu", "|| b * LANES + lane == itself) continue;", ") continue;"),
+    ("nearest.cu", "b != home && ", ""),
+    ("nearest.cu", "f.gone[b] >> lane & 1 || ", ""),
+    ("nearest.cu", "t += WARPS) {", "t += WARPS + 1) {"),
+    ("nearest.cu", "have + WARPS * LANES > room || have >= 2 * m", "have > room"),
+    (
+        "nearest.cu",
+        "for (int lane = threadIdx.x % 32; lane < LANES; lane += 32)",
+        "for (int lane = threadIdx.x % 32; lane < 32; lane += 32)",
+    ),
+    ("nearest.cu", "(u64)1 << places[id] % LANES", "(u64)2 << places[id] % LANES"),
     ("records.cu", "sum += kept[line * most + g];", "sum += kept[line * most + groups[line] - 1 - g];"),
 ]
 
@@ -112,7 +128,7 @@ def notices(module):
     """Whether some comparison fails, or the runtime reports an error."""
     device = Device(np, module, shared=100 << 10)
     try:
-        if not (sorts(module) and scores(device)):
+        if not (sorts(module) and scores(device) and finds_neighbors(device)):
             return True
         for k, chunks in ((3, None), (3, (2, 1)), (13, None), (13, (4, 2)), (100, None)):
             rows, redone = differences(device, table("sse", 903, k), "sse", k, chunks)
@@ -159,6 +175,17 @@ def scores(device):
         same = found.details["scores"].tobytes() == expected.details["scores"].tobytes()
         if not (same and np.array_equal(found.labels, expected.labels)):
             return False
+    return True
+
+
+def finds_neighbors(device):
+    """Whether lists hold the nearest and the farthest."""
+    try:
+        for n, d, m in ((700, 3, 5), (130, 2, 40), (900, 2, 300)):
+            for sign in (1.0, -1.0):
+                test_cuda_records.check_lists(device, n, d, m, sign)
+    except AssertionError:
+        return False
     return True
 
 

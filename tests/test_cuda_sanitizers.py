@@ -27,6 +27,7 @@ from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device, solve
 from mag._backends.cuda.lines import Lines
 from tests.cuda.runs import problem
+from tests.test_cuda_records import check_lists
 device = Device(np, HostModule, shared=100 << 10)
 rng = np.random.default_rng(0)
 for k in (3, 13):
@@ -39,6 +40,8 @@ for k in (3, 13):
 solve(Device(np, HostModule, shared=0), np.sort(X, axis=1), np.zeros(3, np.int32), "sse", 13)
 lines = Lines(device, rng.normal(size=(90, 9)), 1.0, problem("sse", 3))
 lines.score(rng.normal(size=(10, 9)))
+for sign in (1.0, -1.0):
+    check_lists(device, 300, 2, 40, sign)
 print("clean")
 """
 

@@ -1,7 +1,7 @@
 """What a backend is: a package of this folder, and a line in the table, that offers these functions."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -31,6 +31,27 @@ class Backend(Protocol):
 
         None if values are not finite.
         """
+
+
+class Boxes(NamedTuple):
+    """Records in blocks of 64 that lie close together, and the boxes around them: mag/methods/distances/blocks.py."""
+
+    x: np.ndarray  # float64 [blocks][d][64]
+    low: np.ndarray  # [d][blocks, or some more]
+    high: np.ndarray
+    ids: np.ndarray  # int32 [blocks · 64], the numbers of the records, n of them
+    n: int
+    d: int
+
+
+class Neighbors(Protocol):
+    """Records on a device, all free at first; places count in blocks."""
+
+    def take(self, places: np.ndarray) -> None:
+        """The records at these places are not free any more."""
+
+    def lists(self, places: np.ndarray, m: int, sign: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of each place, the m free records with the smallest (sign · squared distance, number): both, and how many."""
 
 
 class Lines(Protocol):
@@ -69,3 +90,9 @@ class DeviceBackend(Backend, Protocol):
 
     def lines(self, X: np.ndarray, total: float, problem: Problem) -> Lines:
         """Records of several columns, which go to the device once; `total` is their sum of squares."""
+
+    def supports_lists(self, n: int, d: int, length: int) -> bool:
+        """Whether lists of so many records can be made for n records of d columns."""
+
+    def neighbors(self, boxes: Boxes) -> Neighbors:
+        """Records of several columns, which go to the device once."""

@@ -120,8 +120,8 @@ def multivariate(
         Measure each column in its standard deviations (those of the n records, ddof = 0), so that no column counts
         more for its unit.  Representatives and masked values are in the units of the data anyway.
     backend : {"auto", "cpu", "cuda"}
-        Where to compute.  "cuda" is for the methods that compute on an NVIDIA GPU, "projection"; "auto" takes it for
-        them where X is on the device.  The labels are the same.
+        Where to compute.  "cuda" is for the methods that use an NVIDIA GPU: "projection", "mdav", "mdav_plus",
+        "mdav_star" and "ona_star"; "auto" takes it for them where X is on the device.  The labels are the same.
     threads : int, optional
         How many threads may work; all processors by default.  The result does not depend on it.
     random_state : int or numpy.random.Generator

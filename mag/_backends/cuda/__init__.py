@@ -10,9 +10,10 @@ from mag._backends import cpu
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import LARGEST, Device
 from mag._backends.cuda.lines import Lines
+from mag._backends.cuda.neighbors import Neighbors, fits
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.problem import Problem
-from mag._backends.protocol import Home, Jobs
+from mag._backends.protocol import Boxes, Home, Jobs
 from mag._lib.arrays import resident as _resident
 from mag._lib.errors import ValueMistake
 from mag.costs import Cost
@@ -148,6 +149,16 @@ def group_resident_columns(
 def lines(X: np.ndarray, total: float, problem: Problem) -> Lines:
     """Records that are projected, grouped and scored on the device."""
     return Lines(current(), X, total, problem)
+
+
+def neighbors(boxes: Boxes) -> Neighbors:
+    """Records whose nearest and farthest are found on the device."""
+    return Neighbors(current(), boxes)
+
+
+def supports_lists(n: int, d: int, length: int) -> bool:
+    """Whether lists of so many records can be made for n records of d columns."""
+    return fits(current(), n, d, length)
 
 
 def supports(n: int, problem: Problem, weighted: bool = False) -> bool:

@@ -59,6 +59,7 @@ def macros(
         "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared), "WIDTH": WIDTH, "LONG": LONG},
         "groups": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
         "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL, "UNSORTED": UNSORTED},
+        "nearest": {"LANES": 64},
         "records": {},
         "sort": {"KEY": f"u{key}", "KIND": kind, "UNSORTED": UNSORTED},
     }
