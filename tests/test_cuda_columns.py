@@ -8,7 +8,7 @@ from mag._backends import cpu
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import host_is_sooner
 from mag.costs import COSTS
-from tests.cuda.host import HostModule
+from tests.cuda.host import ORDERS, HostModule
 from tests.cuda.runs import HOST, on, problem
 from tests.hostile import integer_columns, real_columns
 
@@ -68,6 +68,21 @@ def test_a_really_long_column():
     assert_equal_to_the_cpu(x, "sse", 5, on("forward", lanes=64))
 
 
+def price(device, losses, groups):
+    costs = np.empty(len(losses))
+    given = losses, np.int64(losses.shape[1]), groups, costs
+    device.launch("groups", "price", 128 * len(losses), 128, given)
+    return costs
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_losses_are_summed_in_the_order_of_numpy(order):
+    groups = np.array([1, 2, 9, 128, 129, 130, 137, 257, 300, 1025, 5000, 33_000], np.int32)
+    losses = np.random.default_rng(0).standard_cauchy((len(groups), groups.max()))
+    expected = [np.add.reduceat(row[:count], [0])[0] for row, count in zip(losses, groups, strict=True)]
+    assert price(on(order), losses, groups).tolist() == expected
+
+
 def test_segments_are_joined():
     X = np.random.default_rng(0).random((3, 5000))
     for k in (2, 30):
@@ -114,6 +129,9 @@ def test_the_hybrid_way_finds_the_same(k):
     assert not host_is_sooner(HOST, 1, 300, k)
     for row in range(4):
         assert_equal_to_the_cpu(X[row : row + 1], "sse", k, device)
+    many = on("forward", hybrid=True, threads=4)  # four columns side by side take the host no longer than one
+    assert host_is_sooner(many, 4, 300, k)
+    assert_equal_to_the_cpu(X, "sse", k, many)
     assert_equal_to_the_cpu(integer_columns(300)["whole_range"][None, :], "sse_int", k, device)
 
 

@@ -15,6 +15,7 @@ from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.problem import Problem
 from mag._backends.protocol import Boxes, Home, Jobs
 from mag._lib.arrays import resident as _resident
+from mag._lib.checks import thread_count
 from mag._lib.errors import ValueMistake
 from mag.costs import Cost
 
@@ -64,7 +65,7 @@ def _on(number: int) -> Device:
     properties = cupy.cuda.runtime.getDeviceProperties(number)
     lanes = THREADS * properties["multiProcessorCount"]
     shared = properties["sharedMemPerBlockOptin"]
-    return Device(cupy, cupy.RawModule, number, shared, lanes, hybrid=True)
+    return Device(cupy, cupy.RawModule, number, shared, lanes, hybrid=True, threads=thread_count("threads", None))
 
 
 def current() -> Device:

@@ -19,6 +19,7 @@ from mag._backends.problem import EXACT, MODERATE, TINY, Problem
 from mag._compiled.groups import Groups, halves
 from mag._lib.errors import REPORT, RuntimeMistake, group_below
 from mag._lib.lazy import cached_property
+from mag._lib.threads import each
 from mag.costs import Cost
 from mag.results import published
 from mag.solvers._narrow import PANEL
@@ -70,24 +71,28 @@ class Columns:
             raise RuntimeError(f"The device's sort gave an order that is none, and nothing was grouped by it; {REPORT}")
         self._redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
         by_host = np.flatnonzero(flags & (FOR_THE_CPU | ON_THE_HOST)).tolist()
-        for col in by_host:
-            self._solve_on_the_host(slice(col, col + 1))
+        threads = min(self.device.threads, max(1, len(by_host)))
+        found = each(lambda col: self._starts_by_the_host(col, self.device.threads // threads), by_host, threads)
+        for col, starts in zip(by_host, found, strict=True):
+            self._label_again(slice(col, col + 1), starts)
         self._kept.clear()
         if ((self.device.host(self.flags) if by_host else flags) & TOO_SMALL).any():
             raise group_below(self.problem.k)
         self._final = True
         return True
 
-    def _solve_on_the_host(self, row: slice) -> None:
+    def _starts_by_the_host(self, col: int, threads: int) -> np.ndarray:
         """The hybrid way of one column: it is sorted, labeled and counted by the device, and solved by the CPU."""
-        device, xp = self.device, self.device.xp
-        kept = self._kept.get(row.start)
-        if kept is None or row.start in self._redone:
-            x = self._sorted_on_the_host(row.start)
+        if col in self._redone or col not in self._kept:
+            x = self._sorted_on_the_host(col)
         else:
-            x = device.host(kept)
+            x = self.device.host(self._kept[col])
             x = x if self.X.dtype.kind == "f" else x.astype(np.int64)  # distances, which have the same groups
-        found = cpu.solve(cpu.padded(x), None, self.problem, 1)
+        return cpu.solve(cpu.padded(x), None, self.problem, threads)
+
+    def _label_again(self, row: slice, found: np.ndarray) -> None:
+        """Labels and their count of a column whose groups start where the host has found."""
+        device, xp = self.device, self.device.xp
         self.starts[row, : found.size] = xp.asarray(found)
         self.n_groups[row], self.flags[row], self.counts[row] = found.size, 0, 0
         starts, groups, flags, labels = self.starts[row], self.n_groups[row], self.flags[row], self.labels[row]
@@ -137,8 +142,8 @@ class Columns:
         centers = centers.astype(self.published, copy=False)
         centers = centers + 0.0 if centers.dtype.kind == "f" else centers  # as `grouping.published`
         costs = device.empty(cols, dtype=np.float64)
-        summed = losses, np.int64(most), self.n_groups, np.int32(cols), costs
-        device.launch("groups", "price", cols, 64, summed, cost=cost.name)
+        summed = losses, np.int64(most), self.n_groups, costs
+        device.launch("groups", "price", 128 * cols, 128, summed, cost=cost.name)
         if cost.integer:  # every loss is exact; their sum may need more than float64
             costs = losses.astype(np.int64).sum(axis=1)
             costs = device.host(costs).astype(object) if self._redone else costs

@@ -58,6 +58,7 @@ def macros(
         "narrow": {"COST": struct_of(cost), "K": k, "PANEL": PANEL},
         "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared), "WIDTH": WIDTH, "LONG": LONG},
         "groups": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
+        "ending": {},
         "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL, "UNSORTED": UNSORTED},
         "nearest": {"LANES": 64},
         "records": {},
