@@ -30,6 +30,8 @@ def run_method(
     method: Method, X: np.ndarray, k: int, resources: Resources, options: dict[str, Any]
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Let a method group records; Ctrl-C ends it."""
+    if resources.engine is not cpu:  # a device and its stream belong to the thread that chose them
+        return method.run(X, k, resources, options)
     return interruptible(method.run, X, k, resources, options)
 
 

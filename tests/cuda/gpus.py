@@ -18,7 +18,14 @@ class Gpus:
     def __init__(self, count=2):
         self.now, self.touched, self.moved = 0, [], 0
         runtime = SimpleNamespace(getDeviceCount=lambda: count, getDevice=lambda: self.now)
-        self.cuda = SimpleNamespace(Device=self._device, runtime=runtime)
+        stream = SimpleNamespace(wait_event=lambda event: None)
+        event = SimpleNamespace(record=lambda: None)
+        self.cuda = SimpleNamespace(
+            Device=self._device,
+            Event=lambda disable_timing: event,
+            get_current_stream=lambda: stream,
+            runtime=runtime,
+        )
 
     @contextlib.contextmanager
     def _device(self, number):

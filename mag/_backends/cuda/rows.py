@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends.cuda.columns import Columns, distances
+from mag._backends.cuda.columns import Columns
 from mag._backends.problem import EXACT
-from mag._compiled.groups import Groups
+from mag._compiled.groups import Groups, distance
 
 BATCH = 2**26  # bytes of a batch
 
@@ -50,7 +50,7 @@ def shares_of_rows(columns: Columns, rows: slice) -> Any:
     xp, (cols, n) = device.xp, columns.X[rows].shape
     ordered = xp.take_along_axis(columns.X[rows], columns.order[rows].astype(np.int64), axis=1)
     real = ordered.dtype.kind == "f"
-    values = ordered.astype(np.float64) if real else distances(xp, ordered).astype(np.float64)
+    values = ordered.astype(np.float64) if real else distance(ordered, ordered[:, :1]).astype(np.float64)
     origins = ordered[:, 0].astype(np.int64) if ordered.dtype.kind == "i" else xp.zeros(cols, np.int64)
     inexact = [] if real else np.flatnonzero(device.host(values[:, -1]) * n >= EXACT).tolist()
     values[inexact] = 0.0

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from mag._backends import cpu
 from mag._compiled.jit import jit
 from mag._compiled.work import NEAREST, ZERO, work_for
 from mag._lib.threads import each
 from mag.methods.mdav.ends import begin_ends, ends_at, make_farthest, reserve_farthest
 from mag.methods.mdav.nearest_lists import make_lists, reserve_lists
-from mag.methods.mdav.state import LEFT, begin_state, state_at, state_in
+from mag.methods.mdav.on_device import DeviceLists
+from mag.methods.mdav.state import LEFT, SPARE, begin_state, state_at, state_in
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 
 FEW = 8  # lists that are worth a thread
@@ -47,10 +49,10 @@ def _copy_labels(work, X, k, labels):
         labels[i] = state.label[i]
 
 
-def run_steps(step, X, k, *options, ends=False, threads, progress):
+def run_steps(step, X, k, *options, ends=False, engine=cpu, threads, progress):
     """Call step(work, X, k, *options) until it wants no more lists; when the time is up, Mondrian groups the rest.
 
-    A step that looks for opposite records needs `ends`.
+    A step that looks for opposite records needs `ends`.  The lists are made by the engine.
     """
     work = work_for(ends_at if ends else state_at, None, *X.shape, k, ZERO)
     _begin(work, X, k)
@@ -58,8 +60,13 @@ def run_steps(step, X, k, *options, ends=False, threads, progress):
     if ends:
         begin_ends(work, X, k)
         lists.append((reserve_farthest, make_farthest))
+    on_device = engine is not cpu and engine.supports_lists(*X.shape, 2 * k + SPARE)
+    device = DeviceLists(work, X, k, ends, engine) if on_device else None
     while step(work, X, k, *options):
         jobs = []
+        if device:
+            device.make()
+            lists = []
         for reserve, make in lists:
             count = reserve(work, X, k)
             share = max(FEW, -(-count // threads))
