@@ -34,17 +34,25 @@ STEP = 6  # cycles per float64 operation of a thread that hardly shares its sche
 WARM = 1.25  # chunks start early, by a quarter of their length at most
 
 
+def sort_bytes(width: int = 8) -> float:
+    """What the sort of values of `width` bytes moves per value, every digit included: see kernels/sort.cu."""
+    passes = width * (4 + 8 + 8) - 8  # words are counted, then words and records moved; the first come with the keys
+    lift = 4 + 8 + 4 if width > 4 else 0
+    return width + 4 + passes + lift + (4 + width + 8 + 2 / 8)  # keys, passes, the higher word, values in order
+
+
 def bytes_per_value(k: int) -> dict[str, float]:
-    """What every step must read and write per value, float64 in, int32 labels out; the sort is CuPy's own."""
+    """What every step must read and write per value, float64 in, int32 labels out."""
     size, segment, group = size_type(k)().itemsize, max(SEGMENT, 8 * k), 1.2 * k  # groups of 1.2 k on average
     restart = 8 / PANEL if k <= LARGEST_K else 8 / k
     return {
+        "sort": sort_bytes(),
         "solve": 8 * (WARM if k <= LARGEST_K else 1) + size + restart,
         "walk, link": size + 2 * 8 * (2 * k - 1) / segment,
         "cut": size + 4 / group,
-        "label": 8 + 4 + 4 / group,
+        "label": 4 + 4 + 4 / group,
         "count": 4 + 8 / group,
-        "represent": 8 + 20 / group,
+        "represent": (4 + 8 + 8) + 8 + 20 / group,  # values are put in order again
         "mask": 4 + 8 + 8 / group,
     }
 
@@ -62,7 +70,7 @@ def model(cols: int, n: int) -> list[dict]:
     for name, device in DEVICES.items():
         for k in (3, 5, 10, 20, 100, 1000):
             moved = bytes_per_value(k)
-            needed = sum(moved[step] for step in ("solve", "walk, link", "cut", "label", "count"))
+            needed = sum(moved[step] for step in ("sort", "solve", "walk, link", "cut", "label", "count"))
             operations = operations_per_value(k) * (WARM if k <= LARGEST_K else 1)
             if k <= LARGEST_K:
                 chunks = chunks_of(-(-n // PANEL), cols, THREADS * device["processors"], warm_start(k))[0]

@@ -153,7 +153,8 @@ DEVICE int best_row(const Block& f, const real* G, int column, int first, int la
             mine.size = column - i;
         }
     }
-    return column - best_of(mine, 1).size;
+    const int size = best_of(mine, 1).size;
+    return size < 0x7fffffff ? column - size : last;  // nothing compares with NaN, which is refused in the end
 }
 
 // WIDTH columns from c on: lane & 3 is the column, lane >> 2 one of SIZES sizes.  `bottom` is the first row of the block.
@@ -351,20 +352,4 @@ block_repair(const double* __restrict__ x, const int* __restrict__ scale, const 
         ++count;
     }
     if (threadIdx.x == 0) redone[col] = count;
-}
-
-// block_ending: F of the last 2k-1 columns and the cost of each column of data.
-//   mapping  one thread per column of data
-//   memory   leave and bases are read; ending [cols][2k-1] and total [cols] written
-extern "C" __global__ void __launch_bounds__(64, 1)
-block_ending(int n, int k, int cols, int chunks, const real* __restrict__ bases, const real* __restrict__ leave,
-             double* __restrict__ ending, double* __restrict__ total)
-{
-    const int col = (int)flat_thread(), whole = k - k % WIDTH, blocks = (n + 1 - k + whole - 1) / whole;
-    if (col >= cols) return;
-    const real* last = leave + ((i64)(col + 1) * chunks - 1) * 2 * k;
-    for (int p = 0; p < 2 * k - 1; ++p) ending[(i64)col * (2 * k - 1) + p] = last[p];
-    double spent = 0;
-    for (int block = 0; block < blocks; ++block) spent += bases[(i64)col * blocks + block];
-    total[col] = spent + last[2 * k - 2];
 }

@@ -6,6 +6,8 @@
 typedef long long i64;
 typedef unsigned char u8;
 typedef unsigned short u16;
+typedef unsigned u32;
+typedef unsigned long long u64;
 typedef MAG_REAL real;  // what is computed in: double, or float
 
 #define DEVICE __device__ __forceinline__

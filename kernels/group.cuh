@@ -55,6 +55,36 @@ template <class Value> DEVICE double pairwise_sum(const Value& value, int begin,
     }
 }
 
+// The same sum by a thread block of 2^DEPTH threads: the tree's nodes at that depth by a thread each, then their sums.  A
+// node of LEAF numbers or fewer is not split further: its value stands at the leftmost place below it.
+template <int DEPTH, class Value> DEVICE double sum_by_block(const Value& value, int begin, int n, double* sums)
+{
+    const int thread = (int)threadIdx.x;
+    int first = begin, count = n;
+    bool own = true;
+    for (int level = DEPTH - 1; level >= 0; --level) {
+        const int right = thread >> level & 1;
+        if (count <= LEAF) {
+            own = own && !right;
+            continue;
+        }
+        const int half = first_half(count);
+        first += right ? half : 0;
+        count = right ? count - half : half;
+    }
+    if (own) sums[thread] = pairwise_sum(value, first, count);
+    __syncthreads();
+    for (int level = 0; level < DEPTH; ++level) {
+        count = n;  // of the node of this thread at the depth above
+        for (int above = DEPTH - 1; above > level; --above) {
+            if (count > LEAF) count = thread >> above & 1 ? count - first_half(count) : first_half(count);
+        }
+        if (thread % (2 << level) == 0 && own && count > LEAF) sums[thread] = sums[thread] + sums[thread + (1 << level)];
+        __syncthreads();
+    }
+    return sums[0];
+}
+
 // The double nearest to the middle of two.
 DEVICE double half_way(double low, double high)
 {

@@ -39,14 +39,14 @@ mask(const int* __restrict__ labels, const double* __restrict__ centers, i64 mos
 }
 
 // price: the cost of every column, the sum of its losses in NumPy's order.
-//   mapping  one thread per column
+//   mapping  one thread block of 128 per column
 //   memory   losses [cols][most] and groups are read; costs [cols] written
-extern "C" __global__ void __launch_bounds__(64, 1)
-price(const double* __restrict__ losses, i64 most, const int* __restrict__ groups, int cols, double* __restrict__ costs)
+extern "C" __global__ void __launch_bounds__(128)
+price(const double* __restrict__ losses, i64 most, const int* __restrict__ groups, double* __restrict__ costs)
 {
-    const int col = (int)flat_thread();
-    if (col >= cols) return;
-    const double* mine = losses + col * most;
-    const int rest = groups[col] - 1;
-    costs[col] = rest ? mine[0] + pairwise_sum([&](int g) { return mine[g]; }, 1, rest) : mine[0];
+    __shared__ double sums[128];
+    const double* mine = losses + blockIdx.x * most;
+    const int rest = groups[blockIdx.x] - 1;
+    const double sum = sum_by_block<7>([&](int g) { return mine[g]; }, 1, rest, sums);
+    if (threadIdx.x == 0) costs[blockIdx.x] = rest ? mine[0] + sum : mine[0];
 }

@@ -42,9 +42,72 @@ walk(const size_type* __restrict__ sizes, i64 stride, const int* __restrict__ en
     count[id] = groups;
 }
 
-// link: the end at which each segment is really entered, and how many groups come before it.
+// Segments that are followed one after the other, first .. last-1, from the right; those behind the end of the column
+// have no groups.
+struct Span {
+    int first, last, end;  // the last segment that has groups is `end`
+};
+
+DEVICE Span span_of(int span, int width, int segments, int length, int end)
+{
+    const Span s = {span * width, min((span + 1) * width, segments), (end - 1) / length};
+    return s;
+}
+
+// compose: where the groups of a span of segments lead to, for every place where its last group could end.
+//   mapping  one thread per (column, span, distance of that end from the right border)
+//   memory   to, count [cols][segments][2k-1] and ends are read; span_to, span_count [cols][spans][2k-1] written
+extern "C" __global__ void __launch_bounds__(128)
+compose(const int* __restrict__ to, const int* __restrict__ count, const int* __restrict__ ends, int k, int cols,
+        int segments, int length, int spans, int width, int* __restrict__ span_to, int* __restrict__ span_count)
+{
+    const i64 id = flat_thread();
+    const int window = 2 * k - 1;
+    if (id >= (i64)cols * spans * window) return;
+    const i64 col = id / window / spans;
+    const Span s = span_of((int)(id / window % spans), width, segments, length, ends[col]);
+    int distance = (int)(id % window), groups = 0;
+    for (int segment = min(s.last - 1, s.end); segment >= s.first; --segment) {
+        const i64 place = (col * segments + segment) * window + distance;
+        groups += count[place];
+        distance = to[place];
+    }
+    span_to[id] = distance;
+    span_count[id] = groups;
+}
+
+// spread: the end at which each segment is really entered, and how many groups come before it.
+//   mapping  one thread per (column, span)
+//   memory   to, count, ends and what `link` found of spans are read; enter, before [cols][segments] written
+extern "C" __global__ void __launch_bounds__(128)
+spread(const int* __restrict__ to, const int* __restrict__ count, const int* __restrict__ ends, int k, int cols,
+       int segments, int length, int spans, int width, const int* __restrict__ span_enter,
+       const int* __restrict__ span_before, const int* __restrict__ groups, int* __restrict__ enter,
+       int* __restrict__ before)
+{
+    const i64 id = flat_thread();
+    const int window = 2 * k - 1;
+    if (id >= (i64)cols * spans) return;
+    const i64 col = id / spans;
+    const int span = (int)(id % spans);
+    const Span s = span_of(span, width, segments, length, ends[col]);
+    int distance = max(span_enter[id], 0), left = span + 1 < spans ? span_before[id + 1] : groups[col];
+    for (int segment = s.last - 1; segment >= s.first; --segment) {
+        const bool used = segment <= s.end;
+        const i64 place = (col * segments + segment) * window + distance;
+        enter[col * segments + segment] = used ? distance : -1;
+        if (used) {
+            left -= count[place];
+            distance = to[place];
+        }
+        before[col * segments + segment] = left;
+    }
+}
+
+// link: the end at which each span is really entered, and how many groups come before it.
 //   mapping  one thread per column
-//   memory   to, count and ends are read; enter, before [cols][segments] and groups [cols] written
+//   memory   to, count [cols][segments][2k-1] and ends are read, of spans as of segments; enter, before [cols][segments]
+//            and groups [cols] written
 extern "C" __global__ void __launch_bounds__(64)
 link(const int* __restrict__ to, const int* __restrict__ count, const int* __restrict__ ends, int k, int cols,
      int segments, int length, int* __restrict__ enter, int* __restrict__ before, int* __restrict__ groups)
@@ -98,18 +161,18 @@ cut(const size_type* __restrict__ sizes, i64 stride, const int* __restrict__ end
 }
 
 // label: every record gets the number of its group; `flags` marks columns whose tiny cost may have lost bits to
-// underflow although some group is not constant: those are for the CPU.
+// underflow although some group is not constant: those are for the CPU.  Columns whose order is none are left alone.
 //   mapping  `lanes` threads per (column, group)
 //   memory   starts, groups, order [cols][n], x [cols][n] and total [cols] are read; labels [cols][n] written
 extern "C" __global__ void __launch_bounds__(128)
-label(const int* __restrict__ starts, i64 most, const int* __restrict__ groups, const i64* __restrict__ order,
+label(const int* __restrict__ starts, i64 most, const int* __restrict__ groups, const int* __restrict__ order,
       const double* __restrict__ x, const double* __restrict__ total, double tiny, int n, int cols, int lanes,
       int* __restrict__ labels, int* __restrict__ flags)
 {
     const i64 id = flat_thread();
     const int lane = (int)(id % lanes);
     const i64 g = id / lanes % most, col = id / lanes / most;
-    if (col >= cols) return;
+    if (col >= cols || flags[col] & MAG_UNSORTED) return;
     const i64 count = min((i64)groups[col], most);
     if (g >= count) return;
     const int* mine = starts + col * most;

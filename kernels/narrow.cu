@@ -150,19 +150,3 @@ narrow_repair(const double* __restrict__ x, const int* __restrict__ scale, int n
     }
     redone[col] = count;
 }
-
-// narrow_ending: F of the last 2k-1 columns and the cost of each column of data.
-//   mapping  one thread per column of data
-//   memory   leave and bases are read; ending [cols][2k-1] and total [cols] written
-extern "C" __global__ void __launch_bounds__(64, 1)
-narrow_ending(int n, int cols, int chunks, const real* __restrict__ bases, const real* __restrict__ leave,
-              double* __restrict__ ending, double* __restrict__ total)
-{
-    const int col = (int)flat_thread(), panels = (n + PANEL - 1) / PANEL;
-    if (col >= cols) return;
-    const i64 place = (i64)(chunks - 1) * WINDOW * cols + col;
-    for (int m = 0; m < WINDOW; ++m) ending[(i64)col * WINDOW + WINDOW - 1 - m] = leave[place + (i64)m * cols];
-    double spent = 0;
-    for (int panel = 0; panel < panels; ++panel) spent += bases[(i64)col * panels + panel];
-    total[col] = spent + leave[place];
-}

@@ -57,6 +57,37 @@ def test_detection_never_raises(code, reason):
     assert reason in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
+PROBED = """
+import sys, numpy as np
+from types import SimpleNamespace
+class Array(np.ndarray):
+    def get(self): return np.asarray(self)
+def probe(grid, block, args): args[0][:] = [1, 4, 7, 10] if {kernels} else 0
+def where(*args):
+    if not {headers}: raise RuntimeError("cannot open source file cuda_fp16.h")
+    return np.where(*args).view(Array)
+runtime = SimpleNamespace(getDeviceCount=lambda: 1)
+module = SimpleNamespace(get_function=lambda name: probe)
+zeros = lambda *a: np.zeros(*a).view(Array)
+parts = dict(cuda=SimpleNamespace(runtime=runtime), zeros=zeros, where=where, RawModule=lambda code: module)
+sys.modules["cupy"] = SimpleNamespace(**parts)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernels", "headers", "reason"),
+    [
+        (True, True, "None"),
+        (False, True, "A GPU was found, but a kernel did not compute what it should."),
+        (True, False, "A GPU was found, but CuPy lacks the headers of the toolkit, 'mag-sdc[cuda12]': RuntimeError"),
+    ],
+)
+def test_detection_runs_what_is_needed(kernels, headers, reason):
+    code = PROBED.format(kernels=kernels, headers=headers) + "import mag._backends.cuda as c; print(c.why_not())"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.startswith(reason)
+
+
 @pytest.mark.parametrize("cost", COSTS)
 def test_numpy_arrays_are_moved_and_brought_back(device, cost):
     X = np.stack([integer_columns(150)[name] for name in ("small", "degrees", "constant")], axis=1)
@@ -68,6 +99,14 @@ def test_numpy_arrays_are_moved_and_brought_back(device, cost):
         assert np.array_equal(found.masked[:, j], expected.masked)
         assert np.array_equal(single.labels, expected.labels)
         assert single.cost == expected.cost == found.cost[j]
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">i4"])
+def test_either_byte_order_is_read(device, dtype):
+    X = np.random.default_rng(0).normal(scale=1000, size=(150, 3)).astype(dtype)
+    expected = mag.columns(X, 3, backend="cpu").labels
+    assert np.array_equal(mag.columns(X, 3, backend="cuda").labels, expected)
+    assert np.array_equal(mag.univariate(X[:, 1], 3, backend="cuda").labels, expected[:, 1])
 
 
 def assert_same(found, expected, kind=Resident):

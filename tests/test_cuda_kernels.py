@@ -37,8 +37,16 @@ def test_large_k_has_the_bits_of_the_cpu(cost, k):
 
 @pytest.mark.parametrize(("k", "n"), [(100, 1500), (129, 1400), (700, 6000)])
 def test_larger_k_has_the_bits_of_the_cpu(k, n):
-    # 129: sizes of 16 bits; 700: lines in shared memory do not fit
+    # 129: sizes of 16 bits
     assert differences(HOST, table("sse", n, k), "sse", k)[0] == []
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("k", [13, 100])
+def test_lines_outside_of_shared_memory_have_the_same_bits(order, k):
+    device = on(order, shared=0)
+    assert differences(device, table("sse", 900, k), "sse", k)[0] == []
+    assert differences(device, table("sse", 900, k), "sse", k, (3, 2))[0] == []
 
 
 @pytest.mark.parametrize("order", ORDERS)

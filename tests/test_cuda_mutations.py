@@ -3,15 +3,20 @@
 import pathlib
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import mag
+from mag._backends import cuda
 from mag._backends.cuda import sources
-from mag._backends.cuda.columns import TOO_SMALL, Columns
-from mag._backends.cuda.launch import Device, verify
-from tests.cuda.host import DoesNotCompile
+from mag._backends.cuda.columns import TOO_SMALL, UNSORTED, Columns
+from mag._backends.cuda.launch import Device, label, verify
+from mag._backends.cuda.sort import TILE
+from tests import test_cuda_columns, test_cuda_records, test_cuda_sort
+from tests.cuda import runs
+from tests.cuda.host import ORDERS, DoesNotCompile
 from tests.cuda.runs import differences, problem, table
 from tests.hostile import real_columns
 from tests.test_block import SHAPES
@@ -62,6 +67,67 @@ EDITS = [
     ("narrow.cu", "if (same) continue;", "continue;"),
     ("block.cu", "if (!__any_sync(ALL_LANES, differs)) continue;", "if (__any_sync(ALL_LANES, true)) continue;"),
     ("labels.cu", "here < least", "here < least - 1"),
+    # a sort that is not stable, or not of all bits, types, parts and tiles, or that waits too little
+    ("sort.cu", "if (bits == sign) return sign;", "if (bits == sign) return 0;"),
+    ("sort.cu", "return bits & sign ? (key_type)~bits", "return bits & sign ? (key_type)bits"),
+    ("sort.cu", "return (key_type)(bits ^ sign);", "return bits;"),
+    ("sort.cu", "word >> 8 * (pass % 4)", "word >> 7 * (pass % 4)"),
+    ("sort.cu", "mine |= (key_type)(key ^ first);", "mine = (key_type)(key ^ first);"),
+    ("sort.cu", "mine |= __shfl_xor_sync(ALL_LANES, mine, distance);", "mine |= mine;"),
+    ("sort.cu", "if (lane >= distance) sum += other;", "if (lane > distance) sum += other;"),
+    ("sort.cu", "for (int w = 0; w < warp; ++w) before", "for (int w = 1; w < warp; ++w) before"),
+    ("sort.cu", "((1u << threadIdx.x % 32) - 1)", "((2u << threadIdx.x % 32) - 1)"),
+    ("sort.cu", "counts[digit] : 0;\n    __syncwarp();", "counts[digit] : 0;"),
+    ("sort.cu", "moves ? after(moves, records, other_records)[id] : id % n", "id % n"),
+    ("sort.cu", "moves_before(differ[col], 4)", "moves_before(differ[col], 3)"),
+    (
+        "sort.cu",
+        "(end - tile - 32 * ITEMS * (int)(threadIdx.x / 32) + 31) / 32",
+        "(end - tile - 32 * ITEMS * (int)(threadIdx.x / 32)) / 32",
+    ),
+    ("sort.cu", "        next += here;\n", "        next += 0 * here;\n"),
+    ("sort.cu", "        next += sum;\n", ""),
+    ("sort.cu", "moves ? records_in[i] : i;", "moves > 1 ? records_in[i] : i;"),
+    ("sort.cu", "after(moves + 1, words, other_words)", "after(moves, words, other_words)"),
+    ("sort.cu", "            seen[w][thread] = sum;\n", ""),
+    ("sort.cu", "if (moves % 2 || !moves) records[row + i] = own;", "if (moves % 2) records[row + i] = own;"),
+    ("sort.cu", "key_of(bits) - key_of(smallest)", "key_of(bits)"),
+    ("sort.cu", "exponent - 25", "exponent - 24"),
+    ("sort.cu", "if (!right) atomicOr", "if (!right && n < 0) atomicOr"),
+    ("sort.cu", "key > previous || (key == previous && own > other)", "key >= previous"),
+    ("labels.cu", "|| flags[col] & MAG_UNSORTED) return;", ") return;"),
+    # a projection, or its score, in another order of operations
+    ("records.cu", "const double x = X[(i64)c * n + i];", "const double x = X[(i64)(d - 1 - c) * n + i];"),
+    ("records.cu", "if (first + q < m) lines", "if (first + q < m - 1) lines"),
+    ("records.cu", "before += mine[p] < record;", "before += mine[p] > record;"),
+    ("records.cu", "if (c + q < d) sums[q] += row[c + q];", "if (c + q < d - 1) sums[q] += row[c + q];"),
+    ("records.cu", "g + 1 < groups[line] ? starts[id + 1] : n;", "g + 1 < groups[line] ? starts[id + 1] : n - 1;"),
+    # a tree of sums, spans of segments, or restarts that are put together otherwise
+    ("group.cuh", "count = right ? count - half : half;", "count = right ? count - half - 1 : half;"),
+    ("group.cuh", "own && count > LEAF) sums[thread]", "own) sums[thread]"),
+    ("group.cuh", "own = own && !right;", "own = own && right;"),
+    ("labels.cu", "segment = min(s.last - 1, s.end);", "segment = s.last - 1;"),
+    ("labels.cu", "            left -= count[place];\n", ""),
+    ("labels.cu", "int distance = max(span_enter[id], 0),", "int distance = 0 * span_enter[id],"),
+    ("ending.cu", "__shfl_sync(ALL_LANES, here, other)", "__shfl_sync(ALL_LANES, here, count - 1 - other)"),
+    ("ending.cu", "mine[(window - 1) * step]", "mine[0]"),
+    # a list that misses records, holds some twice, or breaks ties otherwise
+    ("nearest.cu", "a < b || (a == b && i < j)", "a < b || (a == b && i > j)"),
+    ("nearest.cu", "bound_of(f, b, point, sign) <= worst", "bound_of(f, b, point, sign) * 1.5 <= worst"),
+    ("nearest.cu", "(sign > 0 ? below > above : below < above)", "(below > above)"),
+    ("nearest.cu", "if (key <= worst) {", "if (key < worst) {"),
+    ("nearest.cu", "|| b * LANES + lane == itself) continue;", ") continue;"),
+    ("nearest.cu", "b != home && ", ""),
+    ("nearest.cu", "f.gone[b] >> lane & 1 || ", ""),
+    ("nearest.cu", "t += WARPS) {", "t += WARPS + 1) {"),
+    ("nearest.cu", "have + WARPS * LANES > room || have >= 2 * m", "have > room"),
+    (
+        "nearest.cu",
+        "for (int lane = threadIdx.x % 32; lane < LANES; lane += 32)",
+        "for (int lane = threadIdx.x % 32; lane < 32; lane += 32)",
+    ),
+    ("nearest.cu", "(u64)1 << places[id] % LANES", "(u64)2 << places[id] % LANES"),
+    ("records.cu", "sum += kept[line * most + g];", "sum += kept[line * most + groups[line] - 1 - g];"),
 ]
 
 CONSTANT = list(SHAPES).index("constant")
@@ -71,10 +137,14 @@ def notices(module):
     """Whether some comparison fails, or the runtime reports an error."""
     device = Device(np, module, shared=100 << 10)
     try:
+        if not (sorts(module) and scores(device) and finds_neighbors(device)):
+            return True
         for k, chunks in ((3, None), (3, (2, 1)), (13, None), (13, (4, 2)), (100, None)):
             rows, redone = differences(device, table("sse", 903, k), "sse", k, chunks)
             if rows or (k == 3 and redone[CONSTANT]):  # constant values coalesce within a panel
                 return True
+        if not sums_alike(device):
+            return True
         X = np.stack([real_columns(2503)[name] for name in ("uniform", "duplicates", "cauchy", "offset")])
         X = np.vstack([X, np.random.default_rng(0).standard_cauchy((4, 2503))])  # sums that are rounded
         for k in (3, 13, 200):
@@ -91,6 +161,76 @@ def notices(module):
         raise
     except RuntimeError:
         return True
+
+
+def sorts(module):
+    """Whether columns of several types are sorted, in every order of threads, and a wrong order is flagged."""
+    for order in ORDERS:
+        device = Device(np, type("Ordered", (module,), {"order": order}), lanes=128)
+        for dtype, n in ((np.float64, 2 * TILE + 33), (np.float16, 300), (np.int32, 1500), (np.int64, 700)):
+            try:
+                test_cuda_sort.check(device, test_cuda_sort.columns(dtype, n))
+            except AssertionError:
+                return False
+    return flags_wrong_orders(module) and not scatters_wrong_orders(device)
+
+
+def scores(device):
+    """Whether projections have the scores and labels of the CPU."""
+    options = {"method": "projection", "n_projections": 11, "return_scores": True, "ordered": False}
+    for n, d, k in ((301, 3, 3), (200, 9, 13)):
+        X = test_cuda_records.table(n, d)
+        expected = mag.multivariate(X, k, **options)
+        with runs.device(), mock.patch.object(cuda, "current", return_value=device):
+            found = mag.multivariate(X, k, backend="cuda", **options)
+        same = found.details["scores"].tobytes() == expected.details["scores"].tobytes()
+        if not (same and np.array_equal(found.labels, expected.labels)):
+            return False
+    return True
+
+
+def sums_alike(device):
+    """Whether losses are summed as NumPy sums them, and long columns are cut as they are on the CPU."""
+    groups = np.array([1, 2, 9, 129, 300, 1025, 5000], np.int32)
+    losses = np.random.default_rng(0).standard_cauchy((len(groups), groups.max()))
+    expected = [np.add.reduceat(row[:count], [0])[0] for row, count in zip(losses, groups, strict=True)]
+    if test_cuda_columns.price(device, losses, groups).tolist() != expected:
+        return False
+    X = np.random.default_rng(0).integers(0, 250, (2, 9000)).astype(np.uint8)  # sorted soon, in nine segments
+    columns = Columns(device, X, problem("sse", 3))
+    return columns.finish() and all(
+        np.array_equal(columns.labels[row], mag.univariate(x, 3).labels) for row, x in enumerate(X)
+    )
+
+
+def finds_neighbors(device):
+    """Whether lists hold the nearest and the farthest."""
+    try:
+        for n, d, m in ((700, 3, 5), (130, 2, 40), (2000, 2, 300)):
+            for sign in (1.0, -1.0):
+                test_cuda_records.check_lists(device, n, d, m, sign)
+    except AssertionError:
+        return False
+    return True
+
+
+def flags_wrong_orders(module):
+    """Whether `place` flags records that are not sorted, ties turned around, and a record that is met twice."""
+    X = np.array([[1.0, 2.0, 3.0, 3.0]] * 4)
+    records = np.array([[0, 1, 2, 3], [0, 2, 1, 3], [0, 1, 3, 2], [0, 1, 2, 2]], np.int32)
+    flags, met, values = np.zeros(4, np.int32), np.zeros((4, 1), np.uint32), np.empty((4, 4))
+    differ = np.full(4, 0x0101, np.uint64)  # two moves: the records are in the first buffer
+    given = X, differ, np.int32(8), np.int32(4), np.int32(4), records, records, values, met, flags
+    Device(np, module).launch("sort", "place", 4 * 256, 256, given)
+    return flags.tolist() == [0, UNSORTED, UNSORTED, UNSORTED]
+
+
+def scatters_wrong_orders(device):
+    """Whether labels are written where a column is flagged."""
+    labels, starts, one = np.full((1, 4), -1, np.int32), np.zeros((1, 1), np.int32), np.ones(1, np.int32)
+    flags = np.full(1, UNSORTED, np.int32)
+    label(device, starts, one, np.zeros((1, 4), np.int32), np.zeros(1), np.ones(1), 0.0, labels, flags)
+    return bool((labels != -1).any())
 
 
 def withheld(device):

@@ -25,7 +25,9 @@ from tests.cuda.host import HostModule
 HostModule.sanitize, HostModule.order = sys.argv[1:3]
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device, solve
+from mag._backends.cuda.lines import Lines
 from tests.cuda.runs import problem
+from tests.test_cuda_records import check_lists
 device = Device(np, HostModule, shared=100 << 10)
 rng = np.random.default_rng(0)
 for k in (3, 13):
@@ -41,6 +43,10 @@ from tests.test_cuda_hybrid import staggered
 for k in (3, 13):
     for n in (2 * k, 5 * k + 1, 300):
         assert starts_by_blocks(device, np.sort(rng.random(n)), staggered("sse", k))[0] == 0
+lines = Lines(device, rng.normal(size=(90, 9)), 1.0, problem("sse", 3))
+lines.score(rng.normal(size=(10, 9)))
+for sign in (1.0, -1.0):
+    check_lists(device, 300, 2, 40, sign)
 print("clean")
 """
 
@@ -85,6 +91,7 @@ def test_an_address_outside_is_found():
         "    base = least_of(base);\n    __syncwarp();\n",
         "+ Cost::left(f, p);\n        __syncwarp();\n",
         "columns, run.sizes, mine);\n        __syncwarp();\n",
+        "counts[digit] = seen + __popc(equal);\n    __syncwarp();\n",
     ],
 )
 def test_a_removed_barrier_is_a_race(barrier):

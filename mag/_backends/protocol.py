@@ -1,7 +1,7 @@
 """What a backend is: a package of this folder, and a line in the table, that offers these functions."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -31,6 +31,44 @@ class Backend(Protocol):
 
         None if values are not finite.
         """
+
+
+class Boxes(NamedTuple):
+    """Records in blocks of 64 that lie close together, and the boxes around them: mag/methods/distances/blocks.py."""
+
+    x: np.ndarray  # float64 [blocks][d][64]
+    low: np.ndarray  # [d][blocks, or some more]
+    high: np.ndarray
+    ids: np.ndarray  # int32 [blocks · 64], the numbers of the records, n of them
+    n: int
+    d: int
+
+
+class Neighbors(Protocol):
+    """Records on a device, all free at first; places count in blocks."""
+
+    def take(self, places: np.ndarray) -> None:
+        """The records at these places are not free any more."""
+
+    def lists(self, places: np.ndarray, m: int, sign: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of each place, the m free records with the smallest (sign · squared distance, number): both, and how many."""
+
+
+class Lines(Protocol):
+    """Records on a device, projected on directions; the groups of one of these are kept."""
+
+    @property
+    def width(self) -> int:
+        """How many directions should be scored at once."""
+
+    def score(self, directions: np.ndarray) -> np.ndarray:
+        """What the optimal groups of each direction, a row, lose by all columns."""
+
+    def keep(self, row: int) -> None:
+        """Keep the labels of this direction of the last batch."""
+
+    def labels(self) -> np.ndarray:
+        """The labels that were kept."""
 
 
 class DeviceBackend(Backend, Protocol):
@@ -70,3 +108,12 @@ class DeviceBackend(Backend, Protocol):
         devices: Sequence[int] | None = None,
     ) -> ColumnGroupings:
         """The same for the columns of a resident table."""
+
+    def lines(self, X: np.ndarray, total: float, problem: Problem) -> Lines:
+        """Records of several columns, which go to the device once; `total` is their sum of squares."""
+
+    def supports_lists(self, n: int, d: int, length: int) -> bool:
+        """Whether lists of so many records can be made for n records of d columns."""
+
+    def neighbors(self, boxes: Boxes) -> Neighbors:
+        """Records of several columns, which go to the device once."""

@@ -32,6 +32,8 @@ def run_method(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Let a method group records; Ctrl-C ends it."""
     with working_on(name, resources.progress.quiet):
+        if resources.engine is not cpu:  # a device and its stream belong to the thread that chose them
+            return METHODS[name].run(X, k, resources, options)
         return interruptible(METHODS[name].run, X, k, resources, options)
 
 

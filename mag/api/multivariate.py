@@ -13,7 +13,7 @@ from mag._lib.errors import TypeMistake, ValueMistake, group_below
 from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress, bar_of, is_quiet
-from mag.api.backends import backend_of
+from mag.api.backends import backend_of, on_device
 from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
 from mag.api.ready import progress_for
@@ -136,8 +136,9 @@ def multivariate(
     standardize : bool
         Measure each column in its standard deviation (of the n records, ddof = 0), so that units do not matter.
         Representatives and masked values are in the units of the data in either case.
-    backend : {"auto", "cpu"}
-        Where to compute.
+    backend : {"auto", "cpu", "cuda"}
+        Where to compute.  "cuda" is for the methods that use an NVIDIA GPU: "projection", "mdav", "mdav_plus",
+        "mdav_star" and "ona_star"; "auto" takes it for them where X is on the device.  The labels are the same.
     threads : int, optional
         Number of threads; all processors by default.  The result does not depend on it.
     random_state : int or numpy.random.Generator
@@ -233,7 +234,7 @@ def multivariate(
     >>> print(f"at most {grouping.gap:.0%} lower")
     at most 14% lower
     """
-    engine = backend_of(backend)
+    engine, place = backend_of(backend), on_device(X, backend)
     X, home = read_table("X", X, quiet=backend == "cpu")
     values = real_table("X", X)
     finite("X", values)
@@ -241,6 +242,8 @@ def multivariate(
     k = integer("k", k, 1, n, "n")
     name = one_of("method", method, ["auto", *METHODS])
     name = automatic(n, d, k, time_limit is not None) if name == "auto" else name
+    if place is not None and METHODS[name].takes("engine"):  # the data are on a device, so is the work
+        engine = place[0]
     lower = _bound(bound, bound_time, n)
     if dtype.kind == "f":
         values = values.astype(np.float64, copy=False)

@@ -110,6 +110,15 @@ UNCHECKED inline void fail(const std::string& what)
     throw Abort();
 }
 
+// The threads of a warp, or of the block, that wait, and where.
+struct Meeting {
+    unsigned waiting, returned;
+    Waiting kind;
+    int line;
+};
+
+inline Meeting of_warps[LANES], of_block;
+
 // ---- fibers
 
 #ifndef PORTABLE_FIBERS
@@ -171,6 +180,8 @@ UNCHECKED inline void run_thread()
     }
     release(&ended);
     self->waiting = RETURNED;
+    ++of_warps[(self - fibers.data()) / LANES].returned;
+    ++of_block.returned;
     change(self, &scheduler);
 }
 
@@ -200,24 +211,40 @@ UNCHECKED inline void prepare(Fiber& fiber, char* stack)
 
 // ---- meeting: a barrier of the block, or a collective of a warp
 
+UNCHECKED inline void arrive(Meeting& meeting, Waiting kind, int line)
+{
+    if (meeting.returned) fail("line " + std::to_string(line) + " waits for a thread that has returned");
+    if (meeting.waiting && (meeting.kind != kind || meeting.line != line))
+        fail("threads meet in line " + std::to_string(line) + " and in line " + std::to_string(meeting.line));
+    meeting.kind = kind;
+    meeting.line = line;
+    ++meeting.waiting;
+}
+
+UNCHECKED inline void leave(unsigned first, unsigned past)
+{
+    for (unsigned t = first; t < past; ++t) {
+        fibers[t].waiting = RUNNING;
+        of_warps[t / LANES].waiting = 0;
+    }
+}
+
 UNCHECKED inline void meet(Waiting kind, int line)
 {
     Fiber* self = current;
     const unsigned count = (unsigned)fibers.size(), id = (unsigned)(self - fibers.data());
-    const unsigned first = kind == IN_WARP ? id / LANES * LANES : 0, past = kind == IN_WARP ? first + LANES : count;
+    const unsigned first = id / LANES * LANES, past = first + LANES < count ? first + LANES : count;
     self->waiting = kind;
     self->line = line;
-    bool all = true;
-    for (unsigned t = first; t < past && t < count; ++t) {
-        const Fiber& other = fibers[t];
-        if (other.waiting == RETURNED) fail("line " + std::to_string(line) + " waits for a thread that has returned");
-        if (other.waiting == RUNNING)
-            all = false;
-        else if (other.waiting != kind || other.line != line)
-            fail("threads meet in line " + std::to_string(line) + " and in line " + std::to_string(other.line));
-    }
-    if (all)
-        for (unsigned t = first; t < past && t < count; ++t) fibers[t].waiting = RUNNING;
+    arrive(of_warps[id / LANES], kind, line);  // warps may reach a barrier one after the other, their lanes may not
+    if (kind == AT_BARRIER) {
+        arrive(of_block, kind, line);
+        if (of_block.waiting == count) {
+            of_block.waiting = 0;
+            leave(0, count);
+        }
+    } else if (of_warps[id / LANES].waiting == past - first)
+        leave(first, past);
     change(self, &scheduler);
     if (!error.empty()) throw Abort();
     current = self;
@@ -262,6 +289,21 @@ UNCHECKED inline int any(unsigned lanes, int condition, int line)
     return found;
 }
 
+// The lanes whose value equals this lane's, as bits.
+UNCHECKED inline unsigned match(unsigned lanes, int value, int line)
+{
+    if (lanes != 0xffffffffu || fibers.size() % LANES) fail("only whole warps are supported");
+    if (plain) fail("a collective in a kernel that was launched as independent threads");
+    Fiber* self = current;
+    self->given = (uint64_t)(int64_t)value;
+    meet(IN_WARP, line);
+    const Fiber* warp = fibers.data() + (self - fibers.data()) / LANES * LANES;
+    unsigned equal = 0;
+    for (unsigned other = 0; other < LANES; ++other) equal |= (unsigned)(warp[other].given == self->given) << other;
+    meet(IN_WARP, -line);
+    return equal;
+}
+
 // ---- launches
 
 UNCHECKED inline uint64_t random_number()
@@ -304,6 +346,8 @@ UNCHECKED inline void run_plain(unsigned count)
 UNCHECKED inline void run_fibers(unsigned count)
 {
     fibers.resize(count);
+    of_block = Meeting();
+    for (Meeting& meeting : of_warps) meeting = Meeting();
     while (stacks.size() < count)
         stacks.push_back((char*)mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     for (unsigned t = 0; t < count; ++t) {
@@ -396,6 +440,7 @@ int start(void (*kernel)(A...), void** values, unsigned grid, unsigned threads, 
 #define __shfl_sync(lanes, value, source) host::exchange(lanes, value, (unsigned)(source), __LINE__)
 #define __shfl_xor_sync(lanes, value, distance) host::exchange(lanes, value, host::lane() ^ (unsigned)(distance), __LINE__)
 #define __any_sync(lanes, condition) host::any(lanes, condition, __LINE__)
+#define __match_any_sync(lanes, value) host::match(lanes, value, __LINE__)
 
 inline double __longlong_as_double(long long bits)
 {
@@ -403,7 +448,14 @@ inline double __longlong_as_double(long long bits)
     memcpy(&value, &bits, 8);
     return value;
 }
+inline float __int_as_float(int bits)
+{
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline int atomicAdd(int* place, int value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
-inline int atomicOr(int* place, int value) { return __atomic_fetch_or(place, value, __ATOMIC_RELAXED); }
+template <class Bits> inline Bits atomicOr(Bits* place, Bits value) { return __atomic_fetch_or(place, value, __ATOMIC_RELAXED); }
 template <class A, class B> inline std::common_type_t<A, B> min(A a, B b) { return b < a ? b : a; }
 template <class A, class B> inline std::common_type_t<A, B> max(A a, B b) { return a < b ? b : a; }

@@ -9,11 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
-from mag._backends.cuda.sources import OPTIONS, macros, source
+from mag._backends.cuda.sources import OPTIONS as OURS
+from mag._backends.cuda.sources import macros, source
 from mag.costs import COSTS
 from mag.solvers._narrow import LARGEST_K
 
 ARCHITECTURES = [75, 80, 90, 100, 120]
+OPTIONS = (*OURS, "-ftz=true")  # which CuPy adds
 _USE = re.compile(
     r"Compiling entry function '(\w+)' for 'sm_\w+'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "
     r"(\d+) bytes spill loads.*?Used (\d+) registers([^\n]*)",
@@ -82,6 +84,9 @@ def variants(every_k=False):
     chosen += [(name, {"cost": cost}) for name in ("block", "blocks", "groups", "shares") for cost in COSTS]
     chosen += [("narrow", {"k": LARGEST_K}), ("narrow", {"k": 3, "real": "float"})]
     chosen += [("block", {"size": "u16", "shared": False}), ("block", {"real": "float"})]
+    chosen += [("records", {}), ("nearest", {}), ("ending", {}), ("ending", {"real": "float"})]
+    chosen += [("sort", {"key": key, "kind": "REAL"}) for key in (16, 32, 64)]
+    chosen += [("sort", {"key": key, "kind": "SIGNED"}) for key in (8, 64)]
     return chosen + [("labels", {"size": size}) for size in ("u8", "u16")]
 
 

@@ -40,7 +40,7 @@ def device():
 
 def on(order, **options):
     """The host's device with threads in this order."""
-    return Device(np, type("Ordered", (HostModule,), {"order": order}), shared=100 << 10, **options)
+    return Device(np, type("Ordered", (HostModule,), {"order": order}), **{"shared": 100 << 10, **options})
 
 
 def solved_by_the_cpu(cost, x, k):

@@ -10,10 +10,13 @@ from mag._backends import cpu
 from mag._backends.cuda import hybrid
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import LARGEST, Device
+from mag._backends.cuda.lines import Lines
+from mag._backends.cuda.neighbors import Neighbors, fits
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.problem import Problem
-from mag._backends.protocol import Home, Jobs
+from mag._backends.protocol import Boxes, Home, Jobs
 from mag._lib.arrays import resident as resident
+from mag._lib.checks import thread_count
 from mag._lib.errors import ValueMistake
 from mag.costs import Cost
 
@@ -43,6 +46,11 @@ def why_not() -> str | None:
         right = numbers.get().tolist() == [1, 4, 7, 10]
     except Exception as error:
         return f"A GPU was found, but kernels cannot be compiled or run on it: {_first_line(error)}"
+    try:  # what CuPy compiles by itself, with headers of the CUDA toolkit
+        halves = cupy.where(numbers > 1, numbers / 2, 0.0).astype(np.float16)
+        right = right and halves.max().get().tolist() == 5.0
+    except Exception as error:
+        return f"A GPU was found, but CuPy lacks the headers of the toolkit, 'mag-sdc[cuda12]': {_first_line(error)}"
     return None if right else "A GPU was found, but a kernel did not compute what it should."
 
 
@@ -58,7 +66,7 @@ def _on(number: int) -> Device:
     properties = cupy.cuda.runtime.getDeviceProperties(number)
     lanes = THREADS * properties["multiProcessorCount"]
     shared = properties["sharedMemPerBlockOptin"]
-    return Device(cupy, cupy.RawModule, number, shared, lanes, hybrid=True)
+    return Device(cupy, cupy.RawModule, number, shared, lanes, hybrid=True, threads=thread_count("threads", None))
 
 
 def current() -> Device:
@@ -92,13 +100,6 @@ def deal(which: np.ndarray, devices: list[Device]) -> list[tuple[Device, np.ndar
     return [(device, part) for device, part in parts if part.size]
 
 
-def free_bytes(device: Device) -> int | None:
-    """Bytes that may be taken: what the device has and what CuPy's pool holds in reserve."""
-    if not hasattr(device.xp, "get_default_memory_pool"):
-        return None
-    return device.xp.cuda.runtime.memGetInfo()[0] + device.xp.get_default_memory_pool().free_bytes()
-
-
 def group(
     x: np.ndarray, weights: np.ndarray | None, problem: Problem, assume_sorted: bool, threads: int
 ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
@@ -107,11 +108,16 @@ def group(
     if not supports(x.size, problem):
         return cpu.group(x, weights, problem, assume_sorted, threads)
     device = current()
-    columns = Columns(device, device.xp.asarray(x)[None, :], problem, free=free_bytes(device))
+    columns = Columns(device, device.xp.asarray(_native(x))[None, :], problem)
     columns.finish()
     starts = device.host(columns.starts[0])[: int(columns.n_groups[0])].astype(np.int64)
     order = None if assume_sorted else device.host(columns.order[0])
     return order, starts, device.host(columns.labels[0])
+
+
+def _native(x: np.ndarray) -> np.ndarray:
+    """The same numbers in the byte order of this machine, which is that of its device."""
+    return x.astype(x.dtype.newbyteorder("="), copy=False)
 
 
 def group_columns(
@@ -136,8 +142,8 @@ def group_columns(
         parts = []
         for device, part in deal(which, several(devices)):  # all are at work before one is waited for
             with device.active():
-                rows = device.xp.asarray(np.ascontiguousarray(X[:, part].T))
-                parts.append((Columns(device, rows, problem, free=free_bytes(device)), part))
+                rows = device.xp.asarray(np.ascontiguousarray(_native(X[:, part]).T))
+                parts.append((Columns(device, rows, problem), part))
         for columns, part in parts:
             with columns.device.active():
                 if not columns.finish():
@@ -155,7 +161,7 @@ def group_resident(x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> 
     device = device_of(x)
     with device.active():
         row = device.xp.ascontiguousarray(x)[None, :]
-        columns = Columns(device, row, problem, dtype=dtype, free=free_bytes(device))
+        columns = Columns(device, row, problem, dtype=dtype)
     return DeviceGrouping(columns, x=x, dtype=dtype, home=home)
 
 
@@ -177,8 +183,23 @@ def group_resident_columns(
                 rows = place.xp.ascontiguousarray(X.T if part.size == X.shape[1] else X.T[place.xp.asarray(part)])
             with device.active():
                 rows = device.xp.asarray(rows)  # which copies what is on another device
-                parts.append((Columns(device, rows, problem, dtype=dtype, free=free_bytes(device)), part))
+                parts.append((Columns(device, rows, problem, dtype=dtype), part))
     return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home, device=place)
+
+
+def lines(X: np.ndarray, total: float, problem: Problem) -> Lines:
+    """Records that are projected, grouped and scored on the device."""
+    return Lines(current(), X, total, problem)
+
+
+def neighbors(boxes: Boxes) -> Neighbors:
+    """Records whose nearest and farthest are found on the device."""
+    return Neighbors(current(), boxes)
+
+
+def supports_lists(n: int, d: int, length: int) -> bool:
+    """Whether lists of so many records can be made for n records of d columns."""
+    return fits(current(), n, d, length)
 
 
 def supports(n: int, problem: Problem, weighted: bool = False) -> bool:

@@ -2,7 +2,8 @@
 
 Steps follow each other on the device without waiting.  What the host has to know is collected in one flag per column,
 and looked at when a result is asked for: `Columns.finish`.  Columns that are few and hard to cut into chunks take the
-hybrid way: sorted values go to the host when the result is asked for, and where groups start comes back.
+hybrid way: sorted values go to the host when the result is asked for, and where groups start comes back.  Labels never
+depend on what becomes of X after the call.
 """
 
 from dataclasses import replace
@@ -13,13 +14,16 @@ import numpy as np
 from mag._backends import cpu
 from mag._backends.cuda.hybrid import searches_blocks, starts_by_blocks
 from mag._backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
-from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL
+from mag._backends.cuda.sort import TILE, gather, sort
+from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL, UNSORTED
 from mag._backends.problem import EXACT, MODERATE, TINY, Problem
 from mag._compiled.groups import Groups, halves
-from mag._lib.errors import group_below
+from mag._lib.errors import REPORT, RuntimeMistake, group_below
 from mag._lib.lazy import cached_property
+from mag._lib.threads import each
 from mag.costs import Cost
 from mag.results import published
+from mag.solvers._narrow import PANEL
 
 SPARE = 0.8  # of the free memory that a batch may take
 
@@ -31,52 +35,84 @@ class Columns:
     All are on the device, and final after `finish`.  `dtype` is that of masked values where X stands for another.
     """
 
-    def __init__(self, device: Device, X: Any, problem: Problem, *, dtype: Any = None, free: int | None = None) -> None:
+    def __init__(self, device: Device, X: Any, problem: Problem, *, dtype: Any = None) -> None:
         self.dtype, self._final = np.dtype(dtype or X.dtype), False
         self._redone: list[int] = []
-        self._kept: dict[int, Any] = {}  # sorted values of the columns whose cost blocks the host searches
+        self._kept: dict[int, Any] = {}  # sorted values of the rows that the host solves
+        X = device.xp.ascontiguousarray(X)
         self.device, self.X, self.problem = device, X.view(np.uint8) if X.dtype.kind == "b" else X, problem
         (cols, n), k = X.shape, problem.k
         most = max(1, n // k)
-        self.labels, self.order = device.empty(cols, n), device.empty(cols, n, dtype=np.int64)
+        self.labels, self.order = device.empty(cols, n), device.empty(cols, n)
         self.starts, self.n_groups = device.empty(cols, most), device.empty(cols)
         self.flags, self.counts = device.xp.zeros(cols, np.int32), device.xp.zeros((cols, most), np.int32)
-        rows = cols if free is None else max(1, int(SPARE * free) // bytes_per_column(n, k))
-        for first in range(0, cols, rows):
-            _group(self, slice(first, first + rows))
+        free = device.free()  # of what the results have left
+        rows = cols if free is None else max(1, min(cols, int(SPARE * free) // bytes_per_column(n, k)))
+        first = 0
+        while first < cols:
+            try:
+                _group(self, slice(first, first + rows))
+            except MemoryError:  # a limit that only the allocator knows
+                if rows == 1:
+                    raise
+                rows = -(-rows // 2)
+            else:
+                first += rows
+        self._queued = device.mark()
 
     def finish(self) -> bool:
         """Wait, redo what is for the CPU, withhold groups below k; False if there are values that are not finite."""
         if self._final:
             return True
+        self.device.follow(self._queued)
         flags = self.device.host(self.flags)
         if (flags & NOT_FINITE).any():
             return False
+        if (flags & UNSORTED).any():
+            raise RuntimeError(f"The device's sort gave an order that is none, and nothing was grouped by it; {REPORT}")
         self._redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
         by_host = np.flatnonzero(flags & (FOR_THE_CPU | ON_THE_HOST)).tolist()
-        for col in by_host:
-            self._solve_on_the_host(slice(col, col + 1))
+        threads = min(self.device.threads, max(1, len(by_host)))
+        found = each(lambda col: self._starts_by_the_host(col, self.device.threads // threads), by_host, threads)
+        for col, starts in zip(by_host, found, strict=True):
+            self._label_again(slice(col, col + 1), starts)
+        self._kept.clear()
         if ((self.device.host(self.flags) if by_host else flags) & TOO_SMALL).any():
             raise group_below(self.problem.k)
         self._final = True
         return True
 
-    def _solve_on_the_host(self, row: slice) -> None:
+    def _starts_by_the_host(self, col: int, threads: int) -> np.ndarray:
         """The hybrid way of one column: it is sorted, labeled and counted by the device, and solved by the CPU."""
+        if searches_blocks(self.problem) and col in self._kept and col not in self._redone:
+            with self.device.active():  # also where this is another thread, with a stream of its own
+                self.device.follow(self._queued)
+                found = starts_by_blocks(self.device, self._kept[col], self.problem)
+            if found is not None:
+                return found
+        if col in self._redone or col not in self._kept:
+            x = self._sorted_on_the_host(col)
+        else:
+            x = self.device.host(self._kept[col])
+            x = x if self.X.dtype.kind == "f" else x.astype(np.int64)  # distances, which have the same groups
+        return cpu.solve(cpu.padded(x), None, self.problem, threads)
+
+    def _label_again(self, row: slice, found: np.ndarray) -> None:
+        """Labels and their count of a column whose groups start where the host has found."""
         device, xp = self.device, self.device.xp
-        found = None
-        if searches_blocks(self.problem) and row.start not in self._redone:
-            found = starts_by_blocks(device, self._kept.pop(row.start), self.problem)
-        if found is None:
-            x = device.host(xp.take_along_axis(self.X[row], self.order[row], axis=1))[0]
-            x = x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
-            found = cpu.solve(cpu.padded(x), None, self.problem, 1)
         self.starts[row, : found.size] = xp.asarray(found)
         self.n_groups[row], self.flags[row], self.counts[row] = found.size, 0, 0
         starts, groups, flags, labels = self.starts[row], self.n_groups[row], self.flags[row], self.labels[row]
         unknown = xp.zeros(1, np.float64)  # nothing is flagged for the CPU again
         label(device, starts, groups, self.order[row], unknown, unknown, 0.0, labels, flags)
         verify(device, labels, groups, self.problem.k, self.counts[row], flags)
+
+    def _sorted_on_the_host(self, col: int) -> np.ndarray:
+        """The data of one column in order, which must still be what they were when they were sorted."""
+        x = self.device.host(self.X[col])[self.device.host(self.order[col])]
+        if not (x[1:] >= x[:-1]).all():
+            raise RuntimeMistake("The data changed between the call and the first look at its result; copy them first.")
+        return x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
 
     @property
     def _real(self) -> Any:
@@ -98,24 +134,23 @@ class Columns:
         """Representatives of all groups, [cols][n // k], what lies behind the last one is unused; cost per column."""
         device, cost = self.device, self.problem.cost
         xp, (cols, n), most = device.xp, self.X.shape, self.starts.shape[1]
-        ordered = xp.take_along_axis(self.X, self.order, axis=1)
-        integers = ordered.dtype.kind != "f"
-        values = distances(xp, ordered).astype(np.float64) if integers else ordered.astype(np.float64, copy=False)
+        values, integers = gather(device, self.X, self.order), self.X.dtype.kind != "f"
         values[self._redone] = 0  # described by the CPU below
+        starts = xp.clip(self.starts, 0, n - 1)
+        first = xp.take_along_axis(self.X, xp.take_along_axis(self.order, starts, axis=1), axis=1)
         # they decide which way a half is rounded, so only of signed integers they matter
-        origins = ordered[:, 0].astype(np.int64) if ordered.dtype.kind == "i" else xp.zeros(cols, np.int64)
+        origins = first[:, 0].astype(np.int64) if self.X.dtype.kind == "i" else xp.zeros(cols, np.int64)
         centers, losses = (device.empty(cols, most, dtype=np.float64) for _ in range(2))
         shape = np.int32(integers), np.int32(n), np.int32(cols)
         given = values, self.starts, np.int64(most), self.n_groups, origins, *shape
         device.launch("groups", "represent", cols * most, 128, (*given, centers, losses), cost=cost.name)
         if integers:
-            first = xp.take_along_axis(ordered, xp.clip(self.starts, 0, n - 1).astype(np.int64), axis=1)
             centers = self._placed(first, centers)
         centers = centers.astype(self.published, copy=False)
         centers = centers + 0.0 if centers.dtype.kind == "f" else centers  # as `grouping.published`
         costs = device.empty(cols, dtype=np.float64)
-        summed = losses, np.int64(most), self.n_groups, np.int32(cols), costs
-        device.launch("groups", "price", cols, 64, summed, cost=cost.name)
+        summed = losses, np.int64(most), self.n_groups, costs
+        device.launch("groups", "price", 128 * cols, 128, summed, cost=cost.name)
         if cost.integer:  # every loss is exact; their sum may need more than float64
             costs = losses.astype(np.int64).sum(axis=1)
             costs = device.host(costs).astype(object) if self._redone else costs
@@ -142,8 +177,7 @@ class Columns:
     def _on_the_cpu(self, col: int) -> tuple[np.ndarray, float | int]:
         """Representatives of a column's groups, and its cost, by the CPU."""
         host, cost = self.device.host, self.problem.cost
-        x = host(self.X[col])[host(self.order[col])]
-        x = x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
+        x = self._sorted_on_the_host(col)
         groups = Groups(x, host(self.starts[col])[: int(self.n_groups[col])])
         with np.errstate(over="ignore"):
             (total,) = np.add.reduceat(cost.losses(groups, x), [0])  # as `Grouping` sums
@@ -179,16 +213,13 @@ class Columns:
 def bytes_per_column(n: int, k: int) -> int:
     """Device memory that one column takes while it is grouped, beside its input and what is returned.
 
-    Keys, sorted values and the sort's own two buffers; sizes; what is known of segments and chunks.
+    While it is sorted, two words and the other records per value; while it is solved, sorted values, twice where it is
+    solved from both ends, sizes, and what is known of segments and chunks.
     """
-    return 48 * n + np.dtype(size_type(k)).itemsize * n + 16 * (2 * k) * (n // max(1024, 8 * k) + 64)
-
-
-def distances(xp: Any, ordered: Any) -> Any:
-    """Sorted integers as distances from the smallest, uint64: wraps around to the right answer."""
-    same = np.int64 if ordered.dtype.kind == "i" else np.uint64
-    wide = ordered.astype(same, copy=False).view(np.uint64)
-    return wide - wide[:, :1]
+    sorting = 12 * n + 4 * 256 * (n // TILE + 1)
+    known = 16 * (2 * k) * (n // max(1024, 8 * k) + 64) + 8 * n // min(PANEL, k)
+    solving = (24 if n >= max(cpu.LONG, 8 * k) else 8) * n + 2 * np.dtype(size_type(k)).itemsize * n + known
+    return max(sorting, 13 * n, solving)
 
 
 def shifted(integers: Any, offset: Any) -> Any:
@@ -202,17 +233,14 @@ def _group(columns: Columns, rows: slice) -> None:
     device, problem, xp = columns.device, columns.problem, columns.device.xp
     x, cost, k = columns.X[rows], problem.cost, problem.k
     cols, n = x.shape
-    # -0.0 + 0.0 is 0.0: the two zeros are equals for the sort
-    keys = x + 0.0 if x.dtype.kind == "f" else x
-    columns.order[rows] = xp.argsort(keys, axis=1, kind="stable")
-    order = columns.order[rows]
-    values, scale, flags = prepared(xp, xp.take_along_axis(x, order, axis=1), cost, k)
-    columns.flags[rows] = flags
     flags, groups, starts = columns.flags[rows], columns.n_groups[rows], columns.starts[rows]
+    flags[:] = 0
+    values = sort(device, x, columns.order[rows], flags)
+    scale, found = prepared(xp, values, x.dtype.kind, cost, k)
+    flags |= found
     if n >= 2 * k > 2 and (searches_blocks(problem) or host_is_sooner(device, cols, n, k)):
         flags |= ON_THE_HOST
-        if searches_blocks(problem):
-            columns._kept.update(zip(range(rows.start, rows.start + cols), values, strict=True))
+        columns._kept.update(zip(range(rows.start, rows.start + cols), values, strict=True))
         return
     if n < 2 * k or k == 1:
         sizes = xp.full((cols, n), n if n < 2 * k else 1, size_type(k))
@@ -224,28 +252,24 @@ def _group(columns: Columns, rows: slice) -> None:
         solved = solve(device, values, scale, cost.name, k)
         _cut_whole(device, solved, n, k, starts, groups)
     tiny = 0.0 if cost.integer else TINY
-    label(device, starts, groups, order, values, solved.total, tiny, columns.labels[rows], flags)
+    label(device, starts, groups, columns.order[rows], values, solved.total, tiny, columns.labels[rows], flags)
     verify(device, columns.labels[rows], groups, k, columns.counts[rows], flags)
 
 
-def prepared(xp: Any, ordered: Any, cost: Cost, k: int) -> tuple[Any, Any, Any]:
-    """The sorted values as float64, the power of two to divide them by, and flags: see `_problem.prepared`."""
-    first, last = ordered[:, 0], ordered[:, -1]
-    if ordered.dtype.kind == "f":
+def prepared(xp: Any, values: Any, kind: str, cost: Cost, k: int) -> tuple[Any, Any]:
+    """The power of two to divide sorted values of this kind of type by, and flags: see `_problem.prepared`."""
+    first, last = values[:, 0], values[:, -1]
+    if kind == "f":
         finite = xp.isfinite(first) & xp.isfinite(last)  # NaN and infinity are sorted to the ends
-        values = ordered.astype(np.float64, copy=False)
-        largest, exponent = xp.frexp(xp.where(finite, xp.maximum(-values[:, 0], values[:, -1]), 0.0))
+        largest, exponent = xp.frexp(xp.where(finite, xp.maximum(-first, last), 0.0))
         scale = xp.where((largest != 0) & (abs(exponent) > MODERATE), exponent, 0).astype(np.int32)
-        return values, scale, xp.where(finite, 0, NOT_FINITE).astype(np.int32)
-    n, values = ordered.shape[1], distances(xp, ordered)
-    real = values.astype(np.float64)
-    inexact = values[:, -1] >= EXACT
+        return scale, xp.where(finite, 0, NOT_FINITE).astype(np.int32)
+    n, inexact = values.shape[1], last >= EXACT
     if cost.integer:
         reach = min(4 * k, n)
-        widest = (real[:, reach:] - real[:, :-reach]).max(axis=1) if reach < n else real[:, -1]
+        widest = (values[:, reach:] - values[:, :-reach]).max(axis=1) if reach < n else last
         inexact |= 8.0 * reach * widest * widest >= EXACT  # products below EXACT are exact
-    scale = xp.zeros(ordered.shape[0], np.int32)
-    return real, scale, xp.where(inexact, FOR_THE_CPU, 0).astype(np.int32)
+    return xp.zeros(len(values), np.int32), xp.where(inexact, FOR_THE_CPU, 0).astype(np.int32)
 
 
 def _cut_whole(device: Device, solved: Solved, n: int, k: int, starts: Any, groups: Any) -> None:

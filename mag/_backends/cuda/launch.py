@@ -4,6 +4,7 @@ Everything a device is comes in by `Device`, so that the very same code drives C
 kernels that were compiled for the host.  Nothing here waits for the device.
 """
 
+import math
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,7 @@ class Device:
 
     `xp` is CuPy or NumPy, `module` compiles like cupy.RawModule, `number` names the device, `shared` is how many bytes
     of shared memory a thread block may take, `lanes` how many threads keep the device busy; `hybrid` says whether the
-    host may solve where that is sooner.
+    host may solve where that is sooner, on how many `threads`.
     """
 
     xp: Any
@@ -38,6 +39,33 @@ class Device:
     lanes: int = 1
     real: str = "double"
     hybrid: bool = False
+    threads: int = 1
+
+    def free(self) -> int | None:
+        """Bytes that may be taken now: what the device has, and what CuPy's pool holds or may still take.
+
+        None where that cannot be known, because the allocator is another one, such as RMM's.
+        """
+        if not hasattr(self.xp, "get_default_memory_pool"):
+            return None
+        pool = self.xp.get_default_memory_pool()
+        if self.xp.cuda.get_allocator() != pool.malloc:
+            return None
+        free, limit = self.xp.cuda.runtime.memGetInfo()[0] + pool.free_bytes(), pool.get_limit()
+        return min(free, limit - pool.used_bytes()) if limit else free
+
+    def mark(self) -> Any:
+        """An event behind all that is queued on the current stream."""
+        if not hasattr(self.xp, "cuda"):
+            return None
+        event = self.xp.cuda.Event(disable_timing=True)
+        event.record()
+        return event
+
+    def follow(self, event: Any) -> None:
+        """Let the current stream wait for an event, whichever stream it was queued on."""
+        if event is not None:
+            self.xp.cuda.get_current_stream().wait_event(event)
 
     def launch(
         self, source: str, kernel: str, threads: int, block: int, args: tuple[Any, ...], dynamic: int = 0, **chosen: Any
@@ -85,8 +113,8 @@ def size_type(k: int) -> type[np.unsignedinteger]:
 
 
 def chunks_of(units: int, cols: int, lanes: int, warm: int) -> tuple[int, int]:
-    """How many chunks of how many units: enough for all lanes, each four times as long as its warm start."""
-    most = max(1, min(-(-lanes // cols), units // (4 * warm)))
+    """How many chunks of how many units: as many as there are lanes for, none shorter than its warm start."""
+    most = max(1, min(-(-lanes // cols), units // warm))
     length = -(-units // most)
     return -(-units // length), length
 
@@ -97,16 +125,17 @@ def warm_start(k: int) -> int:
 
 
 def device_time(device: Device, cols: int, n: int, k: int) -> float:
-    """Nanoseconds per value of a thread or warp that waits for itself, over how many chunks there are."""
+    """Nanoseconds per value of a thread or warp that waits for itself, as long as one chunk and its warm start take."""
     units, lanes = (-(-n // PANEL), device.lanes) if k <= LARGEST_K else (-(-n // k), device.lanes // 32)
-    chunks = chunks_of(units, cols, max(1, lanes), warm_start(k))[0]
+    warm = warm_start(k)
+    chunks, length = chunks_of(units, cols, max(1, lanes), warm)
     cycles = 6 * (4 * (2 * k - 1) + 6 * k) if k <= LARGEST_K else 100
-    return cycles / CLOCK / chunks
+    return cycles / CLOCK * (length + (warm if chunks > 1 else 0)) / units
 
 
 def host_is_sooner(device: Device, cols: int, n: int, k: int) -> bool:
     """Whether the host solves these columns one by one sooner than the device does all: see docs/guide/gpu.md."""
-    return device.hybrid and device_time(device, cols, n, k) > cols * ON_HOST
+    return device.hybrid and device_time(device, cols, n, k) > -(-cols // device.threads) * ON_HOST
 
 
 def solve(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[int, int] | None = None) -> Solved:
@@ -133,7 +162,9 @@ def _narrow(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple
     device.launch("narrow", "narrow", cols * count, 64, run, **kind)
     again = (x, scale, *shape, np.int32(length), *written, redone)
     device.launch("narrow", "narrow_repair", cols, 64, again, **kind)
-    device.launch("narrow", "narrow_ending", cols, 64, (*shape, bases, leave, ending, total), **kind)
+    last = np.int64((count * window - 1) * cols)  # F of the oldest column; newer ones stand before it
+    ended = bases, np.int32(panels), leave, last, np.int64(1), np.int64(-cols), np.int32(window), ending, total
+    device.launch("ending", "ending", 32 * cols, 32, ended)
     return Solved(sizes, ending, total, redone)
 
 
@@ -158,7 +189,9 @@ def _block(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[
     device.launch("block", "block", 32 * cols * count, 32, run, dynamic, **kind)
     again = (x, scale, inverse, *shape, np.int32(length), *written, redone)
     device.launch("block", "block_repair", 32 * cols, 32, again, dynamic, **kind)
-    device.launch("block", "block_ending", cols, 64, (*shape, bases, leave, ending, total), **kind)
+    last, apart, window = np.int64((count - 1) * 2 * k), np.int64(count * 2 * k), np.int32(2 * k - 1)
+    ended = bases, np.int32(blocks), leave, last, apart, np.int64(1), window, ending, total
+    device.launch("ending", "ending", 32 * cols, 32, ended)
     return Solved(sizes, ending, total, redone)
 
 
@@ -190,7 +223,18 @@ def trace(device: Device, solved: Solved, ends: Any, k: int) -> Traced:
     shape = np.int32(k), np.int32(cols), np.int32(segments), np.int32(length)
     walked = (solved.sizes, np.int64(stride), ends, *shape, to, count)
     device.launch("labels", "walk", cols * segments * window, 128, walked, size=solved.size)
-    device.launch("labels", "link", cols, 64, (to, count, ends, *shape, enter, before, groups), size=solved.size)
+    width = math.isqrt(segments - 1) + 1  # segments are followed in spans, side by side
+    spans = -(-segments // width)
+    span_to, span_count = (device.empty(cols, spans, window) for _ in range(2))
+    span_enter, span_before = (device.empty(cols, spans) for _ in range(2))
+    cut_in = np.int32(spans), np.int32(width)
+    composed = (to, count, ends, *shape, *cut_in, span_to, span_count)
+    device.launch("labels", "compose", cols * spans * window, 128, composed, size=solved.size)
+    of_spans = np.int32(k), np.int32(cols), np.int32(spans), np.int32(width * length)
+    linked = (span_to, span_count, ends, *of_spans, span_enter, span_before, groups)
+    device.launch("labels", "link", cols, 64, linked, size=solved.size)
+    known = (to, count, ends, *shape, *cut_in, span_enter, span_before, groups, enter, before)
+    device.launch("labels", "spread", cols * spans, 128, known, size=solved.size)
     return Traced(solved, ends, enter, before, groups, length)
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 _INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.M)
-FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST = 1, 2, 4, 8  # flags of a column
+FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST, UNSORTED = 1, 2, 4, 8, 16  # flags of a column
 OPTIONS = ("--std=c++17", "--fmad=false")  # no fused operations: every backend rounds alike
 
 
@@ -40,7 +40,15 @@ def struct_of(cost: str) -> str:
 
 
 def macros(
-    name: str, *, cost: str = "sse", k: int = 0, size: str = "u8", shared: bool = True, real: str = "double"
+    name: str,
+    *,
+    cost: str = "sse",
+    k: int = 0,
+    size: str = "u8",
+    shared: bool = True,
+    key: int = 64,
+    kind: str = "REAL",
+    real: str = "double",
 ) -> tuple[str, ...]:
     """The macros that a source reads, as compiler options: what it is compiled for, and constants of the CPU's code."""
     from mag._compiled.groups import HUGE, LARGE  # by numba, which the sources do not need
@@ -52,7 +60,11 @@ def macros(
         "blocks": {"COST": struct_of(cost)},
         "shares": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
         "groups": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
-        "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL},
+        "ending": {},
+        "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL, "UNSORTED": UNSORTED},
+        "nearest": {"LANES": 64},
+        "records": {},
+        "sort": {"KEY": f"u{key}", "KIND": kind, "UNSORTED": UNSORTED},
     }
     return tuple(f"-DMAG_{macro}={value}" for macro, value in {**known[name], "REAL": real}.items())
 

@@ -3,13 +3,15 @@
 
 import numpy as np
 
+from mag._backends import cpu
 from mag._compiled.jit import jit
 from mag._compiled.memory import grid
 from mag._compiled.work import NEAREST, ZERO, work_for
 from mag._lib.threads import each
 from mag.methods.mdav.ends import begin_ends, ends_at, make_farthest, reserve_farthest
 from mag.methods.mdav.nearest_lists import copy_lists, make_lists, reserve_lists
-from mag.methods.mdav.state import LEFT, begin_state, state_at, state_in
+from mag.methods.mdav.on_device import DeviceLists
+from mag.methods.mdav.state import LEFT, SPARE, begin_state, state_at, state_in
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 
 FEW = 8  # lists that are worth a thread
@@ -87,11 +89,11 @@ class Rivals:
         return cost > self.least + self._slack
 
 
-def run_steps(step, X, k, *options, ends=False, rivals=None, threads, progress):
+def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, threads, progress):
     """Call step(work, X, k, *options) until it wants no more lists; when the time is up, Mondrian groups the rest.
 
-    A step that looks for opposite records needs `ends`.  With `rivals`, None as soon as the groups cost more than those
-    of another run: that never falls while records join.
+    A step that looks for opposite records needs `ends`.  The lists are made by the engine.  With `rivals`, None as
+    soon as the groups cost more than those of another run: that never falls while records join.
     """
     work = work_for(ends_at if ends else state_at, None, *X.shape, k, ZERO)
     _begin(work, X, k)
@@ -101,10 +103,15 @@ def run_steps(step, X, k, *options, ends=False, rivals=None, threads, progress):
         lists.append((reserve_farthest, make_farthest))
     if rivals is not None:
         _copy_nearest(work, X, k, rivals.near)
+    on_device = engine is not cpu and engine.supports_lists(*X.shape, 2 * k + SPARE)
+    device = DeviceLists(work, X, k, ends, engine) if on_device else None
     while step(work, X, k, *options):
         if rivals is not None and rivals.beat(_cost_by_now(work, X, k, rivals.squares)):
             return None
         jobs = []
+        if device:
+            device.make()
+            lists = []
         for reserve, make in lists:
             count = reserve(work, X, k)
             share = max(FEW, -(-count // threads))

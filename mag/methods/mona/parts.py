@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mag._backends import cpu
 from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
@@ -33,7 +34,7 @@ def group_parts(
             own = members(p)
             rows = X[own]
             if not group_part(work, rows, k, ROUNDS, labels, own):
-                labels[own] = ona_star(rows, k, threads=1, progress=progress.silent())
+                labels[own] = ona_star(rows, k, engine=cpu, threads=1, progress=progress.silent())
 
     def halve(p: int) -> None:
         labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, VARIANCE, threads, progress))
@@ -42,7 +43,7 @@ def group_parts(
         if progress.left() <= 0:
             halve(p)
         else:
-            labels[members(p)] = ona_star(X[members(p)], k, threads=threads, progress=progress)
+            labels[members(p)] = ona_star(X[members(p)], k, engine=cpu, threads=threads, progress=progress)
     turn = turn[sizes[turn] <= LARGE]
     jobs = np.split(turn, np.flatnonzero(np.diff(np.cumsum(sizes[turn]) // SHARE)) + 1) if turn.size else []
     for a in range(0, len(jobs), 2 * threads):

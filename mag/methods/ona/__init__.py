@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends import cpu
+from mag._backends.protocol import Backend
 from mag._lib.checks import integer
 from mag._lib.progress import Progress
 from mag.methods import kmeans_cleanup
@@ -65,9 +67,10 @@ def _restart(
     return best_of(run, starts, X, threads, progress)[0]
 
 
-def ona_star(X: np.ndarray, k: int, *, threads: int, progress: Progress) -> np.ndarray:
+def ona_star(X: np.ndarray, k: int, *, engine: Backend = cpu, threads: int, progress: Progress) -> np.ndarray:
     """From the groups of MDAV*, dissolving groups and reassigning records while that costs less (algorithm 15)."""
-    labels = run_steps(star, X, k, CENTROID, 1.0, False, threads=threads, progress=progress.span(0.0, 0.5))
+    first = progress.span(0.0, 0.5)
+    labels = run_steps(star, X, k, CENTROID, 1.0, False, engine=engine, threads=threads, progress=first)
     return polish(X, k, labels, threads, progress.span(0.5, 1.0))
 
 

@@ -23,7 +23,6 @@ from mag.solvers import automatic as automatic_solvers
 DIRECTIONS = ("gaussian", "pca", "uniform")
 MOST = 500  # random directions, unless asked otherwise
 BLOCK = 2**16  # numbers that are projected at once, by one thread
-LARGE = 2**22  # … on a device
 AROUND = 64  # directions that a round of refinement tries
 WIDE, NARROW = 1.5, 0.6  # how its radius grows when it finds something better, and shrinks when it does not
 
@@ -132,39 +131,46 @@ class Search:
     def __init__(self, X, k, engine, threads, progress):
         cost = COSTS["sse"]
         solvers = {name: SOLVERS[name] for name in automatic_solvers(cost, k, bounded=True, weighted=False)}
-        self.problem, self.engine, self.progress = Problem(cost, solvers, k, k), engine, progress
-        # a device takes one large batch after the other
-        self.threads, self.block = (threads, BLOCK) if engine is cpu else (1, LARGE)
+        self.problem, self.progress, self.threads = Problem(cost, solvers, k, k), progress, threads
         n, d = X.shape
         self.XT = np.ascontiguousarray(X.T)
         self.rows = np.zeros((n, -(-d // LANES) * LANES))
         self.rows[:, :d] = X
         self.total = float(np.square(X).sum())
         self.least, self.holders, self.scores, self.directions = np.inf, [], [], []
+        on_device = engine is not cpu and engine.supports(n, self.problem)
+        self.device = engine.lines(X, self.total, self.problem) if on_device else None
 
     def look(self, directions):
         """Score directions, one per row, until time runs out."""
         m, n = len(directions), len(self.rows)
-        width = max(1, min(self.block // n, -(-m // self.threads)))
+        # a device takes one large batch after the other
+        width = self.device.width if self.device else max(1, min(BLOCK // n, -(-m // self.threads)))
         blocks = [directions[i : i + width] for i in range(0, m, width)]
-        wave = 4 * self.threads
+        wave = 1 if self.device else 4 * self.threads
         self.directions.append(directions)
         for i in range(0, len(blocks), wave):
             if i and self.progress.step(i / len(blocks)):
                 return
-            scores = np.concatenate(each(self._score, blocks[i : i + wave], self.threads))
+            if self.device:
+                scores = self.device.score(blocks[i])
+            else:
+                scores = np.concatenate(each(self._score, blocks[i : i + wave], self.threads))
             self.scores.append(scores)
-            for direction, score in zip(directions[i * width :], scores, strict=False):
+            best = None
+            for row, score in enumerate(scores):
                 if score < self.least:
-                    self.least = score
-                    self.holders.append(direction)
+                    self.least, best = score, row
+                    self.holders.append(directions[i * width + row])
+            if self.device and best is not None:
+                self.device.keep(best)
 
     def _group(self, directions):
         """Labels of the optimal groups on each line, and how many there are."""
         lines = borrow("lines", len(directions) * len(self.rows), np.float64).reshape(len(directions), -1)
         for line, direction in zip(lines, directions, strict=True):
             project(self.XT, direction, line)
-        return self.engine.group_columns(lines.T, [(self.problem, np.arange(len(directions)))], 1)[:2]
+        return cpu.group_columns(lines.T, [(self.problem, np.arange(len(directions)))], 1)[:2]
 
     def _score(self, directions):
         labels, n_groups = self._group(directions)
@@ -176,6 +182,8 @@ class Search:
 
     def labels(self):
         """Those of the best direction."""
+        if self.device:
+            return self.device.labels()
         return self._group(self.holders[-1][None, :])[0][0]
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from mag._compiled.work import work_for
 from mag._lib.checks import one_of
 from mag._lib.progress import Progress
-from mag.methods._split import split_large
+from mag.methods._split import Split, split_large
 from mag.methods.distances.blocks import field_at
 from mag.methods.distances.neighbors import neighbor_lists, neighbors
 from mag.methods.mdav import md, mdav, mdav_plus
@@ -15,7 +15,7 @@ from mag.methods.trees.forest import grow
 from mag.methods.trees.long_edges import cut_long_edges
 from mag.methods.trees.spanning import spanning_tree
 
-SPLITS = {"md": md, "mdav": mdav, "mdav_plus": mdav_plus}
+SPLITS: dict[str, Split] = {"md": md, "mdav": mdav, "mdav_plus": mdav_plus}
 
 
 def check(k: int, *, split: str | None = "mdav") -> str | None:

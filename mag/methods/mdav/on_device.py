@@ -1,0 +1,120 @@
+# mypy: ignore-errors
+"""The lists of `nearest_lists`, made on a device: what it has to know of the field, and where its answers go."""
+
+import numpy as np
+
+from mag._backends.protocol import Boxes
+from mag._compiled.jit import called, jit
+from mag._compiled.memory import part
+from mag._compiled.work import FARTHEST, NEAREST, ZERO
+from mag.methods.distances.blocks import LANES
+from mag.methods.mdav.ends import DEEP, ends_in
+from mag.methods.mdav.nearest_lists import BATCH, reserve_lists
+from mag.methods.mdav.state import SPARE, state_in
+
+
+@jit
+def _copy_field(work, X, k, x, low, high, ids):
+    """The field as it is, column by column within blocks."""
+    field = state_in(work, X, k, ZERO).field
+    flat, source = part(x, 0), part(field.x, 0)
+    for p in range(field.blocks * field.d * LANES):
+        flat[p] = source[p]
+    for j in range(field.d):
+        for b in range(field.boxes):
+            low[j, b] = field.low[j, b]
+            high[j, b] = field.high[j, b]
+    for p in range(field.n):
+        ids[p] = field.ids[p // LANES, p % LANES]
+
+
+@jit
+def _newly_taken(work, X, k, alive, out):
+    """The records that were assigned since alive[b] of each block were free: they stand behind those that still are."""
+    field = state_in(work, X, k, ZERO).field
+    count = 0
+    for b in range(field.blocks):
+        now = field.alive[b]
+        for lane in range(now, alive[b]):
+            out[count] = field.ids[b, lane]
+            count += 1
+        alive[b] = now
+    return count
+
+
+@called
+def _copy_wanted(lists, count, out):
+    for q in range(count):
+        out[q] = lists.requests[q]
+
+
+@called
+def _store(lists, count, keys, ids, lengths):
+    first = lists.used[0] - count
+    for q in range(count):
+        lists.filled[first + q] = lengths[q]
+        for rank in range(lengths[q]):
+            lists.keys[first + q, rank] = keys[q, rank]
+            lists.ids[first + q, rank] = ids[q, rank]
+
+
+@jit
+def _reserve_nearest(work, X, k, out):
+    """How many lists of nearest records are wanted, and whose."""
+    lists = state_in(work, X, k, ZERO).near
+    count = reserve_lists(lists)
+    _copy_wanted(lists, count, out)
+    return count
+
+
+@jit
+def _reserve_farthest(work, X, k, out):
+    _, ends = ends_in(work, X, k, ZERO)
+    count = reserve_lists(ends.far)
+    _copy_wanted(ends.far, count, out)
+    return count
+
+
+@jit
+def _store_nearest(work, X, k, count, keys, ids, lengths):
+    _store(state_in(work, X, k, ZERO).near, count, keys, ids, lengths)
+
+
+@jit
+def _store_farthest(work, X, k, count, keys, ids, lengths):
+    _, ends = ends_in(work, X, k, ZERO)
+    _store(ends.far, count, keys, ids, lengths)
+
+
+class DeviceLists:
+    """Makes the lists that a method wants, when it has begun and whenever it stops for them."""
+
+    def __init__(self, work, X, k, ends, engine):
+        n, d = X.shape
+        blocks = -(-n // LANES)
+        boxes = Boxes(
+            x=np.empty((blocks, d, LANES)),
+            low=np.empty((d, -(-blocks // 8) * 8)),
+            high=np.empty((d, -(-blocks // 8) * 8)),
+            ids=np.zeros(blocks * LANES, np.int32),
+            n=n,
+            d=d,
+        )
+        _copy_field(work, X, k, boxes.x, boxes.low, boxes.high, boxes.ids)
+        self.given, self.neighbors = (work, X, k), engine.neighbors(boxes)
+        self.place = np.empty(n, np.int32)  # where a record was when all were free
+        self.place[boxes.ids[:n]] = np.arange(n)
+        self.alive, self.taken = np.minimum(n - LANES * np.arange(blocks), LANES), np.empty(n, np.int64)
+        self.kinds = [(_reserve_nearest, _store_nearest, NEAREST, min(2 * k + SPARE, n))]
+        if ends:
+            self.kinds.append((_reserve_farthest, _store_farthest, FARTHEST, min(int(DEEP), n)))
+
+    def make(self):
+        """All lists that are wanted."""
+        count = _newly_taken(*self.given, self.alive, self.taken)
+        self.neighbors.take(self.place[self.taken[:count]])
+        wanted = np.empty(BATCH, np.int64)
+        for reserve, store, sign, length in self.kinds:
+            count = reserve(*self.given, wanted)
+            if count:
+                store(*self.given, count, *self.neighbors.lists(self.place[wanted[:count]], length, sign))

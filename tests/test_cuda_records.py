@@ -1,0 +1,159 @@
+"""Records of several columns on a device: the labels and scores of the CPU, and hardly anything over the bus."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import mag
+from mag._backends import cuda
+from mag._backends.cuda.neighbors import LANES, Neighbors
+from mag._backends.protocol import Boxes
+from tests.cuda import runs
+from tests.cuda.host import ORDERS
+from tests.cuda.runs import live
+from tests.cuda.standin import stand_in
+
+
+def table(n, d, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + rng.integers(0, 3, (n, 1))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("n", "d", "k"), [(301, 3, 3), (200, 9, 13), (97, 16, 40)])
+@pytest.mark.parametrize("options", [{"ordered": False}, {"refine": 2}])
+def test_projections_have_the_bits_of_the_cpu(order, n, d, k, options):
+    options |= {"method": "projection", "n_projections": 11, "return_scores": True}
+    X, device = table(n, d), stand_in(order)
+    expected = mag.multivariate(X, k, backend="cpu", **options)
+    with runs.device(), mock.patch.object(cuda, "current", return_value=device):
+        found = mag.multivariate(X, k, backend="cuda", **options)
+    assert found.details["scores"].tobytes() == expected.details["scores"].tobytes()
+    assert found.details["directions"].tobytes() == expected.details["directions"].tobytes()
+    assert np.array_equal(found.labels, expected.labels)
+
+
+def test_ties_and_constant_columns_are_scored_alike():
+    X = np.round(table(260, 4), 0)
+    X[:, 2] = 1.0
+    options = {"method": "projection", "n_projections": 9, "return_scores": True, "ordered": False}
+    expected = mag.multivariate(X, 4, **options)
+    with runs.device():
+        found = mag.multivariate(X, 4, backend="cuda", **options)
+    assert found.details["scores"].tobytes() == expected.details["scores"].tobytes()
+    assert np.array_equal(found.labels, expected.labels)
+
+
+def test_only_records_scores_and_one_vector_of_labels_cross_the_bus():
+    n, d, m = 400, 5, 30
+    X, device = table(n, d), stand_in()
+    with (
+        runs.device(),
+        mock.patch.object(cuda, "current", return_value=device),
+        mock.patch.object(cuda.Lines, "width", 7),
+    ):
+        mag.multivariate(X, 5, backend="cuda", method="projection", n_projections=m, ordered=False)
+    directions = m + 1  # and the principal component
+    assert device.xp.up == 8 * n * d + 8 * d * directions
+    assert device.xp.down == (8 + 4) * directions + 4 * n  # a score and a flag each, and labels
+
+
+def test_tables_on_the_device_are_projected_there():
+    X = table(200, 3)
+    options = {"method": "projection", "n_projections": 5}
+    with runs.device(), mock.patch.object(cuda, "lines", wraps=cuda.lines) as used:
+        found = mag.multivariate(live(X), 4, **options)
+        assert used.call_count == 1
+        mag.multivariate(X, 4, **options)
+        mag.multivariate(live(X), 4, backend="cpu", **options)
+        assert used.call_count == 1
+        with pytest.raises(TypeError, match=r"^backend 'cuda' is not used by method 'zscore'"):
+            mag.multivariate(live(X), 4, backend="cuda", method="zscore")
+        mag.multivariate(live(X), 4, method="zscore")
+    assert np.array_equal(found.labels, mag.multivariate(X, 4, **options).labels)
+
+
+def test_a_k_that_the_kernels_do_not_take_is_for_the_cpu():
+    X = table(70_000, 2)
+    options = {"method": "projection", "n_projections": 1, "ordered": False}
+    with runs.device():
+        found = mag.multivariate(X, 33_000, backend="cuda", **options)
+    assert np.array_equal(found.labels, mag.multivariate(X, 33_000, **options).labels)
+
+
+# ---- lists of nearest records
+
+
+def boxes_of(X):
+    """Records in the order of their first column, 64 to a block."""
+    n, d = X.shape
+    blocks = -(-n // LANES)
+    order = np.argsort(X[:, 0], kind="stable").astype(np.int32)
+    x, ids = np.zeros((blocks, d, LANES)), np.zeros(blocks * LANES, np.int32)
+    low, high = np.full((d, blocks + 3), np.inf), np.full((d, blocks + 3), -np.inf)
+    ids[:n] = order
+    for b in range(blocks):
+        rows = X[order[b * LANES : (b + 1) * LANES]]
+        x[b, :, : len(rows)] = rows.T
+        low[:, b], high[:, b] = rows.min(axis=0), rows.max(axis=0)
+    return Boxes(x, low, high, ids, n, d)
+
+
+def squared_distances(X, i):
+    """Added up column by column."""
+    total = np.zeros(len(X))
+    for j in range(X.shape[1]):
+        total += (X[:, j] - X[i, j]) ** 2
+    return total
+
+
+def check_lists(device, n, d, m, sign):
+    rng = np.random.default_rng(n)
+    X = rng.normal(scale=3, size=(n, d)).round(0 if n < 1000 else 3)  # ties
+    boxes = boxes_of(X)
+    field = Neighbors(device, boxes)
+    place = np.empty(n, np.int32)
+    place[boxes.ids[:n]] = np.arange(n)
+    free = np.ones(n, bool)
+    for share in (0.0, 0.5, 0.9):
+        gone = np.flatnonzero(free & (rng.random(n) < share))
+        free[gone] = False
+        field.take(place[gone])
+        queries = rng.integers(0, n, 3 if n < 10_000 else 1)
+        keys, found, lengths = field.lists(place[queries], m, sign)
+        for q, i in enumerate(queries):
+            others = np.flatnonzero(free & (np.arange(n) != i))
+            away = sign * squared_distances(X, i)[others]
+            best = np.lexsort((others, away))[:m]
+            assert lengths[q] == best.size
+            assert np.array_equal(found[q, : best.size], others[best])
+            assert keys[q, : best.size].tobytes() == away[best].tobytes()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("n", "d", "m"), [(700, 3, 5), (130, 2, 40), (64, 5, 64), (20_000, 4, 26), (2000, 2, 300)])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_lists_are_the_nearest_and_farthest_by_distance_and_number(order, n, d, m, sign):
+    check_lists(stand_in(order), n, d, m, sign)
+
+
+@pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "ona_star"])
+@pytest.mark.parametrize(("n", "d", "k"), [(500, 2, 3), (300, 6, 12)])
+def test_methods_find_the_labels_of_the_cpu(method, n, d, k):
+    X, device = table(n, d).round(1), stand_in()
+    expected = mag.multivariate(X, k, method=method)
+    with runs.device(), mock.patch.object(cuda, "current", return_value=device):
+        found = mag.multivariate(X, k, method=method, backend="cuda")
+    assert np.array_equal(found.labels, expected.labels)
+    assert found.cost == expected.cost
+    # X, boxes, numbers of records, and two integers per assigned record and query
+    assert 8 * n * d <= device.xp.up <= 8 * (n + LANES) * d + 40 * (n / LANES + 8) * d + 8 * (n + LANES) + 8 * n
+    assert device.xp.down > 0
+
+
+def test_lists_that_are_too_long_are_made_by_the_cpu():
+    X = table(900, 2)
+    with runs.device(), mock.patch.object(cuda, "neighbors", side_effect=AssertionError):
+        found = mag.multivariate(X, 400, method="mdav", backend="cuda")
+    assert np.array_equal(found.labels, mag.multivariate(X, 400, method="mdav").labels)

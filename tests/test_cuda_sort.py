@@ -1,0 +1,134 @@
+"""The sort of the device, executed on the host: NumPy's stable order for every type, in any order of threads."""
+
+import numpy as np
+import pytest
+
+from mag._backends.cuda.sort import PARTS, TILE, parts_of, sort
+from mag._backends.cuda.sources import UNSORTED
+from tests.cuda.host import ORDERS, HostModule
+from tests.cuda.runs import HOST, on
+
+REALS = [np.float64, np.float32, np.float16]
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+
+
+def columns(dtype, n, seed=0):
+    """Rows that a sort could get wrong: all values and their ends, ties, both zeros, constants, sorted and reversed."""
+    rng = np.random.default_rng(seed)
+    if np.dtype(dtype).kind == "f":
+        zeros = np.where(rng.random(n) < 0.5, -0.0, 0.0)
+        wide = np.where(rng.random(n) < 0.3, zeros, rng.normal(size=n) * 10.0 ** rng.integers(-4, 4, n))
+        edges = np.finfo(dtype)
+        wide[:3] = np.array([edges.max, edges.min, edges.smallest_subnormal])[: min(n, 3)]
+        rows = [wide, zeros, rng.integers(-3, 3, n), np.full(n, 7.5), np.sort(rng.normal(size=n))[::-1]]
+        rows.append(np.where(np.arange(n) == 1, 6.5, 7.5))  # one value tells which bits differ
+    else:
+        ends = np.iinfo(dtype)
+        wide = rng.integers(ends.min, ends.max, n, dtype=dtype, endpoint=True)
+        wide[:2] = np.array([ends.min, ends.max], dtype)[: min(n, 2)]
+        rows = [wide, np.arange(n) % 100, np.full(n, 7), np.sort(wide)[::-1], wide & 3]
+    return np.stack([np.asarray(row).astype(dtype) for row in rows])
+
+
+def check(device, X):
+    order, flags = np.full(X.shape, -9, np.int32), np.zeros(len(X), np.int32)
+    values = sort(device, X, order, flags)
+    expected = np.argsort(X + 0.0 if X.dtype.kind == "f" else X, axis=1, kind="stable")
+    assert np.array_equal(order, expected)
+    assert not flags.any()
+    ordered = np.take_along_axis(X, expected, axis=1)
+    if X.dtype.kind != "f":
+        ordered = np.array([[int(value) - int(row[0]) for value in row] for row in ordered.tolist()], object)
+    assert values.tobytes() == ordered.astype(np.float64).tobytes()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("dtype", [np.float64, np.int16])
+def test_the_order_of_threads_does_not_matter(order, dtype):
+    check(on(order, lanes=128), columns(dtype, 2 * TILE + 33))
+
+
+@pytest.mark.parametrize("dtype", [*REALS, *INTEGERS])
+def test_every_type_is_sorted_like_numpy_sorts_it(dtype):
+    for n in (1, 2, 31, 33, 255, 600):
+        check(HOST, columns(dtype, n, seed=n))
+
+
+def test_one_column_is_sorted_by_many_thread_blocks():
+    device = on("reverse", lanes=64)
+    assert parts_of(device, 1, 3 * TILE + 1) == (4, TILE)
+    check(device, columns(np.float32, 3 * TILE + 1)[:1])
+
+
+def test_parts_are_whole_tiles_that_cover_a_column():
+    for cols, n, lanes in (
+        (1, 10**7, 27_648),
+        (500, 10**5, 27_648),
+        (3, 1, 1),
+        (1, TILE + 1, 10**6),
+        (7, 2**31 - 2**21, 32_768),
+    ):
+        parts, length = parts_of(on("forward", lanes=lanes), cols, n)
+        assert length % TILE == 0
+        assert (parts - 1) * length < n <= parts * length
+        assert parts <= PARTS
+
+
+def test_constant_digits_are_not_moved():
+    moved = []
+
+    class Counting(HostModule):
+        def get_function(self, name):
+            kernel = super().get_function(name)
+
+            def call(grid, block, args, **options):
+                before = [args[p].copy() for p in (0, 1)] if name == "scatter" else []
+                kernel(grid, block, args, **options)
+                if before:
+                    moved.append(not all(np.array_equal(a, b) for a, b in zip(before, args, strict=False)))
+
+            return call
+
+    X = np.arange(300.0)[None, ::-1].copy()  # of 52 bits of a fraction, the lower 44 are zeros
+    check(type(HOST)(np, Counting), X)
+    assert moved == [False] * 5 + [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("what", "edit"),
+    [
+        ("twice the same record", ("records_out[i] = tile_records[place];", "records_out[i] = tile_records[0];")),
+        (
+            "a record that is none",
+            ("records_out[i] = tile_records[place];", "records_out[i] = n + tile_records[place];"),
+        ),
+        ("a negative record", ("records_out[i] = tile_records[place];", "records_out[i] = -tile_records[place];")),
+        ("a digit that is left out", ("p < pass; ++p) moves += moves_in(differ, p)", "p < pass; ++p) moves += 1")),
+        ("ties turned around", ("seen[warp][digit] + rank[r]", "sum_of[digit] - 1 - seen[warp][digit] - rank[r]")),
+    ],
+)
+def test_an_order_that_is_none_is_flagged(what, edit):
+    class Wrong(HostModule):
+        def __init__(self, *, code, options=()):
+            code = code.replace(*edit)
+            if "sum_of" in code:
+                code = code.replace(
+                    "of_warps[WARPS], tile_records[TILE];", "of_warps[WARPS], tile_records[TILE], sum_of[DIGITS];"
+                )
+                code = code.replace("        next += sum;\n", "        next += sum;\n        sum_of[thread] = sum;\n")
+            super().__init__(code=code, options=options)
+
+    X = np.random.default_rng(0).integers(0, 90, (2, 300)).astype(np.float64)
+    order, flags = np.zeros(X.shape, np.int32), np.zeros(2, np.int32)
+    sort(type(HOST)(np, Wrong), X, order, flags)
+    assert flags.tolist() == [UNSORTED] * 2
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_go_to_an_end(bad):
+    X = np.random.default_rng(0).random((1, 300))
+    X[0, 17] = bad
+    order, flags = np.zeros(X.shape, np.int32), np.zeros(1, np.int32)
+    values = sort(HOST, X, order, flags)
+    assert not np.isfinite(values[0, [0, -1]]).all()
+    assert 17 in order[0, [0, -1]]
