@@ -8,7 +8,7 @@ import numpy as np
 
 from mag._backends import cpu
 from mag._backends.cuda.columns import Columns
-from mag._backends.cuda.launch import LARGEST, Device
+from mag._backends.cuda.launch import LARGEST, PER_SM, Device
 from mag._backends.cuda.lines import Lines
 from mag._backends.cuda.neighbors import Neighbors, fits
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
@@ -20,7 +20,6 @@ from mag._lib.errors import ValueMistake
 from mag.costs import Cost
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
-THREADS = 256  # per multiprocessor, which keep it busy
 
 
 @cache
@@ -63,7 +62,7 @@ def _on(number: int) -> Device:
     import cupy
 
     properties = cupy.cuda.runtime.getDeviceProperties(number)
-    lanes = THREADS * properties["multiProcessorCount"]
+    lanes = PER_SM * properties["multiProcessorCount"]
     shared = properties["sharedMemPerBlockOptin"]
     return Device(cupy, cupy.RawModule, number, shared, lanes, hybrid=True, threads=thread_count("threads", None))
 
@@ -81,8 +80,9 @@ def resident(x: Any) -> tuple[Any, Home] | None:
     if found is not None and hasattr(x, "record_stream"):
         import cupy
 
-        stream = cupy.cuda.get_current_stream()
-        x.record_stream(sys.modules["torch"].cuda.ExternalStream(stream.ptr, device=x.device))
+        torch, stream = sys.modules["torch"].cuda, cupy.cuda.get_current_stream()
+        same = torch.ExternalStream(stream.ptr, device=x.device) if stream.ptr else torch.default_stream(x.device)
+        x.record_stream(same)
     return found
 
 
