@@ -22,7 +22,7 @@ from mag._lib.lazy import cached_property
 from mag._lib.threads import each
 from mag.costs import Cost
 from mag.results import published
-from mag.solvers._narrow import PANEL
+from mag.solvers.block import PANEL
 
 SPARE = 0.8  # of the free memory that a batch may take
 
