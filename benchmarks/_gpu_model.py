@@ -29,14 +29,16 @@ SEARCH = 400
 STEP = 6
 LAUNCH, TRIP, BUS = 5e-6, 20e-6, 20e9
 PASSES = 8  # of float64
-LAUNCHES = (
-    1 + 3 * PASSES - 1 + 1 + 1 + 3 + 4 + 1 + 3
-)  # keys, passes, lift, place; solve; walk to spread; cut; label, count
+# transpose; keys, passes, lift, place; solve; walk to spread; cut; label, count
+LAUNCHES = 1 + (1 + 3 * PASSES - 2 + 1 + 1) + 3 + 4 + 1 + 3
 
 
 def sort_bytes(width: int = 8) -> float:
     """What the sort of values of `width` bytes moves per value, every digit included: see kernels/sort.cu."""
-    passes = width * (4 + 8 + 8) - 8  # words are counted, then words and records moved; the first come with the keys
+    words = -(-width // 4)
+    passes = (
+        width * (4 + 8 + 8) - 4 * words - 4
+    )  # words are counted, except by their first digit, and moved with records
     lift = 4 + 8 + 4 if width > 4 else 0
     return width + 4 + passes + lift + (4 + width + 8 + 2 / 8)  # keys, passes, the higher word, values in order
 
@@ -46,18 +48,19 @@ def bytes_per_value(k: int) -> dict[str, float]:
     size, segment, group = size_type(k)().itemsize, max(SEGMENT, 8 * k), 1.2 * k  # groups of 1.2 k on average
     restart = 8 / PANEL if k <= LARGEST_K else 8 / k
     return {
+        "transpose": 8 + 8,  # of a table whose rows are records
         "sort": sort_bytes(),
         "solve": 8 + size + restart,
         "walk, link": size + 3 * 8 * (2 * k - 1) / segment,
         "cut": size + 4 / group,
         "label": 4 + 4 + 4 / group,
         "count": 4 + 8 / group,
-        "represent": (4 + 8 + 8) + 8 + 20 / group,  # values are put in order again
+        "represent": 4 + 8 + 20 / group,
         "mask": 4 + 8 + 8 / group,
     }
 
 
-GROUPING = ("sort", "solve", "walk, link", "cut", "label", "count")
+GROUPING = ("transpose", "sort", "solve", "walk, link", "cut", "label", "count")
 
 
 def operations_per_value(k: int) -> float:
@@ -134,10 +137,10 @@ def projections(m: int, n: int, d: int, k: int, on_cpu: float) -> list[dict]:
         rows.append(
             {
                 "device": name,
-                "bytes/value": sum(steps.values()) + sum(bytes_per_value(k)[step] for step in GROUPING),
+                "bytes/value": sum(steps.values()) + sum(bytes_per_value(k)[step] for step in GROUPING[1:]),
                 "bus up, MB": bus["up"] / 1e6,
                 "bus down, MB": bus["down"] / 1e6,
-                "call ms": 1e3 * (columns_time(device, m, n, k) + own + sum(bus.values()) / BUS),
+                "call ms": 1e3 * (columns_time(device, m, n, k, GROUPING[1:]) + own + sum(bus.values()) / BUS),
                 "16 cores ms": 1e-6 * on_cpu * m * n / 16,
             }
         )

@@ -78,8 +78,8 @@ EDITS = [
     ("sort.cu", "for (int w = 0; w < warp; ++w) before", "for (int w = 1; w < warp; ++w) before"),
     ("sort.cu", "((1u << threadIdx.x % 32) - 1)", "((2u << threadIdx.x % 32) - 1)"),
     ("sort.cu", "counts[digit] : 0;\n    __syncwarp();", "counts[digit] : 0;"),
-    ("sort.cu", "moves ? after(moves, records, other_records)[id] : id % n", "id % n"),
-    ("sort.cu", "moves_before(differ[col], 4)", "moves_before(differ[col], 3)"),
+    ("sort.cu", "moves ? mine[i] : i : 0", "moves > 9 ? mine[i] : i : 0"),
+    ("sort.cu", "moves_before(differ[p.col], 4)", "moves_before(differ[p.col], 3)"),
     (
         "sort.cu",
         "(end - tile - 32 * ITEMS * (int)(threadIdx.x / 32) + 31) / 32",
