@@ -1,106 +1,96 @@
-"""`python -m benchmarks.gpu`: the CUDA backend on a real device; `--model` prints the model of cost, without one.
+"""`python -m benchmarks.gpu --model`: what the CUDA backend should cost, beside the CPU of this machine.
 
-Kernels are timed with CUDA events.  Bandwidth counts what a kernel must read and write (docs/guide/gpu.md), against
-the peak of the device.  The CPU backend runs on the same table.
+`--measure` runs it on a device: kernels are timed with CUDA events, their bandwidth counts what they must read and
+write (docs/guide/gpu.md) against the device's peak, and the CPU backend runs on the same data.  It writes
+benchmarks/results/gpu.json.
 """
 
 import argparse
+import time
+from collections.abc import Callable
+from unittest import mock
 
 import numpy as np
 
 import mag
+from benchmarks import _gpu_model
+from benchmarks._gpu_model import bytes_per_value
 from benchmarks._measure import best, machine, save, show
 from mag._backends import cuda
-from mag._backends.cuda import THREADS
-from mag._backends.cuda.launch import (
-    ON_HOST,
-    SEGMENT,
-    Device,
-    chunks_of,
-    device_time,
-    host_is_sooner,
-    size_type,
-    warm_start,
-)
-from mag.solvers._narrow import LARGEST_K, PANEL
+from mag.methods.mdav import run as mdav_run
 
-# memory in bytes/s; additions or multiplications in float64 per second, which are not fused; multiprocessors; clock
-DEVICES = {
-    "A100 40 GB": {"memory": 1.555e12, "float64": 9.7e12 / 2, "processors": 108, "clock": 1.41e9},
-    "RTX 4090": {"memory": 1.008e12, "float64": 1.29e12 / 2, "processors": 128, "clock": 2.52e9},
-}
-SEARCH = 400  # cycles of one search of four columns by one warp: loads, a join, six shuffles that wait for each other
-STEP = 6  # cycles per float64 operation of a thread that hardly shares its scheduler: half of them wait, with moves
-WARM = 1.25  # chunks start early, by a quarter of their length at most
+COUNTED = 20_000  # records of which MDAV's lists are counted
 
 
-def sort_bytes(width: int = 8) -> float:
-    """What the sort of values of `width` bytes moves per value, every digit included: see kernels/sort.cu."""
-    passes = width * (4 + 8 + 8) - 8  # words are counted, then words and records moved; the first come with the keys
-    lift = 4 + 8 + 4 if width > 4 else 0
-    return width + 4 + passes + lift + (4 + width + 8 + 2 / 8)  # keys, passes, the higher word, values in order
+def core_time(function: Callable[[], object]) -> float:
+    """Seconds that one core works, whoever else is working beside it: the least of three calls."""
+    least = float("inf")
+    for _ in range(3):
+        began = time.process_time()
+        function()
+        least = min(least, time.process_time() - began)
+    return least
 
 
-def bytes_per_value(k: int) -> dict[str, float]:
-    """What every step must read and write per value, float64 in, int32 labels out."""
-    size, segment, group = size_type(k)().itemsize, max(SEGMENT, 8 * k), 1.2 * k  # groups of 1.2 k on average
-    restart = 8 / PANEL if k <= LARGEST_K else 8 / k
-    return {
-        "sort": sort_bytes(),
-        "solve": 8 * (WARM if k <= LARGEST_K else 1) + size + restart,
-        "walk, link": size + 2 * 8 * (2 * k - 1) / segment,
-        "cut": size + 4 / group,
-        "label": 4 + 4 + 4 / group,
-        "count": 4 + 8 / group,
-        "represent": (4 + 8 + 8) + 8 + 20 / group,  # values are put in order again
-        "mask": 4 + 8 + 8 / group,
-    }
+def columns_on_cpu(n: int) -> dict[int, float]:
+    """Nanoseconds per value of one core, by k."""
+    X, found = np.random.default_rng(7).random((n, 4)), {}
+    for k in (3, 5, 10, 20, 100, 1000):
+        mag.columns(X[:, :1], k, threads=1)
+        found[k] = 1e9 * core_time(lambda k=k: mag.columns(X, k, threads=1)) / X.size
+    return found
 
 
-def operations_per_value(k: int) -> float:
-    """Additions, multiplications and comparisons in float64 per value, cost "sse"."""
-    if k <= LARGEST_K:  # per size up to 2k-1: y, its square, two sums; per size from k on: a cost, a sum, a comparison
-        return 4 * (2 * k - 1) + 6 * k
-    return 3 * 8 + 20 * 6  # sums of rows and columns, then about twenty sizes per column
+def projections_on_cpu(n: int, d: int, k: int) -> float:
+    """Nanoseconds per direction and record of one core."""
+    X = np.random.default_rng(7).normal(size=(n, d))
+
+    def run(m: int) -> Callable[[], object]:
+        return lambda: mag.multivariate(
+            X, k, method="projection", directions=np.random.default_rng(0).random((d, m)), ordered=False, threads=1
+        )
+
+    run(1)()
+    return 1e9 * (core_time(run(9)) - core_time(run(1))) / (8 * n)
 
 
-def model(cols: int, n: int) -> list[dict]:
-    """Milliseconds for a table: of memory, of arithmetic, and of one thread or warp that waits for itself."""
-    rows = []
-    for name, device in DEVICES.items():
-        for k in (3, 5, 10, 20, 100, 1000):
-            moved = bytes_per_value(k)
-            needed = sum(moved[step] for step in ("sort", "solve", "walk, link", "cut", "label", "count"))
-            operations = operations_per_value(k) * (WARM if k <= LARGEST_K else 1)
-            if k <= LARGEST_K:
-                chunks = chunks_of(-(-n // PANEL), cols, THREADS * device["processors"], warm_start(k))[0]
-                cycles = n / chunks * operations * STEP * max(1, cols * chunks / (THREADS * device["processors"]))
-            else:
-                cycles = n / 4 * SEARCH * max(1, cols / (device["processors"] * 16))
-            rows.append(
-                {
-                    "device": name,
-                    "k": k,
-                    "bytes/value": needed,
-                    "× input": needed / 8,
-                    "with masked": sum(moved.values()),
-                    "memory ms": cols * n * needed / device["memory"] * 1e3,
-                    "float64 ms": cols * n * operations / device["float64"] * 1e3,
-                    "latency ms": cycles / device["clock"] * 1e3,
-                }
-            )
-    return rows
+def mdav_on_cpu(n: int, d: int, k: int) -> tuple[dict[str, float], float]:
+    """Lists, launches and waits per record, and seconds of one core per n²."""
+    X, counts = np.random.default_rng(7).normal(size=(n, d)), {"near": 0, "far": 0, "launches": 0, "waits": 0}
+    near, far = mdav_run._reserve_nearest, mdav_run.reserve_farthest
+
+    def counting(kind: str, reserve: Callable[..., int]) -> Callable[..., int]:
+        def count(*args: object) -> int:
+            wanted = reserve(*args)
+            counts[kind] += wanted
+            counts["launches"] += (wanted > 0) + (kind == "near")  # and one for the records that were assigned
+            counts["waits"] += wanted > 0
+            return wanted
+
+        return count
+
+    mag.multivariate(X[:500], k, method="mdav")
+    took = core_time(lambda: mag.multivariate(X, k, method="mdav", threads=1))
+    with (
+        mock.patch.object(mdav_run, "_reserve_nearest", counting("near", near)),
+        mock.patch.object(mdav_run, "reserve_farthest", counting("far", far)),
+    ):
+        mag.multivariate(X, k, method="mdav", threads=1)
+    return {name: count / n for name, count in counts.items()}, took / n**2
 
 
-def one_column() -> list[dict]:
-    """The rule that chooses the hybrid way for one column on an A100: nanoseconds per value, bytes over the bus."""
-    rows, lanes = [], THREADS * DEVICES["A100 40 GB"]["processors"]
-    for n, k in ((10_000, 3), (1_000_000, 3), (1_000_000, 10), (100_000, 100), (2_000_000, 20), (2_000_000, 100)):
-        device = Device(np, None, lanes=lanes, hybrid=True)
-        chosen = "hybrid" if host_is_sooner(device, 1, n, k) else "device"
-        times = {"device, ns": device_time(device, 1, n, k), "hybrid, ns": ON_HOST}
-        rows.append({"n": n, "k": k, **times, "chosen": chosen, "bus, bytes": 8 + 4 / k if chosen == "hybrid" else 0.0})
-    return rows
+def model(cols: int, n: int) -> None:
+    """Print what the model predicts, beside 16 cores like those of this machine."""
+    print(_gpu_model.__doc__)
+    print("CPU:", machine()["processor"], "one core, its own time, divided by 16")
+    show(f"Bytes per value by step, k = 5: {cols} columns of {n} values", [bytes_per_value(5)])
+    show(f"Model: {cols} columns of {n} values, sse", _gpu_model.model(cols, n, columns_on_cpu(n)))
+    show("Model: one column on an A100, per value", _gpu_model.one_column())
+    on_cpu = projections_on_cpu(n, 20, 5)
+    show(f"Model: 500 directions of {n} × 20 records, k = 5", _gpu_model.projections(500, n, 20, 5, on_cpu))
+    counted, seconds = mdav_on_cpu(COUNTED, 10, 10)
+    rows = [row for many in (10**4, 10**5, 10**6) for row in _gpu_model.lists(many, 10, 10, counted, seconds)]
+    show(f"Model: MDAV, n × 10 records, k = 10, lists counted at n = {COUNTED}", rows)
 
 
 def measured(cols: int, n: int, k: int) -> list[dict]:
@@ -116,6 +106,7 @@ def measured(cols: int, n: int, k: int) -> list[dict]:
         launch(self, source, kernel, *args, **options)
         end.record()
         end.synchronize()
+        kernel = "sort" if source == "sort" and kernel != "gather" else kernel
         spent[kernel] = spent.get(kernel, 0.0) + cupy.cuda.get_elapsed_time(begin, end)
 
     X = np.random.default_rng(7).random((n, cols))
@@ -140,28 +131,48 @@ def measured(cols: int, n: int, k: int) -> list[dict]:
         )
     whole = best(lambda: mag.columns(given, k).labels.get())
     on_cpu = best(lambda: mag.columns(X, k, backend="cpu").labels)
-    return [
-        *rows,
-        {"k": k, "kernel": f"whole call; CPU {1e3 * on_cpu:.0f} ms", "ms": 1e3 * whole, "GB/s": None, "of peak": None},
-    ]
+    return [*rows, _beside(k, "columns, whole call", whole, on_cpu)]
+
+
+def measured_records(n: int) -> list[dict]:
+    """Whole calls of the methods for records, on the device and on the CPU."""
+    X, rows = np.random.default_rng(7).normal(size=(n, 20)), []
+    for method, options in (("projection", {"n_projections": 500, "ordered": False}), ("mdav", {}), ("ona_star", {})):
+        table = X if method == "projection" else X[:, :10]
+        labels = [
+            mag.multivariate(table, 5, method=method, backend=backend, **options).labels for backend in ("cpu", "cuda")
+        ]
+        assert np.array_equal(*labels), method
+        took = [
+            best(lambda b=b, m=method, t=table, o=options: mag.multivariate(t, 5, method=m, backend=b, **o), 3)
+            for b in ("cuda", "cpu")
+        ]
+        rows.append(_beside(5, f"{method}, {n} × {table.shape[1]}", *took))
+    return rows
+
+
+def _beside(k: int, what: str, device: float, on_cpu: float) -> dict:
+    return {"k": k, "kernel": f"{what}; CPU {1e3 * on_cpu:.0f} ms", "ms": 1e3 * device, "GB/s": None, "of peak": None}
 
 
 def main() -> None:
-    """Print the tables and save them."""
+    """Print the tables; save what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-n", type=int, default=100_000, help="records (default: 100 000)")
     parser.add_argument("-m", type=int, default=500, help="columns (default: 500)")
-    parser.add_argument("--model", action="store_true", help="the model of cost only")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--model", action="store_true", help="the model of cost (the default)")
+    what.add_argument("--measure", action="store_true", help="on a device; writes benchmarks/results/gpu.json")
     options = parser.parse_args()
-    show(f"Model: {options.m} columns of {options.n} values, sse", model(options.m, options.n))
-    show("Model: one column on an A100, per value", one_column())
-    if options.model:
+    if not options.measure:
+        model(options.m, options.n)
         return
     if (reason := cuda.why_not()) is not None:
         raise SystemExit(reason)
     print(machine())
     rows = [row for k in (3, 10, 20, 100, 1000) for row in measured(options.m, options.n, k)]
-    show(f"Measured: {options.m} columns of {options.n} values, sse, uniform", rows)
+    rows += measured_records(min(options.n, 50_000))
+    show(f"Measured: {options.m} columns of {options.n} values, sse, uniform; records", rows)
     save("gpu", rows)
 
 

@@ -93,11 +93,13 @@ DEVICE double half_way(double low, double high)
 }
 
 struct Group {
-    const double* x;  // its sorted values
+    const double* x;     // the column's values
+    const int* records;  // those of the group, in order; null where x are its sorted values
     int size;
     double first, unit;  // groups so wide that sums could overflow are counted in a larger unit
     i64 origin;          // what integers were counted from
-    DEVICE double at(int i) const { return unit == 1 ? x[i] - first : x[i] / unit - first / unit; }
+    DEVICE double value(int i) const { return records ? x[records[i]] : x[i]; }
+    DEVICE double at(int i) const { return unit == 1 ? value(i) - first : value(i) / unit - first / unit; }
     template <class Value> DEVICE double sum(const Value& value) const
     {
         return size > 1 ? value(0) + pairwise_sum(value, 1, size - 1) : value(0);

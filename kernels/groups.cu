@@ -5,12 +5,13 @@
 
 // represent: the representative and the loss of every group.
 //   mapping  one thread per (column, group)
-//   memory   x [cols][n] sorted, starts, groups and origins [cols] are read; centers, losses [cols][most] written.
-//            Of integers (`relative`), x are distances from origins, and centers those from the group's smallest value
+//   memory   x [cols][n], starts, groups and origins [cols] are read; centers, losses [cols][most] written.  Reals are
+//            read in the order of `records` [cols][n].  Of integers (`relative`), x are sorted distances from origins,
+//            and centers those from the group's smallest value
 extern "C" __global__ void __launch_bounds__(128, 1)
-represent(const double* __restrict__ x, const int* __restrict__ starts, i64 most, const int* __restrict__ groups,
-          const i64* __restrict__ origins, int relative, int n, int cols, double* __restrict__ centers,
-          double* __restrict__ losses)
+represent(const double* __restrict__ x, const int* __restrict__ records, const int* __restrict__ starts, i64 most,
+          const int* __restrict__ groups, const i64* __restrict__ origins, int relative, int n, int cols,
+          double* __restrict__ centers, double* __restrict__ losses)
 {
     const i64 id = flat_thread(), col = id / most, g = id % most;
     if (col >= cols) return;
@@ -19,12 +20,13 @@ represent(const double* __restrict__ x, const int* __restrict__ starts, i64 most
         return;
     }
     const int begin = starts[id], end = g + 1 < groups[col] ? starts[id + 1] : n;
-    const double *values = x + col * n + begin, first = values[0], last = values[end - begin - 1];
-    const double unit = last / 2 - first / 2 > MAG_HUGE ? ldexp(1.0, MAG_LARGE) : 1.0;
-    const Group group = {values, end - begin, first, unit, origins[col]};
+    Group group = {relative ? x + col * n + begin : x + col * n, relative ? nullptr : records + col * n + begin,
+                   end - begin, 0, 1, origins[col]};
+    group.first = group.value(0);
+    if (group.value(end - begin - 1) / 2 - group.first / 2 > MAG_HUGE) group.unit = ldexp(1.0, MAG_LARGE);
     const double center = Cost::center(group), loss = Cost::loss(group, center);
     centers[id] = relative ? center : Cost::representative(group, center) + 0.0;  // −0.0 + 0.0 is 0.0
-    losses[id] = unit == 1 ? loss : loss * (Cost::degree == 2 ? unit * unit : unit);
+    losses[id] = group.unit == 1 ? loss : loss * (Cost::degree == 2 ? group.unit * group.unit : group.unit);
 }
 
 // mask: every record replaced by its group's representative.

@@ -22,7 +22,7 @@ deviations(const double* __restrict__ x, const int* __restrict__ starts, i64 mos
     const int begin = starts[id], end = g + 1 < groups[col] ? starts[id + 1] : n;
     const double *column = x + col * n, *values = column + begin;
     const double unit = unit_of(values[0], values[end - begin - 1]), whole = unit_of(column[0], column[n - 1]);
-    const Group group = {values, end - begin, values[0], unit, origins[col]};
+    const Group group = {values, nullptr, end - begin, values[0], unit, origins[col]};
     const double center = Cost::center(group);
     for (int i = 0; i < group.size; ++i) within[col * n + begin + i] = (group.at(i) - center) * (unit / whole);
 }
@@ -36,7 +36,7 @@ share(const double* __restrict__ x, const double* __restrict__ within, int n, in
     const int col = (int)flat_thread();
     if (col >= cols) return;
     const double *column = x + (i64)col * n, *mine = within + (i64)col * n;
-    const Group whole = {column, n, column[0], unit_of(column[0], column[n - 1]), 0};
+    const Group whole = {column, nullptr, n, column[0], unit_of(column[0], column[n - 1]), 0};
     const double mean = whole.sum([&](int i) { return whole.at(i); }) / n;
     double widest = 0;
     for (int i = 0; i < n; ++i) widest = max(widest, fabs(whole.at(i) - mean));

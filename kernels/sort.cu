@@ -149,18 +149,30 @@ keys(const key_type* __restrict__ x, int n, int cols, int parts, int length, u32
     write_counts(seen, p, parts, counts);
 }
 
-// lift: the highest word of every key, in the order so far.
-//   mapping  one thread per value
-//   memory   x, differ and records [cols][n], two buffers, are read; words [cols][n], two buffers, written
+// lift: the highest word of every key, in the order so far, and how often each of its lowest digits occurs in each part.
+//   mapping  one thread block of 256 per (part, column)
+//   memory   x, differ and records [cols][n], two buffers, are read; words [cols][n], two buffers, and counts
+//            [cols][parts][256] written
 extern "C" __global__ void __launch_bounds__(256)
-lift(const key_type* __restrict__ x, const u64* __restrict__ differ, int n, int cols, u32* words, u32* other_words,
-     int* records, int* other_records)
+lift(const key_type* __restrict__ x, const u64* __restrict__ differ, int n, int cols, int parts, int length, u32* words,
+     u32* other_words, int* records, int* other_records, int* __restrict__ counts)
 {
-    const i64 id = flat_thread(), col = id / n;
-    if (id >= (i64)n * cols) return;
-    const int moves = moves_before(differ[col], 4);
-    const i64 i = moves ? after(moves, records, other_records)[id] : id % n;
-    after(moves, words, other_words)[id] = (u32)((u64)key_of(x[col * n + i]) >> WORD % BITS);
+    __shared__ int seen[WARPS][DIGITS];
+    const Part p = part_of(n, cols, length);
+    const int moves = moves_before(differ[p.col], 4);
+    const int* mine = after(moves, records, other_records) + p.row;
+    u32* out = after(moves, words, other_words) + p.row;
+    for (int w = 0; w < WARPS; ++w) seen[w][threadIdx.x] = 0;
+    __syncthreads();
+    for (int begin = p.begin; begin < p.end; begin += THREADS) {
+        const int i = begin + (int)threadIdx.x;
+        const int record = i < p.end ? moves ? mine[i] : i : 0;
+        const u32 word = (u32)((u64)key_of(x[p.row + record]) >> WORD % BITS);
+        if (i < p.end) out[i] = word;
+        count_digit(i < p.end ? digit_of(word, 0) : DIGITS, seen[threadIdx.x / 32]);
+    }
+    __syncthreads();
+    write_counts(seen, p, parts, counts);
 }
 
 // count: how often each digit occurs in each part.

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mag
+from mag._backends import cpu
 from mag._compiled.work import work_for
 from mag.methods import anneal
 from mag.methods._best_of import sum_of_squares
@@ -199,7 +200,8 @@ def test_auto_begins_with_what_fits_into_the_limit(monkeypatch):
 
         def run(X, k, *, threads, progress, name=name, method=method):
             began.append(name)
-            return method.group(X, k, threads=threads, progress=progress)
+            engine = {"engine": cpu} if method.takes("engine") else {}
+            return method.group(X, k, **engine, threads=threads, progress=progress)
 
         monkeypatch.setitem(mag.methods.METHODS, name, mag.methods.Method(run))
     X = records(200, 2)

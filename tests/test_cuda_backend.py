@@ -13,8 +13,10 @@ import pytest
 
 import mag
 from mag._backends import cuda
+from mag._backends.cuda.sort import sort
 from mag._lib import arrays
 from mag.costs import COSTS
+from tests import test_cuda_records, test_cuda_sort
 from tests.cuda import far as standin
 from tests.cuda import runs
 from tests.cuda.runs import HOST, Resident, live
@@ -280,6 +282,88 @@ def test_a_device_finds_the_labels_of_the_cpu(cupy, cost, k):
         assert np.array_equal(found.labels.get(), expected.labels), name
         assert found.cost == expected.cost, name
         assert np.array_equal(found.masked.get(), expected.masked), name
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [*test_cuda_sort.REALS, *test_cuda_sort.INTEGERS])
+def test_a_device_sorts_every_type(cupy, dtype):
+    for n in (1, 33, 600, 100_001):
+        X = test_cuda_sort.columns(dtype, n)
+        order, flags = cupy.zeros(X.shape, np.int32), cupy.zeros(len(X), np.int32)
+        values = sort(cuda.current(), cupy.asarray(X), order, flags)
+        expected = np.argsort(X + 0.0 if X.dtype.kind == "f" else X, axis=1, kind="stable")
+        assert np.array_equal(order.get(), expected)
+        assert not flags.get().any()
+        assert np.array_equal(np.diff(values.get(), axis=1) >= 0, np.ones((len(X), n - 1), bool))
+
+
+@pytest.mark.gpu
+def test_a_device_sorts_one_long_column(cupy):
+    x = np.random.default_rng(0).normal(size=(1, 10**7))
+    order, flags = cupy.zeros(x.shape, np.int32), cupy.zeros(1, np.int32)
+    sort(cuda.current(), cupy.asarray(x), order, flags)
+    assert np.array_equal(order.get()[0], np.argsort(x[0], kind="stable"))
+    assert not flags.get().any()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize(("n", "d", "k"), [(20_000, 20, 5), (5000, 3, 60)])
+def test_a_device_scores_projections_like_the_cpu(cupy, n, d, k, ordered):
+    X = test_cuda_records.table(n, d)
+    options = {"method": "projection", "n_projections": 70, "return_scores": True, "ordered": ordered}
+    found, expected = mag.multivariate(cupy.asarray(X), k, **options), mag.multivariate(X, k, **options)
+    assert np.array_equal(found.details["scores"].get(), expected.details["scores"])
+    assert np.array_equal(found.labels.get(), expected.labels)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "ona_star"])
+@pytest.mark.parametrize(("n", "d", "k"), [(10_000, 4, 3), (4000, 12, 40)])
+def test_a_device_finds_the_groups_of_records_of_the_cpu(cupy, method, n, d, k):
+    X = test_cuda_records.table(n, d).round(2)
+    found, expected = mag.multivariate(cupy.asarray(X), k, method=method), mag.multivariate(X, k, method=method)
+    assert np.array_equal(found.labels.get(), expected.labels)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_device_finds_neighbors(cupy, sign):
+    for n, d, m in ((700, 3, 5), (20_000, 4, 26), (2000, 2, 300)):
+        test_cuda_records.check_lists(cuda.current(), n, d, m, sign)
+
+
+@pytest.mark.gpu
+def test_a_buffer_on_the_device_may_be_used_again(cupy):
+    for shape in ((50_000, 3), (300, 1)):  # solved there, and by the host
+        X = np.random.default_rng(0).random(shape)
+        given = cupy.asarray(X)
+        found = mag.columns(given, 5)
+        given[:] = 0
+        assert np.array_equal(found.labels.get(), mag.columns(X, 5).labels)
+
+
+@pytest.mark.gpu
+def test_the_first_look_may_be_on_another_stream(cupy):
+    x = np.random.default_rng(0).random((200_000, 3))
+    given = cupy.asarray(x)
+    cupy.cuda.runtime.deviceSynchronize()
+    with cupy.cuda.Stream(non_blocking=True):
+        found = mag.columns(given, 5)
+    with cupy.cuda.Stream(non_blocking=True):
+        labels = found.labels.get()
+    assert np.array_equal(labels, mag.columns(x, 5).labels)
+
+
+@pytest.mark.gpu
+def test_the_limit_of_a_pool_is_kept_on_a_device(cupy):
+    X = np.random.default_rng(0).random((100_000, 40))
+    given, pool = cupy.asarray(X), cupy.get_default_memory_pool()
+    pool.set_limit(size=pool.used_bytes() + 34 * X.size)  # some columns at a time
+    try:
+        assert np.array_equal(mag.columns(given, 5).labels.get(), mag.columns(X, 5).labels)
+    finally:
+        pool.set_limit(size=0)
 
 
 @pytest.mark.gpu

@@ -11,6 +11,7 @@ from numba.core.dispatcher import Dispatcher
 
 import mag
 from benchmarks._data import DATA, table
+from mag._backends import cpu
 from mag._lib.progress import Progress
 from mag.api import ready
 from mag.bounds import BOUNDS
@@ -66,7 +67,7 @@ def test_time_that_compilation_takes_is_not_counted(monkeypatch, by):
 
     def group(X, k, *, threads, progress):
         left.append(progress.left())
-        return METHODS["mdav"].group(X, k, threads=threads, progress=progress)
+        return METHODS["mdav"].group(X, k, engine=cpu, threads=threads, progress=progress)
 
     monkeypatch.setattr(ready, "ready", slow)
     monkeypatch.setitem(METHODS, "mdav_plus", type(METHODS["mdav"])(group))

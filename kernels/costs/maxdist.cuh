@@ -7,7 +7,7 @@ struct Maxdist {
     template <class Frame> static DEVICE real join(const Frame&, real g, int, int, int) { return g; }
 
     static DEVICE double center(const Group& g) { return g.at(g.size - 1) / 2; }
-    static DEVICE double representative(const Group& g, double) { return half_way(g.first, g.x[g.size - 1]); }
+    static DEVICE double representative(const Group& g, double) { return half_way(g.first, g.value(g.size - 1)); }
     static DEVICE double loss(const Group& g, double) { return g.at(g.size - 1) / 2; }
     enum { degree = 1 };
 };

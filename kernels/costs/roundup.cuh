@@ -10,7 +10,7 @@ struct Roundup {
     }
 
     static DEVICE double center(const Group& g) { return g.at(g.size - 1); }
-    static DEVICE double representative(const Group& g, double) { return g.x[g.size - 1]; }
+    static DEVICE double representative(const Group& g, double) { return g.value(g.size - 1); }
     static DEVICE double loss(const Group& g, double c)
     {
         return g.sum([&](int i) { return c - g.at(i); });

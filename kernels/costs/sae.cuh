@@ -13,7 +13,7 @@ struct Sae {
     static DEVICE double center(const Group& g) { return (g.at((g.size - 1) / 2) + g.at(g.size / 2)) / 2; }
     static DEVICE double representative(const Group& g, double)
     {
-        return half_way(g.x[(g.size - 1) / 2], g.x[g.size / 2]);
+        return half_way(g.value((g.size - 1) / 2), g.value(g.size / 2));
     }
     static DEVICE double loss(const Group& g, double c)
     {

@@ -19,7 +19,7 @@ struct Sse {
     static DEVICE double representative(const Group& g, double c)  // never outside the group
     {
         const double placed = g.unit == 1 ? g.first + c : (g.first / g.unit + c) * g.unit;
-        return min(max(placed, g.first), g.x[g.size - 1]);
+        return min(max(placed, g.first), g.value(g.size - 1));
     }
     static DEVICE double loss(const Group& g, double c)
     {

@@ -19,7 +19,7 @@ from mag.api.columns import columns as group_columns
 from mag.api.method import number_groups
 from mag.api.types import CostName, SolverName
 from mag.costs import COSTS
-from mag.methods import METHODS
+from mag.methods import METHODS, Resources
 from mag.results import published
 
 
@@ -124,12 +124,13 @@ def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -
         labels = np.arange(n)
     else:
         z = np.ascontiguousarray(z - z.mean(axis=0))
-        options: dict[str, Any] = {"threads": 1, "progress": Progress(None, None)}
+        options = {}
         if method == "mona" and limit < n:
             options["rho"] = math.log(limit + 0.5) / math.log(n)  # int(n**rho) is the limit
         else:
             method = "ona_star"
-        labels = METHODS[method].group(z, k, **options)
+        resources = Resources(np.random.default_rng(0), Progress(None, None))  # one thread; nothing is drawn
+        labels, _ = METHODS[method].run(z, k, resources, options)
     labels, n_groups = number_groups(labels, n)
     if n_groups and not at_least(k, labels, n_groups, False):
         raise group_below(k)

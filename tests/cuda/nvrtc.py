@@ -103,19 +103,17 @@ def matrix(architectures, every_k=False):
 
 
 def main():
-    """Print the table of docs/guide/gpu.md: registers by architecture; memory, stack, spills.  `every_k` for all k."""
+    """Print the table of docs/guide/gpu.md: the most that a kernel takes.  `every_k` for all k."""
     rows = {}
-    for (number, name, options), (_, uses) in matrix(ARCHITECTURES, every_k="every_k" in sys.argv):
+    for (number, name, _), (_, uses) in matrix(ARCHITECTURES, every_k="every_k" in sys.argv):
         for kernel, use in uses.items():
-            about = ", ".join(f"{option}={value}" for option, value in options.items())
-            rows.setdefault((kernel, f"{name}: {about}"), {})[number] = use
-    print("| kernel | compiled for |", *(f"sm_{number} |" for number in ARCHITECTURES), "shared | stack | spilled |")
+            rows.setdefault((name, kernel), []).append((number, use))
+    print("| source | kernel |", *(f"sm_{number} |" for number in ARCHITECTURES), "shared | stack | spilled |")
     print("|---|---|" + "---|" * (len(ARCHITECTURES) + 3))
-    for (kernel, about), uses in rows.items():
-        worst = [max(getattr(use, what) for use in uses.values()) for what in ("shared", "stack", "spilled")]
-        print(
-            f"| `{kernel}` | {about} |", *(f"{uses[n].registers} |" for n in ARCHITECTURES), *(f"{w} |" for w in worst)
-        )
+    for (name, kernel), uses in sorted(rows.items()):
+        registers = [max(use.registers for number, use in uses if number == n) for n in ARCHITECTURES]
+        worst = [max(getattr(use, what) for _, use in uses) for what in ("shared", "stack", "spilled")]
+        print(f"| {name} | `{kernel}` |", *(f"{most} |" for most in registers + worst))
 
 
 if __name__ == "__main__":

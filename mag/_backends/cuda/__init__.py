@@ -9,7 +9,7 @@ import numpy as np
 from mag._backends import cpu
 from mag._backends.cuda import hybrid
 from mag._backends.cuda.columns import Columns
-from mag._backends.cuda.launch import LARGEST, Device
+from mag._backends.cuda.launch import LARGEST, PER_SM, Device
 from mag._backends.cuda.lines import Lines
 from mag._backends.cuda.neighbors import Neighbors, fits
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
@@ -21,7 +21,6 @@ from mag._lib.errors import ValueMistake
 from mag.costs import Cost
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
-THREADS = 256  # per multiprocessor, which keep it busy
 
 
 @cache
@@ -64,7 +63,7 @@ def _on(number: int) -> Device:
     import cupy
 
     properties = cupy.cuda.runtime.getDeviceProperties(number)
-    lanes = THREADS * properties["multiProcessorCount"]
+    lanes = PER_SM * properties["multiProcessorCount"]
     shared = properties["sharedMemPerBlockOptin"]
     return Device(cupy, cupy.RawModule, number, shared, lanes, hybrid=True, threads=thread_count("threads", None))
 

@@ -23,7 +23,7 @@ from mag._lib.lazy import cached_property
 from mag._lib.threads import each
 from mag.costs import Cost
 from mag.results import published
-from mag.solvers._narrow import PANEL
+from mag.solvers.block import PANEL
 
 SPARE = 0.8  # of the free memory that a batch may take
 
@@ -134,15 +134,17 @@ class Columns:
         """Representatives of all groups, [cols][n // k], what lies behind the last one is unused; cost per column."""
         device, cost = self.device, self.problem.cost
         xp, (cols, n), most = device.xp, self.X.shape, self.starts.shape[1]
-        values, integers = gather(device, self.X, self.order), self.X.dtype.kind != "f"
-        values[self._redone] = 0  # described by the CPU below
+        integers = self.X.dtype.kind != "f"  # distances; reals are read in their order
+        values = gather(device, self.X, self.order) if integers else self.X.astype(np.float64, copy=False)
+        if integers:
+            values[self._redone] = 0  # described by the CPU below
         starts = xp.clip(self.starts, 0, n - 1)
         first = xp.take_along_axis(self.X, xp.take_along_axis(self.order, starts, axis=1), axis=1)
         # they decide which way a half is rounded, so only of signed integers they matter
         origins = first[:, 0].astype(np.int64) if self.X.dtype.kind == "i" else xp.zeros(cols, np.int64)
         centers, losses = (device.empty(cols, most, dtype=np.float64) for _ in range(2))
         shape = np.int32(integers), np.int32(n), np.int32(cols)
-        given = values, self.starts, np.int64(most), self.n_groups, origins, *shape
+        given = values, self.order, self.starts, np.int64(most), self.n_groups, origins, *shape
         device.launch("groups", "represent", cols * most, 128, (*given, centers, losses), cost=cost.name)
         if integers:
             centers = self._placed(first, centers)

@@ -19,7 +19,9 @@ LARGEST = 2**15 - 1  # k up to which sizes fit 16 bits
 SEGMENT = 1024  # values whose groups are followed back by one thread, at least
 STATIC = 1024  # bytes of shared memory that kernels have besides their lines
 CLOCK = 1.5  # of a device, in cycles per nanosecond
-ON_HOST = 10.0  # nanoseconds per value that is solved by the host, with its way there and back
+ON_HOST = 10.0  # nanoseconds per value that is solved by a thread of the host
+BUS = 0.5  # nanoseconds per value on its way to the host and back
+PER_SM, WARPS = 256, 16  # threads that keep a multiprocessor busy; warps that wait side by side there
 REALS = {"double": np.float64, "float": np.float32}
 
 
@@ -130,12 +132,25 @@ def device_time(device: Device, cols: int, n: int, k: int) -> float:
     warm = warm_start(k)
     chunks, length = chunks_of(units, cols, max(1, lanes), warm)
     cycles = 6 * (4 * (2 * k - 1) + 6 * k) if k <= LARGEST_K else 100
-    return cycles / CLOCK * (length + (warm if chunks > 1 else 0)) / units
+    rounds = 1.0 if k <= LARGEST_K else max(1.0, cols * chunks / resident_warps(device, k))
+    return cycles / CLOCK * (length + (warm if chunks > 1 else 0)) / units * rounds
+
+
+def lines_of(cost: str, k: int) -> int:
+    """Numbers that one warp of `block` keeps."""
+    return 5 * k + COSTS[cost].kernel.n_terms * (3 * k + 16)
+
+
+def resident_warps(device: Device, k: int) -> int:
+    """How many warps of `block` run at once: their lines share the shared memory of a multiprocessor."""
+    bytes_ = 8 * lines_of("sse", k) + STATIC
+    return max(1, device.lanes // PER_SM) * min(WARPS, device.shared // bytes_ or WARPS)
 
 
 def host_is_sooner(device: Device, cols: int, n: int, k: int) -> bool:
     """Whether the host solves these columns one by one sooner than the device does all: see docs/guide/gpu.md."""
-    return device.hybrid and device_time(device, cols, n, k) > -(-cols // device.threads) * ON_HOST
+    host = max(-(-cols // device.threads) * ON_HOST, cols * BUS)
+    return device.hybrid and device_time(device, cols, n, k) > host
 
 
 def solve(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[int, int] | None = None) -> Solved:
@@ -178,7 +193,7 @@ def _block(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[
     entry, leave = (device.empty(cols, count, 2 * k, dtype=real) for _ in range(2))
     redone, ending, total = _results(device, cols, k)
     inverse = device.xp.asarray(1.0 / np.maximum(1, np.arange(2 * k)), dtype=real)
-    lines = 5 * k + COSTS[cost].kernel.n_terms * (3 * k + 16)
+    lines = lines_of(cost, k)
     in_shared = lines * np.dtype(real).itemsize <= device.shared - STATIC
     scratch = device.empty(1 if in_shared else cols * count * lines, dtype=real)
     kind = {"cost": cost, "size": Solved(sizes, *[None] * 3).size, "shared": in_shared}

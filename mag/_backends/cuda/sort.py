@@ -1,7 +1,7 @@
 """The stable order of every column, and its values in it: a radix sort of all columns at once (kernels/sort.cu).
 
 CuPy would sort a table by merging (value, index) pairs of 16 bytes, and one column by a radix sort of such pairs, 296
-bytes a value; this moves one word of the key and a 32-bit record, 8 bytes a pass, 200 bytes a value in all.
+bytes a value; this moves one word of the key and a 32-bit record, 8 bytes a pass, 196 bytes a value in all.
 """
 
 from typing import Any
@@ -33,9 +33,11 @@ def sort(device: Device, x: Any, records: Any, flags: Any) -> Any:
     device.launch("sort", "keys", threads, 256, (x, *shape, *cut, words, differ, counts), **kind)
     for number in range(width):
         if number == 4:
-            device.launch("sort", "lift", cols * n, 256, (x, differ, *shape, words, other, records, spare), **kind)
+            lifted = x, differ, *shape, *cut, words, other, records, spare, counts
+            device.launch("sort", "lift", threads, 256, lifted, **kind)
+            del lifted
         known = differ, *shape, *cut, np.int32(number), counts
-        if number > 0:  # the first digits are counted
+        if number % 4:  # the first digits of a word are counted already
             device.launch("sort", "count", threads, 256, (words, other, *known), **kind)
         device.launch("sort", "offsets", 256 * cols, 256, (differ, cut[0], np.int32(number), counts), **kind)
         device.launch("sort", "scatter", threads, 256, (words, other, records, spare, *known), **kind)

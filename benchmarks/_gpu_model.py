@@ -1,0 +1,174 @@
+"""What the CUDA backend should cost, from counts: bytes, operations, launches, the bus.  No device was measured.
+
+Assumed: memory at SHARE of its peak, as scattered writes reach at best; float64 without fused operations; a thread that
+waits for itself STEP cycles an operation, a warp SEARCH cycles a search of four columns; LAUNCH seconds a launch, TRIP
+seconds a wait for the device; BUS bytes per second to and from the host.
+"""
+
+from mag._backends.cuda.launch import (
+    ON_HOST,
+    PER_SM,
+    SEGMENT,
+    Device,
+    chunks_of,
+    device_time,
+    host_is_sooner,
+    resident_warps,
+    size_type,
+    warm_start,
+)
+from mag.solvers._narrow import LARGEST_K, PANEL
+
+# memory in bytes/s; additions or multiplications in float64 per second; multiprocessors; clock; shared memory of each
+DEVICES = {
+    "A100 40 GB": {"memory": 1.555e12, "float64": 9.7e12 / 2, "processors": 108, "clock": 1.41e9, "shared": 163 << 10},
+    "RTX 4090": {"memory": 1.008e12, "float64": 1.29e12 / 2, "processors": 128, "clock": 2.52e9, "shared": 99 << 10},
+}
+SHARE = 0.6
+SEARCH = 400
+STEP = 6
+LAUNCH, TRIP, BUS = 5e-6, 20e-6, 20e9
+PASSES = 8  # of float64
+# transpose; keys, passes, lift, place; solve; walk to spread; cut; label, count
+LAUNCHES = 1 + (1 + 3 * PASSES - 2 + 1 + 1) + 3 + 4 + 1 + 3
+
+
+def sort_bytes(width: int = 8) -> float:
+    """What the sort of values of `width` bytes moves per value, every digit included: see kernels/sort.cu."""
+    words = -(-width // 4)
+    passes = (
+        width * (4 + 8 + 8) - 4 * words - 4
+    )  # words are counted, except by their first digit, and moved with records
+    lift = 4 + 8 + 4 if width > 4 else 0
+    return width + 4 + passes + lift + (4 + width + 8 + 2 / 8)  # keys, passes, the higher word, values in order
+
+
+def bytes_per_value(k: int) -> dict[str, float]:
+    """What every step must read and write per value, float64 in, int32 labels out."""
+    size, segment, group = size_type(k)().itemsize, max(SEGMENT, 8 * k), 1.2 * k  # groups of 1.2 k on average
+    restart = 8 / PANEL if k <= LARGEST_K else 8 / k
+    return {
+        "transpose": 8 + 8,  # of a table whose rows are records
+        "sort": sort_bytes(),
+        "solve": 8 + size + restart,
+        "walk, link": size + 3 * 8 * (2 * k - 1) / segment,
+        "cut": size + 4 / group,
+        "label": 4 + 4 + 4 / group,
+        "count": 4 + 8 / group,
+        "represent": 4 + 8 + 20 / group,
+        "mask": 4 + 8 + 8 / group,
+    }
+
+
+GROUPING = ("transpose", "sort", "solve", "walk, link", "cut", "label", "count")
+
+
+def operations_per_value(k: int) -> float:
+    """Additions, multiplications and comparisons in float64 per value, cost "sse"."""
+    if k <= LARGEST_K:  # per size up to 2k-1: y, its square, two sums; per size from k on: a cost, a sum, a comparison
+        return 4 * (2 * k - 1) + 6 * k
+    return 3 * 8 + 20 * 6  # sums of rows and columns, then about twenty sizes per column
+
+
+def solving(device: dict, cols: int, n: int, k: int) -> dict[str, float]:
+    """Seconds of the solver: of arithmetic, and of a thread or warp that waits for itself."""
+    lanes, warm, operations = PER_SM * device["processors"], warm_start(k), operations_per_value(k)
+    if k <= LARGEST_K:
+        units = -(-n // PANEL)
+        chunks, length = chunks_of(units, cols, lanes, warm)
+        more = 1 + (chunks - 1) * warm / units  # warm starts
+        rounds = max(1.0, cols * chunks / lanes)
+        cycles = (length + (warm if chunks > 1 else 0)) * PANEL * operations * STEP * rounds
+    else:
+        more = 1.0
+        warps = resident_warps(Device(None, None, shared=device["shared"], lanes=lanes), k)
+        cycles = n / 4 * SEARCH * max(1.0, cols / warps)
+    return {"float64": cols * n * operations * more / device["float64"], "latency": cycles / device["clock"]}
+
+
+def columns_time(device: dict, cols: int, n: int, k: int, steps: tuple[str, ...] = GROUPING) -> float:
+    """Seconds of a call: memory of all steps but the solver's, the longest of what the solver needs, launches."""
+    moved, rate = bytes_per_value(k), SHARE * device["memory"]
+    others = sum(moved[step] for step in steps if step != "solve")
+    own = max(moved["solve"] * cols * n / rate, *solving(device, cols, n, k).values())
+    return others * cols * n / rate + own + LAUNCHES * LAUNCH
+
+
+def model(cols: int, n: int, on_cpu: dict[int, float]) -> list[dict]:
+    """Milliseconds for a table; `on_cpu` are nanoseconds per value of one core."""
+    rows = []
+    for name, device in DEVICES.items():
+        for k, nanoseconds in on_cpu.items():
+            moved, own = bytes_per_value(k), solving(device, cols, n, k)
+            rows.append(
+                {
+                    "device": name,
+                    "k": k,
+                    "bytes/value": sum(moved[step] for step in GROUPING),
+                    "with masked": sum(moved.values()),
+                    "sort ms": 1e3 * moved["sort"] * cols * n / (SHARE * device["memory"]),
+                    "float64 ms": 1e3 * own["float64"],
+                    "latency ms": 1e3 * own["latency"],
+                    "call ms": 1e3 * columns_time(device, cols, n, k),
+                    "16 cores ms": 1e-6 * nanoseconds * cols * n / 16,
+                }
+            )
+    return rows
+
+
+def one_column() -> list[dict]:
+    """The rule that chooses the hybrid way for one column on an A100: nanoseconds per value, bytes over the bus."""
+    rows, lanes = [], PER_SM * DEVICES["A100 40 GB"]["processors"]
+    for n, k in ((10_000, 3), (1_000_000, 3), (1_000_000, 10), (100_000, 100), (2_000_000, 20), (2_000_000, 100)):
+        device = Device(None, None, lanes=lanes, hybrid=True, threads=16)
+        chosen = "hybrid" if host_is_sooner(device, 1, n, k) else "device"
+        times = {"device, ns": device_time(device, 1, n, k), "hybrid, ns": ON_HOST}
+        rows.append({"n": n, "k": k, **times, "chosen": chosen, "bus, bytes": 8 + 4 / k if chosen == "hybrid" else 0.0})
+    return rows
+
+
+def projections(m: int, n: int, d: int, k: int, on_cpu: float) -> list[dict]:
+    """Directions projected, grouped and scored; `on_cpu` are nanoseconds per direction and record of one core."""
+    steps = {"project": d + 8.0, "rank": 4 + 4 + 4.0, "squares": 4 + 8.0 * d, "score": 8 / (1.2 * k)}
+    rows = []
+    for name, device in DEVICES.items():
+        own = sum(steps.values()) * m * n / (SHARE * device["memory"])  # squares read records from the second cache
+        bus = {"up": 8 * n * d + 8 * m * d, "down": 12 * m + 4 * n}
+        rows.append(
+            {
+                "device": name,
+                "bytes/value": sum(steps.values()) + sum(bytes_per_value(k)[step] for step in GROUPING[1:]),
+                "bus up, MB": bus["up"] / 1e6,
+                "bus down, MB": bus["down"] / 1e6,
+                "call ms": 1e3 * (columns_time(device, m, n, k, GROUPING[1:]) + own + sum(bus.values()) / BUS),
+                "16 cores ms": 1e-6 * on_cpu * m * n / 16,
+            }
+        )
+    return rows
+
+
+def lists(n: int, d: int, k: int, counted: dict[str, float], on_cpu: float) -> list[dict]:
+    """MDAV's lists; `counted` per record, and `on_cpu` seconds per n², of one core.
+
+    Half of the records are free on average, and no box is skipped: the most that a scan can take.
+    """
+    near, far = counted["near"] * n, counted["far"] * n
+    bus = {"up": 8 * n * d + 8 * n + 4 * (near + far), "down": near * (12 * (2 * k + 6) + 4) + far * (12 * 8 + 4)}
+    launches, waits = counted["launches"] * n, counted["waits"] * n
+    rows = []
+    for name, device in DEVICES.items():
+        scanned = (near + far) * n / 2 * d
+        time = max(3 * scanned / device["float64"], 8 * scanned / (2 * device["memory"]))  # half from the second cache
+        rows.append(
+            {
+                "device": name,
+                "n": n,
+                "lists": near + far,
+                "launches": launches,
+                "bus up, MB": bus["up"] / 1e6,
+                "bus down, MB": bus["down"] / 1e6,
+                "call s": time + launches * LAUNCH + waits * TRIP + sum(bus.values()) / BUS,
+                "16 cores s": on_cpu * n * n / 16,
+            }
+        )
+    return rows
