@@ -17,6 +17,7 @@ have one array for both, of `length_for(layout, …)` float64.
 
 import math
 from collections import namedtuple
+from functools import lru_cache
 
 import numpy as np
 from numba import types
@@ -57,6 +58,7 @@ def work_for(layout, *shape):
     return Work(np.empty(room.reals), np.empty(room.wholes, np.int64))
 
 
+@lru_cache(256)  # small calls would notice
 def length_for(layout, *shape):
     """How many float64 hold what a layout cuts."""
     room = Room()

@@ -67,11 +67,13 @@ def frame_at(cost, s, b, columns):
     origin = 2 * s.k
     shift = b - origin
     f = Frame(s.x, s.w, shift, center(cost, s.x, b - 1), s.sums, s.inverse)
-    clear(s.sums, origin, zero(cost))
+    nought = clear(s.sums, origin, zero(cost))
+    carry = nought
     for p in range(origin - 1, first_row(b, s.k) - shift - 1, -1):
-        step(s.sums, terms(cost, f, p), p + 1, p, -1)
+        carry = go_on(s.sums, carry, terms(cost, f, p), p, -1)
+    carry = nought
     for p in range(origin, origin + columns - 1):
-        step(s.sums, terms(cost, f, p), p, p + 1, 1)
+        carry = go_on(s.sums, carry, terms(cost, f, p), p + 1, 1)
     return f
 
 
@@ -114,39 +116,41 @@ def min_of(a, b):
 
 
 def clear(sums, p, nought):
-    """Every line is 0 at the anchor."""
+    """Every line is 0 at the anchor: these zeros."""
 
 
-def step(sums, values, source, target, sign):
-    """Continue every line from one position to its neighbor."""
+def go_on(sums, carry, values, p, sign):
+    """Every line goes on to position p, from `carry`, the sums at its neighbor: the sums there."""
 
 
 @overload(clear, **INLINE)
 def _clear(sums, p, nought):
     if len(sums) == 0:
-        return lambda sums, p, nought: None
+        return lambda sums, p, nought: ()
 
     def each(sums, p, nought):
         sums[0][p] = nought
-        clear(sums[1:], p, nought)
+        return (nought,) + clear(sums[1:], p, nought)
 
     return each
 
 
-@overload(step, prefer_literal=True, **INLINE)
-def _step(sums, values, source, target, sign):
+@overload(go_on, prefer_literal=True, **INLINE)
+def _go_on(sums, carry, values, p, sign):
     if len(sums) == 0:
-        return lambda sums, values, source, target, sign: None
+        return lambda sums, carry, values, p, sign: ()
 
     if sign.literal_value > 0:
 
-        def each(sums, values, source, target, sign):
-            sums[0][target] = sums[0][source] + values[0]
-            step(sums[1:], values[1:], source, target, 1)
+        def each(sums, carry, values, p, sign):
+            here = carry[0] + values[0]
+            sums[0][p] = here
+            return (here,) + go_on(sums[1:], carry[1:], values[1:], p, 1)
     else:
 
-        def each(sums, values, source, target, sign):
-            sums[0][target] = sums[0][source] - values[0]
-            step(sums[1:], values[1:], source, target, -1)
+        def each(sums, carry, values, p, sign):
+            here = carry[0] - values[0]
+            sums[0][p] = here
+            return (here,) + go_on(sums[1:], carry[1:], values[1:], p, -1)
 
     return each
