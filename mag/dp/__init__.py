@@ -1,0 +1,31 @@
+"""Differential privacy: tables that hardly change when one person is added or left out.
+
+Noise is drawn by OpenDP (extra ``dp``); `sample`, `delta_for` and `k_for` work without.
+"""
+
+from collections.abc import Callable
+
+from mag.dp import testing
+from mag.dp._budget import Budget, BudgetExceeded
+from mag.dp._delta import delta_for, k_for
+from mag.dp._domain import Categories, Levels, Numbers
+from mag.dp._release import Guarantee, PrivateRelease
+from mag.dp.sample import sample
+
+__all__ = [
+    "Budget",
+    "BudgetExceeded",
+    "Categories",
+    "Guarantee",
+    "Levels",
+    "Numbers",
+    "PrivateRelease",
+    "delta_for",
+    "k_for",
+    "sample",
+    "testing",
+]
+
+MECHANISMS: dict[str, Callable[..., PrivateRelease]] = {
+    "sample": sample,
+}
