@@ -3,7 +3,7 @@
 A mechanism runs once for every outcome of its draws, which a source of this file plays; what it publishes is the
 outcome.  The hockey-stick divergence of two laws, Σ max(0, P - e^ε Q), is the least δ for which they are close.
 
-Noise on integers is played as the noisy value itself, from `low` to `high`, where both ends stand for all beyond: as long as
+Noise on integers is played as the noisy value itself, from one end of a window to the other, where both ends stand for all beyond: as long as
 true values lie between them, all outcomes beyond an end have the same ratio of probabilities, and nothing is lost.
 """
 
@@ -27,8 +27,11 @@ class Player:
 
     holds = True
 
-    def __init__(self, outcomes, low, high):
-        self.outcomes, self.low, self.high, self.probability = iter(outcomes), low, high, 1.0
+    def __init__(self, outcomes, window, windows):
+        self.outcomes, self.window, self.windows, self.probability = iter(outcomes), window, windows, 1.0
+
+    def check_noise(self):
+        pass
 
     def next(self, every):
         try:
@@ -43,10 +46,11 @@ class Player:
         return np.array(kept, bool)
 
     def add_noise(self, values, noise):
-        noisy = self.next(itertools.product(range(self.low, self.high + 1), repeat=len(values)))
+        low, high = self.windows.get(noise.what, self.window)
+        noisy = self.next(itertools.product(range(low, high + 1), repeat=len(values)))
         scale = noise.sensitivity / noise.epsilon
         for value, seen in zip(values.tolist(), noisy, strict=True):
-            self.probability *= noisy_value(value, seen, float(scale), self.low, self.high)
+            self.probability *= noisy_value(value, seen, float(scale), low, high)
         return np.array(noisy, np.int64)
 
     def choose(self, scores, noise):
@@ -80,12 +84,12 @@ def permute_and_flip(scores, rate):
     return [share / math.factorial(len(scores)) for share in law]
 
 
-def law_of(run, low=0, high=4):
+def law_of(run, window=(0, 4), windows=None):
     """What a mechanism publishes, and how probably."""
     law, prefixes = Counter(), [()]
     while prefixes:
         prefix = prefixes.pop()
-        player = Player(prefix, low, high)
+        player = Player(prefix, window, windows or {})
         with using(player):
             try:
                 published = run()
@@ -132,7 +136,7 @@ def _replaces(rows, rest):
     return len(rows) == len(rest) + 1 and min(left.values()) >= 0
 
 
-def worst(run, databases, epsilon, kind="add_remove", low=0, high=4):
+def worst(run, databases, epsilon, kind="add_remove", window=(0, 4), windows=None):
     """The largest divergence of all neighbors: the δ that a mechanism really has."""
-    laws = {rows: law_of(lambda rows=rows: run(rows), low, high) for rows in databases}
+    laws = {rows: law_of(lambda rows=rows: run(rows), window, windows) for rows in databases}
     return max(divergence(laws[one], laws[other], epsilon) for one, other in neighbors(databases, kind))

@@ -10,6 +10,10 @@ from mag.dp._budget import Budget, BudgetExceeded
 from mag.dp._delta import delta_for, k_for
 from mag.dp._domain import Categories, Levels, Numbers
 from mag.dp._release import Guarantee, PrivateRelease
+from mag.dp.histogram import histogram
+from mag.dp.means import means
+from mag.dp.mondrian import mondrian
+from mag.dp.quantile import quantile
 from mag.dp.sample import sample
 
 __all__ = [
@@ -21,11 +25,19 @@ __all__ = [
     "Numbers",
     "PrivateRelease",
     "delta_for",
+    "histogram",
     "k_for",
+    "means",
+    "mondrian",
+    "quantile",
     "sample",
     "testing",
 ]
 
 MECHANISMS: dict[str, Callable[..., PrivateRelease]] = {
+    "histogram": histogram,
+    "means": means,
+    "mondrian": mondrian,
+    "quantile": quantile,
     "sample": sample,
 }

@@ -17,6 +17,7 @@ from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.lock import alone
 from mag.dp._delta import positive
 from mag.dp._domain import exact
+from mag.dp._random import source
 
 NEIGHBORS = {"add_remove": "one record more or fewer", "replace": "one record replaced"}
 WAIT = 30.0  # seconds for another process that writes the ledger
@@ -206,6 +207,8 @@ def charge(
     """The entries of a call, charged to its budget if it has one."""
     if budget is not None and not isinstance(budget, Budget):
         raise TypeMistake(f"budget must be a mag.dp.Budget; got {checks.shown(budget)}.")
+    if not source().holds:
+        what = f"{what} (NOT PRIVATE: drawn with a known seed)"
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     entry = Entry(what, tuple(map(str, columns)), epsilon, delta, neighbors, contributions, now)
     if budget is not None:

@@ -22,6 +22,7 @@ from mag._lib.hierarchy import Hierarchy
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 STEPS = 2**31  # so that sums of 2**32 records fit into 64 bits
+POINTS = 10**6  # among which one is chosen
 EXACT = 2**53  # integers that float64 tells apart
 
 
@@ -256,6 +257,12 @@ def _rows_of(tree: Any) -> list[list[Hashable]]:
     if len({row[0] for row in rows}) < len(rows):
         raise ValueMistake("tree must have one row for every value; some values have several.")
     return rows
+
+
+def check_points(option: str, domain: Any) -> None:
+    """Not more points than one can be chosen among."""
+    if domain.n_points > POINTS:
+        raise ValueMistake(f"{option} must have at most {POINTS} points to choose among; take a larger step.")
 
 
 def exact(option: str, number: Any) -> Fraction:

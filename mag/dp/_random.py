@@ -34,6 +34,10 @@ class Source(Protocol):
 
     holds: bool  # whether nobody can repeat the draws
 
+    def check_noise(self) -> None:
+        """Raise where noise cannot be drawn; before anything is charged or read."""
+        ...
+
     def keep(self, n: int, chance: int) -> npt.NDArray[np.bool_]:
         """True with probability chance / 2**53, for n records."""
         ...
@@ -51,6 +55,12 @@ class Secure:
     """The operating system's randomness."""
 
     holds = True
+
+    def check_noise(self) -> None:
+        """OpenDP must be installed."""
+        from mag.dp._opendp import require
+
+        require()
 
     def keep(self, n: int, chance: int) -> npt.NDArray[np.bool_]:
         """53 bits a record."""

@@ -236,6 +236,11 @@ def warn_about_delta(delta: Fraction, n: int | None = None) -> tuple[str, ...]:
     return ()
 
 
+def check_neighbors(neighbors: Any) -> str:
+    """Who must not be told apart."""
+    return checks.one_of("neighbors", neighbors, NEIGHBORS)
+
+
 def check_contributions(contributions: Any) -> int:
     """How many records one person may have."""
     return checks.integer("contributions", contributions, 1, 10**6, "10**6")

@@ -116,8 +116,8 @@ def sample(
     fixed = tuple(f"{name}: {domain.describe()}" for name, domain in columns.items())
     sentence = (
         f"Drawn with probability {chance / CHANCES:.3g} and withheld where fewer than {least} records fell into a "
-        f"cell: {promise(asked, price, 'add_remove', share)}. Cells were fixed beforehand ({'; '.join(fixed)}). Published: "
-        f"{int(counts.sum())} records in {len(counts)} cells, each true for a drawn record up to clamping."
+        f"cell: {promise(asked, price, 'add_remove', share)}. Cells were fixed beforehand ({'; '.join(fixed)}). "
+        f"Published: {int(counts.sum())} records in {len(counts)} cells, each true for a drawn record up to clamping."
     )
     options = {"beta": chance / CHANCES, "k": least, "exact_delta": round_up(exact_delta(least, chance, asked / share))}
     guarantee = make_guarantee("sample", (asked, price), "add_remove", share, fixed, sentence)

@@ -50,6 +50,9 @@ class _Seeded:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
 
+    def check_noise(self) -> None:
+        pass
+
     def keep(self, n: int, chance: int) -> npt.NDArray[np.bool_]:
         return np.array([self._random.randrange(CHANCES) < chance for _ in range(n)], np.bool_)
 
