@@ -3,8 +3,9 @@
 A mechanism runs once for every outcome of its draws, which a source of this file plays; what it publishes is the
 outcome.  The hockey-stick divergence of two laws, Σ max(0, P - e^ε Q), is the least δ for which they are close.
 
-Noise on integers is played as the noisy value itself, from one end of a window to the other, where both ends stand for all beyond: as long as
-true values lie between them, all outcomes beyond an end have the same ratio of probabilities, and nothing is lost.
+Noise on integers is played as the noisy value itself, from one end of a window to the other, where both ends stand for
+all beyond: as long as true values lie between them, all outcomes beyond an end have the same ratio of probabilities,
+and nothing is lost.
 """
 
 import itertools
@@ -17,7 +18,7 @@ import numpy as np
 from mag.dp._random import using
 
 
-class Branch(Exception):
+class Branch(Exception):  # noqa: N818 - it is none
     def __init__(self, outcomes):
         self.outcomes = outcomes
 
@@ -136,7 +137,14 @@ def _replaces(rows, rest):
     return len(rows) == len(rest) + 1 and min(left.values()) >= 0
 
 
+def laws_of(run, databases, window=(0, 4), windows=None):
+    return {rows: law_of(lambda rows=rows: run(rows), window, windows) for rows in databases}
+
+
+def worst_of(laws, epsilon, kind="add_remove"):
+    return max(divergence(laws[one], laws[other], epsilon) for one, other in neighbors(list(laws), kind))
+
+
 def worst(run, databases, epsilon, kind="add_remove", window=(0, 4), windows=None):
     """The largest divergence of all neighbors: the δ that a mechanism really has."""
-    laws = {rows: law_of(lambda rows=rows: run(rows), window, windows) for rows in databases}
-    return max(divergence(laws[one], laws[other], epsilon) for one, other in neighbors(databases, kind))
+    return worst_of(laws_of(run, databases, window, windows), epsilon, kind)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from mag.dp import testing
 from mag.dp._budget import Budget, BudgetExceeded
 from mag.dp._delta import delta_for, k_for
-from mag.dp._domain import Categories, Levels, Numbers
+from mag.dp._domain import Categories, Domain, Levels, Numbers
 from mag.dp._release import Guarantee, PrivateRelease
 from mag.dp.histogram import histogram
 from mag.dp.means import means
@@ -20,6 +20,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Categories",
+    "Domain",
     "Guarantee",
     "Levels",
     "Numbers",

@@ -20,6 +20,7 @@ from mag.dp._domain import exact
 from mag.dp._random import source
 
 NEIGHBORS = {"add_remove": "one record more or fewer", "replace": "one record replaced"}
+NO_LEDGER = "{!r} must be a ledger of mag.dp.Budget; a line of it is none."
 WAIT = 30.0  # seconds for another process that writes the ledger
 
 
@@ -81,7 +82,9 @@ class Budget:
     mag.dp.BudgetExceeded: this call needs epsilon 0.5, but 0.3 of 1 are left.
     """
 
-    def __init__(self, epsilon: float, delta: float = 0, file: str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self, epsilon: float | Fraction, delta: float | Fraction = 0, file: str | os.PathLike[str] | None = None
+    ) -> None:
         self.epsilon, self.delta = positive("epsilon", epsilon), exact("delta", delta)
         if not 0 <= self.delta < 1:
             raise ValueMistake(f"delta must be a number from 0 to below 1; got {delta}.")
@@ -91,6 +94,18 @@ class Budget:
         if self.file is not None:
             with self._alone():
                 self._read()
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> "Budget":
+        """The budget of a ledger that exists, with the ε and δ that it was begun with."""
+        place = pathlib.Path(file)
+        try:
+            with open(place, encoding="utf-8") as ledger:
+                head = json.loads(ledger.readline())
+            epsilon, delta = Fraction(head["epsilon"]), Fraction(head["delta"])
+        except (ValueError, TypeError, KeyError):
+            raise ValueMistake(NO_LEDGER.format(place.name)) from None
+        return cls(epsilon, delta, place)
 
     @property
     def ledger(self) -> tuple[Entry, ...]:
@@ -172,7 +187,7 @@ class Budget:
             first, *lines = [json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines()]
             entries = [Entry.from_json(line) for line in lines]
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise ValueMistake(f"{self.file.name!r} must be a ledger of mag.dp.Budget; a line of it is none.") from None
+            raise ValueMistake(NO_LEDGER.format(self.file.name)) from None
         if first != head:
             raise ValueMistake(f"{self.file.name!r} is the ledger of another budget; pass its epsilon and delta.")
         self._entries = entries

@@ -21,6 +21,7 @@ from mag._lib.hierarchy import Hierarchy
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Real = float | Fraction | decimal.Decimal
 STEPS = 2**31  # so that sums of 2**32 records fit into 64 bits
 POINTS = 10**6  # among which one is chosen
 EXACT = 2**53  # integers that float64 tells apart
@@ -74,7 +75,7 @@ class Numbers(Domain):
     mag.ValueMistake: step must divide high - low; got low=0, high=1, step=0.3.
     """
 
-    def __init__(self, low: float, high: float, step: float, missing: float | None = None) -> None:
+    def __init__(self, low: Real, high: Real, step: Real, missing: Real | None = None) -> None:
         self.low, self.high, self.step = exact("low", low), exact("high", high), exact("step", step)
         if self.step <= 0 or self.high <= self.low:
             raise ValueMistake(f"low must be below high, and step positive; got low={low}, high={high}, step={step}.")
@@ -290,7 +291,8 @@ class Lookup:
     def __init__(self, categories: Sequence[Hashable], places: Sequence[int], otherwise: int) -> None:
         pairs = list(zip(categories, places, strict=True))[::-1]  # the first of those that are written alike
         self._words = {_word(category): place for category, place in pairs}
-        self._numbers = {_number(category): place for category, place in pairs}
+        numbers = {_number(category): place for category, place in pairs}
+        self._numbers = {number: place for number, place in numbers.items() if math.isfinite(number)}
         self._otherwise = otherwise
 
     def __call__(self, cell: Any) -> int:

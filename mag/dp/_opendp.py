@@ -24,7 +24,7 @@ def require() -> Any:
         import opendp.prelude as dp
     except ImportError as error:
         sentence = "mag.dp needs OpenDP for its random numbers: pip install 'mag-sdc[dp]'"
-        raise ImportError(sentence, name="opendp") from error
+        raise ModuleNotFoundError(sentence, name="opendp") from error
     dp.enable_features("contrib")
     return dp
 
