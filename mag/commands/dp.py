@@ -115,9 +115,9 @@ def dp(
 
     Examples:
     mag dp sample people.csv -o out.csv --epsilon 1 --delta 1e-6 --numbers age=0:120:10 --drop name
-    mag dp histogram people.csv -o out.csv --epsilon 1 --numbers age=0:120:20 --categories region=north,south
-    mag dp mondrian people.csv -o out.csv --epsilon 2 --numbers age=0:120:1 --numbers income=0:200000:100 --depth 5
-    mag dp means people.csv -o out.csv --epsilon 1 --numbers income=0:200000:100 -k 50 -n 6010
+    mag dp histogram people.csv -o out.csv --epsilon 1 --categories region=north,south --drop name
+    mag dp mondrian people.csv -o out.csv --epsilon 2 --numbers age=0:120:1 --depth 5 --drop name
+    mag dp means people.csv -o out.csv --epsilon 1 --numbers income=0:200000:100 -k 50 -n 6010 --drop name
     """
     passed = {name: value for name, value in locals().items() if name not in NOT_OPTIONS and value is not None}
     if mechanism not in MECHANISMS:
