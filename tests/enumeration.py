@@ -31,7 +31,7 @@ class Player:
     def __init__(self, outcomes, window, windows):
         self.outcomes, self.window, self.windows, self.probability = iter(outcomes), window, windows, 1.0
 
-    def check_noise(self):
+    def check(self, *largest):
         pass
 
     def next(self, every):

@@ -293,7 +293,7 @@ def test_noise_is_that_of_the_closed_form():
 
 @pytest.mark.parametrize("monotonic", [True, False])
 def test_choices_are_those_of_the_closed_form(monotonic):
-    noise, draws, scores = _random.Noise("scores", 1, Fraction(1), monotonic), 10_000, (0, 2, 1, 2)
+    noise, draws, scores = _random.Noise("scores", 1, Fraction(1), True, monotonic), 10_000, (0, 2, 1, 2)
     law = permute_and_flip(scores, 1 if monotonic else 0.5)
     for source in (_random.Secure(), mag.dp.testing._Seeded(1)):
         found = Counter(source.choose(np.array(scores), noise) for _ in range(draws))
@@ -336,7 +336,7 @@ def test_draws_are_as_frequent_as_computed_with():
 
 
 def test_wide_sums_do_not_overflow():
-    noisy = _opendp.add_noise(np.array([2**62, -(2**62), 2**40]), _random.Noise("sums", 1, Fraction(1)))
+    noisy = _random.Secure().add_noise(np.array([2**62, -(2**62), 2**40]), _random.Noise("sums", 1, Fraction(1)))
     assert np.abs(noisy - [2**62, -(2**62), 2**40]).max() < 100
 
 
@@ -364,6 +364,7 @@ def test_seeded_releases_are_marked_everywhere(mechanism, tmp_path):
 def test_without_opendp_samples_are_drawn_and_noise_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp", None)
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    _opendp.measurement.cache_clear()
     budget = mag.dp.Budget(1, 1e-6)
     for name, run in CALLS.items():
         if name != "sample":
@@ -376,9 +377,16 @@ def test_without_opendp_samples_are_drawn_and_noise_is_refused(monkeypatch):
 
 def test_opendp_still_computes_prices_as_it_did():
     """A new version must be looked at: `_opendp` is the only file that names it."""
-    assert _opendp.measure(_random.Noise("", 1, Fraction(1, 2)), False) == 0.5
-    assert _opendp.measure(_random.Noise("", 1, Fraction(1, 2)), True) == 0.5
-    assert _opendp.measure(_random.Noise("", 3, Fraction(1, 4), True), True) == 0.25
+    assert _opendp.measure(_random.Noise("", 1, Fraction(1, 2))) == 0.5
+    assert _opendp.measure(_random.Noise("", 1, Fraction(1, 2), chosen=True)) == 0.5
+    assert _opendp.measure(_random.Noise("", 3, Fraction(1, 4), chosen=True, monotonic=True)) == 0.25
+    for epsilon in map(Fraction, ("0.1", "1/3", "0.7", "3", "1/1000")):
+        for noise in (
+            _random.Noise("", 7, epsilon),
+            _random.Noise("", 7, epsilon, True),
+            _random.Noise("", 7, epsilon, True, True),
+        ):
+            assert epsilon * (1 - Fraction(1, 10**12)) < Fraction(_opendp.measure(noise)) <= epsilon
 
 
 # ---- budgets
@@ -529,6 +537,25 @@ def test_domains_say_what_is_wrong(make, sentence):
     with pytest.raises(mag.Mistake) as error:
         make()
     assert str(error.value) == sentence
+
+
+def test_an_epsilon_that_cannot_be_drawn_is_refused_before_anything_is_charged():
+    budget = mag.dp.Budget(1)
+    domains = {"age": mag.dp.Numbers(0, 2**19, 1)}
+    for run in (
+        lambda: mag.dp.mondrian(Untouchable(age=None), domains, 1e-14, budget=budget),
+        lambda: mag.dp.means(Untouchable(age=None), "age", domains["age"], 2, 1e-14, 5, budget=budget),
+    ):
+        with pytest.raises(mag.Mistake, match="epsilon must be larger for values of this range"):
+            run()
+    assert not budget.ledger
+
+
+def test_sentences_do_not_promise_more_than_holds():
+    for number in (Fraction(1, 3), Fraction("2.63178346e-11"), Fraction(1), Fraction("1e-6"), Fraction(2, 7)):
+        shown = mag.dp._budget.written_up(number)
+        assert number <= Fraction(shown) <= number * (1 + Fraction(1, 10**5))
+    assert mag.dp._budget.written_up(Fraction(1, 10**6)) == "1e-06"
 
 
 # ---- the command

@@ -190,6 +190,13 @@ def test_diversity_is_counted_in_the_class():
     assert mag.privacy.distinct_l_diversity(classes, sensitive) == 1
 
 
+def test_any_superset_would_forgive_every_class():
+    """Definition 3.14: a class of one disease looks like all who have it, who are no region of ages."""
+    age, disease = [1, 1, 5, 5, 9, 9], ["flu", "flu", "ulcer", "ulcer", "flu", "flu"]
+    assert mag.privacy.mt_closeness(age, disease, m=2, supersets=[0, 0, 1, 1, 0, 0]) == 0
+    assert mag.privacy.mt_closeness(age, disease, m=4) > 0.3
+
+
 def test_insensitive_groups_need_a_bijection():
     """Definition 3.19 asks that every group has one like it: two may have the same one, and a count tells."""
     before, after = [{1, 2}, {3, 4}, {5, 6}], [{1, 2, 3, 4}, {5, 7}]

@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import decimal
 import json
 import os
 import pathlib
@@ -208,6 +209,15 @@ def _sum(entries: Sequence[Entry]) -> tuple[Fraction, Fraction]:
 def written(number: Fraction) -> str:
     """0.3 for three tenths."""
     return f"{float(number):.6g}"
+
+
+def written_up(number: Fraction) -> str:
+    """Six digits that do not promise more than holds."""
+    near = written(number)
+    if Fraction(near) >= number:
+        return near
+    with decimal.localcontext(prec=6, rounding=decimal.ROUND_CEILING):
+        return f"{decimal.Decimal(number.numerator) / number.denominator:.6g}"
 
 
 def charge(

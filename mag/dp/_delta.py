@@ -114,6 +114,8 @@ def positive(option: str, number: Any) -> Fraction:
     value = exact(option, number)
     if value <= 0:
         raise ValueMistake(f"{option} must be a positive number; got {number}.")
+    if value > 10**6:
+        raise ValueMistake(f"{option} must be at most 10**6, which is no privacy at all; got {number}.")
     return value
 
 

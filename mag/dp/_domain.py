@@ -328,7 +328,8 @@ def _word(cell: Any) -> str:
 def read_numbers(cells: npt.NDArray[Any]) -> Floats:
     """Every cell as float64; NaN where it is missing or no number."""
     if cells.dtype.kind in "biuf":
-        return cells.astype(np.float64)
+        with np.errstate(all="ignore"):  # a warning would tell that a long double is large
+            return cells.astype(np.float64)
     return np.fromiter(map(_number, cells.tolist()), np.float64, len(cells))
 
 

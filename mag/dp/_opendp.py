@@ -4,8 +4,9 @@ OpenDP computes what a scale costs, rounded up; the scale is enlarged until that
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ TYPE = "i64"  # `int` is 32 bits there, and a larger sum an error
 
 
 def require() -> Any:
-    """OpenDP, or a sentence about how to install it; before any table is read."""
+    """OpenDP, or a sentence about how to install it."""
     try:
         import opendp.prelude as dp
     except ImportError as error:
@@ -29,50 +30,39 @@ def require() -> Any:
     return dp
 
 
-def add_noise(values: Integers, noise: Noise) -> Integers:
-    """Discrete Laplace noise on every value; saturated where 64 bits end."""
-    measurement = _laplace(noise.sensitivity, noise.epsilon)
-    return np.array(measurement(np.clip(values, -LARGEST, LARGEST).tolist()), np.int64)
+def draw(values: Integers, noise: Noise) -> Any:
+    """Values with discrete Laplace noise, saturated where 64 bits end; or the place of the highest score after
+    exponential noise (permute-and-flip).
+    """
+    return measurement(noise)(np.clip(values, -LARGEST, LARGEST).tolist())
 
 
-def choose(scores: Integers, noise: Noise) -> int:
-    """The place of the highest score after exponential noise (permute-and-flip)."""
-    measurement = _noisy_max(noise.sensitivity, noise.epsilon, noise.monotonic)
-    return int(measurement(np.clip(scores, -LARGEST, LARGEST).tolist()))
-
-
-def measure(noise: Noise, chosen: bool) -> float:
+def measure(noise: Noise) -> float:
     """The ε that OpenDP computes for the noise as it is drawn."""
-    how = _noisy_max(noise.sensitivity, noise.epsilon, noise.monotonic) if chosen else _laplace(
-        noise.sensitivity, noise.epsilon
-    )  # fmt: skip
-    return float(how.map(noise.sensitivity))
+    return float(measurement(noise).map(noise.sensitivity))
 
 
-@cache
-def _laplace(sensitivity: int, epsilon: Fraction) -> Any:
+@lru_cache(maxsize=1024)
+def measurement(noise: Noise) -> Any:
+    """OpenDP's, with the least scale that costs ε."""
     dp = require()
-    space = dp.vector_domain(dp.atom_domain(T=TYPE)), dp.l1_distance(T=TYPE)
-    return _within(lambda scale: dp.m.make_laplace(*space, scale=scale), sensitivity, epsilon, Fraction(sensitivity))
+    domain = dp.vector_domain(dp.atom_domain(T=TYPE))
+    if not noise.chosen:
+        metric = dp.l1_distance(T=TYPE)
+        return _within(lambda scale: dp.m.make_laplace(domain, metric, scale=scale), noise, noise.sensitivity)
+    metric, divergence = dp.linf_distance(T=TYPE, monotonic=noise.monotonic), dp.max_divergence()
+    least = noise.sensitivity if noise.monotonic else 2 * noise.sensitivity
+    return _within(lambda scale: dp.m.make_noisy_max(domain, metric, divergence, scale=scale), noise, least)
 
 
-@cache
-def _noisy_max(sensitivity: int, epsilon: Fraction, monotonic: bool) -> Any:
-    dp = require()
-    space = dp.vector_domain(dp.atom_domain(T=TYPE)), dp.linf_distance(T=TYPE, monotonic=monotonic)
-    least = Fraction(sensitivity if monotonic else 2 * sensitivity)
-    measure = dp.max_divergence()
-    return _within(lambda scale: dp.m.make_noisy_max(*space, measure, scale=scale), sensitivity, epsilon, least)
-
-
-def _within(make: Any, sensitivity: int, epsilon: Fraction, least: Fraction) -> Any:
-    """With the least scale, least / ε, enlarged by rounding where that costs more than ε."""
-    scale = float(least / epsilon)
-    if not 0 < scale < 2.0**60:
-        raise ValueMistake(f"epsilon must be larger for values of this range; got {float(epsilon):g}.")
+def _within(make: Callable[[float], Any], noise: Noise, least: int) -> Any:
+    """With the scale least / ε, enlarged by rounding where that costs more than ε."""
+    scale = float(least / noise.epsilon)
+    if scale > 2.0**60:
+        raise ValueMistake(f"epsilon must be larger for values of this range; got {float(noise.epsilon):g} for them.")
     for _ in range(10):
-        measurement = make(scale)
-        if Fraction(measurement.map(sensitivity)) <= epsilon:
-            return measurement
+        made = make(scale)
+        if Fraction(made.map(noise.sensitivity)) <= noise.epsilon:
+            return made
         scale = math.nextafter(scale, math.inf)
     raise AssertionError("OpenDP's cost of a scale is not what it was")

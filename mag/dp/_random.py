@@ -26,6 +26,7 @@ class Noise:
     what: str
     sensitivity: int
     epsilon: Fraction
+    chosen: bool = False  # scores, of which one is chosen; else values, to which noise is added
     monotonic: bool = False  # scores that one record more moves into one direction only
 
 
@@ -34,8 +35,8 @@ class Source(Protocol):
 
     holds: bool  # whether nobody can repeat the draws
 
-    def check_noise(self) -> None:
-        """Raise where noise cannot be drawn; before anything is charged or read."""
+    def check(self, *largest: Noise) -> None:
+        """Raise where noise up to these cannot be drawn; before anything is charged or read."""
         ...
 
     def keep(self, n: int, chance: int) -> npt.NDArray[np.bool_]:
@@ -56,11 +57,12 @@ class Secure:
 
     holds = True
 
-    def check_noise(self) -> None:
-        """OpenDP must be installed."""
-        from mag.dp._opendp import require
+    def check(self, *largest: Noise) -> None:
+        """OpenDP must be installed, and must have the scales."""
+        from mag.dp._opendp import measurement
 
-        require()
+        for noise in largest:
+            measurement(noise)
 
     def keep(self, n: int, chance: int) -> npt.NDArray[np.bool_]:
         """53 bits a record."""
@@ -73,15 +75,15 @@ class Secure:
 
     def add_noise(self, values: Integers, noise: Noise) -> Integers:
         """OpenDP's discrete Laplace."""
-        from mag.dp._opendp import add_noise
+        from mag.dp._opendp import draw
 
-        return add_noise(values, noise)
+        return np.array(draw(values, noise), np.int64)
 
     def choose(self, scores: Integers, noise: Noise) -> int:
         """OpenDP's permute-and-flip."""
-        from mag.dp._opendp import choose
+        from mag.dp._opendp import draw
 
-        return choose(scores, noise)
+        return int(draw(scores, noise))
 
 
 _SOURCE: ContextVar[Source] = ContextVar("source", default=Secure())  # noqa: B039 - it has no state

@@ -18,7 +18,7 @@ from mag._lib import checks
 from mag._lib.atomic import MANIFEST, digest, writing
 from mag._lib.errors import ValueMistake
 from mag._lib.json_types import to_json_types
-from mag.dp._budget import NEIGHBORS, Entry, written
+from mag.dp._budget import NEIGHBORS, Entry, written, written_up
 from mag.dp._random import Noise, source
 from mag.dp._table import build_frame
 
@@ -74,7 +74,6 @@ class PrivateRelease:
     ledger: tuple[Entry, ...]
     options: Mapping[str, Any]
     noise: tuple[Noise, ...] = ()
-    chosen: tuple[Noise, ...] = ()
     warnings: tuple[str, ...] = field(default=())
 
     def __repr__(self) -> str:
@@ -110,7 +109,7 @@ class PrivateRelease:
             "contributions": promised.contributions,
             "public": list(promised.public),
             "options": to_json_types(dict(self.options)),
-            "noise": [*_describe(self.noise, False), *_describe(self.chosen, True)],
+            "noise": _describe(self.noise),
             "ledger": [entry.to_json() for entry in self.ledger],
             "warnings": list(self.warnings),
         }
@@ -188,15 +187,15 @@ def _array(series: Any) -> npt.NDArray[Any]:
     return np.array(series.to_list(), object) if series.dtype == nw.String else series.to_numpy()
 
 
-def _describe(noise: tuple[Noise, ...], chosen: bool) -> list[dict[str, Any]]:
+def _describe(drawn: tuple[Noise, ...]) -> list[dict[str, Any]]:
     """With the ε that OpenDP computes for what was drawn."""
-    if not noise:
+    if not drawn:
         return []
     from mag.dp._opendp import measure
 
     return [
-        {"of": one.what, "sensitivity": one.sensitivity, "epsilon": str(one.epsilon), "measured": measure(one, chosen)}
-        for one in noise
+        {"of": noise.what, "sensitivity": noise.sensitivity, "epsilon": str(noise.epsilon), "measured": measure(noise)}
+        for noise in drawn
     ]
 
 
@@ -206,7 +205,7 @@ def _shown(value: Any) -> str:
 
 def promise(epsilon: Fraction, delta: Fraction, neighbors: str, contributions: int) -> str:
     """1-differentially private (one record more or fewer)."""
-    price = written(epsilon) if not delta else f"({written(epsilon)}, {written(delta)})"
+    price = written_up(epsilon) if not delta else f"({written_up(epsilon)}, {written_up(delta)})"
     unit = NEIGHBORS[neighbors]
     if contributions > 1:
         unit = f"one person with at most {contributions} records " + (

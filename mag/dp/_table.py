@@ -79,6 +79,8 @@ def _read_series(name: Hashable, series: Any) -> npt.NDArray[Any]:
         raise _wrong_type(name, series.dtype)
     if series.dtype.is_integer() or series.dtype.is_float():
         missing = np.asarray(series.is_null().to_numpy(), bool)
+        if series.dtype.is_integer() and missing.any():  # floats would round others' numbers
+            return _objects(series.to_list())
         numbers = series.fill_null(0).to_numpy()
         if numbers.dtype.kind in "iuf":
             return np.where(missing, np.nan, numbers) if missing.any() else numbers

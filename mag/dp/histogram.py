@@ -109,10 +109,10 @@ def histogram(
     limit = checks.integer("max_cells", max_cells, 1, 10**8, "10**8")
     if delta is None:
         check_cells(math.prod(sizes), limit)
-    source().check_noise()
+    noise = Noise("counts", SENSITIVITY[kind] * share, asked)
+    source().check(noise)
     ledger = charge(budget, "histogram", list(columns), asked, price, kind, share)
 
-    noise = Noise("counts", SENSITIVITY[kind] * share, asked)
     occurring, occurrences = count_cells(read_cells(opened, columns, person, share), sizes)
     if delta is None:
         cells, counts = _every_cell(sizes), np.zeros(math.prod(sizes), np.int64)

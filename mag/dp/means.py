@@ -82,7 +82,8 @@ def means(
     checks.flag("records", records)
     opened = Opened(table)
     check_columns(opened, {column: domain}, drop)
-    source().check_noise()
+    noise = Noise("sums", domain.n_cells * share, asked)
+    source().check(noise)
     ledger = charge(budget, "means", [column], asked, asked * 0, "replace", share)
 
     points = np.sort(domain.locate_points(opened.read(column)))
@@ -90,7 +91,6 @@ def means(
         raise ValueMistake(f"n must be the number of records of the table, which is public here; got {n}.")
     starts = np.arange(size // least) * least
     sizes = np.diff(starts, append=size)
-    noise = Noise("sums", domain.n_cells * share, asked)
     sums = source().add_noise(np.add.reduceat(points, starts), noise)
     noisy = np.sort(np.clip(sums / sizes, 0, domain.n_cells))  # as the true means are sorted
     values = noisy * float(domain.step) + float(domain.low)

@@ -139,7 +139,8 @@ def mondrian(
         check_points(f"columns[{name!r}]", domain)
     shares = _split(asked, levels, len(columns), order == "spread", stop, centroids, draw)
     chance, least, price = _plan_draw(draw, k, delta, beta, shares.draw, share)
-    source().check_noise()
+    largest = _largest_noise([domain.n_cells for domain in columns.values()], shares, share)
+    source().check(*largest)
     ledger = charge(budget, "mondrian", list(columns), asked, price, "add_remove", share)
 
     coded = check_lengths([domain.locate_points(opened.read(name)) for name, domain in columns.items()])
@@ -148,9 +149,8 @@ def mondrian(
     boxes = cutter.cut(levels)
     kept = source().keep(len(points), chance) if draw else np.ones(len(points), np.bool_)  # after the cuts
     counts = np.array([int(kept[box.rows].sum()) for box in boxes], np.int64)
-    noise = () if draw else (Noise("counts", share, shares.count),)
-    if noise:
-        counts = source().add_noise(counts, noise[0])
+    if not draw:
+        counts = source().add_noise(counts, Noise("counts", share, shares.count))
     values = (
         _means(points, boxes, counts, list(columns.values()), share, shares.mean) if centroids and not draw else None
     )
@@ -168,10 +168,9 @@ def mondrian(
         "depth": levels, "k": least, "centroids": centroids, "order": order, "stop": stop, "draw": draw,
         "beta": chance / CHANCES if draw else None, "shares": {name: str(own) for name, own in vars(shares).items()},
     }  # fmt: skip
-    chosen = (Noise("cuts", share, shares.cut),) if levels else ()
     guarantee = make_guarantee("mondrian", (asked, price), "add_remove", share, fixed, sentence)
     warnings = warn_about_delta(price)
-    return PrivateRelease(opened.build(published), guarantee, ledger, options, noise, chosen, warnings)
+    return PrivateRelease(opened.build(published), guarantee, ledger, options, largest, warnings)
 
 
 def _split(epsilon: Fraction, levels: int, d: int, dimension: bool, stop: bool, centroids: bool, draw: bool) -> Shares:
@@ -182,6 +181,19 @@ def _split(epsilon: Fraction, levels: int, d: int, dimension: bool, stop: bool, 
     none = Fraction(0)
     leaf = (none, none, rest) if draw else (rest / 2, rest / 2 / d, none) if centroids else (rest, none, none)
     return Shares(step, step if dimension else none, step if stop else none, *leaf)
+
+
+def _largest_noise(steps: list[int], shares: Shares, share: int) -> tuple[Noise, ...]:
+    """What is drawn for the whole domain; smaller boxes need less."""
+    spread = max(width * (WEIGHT // width) for width in steps)
+    every = (
+        Noise("cuts", share, shares.cut, chosen=True),
+        Noise("spreads", spread * share, shares.dimension, chosen=True, monotonic=True),
+        Noise("sizes", share, shares.stop),
+        Noise("counts", share, shares.count),
+        Noise("sums", max(steps) * share, shares.mean),
+    )
+    return tuple(noise for noise in every if noise.epsilon)
 
 
 def _plan_draw(
@@ -232,7 +244,7 @@ class _Cutter:
         weights = {j: WEIGHT // self.steps[j] for j in wide}
         scores = [int(np.abs(self._doubled(box, j)).sum()) * weights[j] for j in wide]
         widest = max((box.high[j] - box.low[j]) * weights[j] for j in wide)
-        noise = Noise("spreads", widest * self.share, self.shares.dimension, monotonic=True)
+        noise = Noise("spreads", widest * self.share, self.shares.dimension, chosen=True, monotonic=True)
         return wide[source().choose(np.array(scores, np.int64), noise)]
 
     def _doubled(self, box: Box, j: int) -> Integers:
@@ -245,7 +257,7 @@ class _Cutter:
         counts = np.bincount(places - box.low[j], minlength=box.high[j] - box.low[j] + 1)
         below = np.cumsum(counts)[:-1]
         scores = -np.abs(2 * below - len(places)).astype(np.int64)
-        cut = box.low[j] + 1 + source().choose(scores, Noise("cuts", self.share, self.shares.cut))
+        cut = box.low[j] + 1 + source().choose(scores, Noise("cuts", self.share, self.shares.cut, chosen=True))
         left = places < cut
         return [
             Box(box.low, (*box.high[:j], cut - 1, *box.high[j + 1 :]), box.rows[left]),

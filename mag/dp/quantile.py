@@ -67,14 +67,14 @@ def quantile(
     check_domain("domain", domain, (Numbers,))
     check_points("domain", domain)
     opened = Opened({"x": x})
-    source().check_noise()
+    widest = max(place.numerator, place.denominator - place.numerator)
+    noise = Noise("scores", (widest if kind == "add_remove" else place.denominator) * share, asked, chosen=True)
+    source().check(noise)
     ledger = charge(budget, "quantile", ["x"], asked, Fraction(0), kind, share)
 
     points = domain.locate_points(opened.read("x"))
     counts = np.bincount(points, minlength=domain.n_points).astype(np.int64)
     scores = _score(counts, place)
-    widest = max(place.numerator, place.denominator - place.numerator)
-    noise = Noise("scores", (widest if kind == "add_remove" else place.denominator) * share, asked)
     value = domain.point(source().choose(scores, noise))
 
     fixed = (domain.describe(), f"q = {place}")
@@ -84,7 +84,7 @@ def quantile(
     )
     guarantee = make_guarantee("quantile", (asked, Fraction(0)), kind, share, fixed, sentence)
     data = {"q": np.array([plain(place)]), "value": np.array([value])}
-    return PrivateRelease(data, guarantee, ledger, {"q": str(place)}, chosen=(noise,))
+    return PrivateRelease(data, guarantee, ledger, {"q": str(place)}, (noise,))
 
 
 def _score(counts: Integers, place: Fraction) -> Integers:

@@ -50,7 +50,7 @@ class _Seeded:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
 
-    def check_noise(self) -> None:
+    def check(self, *largest: Noise) -> None:
         pass
 
     def keep(self, n: int, chance: int) -> npt.NDArray[np.bool_]:
