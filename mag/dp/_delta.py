@@ -14,7 +14,7 @@ import decimal
 import math
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from mag._lib import checks
@@ -22,7 +22,7 @@ from mag._lib.errors import ValueMistake
 from mag.dp._domain import exact
 
 CHANCES = 2**53  # a probability is a multiple of 1 / CHANCES, so that it is drawn as it is computed with
-SIZES = 200_000  # of cells that are looked at; a smaller ε needs more
+SIZES = 10_000  # of cells that are looked at; a smaller ε needs more
 NEGLIGIBLE = Decimal("1e-20")
 CONTEXT = decimal.Context(prec=50, rounding=decimal.ROUND_HALF_EVEN, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 ROUNDING = 1 + Decimal("1e-18")  # far above what 50 digits and terms left out can add up to
@@ -143,7 +143,7 @@ def round_up(number: Fraction) -> float:
     return near if Fraction(near) >= number else math.nextafter(near, math.inf)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def exact_delta(k: int, chance: int, epsilon: Fraction) -> Fraction:
     """δ(ε) of the docstring of this module, rounded up; β is `chance` / CHANCES."""
     with decimal.localcontext(CONTEXT):
@@ -153,17 +153,14 @@ def exact_delta(k: int, chance: int, epsilon: Fraction) -> Fraction:
             1 - (1 - beta) / growth,
             1 - growth * (1 - beta),
         )  # terms are positive for j > above·m, j < below·m
+        likely = max(k, math.ceil(k / above) - 1)
+        best = max(_up(_Binomial(beta, k), likely, k, growth, above), beta**k)  # of cells of k records
+        last = _last_size(best, beta, above, below)
+        if last > k + SIZES:
+            raise ValueMistake("epsilon is too small for an exact delta; take a larger epsilon.")
         upper, lower = _Binomial(beta, k), _Binomial(beta, k)
-        fall, rise = (
-            _relative_entropy(above, beta),
-            _relative_entropy(below, beta) if below > 0 else Decimal("Infinity"),
-        )
-        best, m = Decimal(0), k
-        while not _is_last(m, best, fall, rise, beta):
-            if m > k + SIZES:
-                raise ValueMistake("epsilon is too small for an exact delta; take a larger epsilon.")
+        for m in range(k, last + 1):
             best = max(best, _up(upper, m, k, growth, above), _down(lower, m, k, growth, below))
-            m += 1
         return min(Fraction(best * ROUNDING), Fraction(1))
 
 
@@ -220,11 +217,15 @@ def _down(law: _Binomial, m: int, k: int, growth: Decimal, below: Decimal) -> De
     return seen + max(Decimal(0), withheld)
 
 
-def _is_last(m: int, best: Decimal, fall: Decimal, rise: Decimal, beta: Decimal) -> bool:
-    """Whether no larger cell can have a larger δ, by Chernoff's bound."""
-    if not best:
-        return False
-    return (-m * fall).exp() < best and (rise.is_infinite() or (-m * rise).exp() / (1 - beta) < best)
+def _last_size(best: Decimal, beta: Decimal, above: Decimal, below: Decimal) -> int:
+    """The size beyond which no cell has a larger δ than `best`.
+
+    By Chernoff's bound: up(m) ≤ P_m[j > above·m] and down(m) ≤ P_m[j < below·m] / (1-β).
+    """
+    last = -best.ln() / _relative_entropy(above, beta)
+    if below > 0:
+        last = max(last, -(best * (1 - beta)).ln() / _relative_entropy(below, beta))
+    return math.ceil(last) + 1
 
 
 def _relative_entropy(a: Decimal, b: Decimal) -> Decimal:

@@ -137,7 +137,26 @@ class Numbers(Domain):
         return f"{plain(self.low)} to {plain(self.high)} in steps of {plain(self.step)}"
 
 
-class Categories(Domain):
+class Listed(Domain):
+    """Cells with a name each, looked up."""
+
+    labels: list[Any]
+    lookup: "Lookup"
+
+    def locate_cells(self, cells: npt.NDArray[Any]) -> Integers:
+        """The place of every value's name."""
+        return number_cells(cells, self.lookup)
+
+    def label(self, cell: int) -> Any:
+        """The name."""
+        return self.labels[cell]
+
+    def center(self, cell: int) -> Any:
+        """The name."""
+        return self.labels[cell]
+
+
+class Categories(Listed):
     """A list of categories; unknown and missing values are `other`.
 
     A number matches a category that is written like it, as 1 and "1".  Where categories and `other` have different
@@ -165,34 +184,21 @@ class Categories(Domain):
         if not listed:
             raise ValueMistake("categories must name at least one category; got none.")
         labels = [*listed, *([] if other in listed else [other])]
-        self._others = labels.index(other)
         same = len({type(label) for label in labels}) == 1 and isinstance(other, (str, int, float))
-        self.labels: list[Any] = labels if same else [str(label) for label in labels]
+        self.labels = labels if same else [str(label) for label in labels]
         self.n_cells = len(labels)
-        self._lookup = Lookup(labels, range(len(labels)), self._others)
+        self.lookup = Lookup(labels, range(len(labels)), labels.index(other))
         self._listed, self._other = listed, other
 
     def __repr__(self) -> str:
         return f"Categories({self._listed!r}, other={self._other!r})"
-
-    def locate_cells(self, cells: npt.NDArray[Any]) -> Integers:
-        """The place of every category in the list."""
-        return number_cells(cells, self._lookup)
-
-    def label(self, cell: int) -> Any:
-        """The category."""
-        return self.labels[cell]
-
-    def center(self, cell: int) -> Any:
-        """The category."""
-        return self.labels[cell]
 
     def describe(self) -> str:
         """The number of categories."""
         return f"{len(self._listed)} categories and {self._other!r}"
 
 
-class Levels(Domain):
+class Levels(Listed):
     """A hierarchy at one level: every value becomes its ancestor there; unknown and missing values become the root.
 
     Parameters
@@ -216,24 +222,12 @@ class Levels(Domain):
         rows = _rows_of(tree)
         self.level = checks.integer("level", level, 0, len(rows[0]) - 1, "height")
         nodes = list(dict.fromkeys([rows[0][-1], *(row[self.level] for row in rows)]))  # the root is 0
-        self.labels: list[Any] = nodes if len({type(node) for node in nodes}) == 1 else [str(node) for node in nodes]
+        self.labels = nodes if len({type(node) for node in nodes}) == 1 else [str(node) for node in nodes]
         self.n_cells, self._values = len(nodes), len(rows)
-        self._lookup = Lookup([row[0] for row in rows], [nodes.index(row[self.level]) for row in rows], 0)
+        self.lookup = Lookup([row[0] for row in rows], [nodes.index(row[self.level]) for row in rows], 0)
 
     def __repr__(self) -> str:
         return f"Levels({self._values} values, level={self.level})"
-
-    def locate_cells(self, cells: npt.NDArray[Any]) -> Integers:
-        """The ancestor of every value; the root is 0."""
-        return number_cells(cells, self._lookup)
-
-    def label(self, cell: int) -> Any:
-        """The name of the node."""
-        return self.labels[cell]
-
-    def center(self, cell: int) -> Any:
-        """The name of the node."""
-        return self.labels[cell]
 
     def describe(self) -> str:
         """The level."""
