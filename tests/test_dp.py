@@ -63,6 +63,39 @@ def test_decimal_steps_are_exact():
     assert domain.locate_points(np.array([0.04, 0.06, 0.96, 0.25])).tolist() == [0, 1, 10, 3]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "step"),
+    [
+        (0, 1, 0.1),
+        (-3.3, 4.4, 0.7),
+        (0.05, 1.05, 0.01),
+        (10**6, 10**6 + 10, 0.1),
+        (-1, 1, Fraction(1, 64)),
+        (0, 7, Fraction(7, 9)),
+    ],
+)
+def test_cells_begin_where_their_decimal_numbers_do(low, high, step):
+    """At every edge and its neighbors among floats, by a search among edges that were rounded once."""
+    domain = mag.dp.Numbers(low, high, step)
+    edges = np.array([float(domain.low + place * domain.step) for place in range(domain.n_points)])
+    inside = np.random.default_rng(0).uniform(edges[0] - 1, edges[-1] + 1, 1000)
+    values = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf), inside])
+    expected = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, domain.n_cells - 1)
+    assert (domain.locate_cells(values) == expected).all()
+    clamped = np.clip(values, edges[0], edges[-1])
+    away = np.abs(clamped[:, None] - edges)
+    np.testing.assert_allclose(np.abs(clamped - edges[domain.locate_points(values)]), away.min(axis=1), atol=1e-9)
+
+
+def test_cells_of_more_columns_than_64_bits_are_counted():
+    columns = [np.random.default_rng(j).integers(0, 3, 500) * 2**29 for j in range(5)]
+    cells, counts = mag.dp._table.count_cells(columns, [2**31] * 5)
+    rows = Counter(zip(*(column.tolist() for column in columns), strict=True))
+    found = list(zip(*(column.tolist() for column in cells), strict=True))
+    assert found == sorted(rows)
+    assert counts.tolist() == [rows[row] for row in found]
+
+
 class Hostile:
     """An object that nothing can be done with."""
 

@@ -64,7 +64,7 @@ WRONG = {  # what is wrong, and what an error about it names
     'mag.Microaggregator(k="5")': "k",
     'mag.Microaggregator(method="mdaw")': "mdaw",
     'mag.graphs.anonymize([[0, 1]], 2, 2, keep="edge")': "edge",
-    'mag.dp.histogram({"a": x}, {"a": (0, 1)}, 1)': "histogram",
+    'mag.dp.histogram({"a": x}, {"a": (0, 1)}, 1)': "tuple[int, int]",
     'mag.dp.sample({"a": x}, {}, 1, keep="a")': "Never",
     'mag.compare({"a": x}, ["5"], "a")': "int",
     'mag.compare({"a": x}, 5, "a", methods=["mdaw"])': "type",
