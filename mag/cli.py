@@ -21,7 +21,13 @@ from mag._lib.errors import REPORT, CacheWarning, Mistake, NotAnonymous
 from mag._lib.terminal import printable
 
 VIOLATED, MISTAKE, DEFECT = 1, 2, 70  # exit codes; 70 is EX_SOFTWARE of sysexits.h
-EXTRAS = {"fastexcel": "xlsx", "rustworkx": "matching", "scipy": "matching", "xlsxwriter": "xlsx"}  # all others: "cli"
+EXTRAS = {  # all others: "cli"
+    "fastexcel": "xlsx",
+    "opendp": "dp",
+    "rustworkx": "matching",
+    "scipy": "matching",
+    "xlsxwriter": "xlsx",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

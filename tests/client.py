@@ -8,6 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 import mag
+import mag.dp
 import mag.graphs
 import mag.metrics
 import mag.privacy
@@ -31,6 +32,16 @@ def graphs(edges: npt.NDArray[np.int64]) -> int:
     changes: int = found.n_added + found.n_removed
     bound: int = found.bound
     return changes - bound + int(mag.graphs.degrees(found.degrees, 5, cost="roundup").sum())
+
+
+def private(people: pl.DataFrame, folder: pathlib.Path) -> float:
+    budget = mag.dp.Budget(epsilon=2, delta=1e-6, file=folder / "ledger.jsonl")
+    domains = {"age": mag.dp.Numbers(0, 120, 10), "region": mag.dp.Categories(["north"])}
+    release = mag.dp.sample(people, domains, epsilon=1, delta=1e-6, drop=["name"], budget=budget)
+    counted = mag.dp.histogram(people, domains, 1, neighbors="add_remove", drop="name", budget=budget)
+    release.write(folder / "out.csv")
+    print(release.guarantee, counted.manifest()["epsilon"], budget.left)
+    return mag.dp.delta_for(20, 0.1, 0.5) + mag.dp.k_for(1, 1e-6)
 
 
 def tables(people: dict[str, list[Any]], folder: pathlib.Path) -> int:

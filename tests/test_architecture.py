@@ -13,6 +13,7 @@ from mag._backends import BACKENDS
 from mag.bounds import BOUNDS
 from mag.commands import COMMANDS
 from mag.costs import COSTS
+from mag.dp import MECHANISMS
 from mag.files import FORMATS
 from mag.graphs.keep import KEEP
 from mag.methods import METHODS
@@ -27,7 +28,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.commands"],
     ["mag.demo", "mag.info"],
     ["mag.comparison", "mag.estimators"],
-    ["mag.table"],
+    ["mag.dp", "mag.table"],
     ["mag.files", "mag.report"],
     ["mag.assess", "mag.verify"],
     ["mag.frames"],
@@ -142,6 +143,11 @@ def test_tables_equal_files(folder, table):
     assert list(table) == files
 
 
+def test_every_private_mechanism_has_a_file():
+    files = {path.stem for path in (ROOT / "dp").glob("*.py") if not path.stem.startswith("_")}
+    assert {*MECHANISMS, "testing"} == files
+
+
 def test_type_checkers_see_every_measure():
     assert mag.metrics.__all__ == list(METRICS)
     assert mag.privacy.__all__ == ["IntervalDisclosure", "Linkage", *MEASURES]
@@ -190,7 +196,7 @@ def test_backends_is_a_plain_function_whatever_is_imported():
 
 
 def test_import_loads_nothing_heavy():
-    heavy = "numba numpy llvmlite narwhals pandas polars pyarrow sklearn cupy torch jax dask distributed"
+    heavy = "numba numpy llvmlite narwhals pandas polars pyarrow sklearn cupy torch jax dask distributed opendp"
     assert run(f"import mag, sys; print([m for m in {heavy.split()} if m in sys.modules])").strip() == "[]"
 
 

@@ -798,7 +798,7 @@ def test_an_unknown_command_lists_the_known_ones(mag_):
     code, _, complained = mag_("masks")
     assert code == 2
     assert complained.startswith("mag: No such command 'masks'")
-    assert "check, compare, demo, graph, info, mask, risk, utility, warmup" in complained
+    assert "check, compare, demo, dp, graph, info, mask, risk, utility, warmup" in complained
 
 
 def test_module_runs_as_a_program():
@@ -998,7 +998,7 @@ def test_help_names_every_method_and_cost():
     assert sorted(_options.COSTS) == sorted(COSTS)
 
 
-@pytest.mark.parametrize("command", ["", "check", "compare", "demo", "graph", "info", "mask", "risk", "utility"])
+@pytest.mark.parametrize("command", ["", "check", "compare", "demo", "dp", "graph", "info", "mask", "risk", "utility"])
 def test_help_shows_an_example(mag_, monkeypatch, command):
     from mag.methods import METHODS
 
@@ -1017,7 +1017,7 @@ def test_examples_of_the_help_are_calls_that_parse(people, mag_, monkeypatch):
     from mag.commands._app import describe
 
     monkeypatch.chdir(people.parent)
-    for name in ("check", "compare", "graph", "mask", "risk", "utility"):
+    for name in ("check", "compare", "dp", "graph", "mask", "risk", "utility"):
         examples = [line.split() for line in describe(COMMANDS[name])[1].splitlines() if line.startswith(f"mag {name}")]
         assert examples
         for _, *call in examples:

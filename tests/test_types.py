@@ -64,6 +64,8 @@ WRONG = {  # what is wrong, and what an error about it names
     'mag.Microaggregator(k="5")': "k",
     'mag.Microaggregator(method="mdaw")': "mdaw",
     'mag.graphs.anonymize([[0, 1]], 2, 2, keep="edge")': "edge",
+    'mag.dp.histogram({"a": x}, {"a": (0, 1)}, 1)': "tuple[int, int]",
+    'mag.dp.sample({"a": x}, {}, 1, keep="a")': "Never",
     'mag.compare({"a": x}, ["5"], "a")': "int",
     'mag.compare({"a": x}, 5, "a", methods=["mdaw"])': "type",
 }
@@ -74,7 +76,7 @@ def test_type_checkers_accept_right_calls_only(checker, tmp_path):
     """Of a copy of the client that lies elsewhere, as a user's program does."""
     (tmp_path / "right.py").write_text(CLIENT.read_text())
     (tmp_path / "wrong.py").write_text(
-        "import mag\nimport mag.graphs\nx = [1.0, 2.0]\n" + "".join(f"print({call})\n" for call in WRONG)
+        "import mag\nimport mag.graphs, mag.dp\nx = [1.0, 2.0]\n" + "".join(f"print({call})\n" for call in WRONG)
     )
     source = pathlib.Path(mag.__file__).parents[1]
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(source)]}))

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from mag.commands import check, compare, demo, graph, info, mask, risk, utility, warmup
+from mag.commands import check, compare, demo, dp, graph, info, mask, risk, utility, warmup
 
 COMMANDS: dict[str, Callable[..., int | None]] = {
     "check": check.check,
     "compare": compare.compare,
     "demo": demo.demo,
+    "dp": dp.dp,
     "graph": graph.graph,
     "info": info.info,
     "mask": mask.mask,

@@ -1,0 +1,241 @@
+"""What has been spent: Fractions, so that ten tenths are one, and charged before a table is read."""
+
+import contextlib
+import datetime
+import decimal
+import json
+import os
+import pathlib
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mag._lib import checks
+from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
+from mag._lib.lock import alone
+from mag.dp._delta import positive
+from mag.dp._domain import exact
+from mag.dp._random import source
+
+NEIGHBORS = {"add_remove": "one record more or fewer", "replace": "one record replaced"}
+NO_LEDGER = "{!r} must be a ledger of mag.dp.Budget; a line of it is none."
+WAIT = 30.0  # seconds for another process that writes the ledger
+
+
+class BudgetExceeded(RuntimeMistake):
+    """A call that would spend more than is left; nothing was read."""
+
+    __module__ = "mag.dp"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a ledger."""
+
+    what: str
+    columns: tuple[str, ...]
+    epsilon: Fraction
+    delta: Fraction
+    neighbors: str
+    contributions: int
+    time: str
+
+    def to_json(self) -> dict[str, Any]:
+        """With fractions as text."""
+        return vars(self) | {"columns": list(self.columns), "epsilon": str(self.epsilon), "delta": str(self.delta)}
+
+    @classmethod
+    def from_json(cls, line: dict[str, Any]) -> "Entry":
+        """The entry of such a dictionary."""
+        fractions = {name: Fraction(line[name]) for name in ("epsilon", "delta")}
+        return cls(**line | fractions | {"columns": tuple(line["columns"])})
+
+
+class Budget:
+    """All that may be spent on one table, over any number of calls (sequential composition).
+
+    A call that would exceed it raises `BudgetExceeded` before the table is read.  What was charged stays charged, even
+    where the call fails later.
+
+    Parameters
+    ----------
+    epsilon : number
+        All ε.
+    delta : number, optional
+        All δ; default 0.
+    file : path, optional
+        A ledger that several processes share, one line of JSON for each call; it is only ever appended to.
+
+    Examples
+    --------
+    >>> import mag.dp
+    >>> budget = mag.dp.Budget(epsilon=1, delta=1e-6)
+    >>> ages = {"age": [31, 33, 35, 38, 52, 57]}
+    >>> _ = mag.dp.sample(ages, {"age": mag.dp.Numbers(0, 120, 30)}, epsilon=0.7, delta=1e-6, budget=budget)
+    >>> budget.left
+    (Fraction(3, 10), Fraction(0, 1))
+    >>> _ = mag.dp.sample(ages, {"age": mag.dp.Numbers(0, 120, 30)}, epsilon=0.5, delta=1e-6, budget=budget)
+    Traceback (most recent call last):
+    ...
+    mag.dp.BudgetExceeded: this call needs epsilon 0.5, but 0.3 of 1 are left.
+    """
+
+    def __init__(
+        self, epsilon: float | Fraction, delta: float | Fraction = 0, file: str | os.PathLike[str] | None = None
+    ) -> None:
+        self.epsilon, self.delta = positive("epsilon", epsilon), exact("delta", delta)
+        if not 0 <= self.delta < 1:
+            raise ValueMistake(f"delta must be a number from 0 to below 1; got {delta}.")
+        self.file = None if file is None else pathlib.Path(file)
+        self._entries: list[Entry] = []
+        self._lock = threading.Lock()
+        if self.file is not None:
+            with self._alone():
+                self._read()
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> "Budget":
+        """The budget of a ledger that exists, with the ε and δ that it was begun with."""
+        place = pathlib.Path(file)
+        try:
+            with open(place, encoding="utf-8") as ledger:
+                head = json.loads(ledger.readline())
+            epsilon, delta = Fraction(head["epsilon"]), Fraction(head["delta"])
+        except (ValueError, TypeError, KeyError):
+            raise ValueMistake(NO_LEDGER.format(place.name)) from None
+        return cls(epsilon, delta, place)
+
+    @property
+    def ledger(self) -> tuple[Entry, ...]:
+        """What was charged: what, columns, ε, δ, neighbors, contributions, time."""
+        if self.file is not None:
+            with self._alone():
+                self._read()
+        return tuple(self._entries)
+
+    @property
+    def spent(self) -> tuple[Fraction, Fraction]:
+        """ε and δ that were charged."""
+        return _sum(self.ledger)
+
+    @property
+    def left(self) -> tuple[Fraction, Fraction]:
+        """ε and δ that are left."""
+        epsilon, delta = self.spent
+        return self.epsilon - epsilon, self.delta - delta
+
+    def __repr__(self) -> str:
+        epsilon, delta = self.left
+        return (
+            f"Budget(epsilon={written(self.epsilon)}, delta={written(self.delta)}; "
+            f"{written(epsilon)} and {written(delta)} are left)"
+        )
+
+    def charge(self, entry: Entry) -> None:
+        """Enter a call, or raise `BudgetExceeded`."""
+        with self._lock, self._alone():
+            if self.file is not None:
+                self._read()
+            self._check(entry)
+            if self.file is not None:
+                self._append(entry.to_json())
+            self._entries.append(entry)
+
+    def _check(self, entry: Entry) -> None:
+        for name in ("neighbors", "contributions"):
+            first = getattr(self._entries[0], name) if self._entries else getattr(entry, name)
+            if getattr(entry, name) != first:
+                raise ValueMistake(
+                    f"{name} must be the same in all calls of a budget, {first!r}; got {getattr(entry, name)!r}."
+                )
+        epsilon, delta = _sum(self._entries)
+        for name, needed, left, whole in (
+            ("epsilon", entry.epsilon, self.epsilon - epsilon, self.epsilon),
+            ("delta", entry.delta, self.delta - delta, self.delta),
+        ):
+            if needed > left:
+                raise BudgetExceeded(
+                    f"this call needs {name} {written(needed)}, but {written(left)} of {written(whole)} are left."
+                )
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the file, or wait for it."""
+        if self.file is None:
+            yield
+            return
+        until = time.monotonic() + WAIT
+        with contextlib.ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(alone(self.file))
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        raise
+                    time.sleep(0.01)
+            yield
+
+    def _read(self) -> None:
+        assert self.file is not None
+        head = {"epsilon": str(self.epsilon), "delta": str(self.delta)}
+        if not self.file.exists():
+            self._append(head)
+        try:
+            first, *lines = [json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines()]
+            entries = [Entry.from_json(line) for line in lines]
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise ValueMistake(NO_LEDGER.format(self.file.name)) from None
+        if first != head:
+            raise ValueMistake(f"{self.file.name!r} is the ledger of another budget; pass its epsilon and delta.")
+        self._entries = entries
+
+    def _append(self, line: dict[str, Any]) -> None:
+        assert self.file is not None
+        with open(self.file, "a", encoding="utf-8") as ledger:
+            ledger.write(json.dumps(line) + "\n")
+            ledger.flush()
+            os.fsync(ledger.fileno())
+
+
+def _sum(entries: Sequence[Entry]) -> tuple[Fraction, Fraction]:
+    zero = Fraction(0)
+    return sum((entry.epsilon for entry in entries), zero), sum((entry.delta for entry in entries), zero)
+
+
+def written(number: Fraction) -> str:
+    """0.3 for three tenths."""
+    return f"{float(number):.6g}"
+
+
+def written_up(number: Fraction) -> str:
+    """Six digits that do not promise more than holds."""
+    near = written(number)
+    if Fraction(near) >= number:
+        return near
+    with decimal.localcontext(prec=6, rounding=decimal.ROUND_CEILING):
+        return f"{decimal.Decimal(number.numerator) / number.denominator:.6g}"
+
+
+def charge(
+    budget: Any,
+    what: str,
+    columns: Sequence[Any],
+    epsilon: Fraction,
+    delta: Fraction,
+    neighbors: str,
+    contributions: int,
+) -> tuple[Entry, ...]:
+    """The entries of a call, charged to its budget if it has one."""
+    if budget is not None and not isinstance(budget, Budget):
+        raise TypeMistake(f"budget must be a mag.dp.Budget; got {checks.describe(budget)}.")
+    if not source().holds:
+        what = f"{what} (NOT PRIVATE: drawn with a known seed)"
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    entry = Entry(what, tuple(map(str, columns)), epsilon, delta, neighbors, contributions, now)
+    if budget is not None:
+        budget.charge(entry)
+    return (entry,)

@@ -1,0 +1,245 @@
+"""What is returned: the published table, and a sentence that says what is promised and what it rests on."""
+
+import html
+import json
+import os
+import pathlib
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from mag import __version__
+from mag._lib import checks
+from mag._lib.atomic import MANIFEST, digest, writing
+from mag._lib.errors import ValueMistake
+from mag._lib.json_types import to_json_types
+from mag.dp._budget import NEIGHBORS, Entry, written, written_up
+from mag.dp._random import Noise, source
+from mag.dp._table import build_frame
+
+SEEDED = "NOT PRIVATE: drawn with a known seed. "
+PUBLIC = "Bounds, categories and options count as public."
+ADVISED = Fraction(1, 10**6)  # the largest δ without a warning where the number of records is secret
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What is promised, to whom, and what it rests on; `str` is the sentence to publish."""
+
+    mechanism: str
+    epsilon: Fraction
+    delta: Fraction
+    neighbors: str
+    contributions: int
+    public: tuple[str, ...]
+    sentence: str
+    holds: bool
+
+    def __str__(self) -> str:
+        return f"{'' if self.holds else SEEDED}{self.sentence} {PUBLIC}"
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateRelease:
+    """A table that may be published, with its guarantee.
+
+    Attributes
+    ----------
+    data : frame or dict
+        The published table, in the library of the table that it was made of; rows are sorted by value, or in an order
+        that is random.
+    guarantee : Guarantee
+        What is promised.
+    ledger : tuple of Entry
+        What was charged.
+    warnings : tuple of str
+        What a publisher should know; made of options alone.
+
+    Examples
+    --------
+    >>> import mag.dp
+    >>> ages = {"age": [31, 33, 35, 38, 52, 57]}
+    >>> release = mag.dp.sample(ages, {"age": mag.dp.Numbers(0, 120, 30)}, epsilon=1, delta=1e-6)
+    >>> release.guarantee.epsilon, release.guarantee.neighbors
+    (Fraction(1, 1), 'add_remove')
+    """
+
+    data: Any
+    guarantee: Guarantee
+    ledger: tuple[Entry, ...]
+    options: Mapping[str, Any]
+    noise: tuple[Noise, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return f"PrivateRelease: {self.guarantee}"
+
+    def columns(self) -> dict[Hashable, npt.NDArray[Any]]:
+        """The published columns as NumPy arrays."""
+        if isinstance(self.data, Mapping):
+            return dict(self.data)
+        read = nw.from_native(self.data, eager_only=True)
+        return {name: _array(read.get_column(name)) for name in read.columns}
+
+    def manifest(self) -> dict[str, Any]:
+        """What was done, as JSON types: options, guarantee, ledger and noise; nothing was computed from the original.
+
+        Examples
+        --------
+        >>> import mag.dp
+        >>> ages = {"age": [31, 33, 35, 38, 52, 57]}
+        >>> release = mag.dp.sample(ages, {"age": mag.dp.Numbers(0, 120, 30)}, epsilon=1, delta=1e-6)
+        >>> release.manifest()["options"]["k"]
+        58
+        """
+        promised = self.guarantee
+        return {
+            "mag": __version__,
+            "mechanism": promised.mechanism,
+            "guarantee": str(promised),
+            "holds": promised.holds,
+            "epsilon": str(promised.epsilon),
+            "delta": str(promised.delta),
+            "neighbors": promised.neighbors,
+            "contributions": promised.contributions,
+            "public": list(promised.public),
+            "options": to_json_types(dict(self.options)),
+            "noise": _describe(self.noise),
+            "ledger": [entry.to_json() for entry in self.ledger],
+            "warnings": list(self.warnings),
+        }
+
+    def report(self, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
+        """One HTML page with the guarantee and how it was obtained; without any figure of the original.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write the page to.
+        overwrite : bool
+            Replace a file that exists.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(_shown(value))}</td></tr>"
+            for name, value in self.manifest().items()
+        )
+        page = (
+            '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Private release</title>'
+            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'"></head>'
+            f"<body><h1>Private release</h1><p>{html.escape(str(self.guarantee))}</p><table>{rows}</table></body>"
+            "</html>"
+        )
+        if path is not None:
+            self._check_private()
+            with writing(path, overwrite=overwrite) as [draft]:
+                draft.write_text(page, encoding="utf-8")
+        return page
+
+    def write(
+        self, path: str | os.PathLike[str], overwrite: bool = False, sources: tuple[os.PathLike[str], ...] = ()
+    ) -> list[pathlib.Path]:
+        """Write the table and its manifest, both or none.
+
+        Parameters
+        ----------
+        path : path
+            The file, of a format by its ending, as .csv or .parquet.
+        overwrite : bool
+            Replace files that exist.
+        sources : tuple of paths
+            Files that are never replaced.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files.
+        """
+        self._check_private()
+        import polars as pl
+
+        from mag.files import File, Meta
+
+        target = pathlib.Path(path)
+        file, names = File(target, to_write=True), (target, target.with_name(target.name + MANIFEST))
+        frame = build_frame(self.columns(), pl.DataFrame())
+        with writing(*names, sources=sources, overwrite=overwrite) as drafts:
+            file.write(frame, frame.columns, Meta(), drafts[0])
+            hashed = {"name": target.name, "bytes": drafts[0].stat().st_size, "sha256": digest(drafts[0])}
+            drafts[1].write_text(json.dumps(self.manifest() | {"files": {"output": hashed}}, indent=1) + "\n")
+        return list(names)
+
+    def _check_private(self) -> None:
+        if not self.guarantee.holds:
+            raise ValueMistake("a release that was drawn with a known seed is not private and is not written.")
+
+
+def _array(series: Any) -> npt.NDArray[Any]:
+    return np.array(series.to_list(), object) if series.dtype == nw.String else series.to_numpy()
+
+
+def _describe(drawn: tuple[Noise, ...]) -> list[dict[str, Any]]:
+    """With the ε that OpenDP computes for what was drawn."""
+    if not drawn:
+        return []
+    from mag.dp._opendp import measure
+
+    return [
+        {"of": noise.what, "sensitivity": noise.sensitivity, "epsilon": str(noise.epsilon), "measured": measure(noise)}
+        for noise in drawn
+    ]
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, indent=1)
+
+
+def promise(epsilon: Fraction, delta: Fraction, neighbors: str, contributions: int) -> str:
+    """1-differentially private (one record more or fewer)."""
+    price = written_up(epsilon) if not delta else f"({written_up(epsilon)}, {written_up(delta)})"
+    unit = NEIGHBORS[neighbors]
+    if contributions > 1:
+        unit = f"one person with at most {contributions} records " + (
+            "more or fewer" if neighbors == "add_remove" else "replaced"
+        )
+    return f"{price}-differentially private ({unit})"
+
+
+def make_guarantee(
+    mechanism: str,
+    price: tuple[Fraction, Fraction],
+    neighbors: str,
+    contributions: int,
+    public: tuple[str, ...],
+    sentence: str,
+) -> Guarantee:
+    """That holds where nobody can repeat the draws."""
+    return Guarantee(mechanism, *price, neighbors, contributions, public, sentence, source().holds)
+
+
+def warn_about_delta(delta: Fraction, n: int | None = None) -> tuple[str, ...]:
+    """Where δ is so large that somebody's record may well be published as it is."""
+    if n is None and delta > ADVISED:
+        return (f"delta is {written(delta)}; take at most 1e-06, well below one in the number of records.",)
+    if n is not None and delta * n >= 1:
+        return (f"delta is {written(delta)}, not below 1/n; take a much smaller one.",)
+    return ()
+
+
+def check_neighbors(neighbors: Any) -> str:
+    """Who must not be told apart."""
+    return checks.one_of("neighbors", neighbors, NEIGHBORS)
+
+
+def check_contributions(contributions: Any) -> int:
+    """How many records one person may have."""
+    return checks.integer("contributions", contributions, 1, 10**6, "10**6")
