@@ -165,6 +165,7 @@ def with_text_layout(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options of text files in place of its last parameter, `text_layout`."""
 
     def run(
+        *,
         delimiter: Delimiter = None,
         decimal_comma: DecimalComma = False,
         encoding: Encoding = "utf-8",

@@ -187,11 +187,12 @@ def _run_files() -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         people, joint, each = (pathlib.Path(folder) / name for name in ("people.csv", "joint.csv", "each.csv"))
         polars.DataFrame(_people()).write_csv(people)
-        mask(people, ["x", "y"], ["5"], joint, by=["s"], report=joint.with_suffix(".html"), quiet=True)
-        mask(people, ["x", "y"], ["5"], each, drop=["s"], scope="per-column", quiet=True)
+        numbers: dict[str, Any] = {"source": people, "column": ["x", "y"], "k": ["5"], "quiet": True}
+        mask(**numbers, out=joint, by=["s"], report=joint.with_suffix(".html"))
+        mask(**numbers, out=each, drop=["s"], scope="per-column")
         check(joint, ["s", "x", "y"], 5)
-        risk(people, joint)
-        utility(people, joint)
+        risk(original=people, masked=joint)
+        utility(original=people, masked=joint)
 
 
 def _place() -> str:
