@@ -17,6 +17,7 @@ NAMES = ["sex", "age", "race", "marital-status", "education", "native-country"]
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split(":")[0])
     parser.add_argument("--records", type=int, default=30_162)
     parser.add_argument("--methods", nargs="+", default=["mdav", "ona_star"])
@@ -47,7 +48,8 @@ def main() -> None:
                 )
                 took = time.perf_counter() - begin
                 print(
-                    f"{method:10} {k:3} {standardize!s:>12} {release.ncp():8.4f} {took:8.2f} {plain:8.2f} {took / plain:6.1f}",
+                    f"{method:10} {k:3} {standardize!s:>12} {release.ncp():8.4f} {took:8.2f} {plain:8.2f} "
+                    f"{took / plain:6.1f}",
                     flush=True,
                 )
 

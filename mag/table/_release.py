@@ -73,6 +73,10 @@ class Guarantee:
     replaced: tuple[Hashable, ...] = ()
     holds: bool = True
 
+    def facts(self) -> dict[str, Any]:
+        """For the manifest: all attributes, of those about categories the ones that are not empty."""
+        return {name: fact for name, fact in vars(self).items() if name not in ("generalized", "replaced") or fact}
+
     def __str__(self) -> str:
         names, strata = ", ".join(map(str, self.columns)), f" (with {', '.join(map(str, self.by))})" if self.by else ""
         if self.scope == "joint":
@@ -401,9 +405,7 @@ class Release(Generic[Table]):
     def manifest(self) -> dict[str, Any]:
         """What was done, for the record: versions, options, shape, hashes, the guarantee; ready for JSON."""
         published = frame_of(self.data)
-        of_categories = ("generalized", "replaced")
-        stated = {name: fact for name, fact in vars(self.guarantee).items() if fact or name not in of_categories}
-        guarantee = {name: to_json_types(value) for name, value in stated.items()}
+        guarantee = {name: to_json_types(value) for name, value in self.guarantee.facts().items()}
         return {
             "mag": __version__,
             "versions": dict(self._provenance.versions),
