@@ -1,6 +1,7 @@
 """Categories in columns: the embedding, what groups are replaced by, dtypes, what the guarantee says, and no leaks."""
 
 import itertools
+import json
 import pickle
 from collections import Counter
 
@@ -234,8 +235,8 @@ MISTAKES = {
         "hierarchies": {"x": mag.Hierarchy.flat(["baker", "painter"])}
     },
     "order['x'] must hold every value of the column; 3 values of 6 records are not in it.": {"order": {"x": ["baker"]}},
-    "aggregate of 'x', which is nominal, must be one of 'medoid', 'mode'; got 'mean'.": {"aggregate": "mean"},
-    "aggregate of 'y', which is number, must be one of 'max', 'mean', 'median', 'mid_range', 'min', 'range'; got "
+    "aggregate of 'x' (nominal) must be one of 'medoid', 'mode'; got 'mean'.": {"aggregate": "mean"},
+    "aggregate of 'y' (number) must be one of 'max', 'mean', 'median', 'mid_range', 'min', 'range'; got "
     "'ancestor'.": {"aggregate": {"y": "ancestor"}},
     "importance['y'] must be a positive number; got 0.": {"importance": {"y": 0}},
     "hierarchies is not used by numbers that are grouped by themselves; leave it out.": {
@@ -259,6 +260,65 @@ def test_the_manifest_names_columns_and_no_labels():
     plain = mag.microaggregate({"y": AGE}, 2, "y").manifest()
     assert not {"hierarchies", "order", "importance"} & set(plain["options"])
     assert not {"generalized", "replaced"} & set(plain["guarantee"])
+
+
+def test_reports_and_manifests_of_categories(tmp_path):
+    options = {"hierarchies": {"x": TREE}, "aggregate": {"x": "mode", "y": "median"}, "importance": {"y": 2}}
+    release = mag.microaggregate(TABLE, 2, ["x", "y"], **options)
+    json.dumps(release.manifest())
+    assert "x, y are replaced by one value for each group" in release.report(tmp_path / "report.html").read_text()
+    with pytest.raises(RuntimeError, match="need a masked column that is published as numbers"):
+        mag.microaggregate({"x": JOB}, 2, "x", hierarchies={"x": TREE}).risk()
+    copied = pickle.loads(pickle.dumps(release))
+    with pytest.raises(RuntimeError, match="ncp can only be asked of a joint release"):
+        copied.ncp()
+
+
+# ---- random tables
+
+
+def category_table(library, x, y, order):
+    """A column of jobs, one of numbers and one of ranks, with categories that no record has."""
+    jobs, ranks = ["unused secret", *(row[0] for row in JOBS)], [*LEVELS, "never"]
+    if library == "pandas":
+        ordered = pd.Categorical(order, ranks, ordered=True)
+        return pd.DataFrame({"x": pd.Categorical(x, jobs), "y": y, "o": ordered})
+    if library == "pandas arrow":
+        kind = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+        return pd.DataFrame({"x": pd.Series(x, dtype=kind), "y": y, "o": pd.Categorical(order, ranks, ordered=True)})
+    if library == "polars":
+        return pl.DataFrame(
+            {"x": pl.Series(x, dtype=pl.Categorical), "y": y, "o": pl.Series(order, dtype=pl.Enum(ranks))}
+        )
+    codes = pa.array([ranks.index(rank) for rank in order], pa.int8())
+    parts = [pa.array(part, pa.string()).dictionary_encode() for part in (x[:3], x[3:])]
+    ordered = pa.DictionaryArray.from_arrays(codes, pa.array(ranks), ordered=True)
+    return pa.table({"x": pa.chunked_array(parts), "y": y, "o": ordered})
+
+
+@pytest.mark.parametrize("library", ["pandas", "pandas arrow", "polars", "pyarrow"])
+def test_random_tables_are_anonymous_and_true(library):
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        n, k = int(rng.integers(4, 40)), int(rng.integers(1, 5))
+        x = [None if rng.random() < 0.1 else JOBS[i][0] for i in rng.integers(0, 5, n)]
+        order, y = [LEVELS[i] for i in rng.integers(0, 3, n)], rng.integers(0, 30, n).tolist()
+        how = {
+            "x": "ancestor",
+            "o": rng.choice(["median", "range", "mode", "max", "medoid"]),
+            "y": rng.choice(["mean", "range"]),
+        }
+        options = {"aggregate": {name: str(word) for name, word in how.items()}, "hierarchies": {"x": TREE}}
+        table = category_table(library, x, y, order)
+        release = mag.microaggregate(table, k, ["x", "y", "o"], missing="group", small_strata="suppress", **options)
+        published = [["" if pd.isna(cell) else cell for cell in cells(release.data, name)] for name in "xyo"]
+        assert min(Counter(zip(*published, strict=True)).values()) >= k
+        rows_left = np.setdiff1d(np.arange(n), release.withheld_rows())
+        paths = {None: [""], **{row[0]: row for row in JOBS}}
+        assert all(cell in paths[x[row]] for row, cell in zip(rows_left.tolist(), published[0], strict=True))
+        stored = pickle.dumps(release)
+        assert b"secret" not in stored
+        assert b"never" not in stored
 
 
 def test_the_command_takes_hierarchies(tmp_path):

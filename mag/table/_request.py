@@ -206,7 +206,7 @@ def aggregates_of(aggregate: Any, scales: dict[Hashable, str]) -> dict[Hashable,
         if how is not None and how not in allowed:
             listed = ", ".join(map(repr, sorted(allowed)))
             raise ValueMistake(
-                f"aggregate of {name!r}, which is {scale}, must be one of {listed}; got {checks.describe(how)}."
+                f"aggregate of {name!r} ({scale}) must be one of {listed}; got {checks.describe(how)}."
                 if scale != "number" or isinstance(aggregate, Mapping)
                 else f"aggregate must be one of {listed}; got {checks.describe(how)}."
             )
