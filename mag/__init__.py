@@ -14,6 +14,7 @@ __all__ = [
     "Cost",
     "Grouping",
     "Guarantee",
+    "Hierarchy",
     "Mistake",
     "NotAnonymous",
     "RecordGrouping",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from mag.comparison import Comparison, compare
     from mag.costs import Cost
     from mag.estimators import Microaggregator as Microaggregator
+    from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
     from mag.table import Guarantee, Release, microaggregate
 
@@ -59,6 +61,7 @@ _HOMES = {
     "Grouping": "mag.results",
     "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn
     "Guarantee": "mag.table",
+    "Hierarchy": "mag.hierarchy",
     "RecordGrouping": "mag.results",
     "Release": "mag.table",
     "backends": "mag.api.backends",

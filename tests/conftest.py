@@ -21,6 +21,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "files": "test_files",
     "frames": "test_table",
     "graphs": "test_graphs",
+    "hierarchy": "test_hierarchy",
     "methods": "test_table",
     "metrics": "test_metrics",
     "privacy": "test_privacy",

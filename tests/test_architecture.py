@@ -42,6 +42,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.solvers"],
     ["mag.costs"],
     ["mag._compiled"],
+    ["mag.hierarchy"],
     ["mag.reference"],
     ["mag._lib"],
 ]

@@ -206,7 +206,7 @@ def test_unused_categories_go_and_others_keep_their_names():
     assert arrow.grouping.n_groups == 2
     assert arrow.data["g"].to_pylist() == list("aabbbbaa")
     with pytest.raises(TypeError, match="'g' holds categories"):
-        mag.microaggregate(table, 4, ["x", "g"])
+        mag.microaggregate(table, 4, ["x", "g"], scope="per-column")
 
 
 # ---- missing cells
@@ -571,7 +571,7 @@ def test_a_mean_of_times_is_a_time():
 def test_what_has_no_mean_is_refused(column, what):
     for table in (pl.DataFrame({"x": column}), pd.DataFrame({"x": column})):
         with pytest.raises(TypeError, match=f"'x' holds ({what})"):
-            mag.microaggregate(table, 2, "x")
+            mag.microaggregate(table, 2, "x", scope="per-column")
 
 
 def test_integers_of_128_bits_are_exact():

@@ -24,7 +24,7 @@ from mag.graphs.keep import KEEP
 from mag.methods import METHODS
 from mag.solvers import SOLVERS
 from mag.table import _request
-from mag.table._aggregate import AGGREGATES
+from mag.table._categories import ALLOWED
 
 CLIENT = pathlib.Path(__file__).with_name("client.py")
 
@@ -114,7 +114,7 @@ def test_types_list_what_there_is():
         table.Scope: _request.SCOPES,
         table.Missing: _request.MISSING,
         table.SmallStrata: _request.SMALL_STRATA,
-        table.Aggregate: AGGREGATES,
+        table.AggregateName: {how: 0 for every in ALLOWED.values() for how in every},
     }
     for literal, names in listed.items():
         assert list(get_args(literal)) == sorted(names)

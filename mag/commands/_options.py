@@ -63,7 +63,8 @@ Column = Annotated[
     list[str] | None, column_option("A numeric column to look at (default: all). Repeatable.", "--column", "-c")
 ]
 ToMask = Annotated[
-    list[str], column_option("A quasi-identifier to mask: numbers or dates. Repeatable.", "--column", "-c")
+    list[str],
+    column_option("A quasi-identifier to mask: numbers, dates, or with --hierarchy categories.", "--column", "-c"),
 ]
 DecimalComma = Annotated[
     bool,
@@ -75,6 +76,15 @@ Delimiter = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything except writing files.", rich_help_panel=OUTPUT)]
 Encoding = Annotated[str, typer.Option(help="Character encoding.", metavar="NAME", rich_help_panel=TEXT)]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hierarchy",
+        help="A column of categories and its hierarchy, a file of ARX: they become more general together. Repeatable.",
+        metavar="NAME=FILE",
+        rich_help_panel=GROUPING,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)]
 Method = Annotated[
     str, choice_option("How to group whole records; see the list below.", EVERY_METHOD, GROUPING, "--method", "-m")
@@ -212,6 +222,20 @@ def parse_integers(option: str, words: Sequence[str]) -> Any:
     raise ValueMistake(
         f"{option} must be one integer, or NAME=INTEGER for each column; got {', '.join(map(repr, words))}."
     )
+
+
+def parse_hierarchies(words: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
+    """The hierarchy of every column that has one, NAME=FILE; read before anything long begins."""
+    trees: dict[str, Any] = {}
+    for word in words:
+        names = [name for name in columns if word.startswith(f"{name}=")]  # a name may hold =
+        if not names:
+            raise ValueMistake(f"--hierarchy must be NAME=FILE, of a column of -c; got {word!r}.")
+        from mag.hierarchy import Hierarchy
+
+        name = max(names, key=len)
+        trees[name] = Hierarchy.read(word[len(name) + 1 :])
+    return trees
 
 
 def parse_method_options(words: Sequence[str]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def categories(names: Sequence[str]) -> str:
     """What to do with columns that are no numbers."""
     listed = ", ".join(map(repr, names))
     is_or_are = "column {} holds" if len(names) == 1 else "columns {} hold"
-    return f"{is_or_are.format(listed)} no numbers; categories cannot be masked: use --by, --keep or --drop."
+    return f"{is_or_are.format(listed)} no numbers; categories need --hierarchy, --by, --keep or --drop."
 
 
 def write_withheld(path: pathlib.Path, places: Iterable[int]) -> None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from mag._lib import checks
 from mag._lib.errors import TypeMistake, ValueMistake
-from mag._lib.hierarchy import Hierarchy
+from mag.hierarchy import Hierarchy, hierarchy_of
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -203,9 +203,9 @@ class Levels(Listed):
 
     Parameters
     ----------
-    tree : mapping or sequence of sequences
-        The parent of every node but the root; or a row for each value, from the value itself to the root, as in the
-        files of ARX.
+    tree : mag.Hierarchy, mapping or sequence of sequences
+        A hierarchy; or the parent of every node but the root; or a row for each value, from the value itself to the
+        root, as in the files of ARX.
     level : int
         How far up: 0 is the value itself.  Values nearer to the root than others stay themselves on lower levels.
 
@@ -218,7 +218,7 @@ class Levels(Listed):
     ['any', 'crafts', 'health']
     """
 
-    def __init__(self, tree: Mapping[Any, Any] | Sequence[Sequence[Hashable]], level: int) -> None:
+    def __init__(self, tree: Hierarchy | Mapping[Any, Any] | Sequence[Sequence[Hashable]], level: int) -> None:
         rows = _rows_of(tree)
         self.level = checks.integer("level", level, 0, len(rows[0]) - 1, "height")
         nodes = list(dict.fromkeys([rows[0][-1], *(row[self.level] for row in rows)]))  # the root is 0
@@ -236,12 +236,9 @@ class Levels(Listed):
 
 def _rows_of(tree: Any) -> list[list[Hashable]]:
     """From every value to the root, all of one length."""
-    if isinstance(tree, Mapping):
-        read = Hierarchy("tree", tree)
-        names = list(read.number)
-        depth = max(map(len, read.paths.values()))
-        padded = [path + [path[-1]] * (depth - len(path)) for path in read.paths.values()]
-        return [[names[node] for node in reversed(path)] for path in padded]
+    if isinstance(tree, (Mapping, Hierarchy)):
+        read = hierarchy_of("tree", tree)
+        return [[read.labels[node] for node in nodes] for nodes in read.levels.tolist()]
     if isinstance(tree, (str, bytes)) or not isinstance(tree, Sequence) or not tree:
         raise TypeMistake(f"tree must map categories to parents, or be a list of rows; got {checks.describe(tree)}.")
     rows = [list(row) for row in tree]

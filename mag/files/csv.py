@@ -193,7 +193,7 @@ class Csv(Format):
                 sums[name] += strange_cells(text[name], layout, name)
         for name, counts in sums.items():
             if counts["text"] > counts["readable"] + counts["other"]:
-                yield f"column {name!r} holds text, and categories cannot be masked: use --by, --keep or --drop"
+                yield f"column {name!r} holds text, and categories need --hierarchy, --by, --keep or --drop"
                 continue
             words, others = [word for word in WORDS if counts[word]], counts["text"] + counts["other"]
             listed = [f"{counts[word]} {_cells(counts[word])} {word}" for word in words]

@@ -65,8 +65,10 @@ class ArrowFrame(SeriesFrame):
         return ArrowColumn(self.frame.get_column(name), nullable=self.native.schema.field(name).nullable)
 
     def build(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
+        cells = self.cells(rows, names, masked)
         fields = [self.native.schema.field(name) for name in names]
-        return arrow_table(fields, self.cells(rows, names, masked))
+        typed = [field.with_type(own.type) for field, own in zip(fields, cells, strict=True)]  # numbers may be text now
+        return arrow_table(typed, cells)
 
 
 def kind_of(dtype: Any) -> str | None:

@@ -11,8 +11,8 @@ from mag._lib.arrays import read
 from mag._lib.equal import classes_of, columns
 from mag._lib.errors import TypeMistake
 from mag._lib.floats import scaled
-from mag._lib.hierarchy import Hierarchy, read_hierarchies
 from mag._lib.pairs import numeric
+from mag.hierarchy import Hierarchy, read_hierarchies
 
 
 def penalties(
@@ -33,7 +33,8 @@ def penalties(
     shares = np.zeros((sizes.size, d))
     for j in range(d):
         if j in trees:
-            shares[:, j] = category(trees[j], trees[j].common_ancestors(trees[j].leaf_of(table[j]), labels))
+            leaves = trees[j].leaf_of(f"hierarchies[{j}]", table[j])
+            shares[:, j] = category(trees[j], trees[j].common_ancestors(leaves, labels))
             continue
         (values,) = scaled(numeric(f"column {j} of original", _numbers(j, table[j])))
         width = values.max() - values.min()

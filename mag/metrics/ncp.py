@@ -21,7 +21,8 @@ def ncp(original: Any, groups: Any, *, weights: Any = None, hierarchies: Any = N
     weights : array of numbers, shape (d,), optional
         One per column; 1 by default.
     hierarchies : dict, optional
-        For categorical columns, by their index: a dict from every category to its parent, up to one root.
+        For categorical columns, by their index: a `mag.Hierarchy`, a file of one, or a dict from every
+        category to its parent, up to one root.
     normalized : bool
         Divide by ``n Σ_j w_j``, so that 1 is the worst.
 
@@ -43,6 +44,6 @@ def ncp(original: Any, groups: Any, *, weights: Any = None, hierarchies: Any = N
     >>> mag.metrics.ncp(["flu", "cough", "ulcer", "ulcer"], [0, 0, 1, 1], hierarchies={0: tree}, normalized=True)
     0.3333333333333333
     """
-    n, penalty = penalties(original, groups, hierarchies, lambda tree, node: tree.size[node] / len(tree.leaves))
+    n, penalty = penalties(original, groups, hierarchies, lambda tree, node: tree.loss[node])
     w = column_weights(weights, penalty.size)
     return float(w @ penalty / (n * w.sum() if flag("normalized", normalized) else 1))

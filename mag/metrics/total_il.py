@@ -17,7 +17,8 @@ def total_il(original: Any, groups: Any, *, hierarchies: Any = None) -> float:
     groups : array, shape (n,) or (n, ·)
         The group of every record; or the published records, of which equal ones form a group.
     hierarchies : dict, optional
-        For categorical columns, by their index: a dict from every category to its parent, up to one root.
+        For categorical columns, by their index: a `mag.Hierarchy`, a file of one, or a dict from every
+        category to its parent, up to one root.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from mag._lib import checks
 from mag._lib.arrays import read
 from mag._lib.equal import codes
 from mag._lib.errors import TypeMistake, ValueMistake
-from mag._lib.hierarchy import Hierarchy
+from mag.hierarchy import Hierarchy, hierarchy_of
 
 CELLS = 2**20  # of a block of distributions
 Distance = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -71,13 +71,12 @@ def ordered_from_all(classes: np.ndarray, values: np.ndarray, m: int) -> np.ndar
 
 def hierarchical(tree: Hierarchy, leaves: np.ndarray) -> Distance:
     """Every inner node moves what some children have too much to those that have too little, and passes the rest on."""
-    inner = sorted(tree.children, key=tree.height.__getitem__)
 
     def distance(P: np.ndarray, Q: np.ndarray) -> np.ndarray:
-        extra = np.zeros((P.shape[0], len(tree.number)))
+        extra = np.zeros((P.shape[0], len(tree.labels)))
         extra[:, leaves] = P - Q
         work = np.zeros(P.shape[0])
-        for node in inner:
+        for node in tree.children:  # lower levels first
             below = extra[:, tree.children[node]]
             mass = np.minimum(np.maximum(below, 0).sum(axis=1), np.maximum(-below, 0).sum(axis=1))
             work += mass * tree.height[node] / tree.height[tree.root]
@@ -116,8 +115,8 @@ def read_sensitive(sensitive: Any, n: int, ground: str, hierarchy: Any) -> tuple
     if ground == "auto":
         ground = "hierarchical" if hierarchy is not None else "ordered" if values.dtype.kind in "iufMm" else "equal"
     if ground == "hierarchical":
-        tree = Hierarchy("hierarchy", hierarchy)
-        leaves, labels = np.unique(tree.leaf_of(values), return_inverse=True)
+        tree = hierarchy_of("hierarchy", hierarchy)
+        leaves, labels = np.unique(tree.leaf_of("hierarchy", values), return_inverse=True)
         between = hierarchical(tree, leaves)
         return labels, leaves.size, Ground(between, in_blocks(between))
     checks.unused("hierarchy", hierarchy, f"ground {ground!r}")

@@ -21,8 +21,8 @@ def t_closeness(table: Any, sensitive: Any, *, ground: str = "auto", hierarchy: 
         How far apart two values are.  equal: 1.  ordered: by how many of the m distinct values they differ in rank, by
         m − 1.  hierarchical: the height of their closest common ancestor, by that of the tree.  auto: hierarchical with
         a hierarchy, ordered for numbers and dates, equal otherwise.
-    hierarchy : dict, optional
-        Every category's parent, up to one root.
+    hierarchy : mag.Hierarchy, path or dict, optional
+        A tree, a file of one, or every category's parent, up to one root.
 
     Returns
     -------

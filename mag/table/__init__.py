@@ -1,7 +1,7 @@
 """Tables: what is requested, the steps from a table to its release, and Parquet files column by column."""
 
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar, Unpack, overload
 
 from mag._lib.errors import TypeMistake
@@ -15,7 +15,8 @@ __all__ = ["FileRelease", "Guarantee", "Release", "TableGrouping", "microaggrega
 
 Names: TypeAlias = Hashable | Iterable[Hashable]
 Scope: TypeAlias = Literal["joint", "per-column"]
-Aggregate: TypeAlias = Literal["max", "mean", "median", "mid_range", "min"]
+AggregateName: TypeAlias = Literal["ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"]
+Aggregate: TypeAlias = AggregateName | Mapping[Any, AggregateName]
 Missing: TypeAlias = Literal["drop", "error", "group"]
 SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
 Rest: TypeAlias = Literal["drop", "error", "keep"]
@@ -32,7 +33,7 @@ class TableOptions(TableMethodOptions, total=False):
     cost: AnyCost | None
     aggregate: Aggregate | None
     weights: Any
-    standardize: bool | None
+    standardize: bool | Literal["range"] | None
     missing: Missing
     small_strata: SmallStrata
     round: int | dict[Any, int] | None
@@ -46,6 +47,9 @@ class TableOptions(TableMethodOptions, total=False):
     progress: ProgressReport
     time_limit: float | None
     overwrite: bool
+    hierarchies: Mapping[Any, Any] | None
+    order: Mapping[Any, Sequence[Any]] | None
+    importance: Mapping[Any, float] | None
 
 
 @overload
@@ -80,8 +84,11 @@ def microaggregate(
     scope: Scope = "joint",
     cost: AnyCost | None = None,
     aggregate: Aggregate | None = None,
+    hierarchies: Mapping[Any, Any] | None = None,
+    order: Mapping[Any, Sequence[Any]] | None = None,
+    importance: Mapping[Any, float] | None = None,
     weights: Any = None,
-    standardize: bool | None = None,
+    standardize: bool | Literal["range"] | None = None,
     missing: Missing = "error",
     small_strata: SmallStrata = "error",
     round: int | dict[Any, int] | None = None,  # noqa: A002 - what it is called everywhere
@@ -108,7 +115,8 @@ def microaggregate(
     k : int or dict
         The smallest group size.  With ``scope="per-column"`` it may be a dictionary by column.
     columns : column name or list of them
-        What to mask: integers, floats, decimals, dates, times, durations.
+        What to mask: integers, floats, decimals, dates, times, durations; with ``scope="joint"`` also categories: text,
+        categorical columns, booleans, and whatever has a hierarchy.
     by : column name or list of them, optional
         Strata: groups never mix combinations of values of these columns, which are published unchanged.  A missing
         value is a value.
@@ -119,14 +127,26 @@ def microaggregate(
         k-anonymity.
     cost : str or mag.Cost, optional
         What to minimize where columns are grouped by themselves, see `mag.univariate`; "sse" by default.
-    aggregate : {"max", "mean", "median", "mid_range", "min"}, optional
-        The value that replaces a group; the mean by default.  Where columns are grouped by themselves, the cost
-        decides.
+    aggregate : {"ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"} or dict, optional
+        What the values of a group are replaced by, one for all columns or a dictionary by column.  By default numbers
+        by the mean, categories with a hierarchy by their closest common ancestor, ordered ones by the lower median,
+        others by the mode; "medoid" is the category nearest to all of the group, "range" the text ``[20, 39]``.  Where
+        numbers are grouped by themselves the cost decides.
+    hierarchies : dict, optional
+        By column: a `mag.Hierarchy`, the path of a file of ARX, a dictionary of parents, or a function that makes a
+        hierarchy of the column's distinct values.  The distance of two categories is the loss of their closest common
+        ancestor.
+    order : dict, optional
+        By column: the categories in order, which makes their distance the difference of ranks.  Ordered categoricals
+        and Enums have one.
+    importance : dict, optional
+        By column: a factor of its distances, 1 by default.
     weights : column name or array, optional
         How much records count in means and medians, and in the optimum of a single column.  Groups count records.
-    standardize : bool, optional
+    standardize : bool or "range", optional
         With several columns: measure each in standard deviations of the whole table's column, the same in all strata;
-        True by default.
+        True by default.  "range" measures numbers in their range and categories by what they lose, for the least
+        `Release.ncp`.
     missing : {"drop", "error", "group"}
         How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or group
         them with records that miss the same cells, which stay missing.
@@ -185,7 +205,7 @@ smallest class 3 of 7 records.
         k=k, columns=columns, by=by, method=method, scope=scope, cost=cost, aggregate=aggregate, weights=weights,
         standardize=standardize, missing=missing, small_strata=small_strata, round=round, keep=keep, drop=drop,
         rest=rest, shuffle=shuffle, random_state=random_state, backend=backend, threads=threads,
-        time_limit=time_limit, of_method={**options},
+        time_limit=time_limit, of_method={**options}, hierarchies=hierarchies, order=order, importance=importance,
     )  # fmt: skip
     if is_source(table):
         return release_file(table, requested, output, overwrite, progress)

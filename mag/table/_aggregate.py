@@ -47,7 +47,6 @@ AGGREGATES: dict[str, Callable[[Groups], np.ndarray]] = {
     "mid_range": lambda groups: between(groups.first, groups.final),
     "min": lambda groups: groups.first,
 }
-WEIGHTED = ("mean", "median")
 
 
 def _round_half_away(low: np.ndarray, offset: np.ndarray) -> np.ndarray:

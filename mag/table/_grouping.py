@@ -18,11 +18,12 @@ from mag.api.options import progress_of
 from mag.api.ready import progress_for
 from mag.api.types import AnyCost, BackendName
 from mag.api.univariate import univariate
+from mag.frames.categories import Categories
 from mag.frames.units import Units
 from mag.methods import Resources, automatic
 from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import LARGE, group_parts
-from mag.table._request import Request
+from mag.table._request import Plan, Request
 from mag.table._strata import Strata, combined
 
 SHORT = 0.1  # seconds of a stratum that are not worth annealing
@@ -193,9 +194,7 @@ def _numbered_through(results: list[tuple[np.ndarray, int]], index: StratumIndex
 # ---- tables
 
 
-def group_each(
-    units: dict[Hashable, Units], strata: Strata, weights: np.ndarray | None, request: Request
-) -> TableGroups:
+def group_each(units: dict[Hashable, Any], strata: Strata, weights: np.ndarray | None, request: Request) -> TableGroups:
     """Every column by itself; its missing cells are groups of their own."""
     plan, backend, threads = request.plan, request.options.backend, request.threads
     n = strata.rows.size
@@ -238,7 +237,7 @@ def group_each(
 
 
 def group_jointly(
-    units: dict[Hashable, Units], strata: Strata, weights: np.ndarray | None, request: Request
+    units: dict[Hashable, Units | Categories], strata: Strata, weights: np.ndarray | None, request: Request
 ) -> TableGroups:
     """Whole records; the optimum where there is a single column."""
     plan, options = request.plan, request.options
@@ -248,7 +247,10 @@ def group_jointly(
         (unit,) = units.values()
         labels, n_groups = group_column(unit.values, index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
-    z = _comparable(list(units.values()), plan.standardize)
+    z = _comparable(units, plan)
+    if z.shape[1] == 1:  # ranks alone: the optimum is known
+        labels, n_groups = group_column(z[:, 0], index, k, plan.cost, weights, options.backend, request.threads)
+        return TableGroups(labels, [n_groups], "univariate", True)
     labels, n_groups, methods, complete = group_records(
         z, index, k, method=plan.method, backend=options.backend, threads=request.threads,
         random_state=request.generator, progress=request.progress, time_limit=options.time_limit,
@@ -257,17 +259,41 @@ def group_jointly(
     return TableGroups(labels, [n_groups], ", ".join(methods), complete)
 
 
-def _comparable(units: list[Units], standardize: bool) -> np.ndarray:
-    """Columns around 0, in their standard deviations or in one unit that squares do not exceed; 0 where missing."""
-    z, scales = np.zeros((units[0].values.size, len(units))), []
-    for j, unit in enumerate(units):
+def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> np.ndarray:
+    """Columns around 0, in their standard deviations, ranges or one unit that squares do not exceed; 0 where missing.
+
+    Categories are blocks of coordinates, divided by the root of the block's variance; that of a range is the loss.
+    """
+    points = {name: unit.embedding() for name, unit in units.items() if isinstance(unit, Categories)}
+    widths = [points[name].shape[1] if name in points else 1 for name in units]
+    n = next(iter(units.values())).values.size
+    z, scales = np.zeros((n, sum(widths))), []
+    starts = np.cumsum([0, *widths])
+    for (name, unit), j, width in zip(units.items(), starts.tolist(), widths, strict=False):
         there = slice(None) if unit.missing is None else ~unit.missing
-        values = unit.values[there]
-        if values.size:
-            standard = center_columns((differences(values) if unit.is_integer else values)[:, None], standardize)
-            z[there, j] = standard.z[:, 0]
-        scales.append(standard.scale if values.size else 0)
+        values, scale = unit.values[there], 0
+        if values.size and name in points:
+            z[there, j : j + width] = _block(points[name], values, plan.standardize is True)
+        elif values.size:
+            numbers = (differences(values) if unit.is_integer else values)[:, None]
+            standard = center_columns(numbers, plan.standardize is not False)
+            z[there, j], scale = standard.z[:, 0], standard.scale
+            if plan.standardize == "range":
+                z[there, j] /= np.ptp(z[there, j]) or 1.0
+        if name in plan.importance:
+            z[:, j : j + width] *= plan.importance[name]
+        scales += [scale] * width
     for j, scale in enumerate(scales):
         if scale != max(scales):
             z[:, j] = np.ldexp(z[:, j], scale - max(scales))
     return z
+
+
+def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> np.ndarray:
+    """The coordinates of records, around 0; if `standardize`, their variances add up to 1."""
+    shares = np.bincount(codes, minlength=len(points)) / codes.size
+    points = points - shares @ points
+    variance = float(shares @ np.square(points).sum(axis=1))
+    if standardize:
+        points = points / np.sqrt(variance) if variance > 0 else np.zeros_like(points)
+    return points[codes]

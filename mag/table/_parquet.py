@@ -364,7 +364,8 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
                 "method": "univariate", "complete": True,
                 "table": {"records": source.n, "columns": published},
                 "published": {"records": source.n, "name": output.name, "sha256": digest(draft)},
-                "guarantee": vars(guarantee) | {"text": str(guarantee)}, "untouched": roles.keep, "warnings": warnings,
+                "guarantee": guarantee.facts() | {"text": str(guarantee)},
+                "untouched": roles.keep, "warnings": warnings,
             })  # fmt: skip
             note.write_text(json.dumps(manifest, indent=1) + "\n")
         column_files.remove()

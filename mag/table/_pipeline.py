@@ -14,8 +14,11 @@ from mag._lib.notice import working_on
 from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
 from mag.frames import Frame, frame_of
+from mag.frames.categories import Categories, categories_of, is_category, order_of
 from mag.frames.units import Refused, Units
-from mag.table._aggregate import representatives
+from mag.hierarchy import Hierarchy, hierarchy_of
+from mag.table._aggregate import AGGREGATES, representatives
+from mag.table._categories import generalized_columns, mask_categories, mask_range
 from mag.table._grouping import TableGroups, group_each, group_jointly
 from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
 from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
@@ -26,7 +29,7 @@ from mag.table._strata import SmallStrata, Strata, combined, form_strata, sizes_
 class Columns:
     """The columns to mask as exact numbers, the decimals that floats are rounded to, and the records' weights."""
 
-    units: dict[Hashable, Units]
+    units: dict[Hashable, Units | Categories]
     decimals: dict[Hashable, int]
     weights: np.ndarray | None
 
@@ -66,7 +69,7 @@ def release_table(table: Any, options: Options, progress: Any = None) -> Release
     """Mask a table, prove k on what is published, and return both."""
     clock = Clock()
     frame = frame_of(table)
-    request = check_request(frame.names, options, progress)
+    request = check_request(frame.names, options, progress, lambda name: scale_of(frame, name, options))
     columns = read(frame, request)
     strata = stratify(frame, columns, request)
     if strata.withheld:
@@ -80,7 +83,7 @@ def release_table(table: Any, options: Options, progress: Any = None) -> Release
     clock.lap("mask")
     guarantee = recount(published, strata, groups, request)
     clock.lap("recount")
-    return publish(frame, published, strata, groups, guarantee, request, clock.seconds)
+    return publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
 
 
 # ---- read
@@ -89,9 +92,30 @@ def release_table(table: Any, options: Options, progress: Any = None) -> Release
 def read(frame: Frame, request: Request) -> Columns:
     """All numbers that are computed with, of all records."""
     verify.require_comparable(frame, request.roles.by)
-    units = {name: _units(frame, name) for name in request.roles.columns}
+    units = {name: _read_column(frame, name, request) for name in request.roles.columns}
     decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.is_integer])
     return Columns(units, decimals, _weights(frame, request.options.weights))
+
+
+def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
+    """Numbers, or nominal or ordinal categories, with a hierarchy or without."""
+    tree = name in (options.hierarchies or ())
+    ordered = name in (options.order or ())
+    column = frame.column(name)
+    if not (tree or ordered or is_category(column)):
+        return "number"
+    scale = "ordinal" if ordered or order_of(column) is not None else "nominal"
+    return f"{scale} with a hierarchy" if tree else scale
+
+
+def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Categories:
+    options = request.options
+    if request.plan.single or scale_of(frame, name, options) == "number":
+        return _units(frame, name)
+    source, order = (options.hierarchies or {}).get(name), (options.order or {}).get(name)
+    is_rule = callable(source) and not isinstance(source, Hierarchy)
+    tree = source if source is None or is_rule else hierarchy_of(f"hierarchies[{name!r}]", source)
+    return categories_of(frame.column(name), name, tree, None if order is None else list(order))
 
 
 def _units(frame: Frame, name: Hashable) -> Units:
@@ -216,6 +240,13 @@ def mask(
     for j, (name, unit) in enumerate(columns.units.items()):
         labels, n_groups = groups.of_column(j)
         aggregate, decimals = request.plan.aggregates[name], columns.decimals.get(name)
+        column, weights = frame.column(name), columns.weights
+        if isinstance(unit, Categories):
+            masked[name] = mask_categories(column, unit, aggregate, labels, n_groups, weights, permutation)
+            continue
+        if aggregate == "range":
+            masked[name] = mask_range(column, unit, labels, n_groups, decimals, permutation)
+            continue
         values, missing = _representatives(unit, labels, n_groups, aggregate, columns.weights, decimals), unit.missing
         if permutation is not None:
             labels, missing = labels[permutation], None if missing is None else missing[permutation]
@@ -269,6 +300,8 @@ def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: n
 def recount(published: Published, strata: Strata, groups: TableGroups, request: Request) -> Guarantee:
     """What holds for the published table, counted on it; an error where it is not what was requested."""
     roles, plan, n = request.roles, request.plan, strata.rows.size
+    true = generalized_columns(plan.aggregates)
+    mixed = not set(plan.aggregates.values()) <= set(AGGREGATES)
     smallest, by_column = verify.recounts(published.data, roles.by, roles.columns, each=plan.per_column)
     if not plan.per_column:
         verify.require(smallest, plan.ks[roles.columns[0]], [*roles.by, *roles.columns], n)
@@ -285,6 +318,8 @@ def recount(published: Published, strata: Strata, groups: TableGroups, request: 
         n_groups=dict(zip(roles.columns, groups.n_groups, strict=True)) if plan.per_column else groups.n_groups[0],
         smallest=smallest,
         smallest_by_column=by_column,
+        generalized=true,
+        replaced=tuple(name for name in roles.columns if name not in true) if true or mixed else (),
     )
 
 
@@ -293,6 +328,7 @@ def recount(published: Published, strata: Strata, groups: TableGroups, request: 
 
 def publish(
     frame: Frame,
+    columns: Columns,
     published: Published,
     strata: Strata,
     groups: TableGroups,
@@ -320,9 +356,12 @@ def publish(
         method=groups.method,
         complete=groups.complete,
     )
-    warnings = _warnings(frame, strata, groups, request)
+    warnings = _warnings(frame, columns, strata, groups, request)
     provenance = Provenance.of(_recorded_options(request), frame, installed_versions(), seconds)
-    return Release(published.data, guarantee, grouping, warnings, provenance, frame, published.rows)
+    categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, Categories)}
+    if published.permutation is not None:
+        categories = {name: unit.select(published.permutation) for name, unit in categories.items()}
+    return Release(published.data, guarantee, grouping, warnings, provenance, frame, published.rows, categories)
 
 
 def _recorded_options(request: Request) -> dict[str, Any]:
@@ -333,12 +372,31 @@ def _recorded_options(request: Request) -> dict[str, Any]:
     if options["shuffle"]:
         options["random_state"] = WITHHELD
     of_method = options.pop("of_method")
+    for name in ("hierarchies", "order", "importance"):
+        if options[name] is None:
+            del options[name]
+    if "hierarchies" in options:  # which columns have one: trees may be made of the values
+        options["hierarchies"] = list(options["hierarchies"])
+    if "order" in options:
+        options["order"] = list(options["order"])
     del options["rest"]  # whose columns are in keep or drop by now
     return options | of_method
 
 
-def _warnings(frame: Frame, strata: Strata, groups: TableGroups, request: Request) -> tuple[str, ...]:
-    roles, warnings = request.roles, []
+def _warnings(frame: Frame, columns: Columns, strata: Strata, groups: TableGroups, request: Request) -> tuple[str, ...]:
+    roles = request.roles
+    warnings: list[str] = []
+    for unit in columns.units.values():
+        if isinstance(unit, Categories) and unit.tree is not None:
+            warnings += unit.tree.warnings
+    flat = [name for name, unit in columns.units.items() if isinstance(unit, Categories) and unit.tree is None]
+    if flat := [str(name) for name in flat if not getattr(columns.units[name], "ordered", False)]:
+        warnings.append(
+            f"Without a hierarchy two values are equal or not, and none is near another: {', '.join(flat)}."
+        )
+    texts = [name for name in generalized_columns(request.plan.aggregates) if not is_category(frame.column(name))]
+    if texts:
+        warnings.append(f"Published as text: {', '.join(map(str, texts))}.")
     published = [*roles.by, *roles.columns, *roles.keep]
     if not request.options.shuffle and (note := frame.index_note(published, strata.withheld > 0)):
         warnings.append(note)

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
-from mag import __version__, assess, verify
+from mag import __version__, assess, metrics, verify
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
 from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
+from mag.frames.categories import Categories
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -51,6 +52,9 @@ class Guarantee:
         The smallest number of records that are alike in all of `by` and `columns`.
     smallest_by_column : dict
         With ``scope="per-column"``: the same for `by` and one column.
+    generalized, replaced : tuple of column names
+        Where categories or ranges are published: columns whose cells are true for every record, and columns whose cells
+        are one value for each group, which need not be a record's own.
     holds : bool
         Always True: a table that fails the count is never returned.
     """
@@ -65,7 +69,13 @@ class Guarantee:
     n_groups: int | dict[Hashable, int]
     smallest: int
     smallest_by_column: dict[Hashable, int] = field(default_factory=dict)
+    generalized: tuple[Hashable, ...] = ()
+    replaced: tuple[Hashable, ...] = ()
     holds: bool = True
+
+    def facts(self) -> dict[str, Any]:
+        """For the manifest: all attributes, of those about categories the ones that are not empty."""
+        return {name: fact for name, fact in vars(self).items() if name not in ("generalized", "replaced") or fact}
 
     def __str__(self) -> str:
         names, strata = ", ".join(map(str, self.columns)), f" (with {', '.join(map(str, self.by))})" if self.by else ""
@@ -86,6 +96,12 @@ class Guarantee:
                 " This is not joint k-anonymity: the smallest number of records alike in all of them is "
                 f"{self.smallest}, of {self.n_records} records."
             )
+        if self.generalized:
+            are = "is" if len(self.generalized) == 1 else "are"
+            text += f" {', '.join(map(str, self.generalized))} {are} generalized: true for every record."
+        if self.replaced:
+            are = "is" if len(self.replaced) == 1 else "are"
+            text += f" {', '.join(map(str, self.replaced))} {are} replaced by one value for each group."
         if self.withheld:
             text += f" Withheld: {self.withheld} {'record' if self.withheld == 1 else 'records'}."
         if self.kept:
@@ -199,6 +215,7 @@ class Release(Generic[Table]):
     _provenance: Provenance
     _source: Frame | None = None
     _rows: np.ndarray | None = None
+    _categories: dict[Hashable, Categories] = field(default_factory=dict)
 
     @property
     def withheld(self) -> int:
@@ -248,16 +265,27 @@ class Release(Generic[Table]):
             )
         source, published = self._source, frame_of(self.data)
         rows = slice(None) if self._rows is None else self._rows
-        before = {name: source.column(name).units().floats()[rows] for name in self.guarantee.columns}
-        return before, {name: published.column(name).units().floats() for name in self.guarantee.columns}
+        names = self._number_columns
+        before = {name: source.column(name).units().floats()[rows] for name in names}
+        return before, {name: published.column(name).units().floats() for name in names}
+
+    @property
+    def _number_columns(self) -> list[Hashable]:
+        """Masked columns that are published as numbers."""
+        others = {*self._categories, *self.guarantee.generalized}
+        return [name for name in self.guarantee.columns if name not in others]
 
     @cached_property
     def _kinds(self) -> dict[Hashable, str]:
         published = frame_of(self.data)
-        return {name: published.column(name).units().kind for name in self.guarantee.columns}
+        return {name: published.column(name).units().kind for name in self._number_columns}
 
     def _tables(self) -> tuple[np.ndarray, np.ndarray]:
         before, after = self.numbers()
+        if not before:
+            raise RuntimeMistake(
+                "risk, utility and report need a masked column that is published as numbers; got none."
+            )
         return np.column_stack(list(before.values())), np.column_stack(list(after.values()))
 
     def withheld_rows(self) -> np.ndarray:
@@ -288,16 +316,37 @@ class Release(Generic[Table]):
         return int(sizes.min()), int(sizes[sizes < k].sum())
 
     def risk(self) -> dict[str, Any]:
-        """Disclosure risk of the masked columns: `mag.assess.risk`."""
+        """Disclosure risk of the masked columns of numbers: `mag.assess.risk`."""
         return assess.risk(*self._tables())
 
     def utility(self, propensity: bool = True) -> dict[str, Any]:
-        """Information loss of the masked columns: `mag.assess.utility`, with column names."""
+        """Information loss of the masked columns of numbers: `mag.assess.utility`, with column names."""
         measures = assess.utility(*self._tables(), propensity)
         if "information_loss_by_column" in measures:
-            pairs = zip(self.guarantee.columns, measures["information_loss_by_column"], strict=True)
+            pairs = zip(self._number_columns, measures["information_loss_by_column"], strict=True)
             measures["information_loss_by_column"] = dict(pairs)
         return measures
+
+    def ncp(self) -> float:
+        """The normalized certainty penalty of the groups, 0 to 1: the mean over columns and records of what is lost.
+
+        Numbers lose the range of their group by the range of all, categories the share of their hierarchy's leaves that
+        is below the group's closest common ancestor; without a hierarchy, ranks are numbers, and groups of different
+        values lose 1.  Missing cells lose nothing.
+        """
+        if self._source is None or self.guarantee.scope != "joint":
+            raise RuntimeMistake("ncp can only be asked of a joint release that mag.microaggregate returned.")
+        rows = slice(None) if self._rows is None else self._rows
+        labels, losses = self.grouping.labels, []
+        for name in self.guarantee.columns:
+            if name in self._categories:
+                losses.append(self._categories[name].penalty(labels))
+                continue
+            numbers = self._source.column(name).units().floats()[rows]
+            there = ~np.isnan(numbers)
+            own = metrics.ncp(numbers[there], labels[there]) if there.any() else 0.0
+            losses.append(own / labels.size)
+        return float(np.mean(losses))
 
     def plot(self, columns: Iterable[Hashable] | None = None) -> list[Any]:
         """Draw the distributions of masked columns before and after; needs matplotlib, extra ``plot``.
@@ -358,7 +407,7 @@ class Release(Generic[Table]):
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""
         published = frame_of(self.data)
-        guarantee = {name: to_json_types(value) for name, value in vars(self.guarantee).items()}
+        guarantee = {name: to_json_types(value) for name, value in self.guarantee.facts().items()}
         return {
             "mag": __version__,
             "versions": dict(self._provenance.versions),

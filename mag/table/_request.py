@@ -1,8 +1,8 @@
 """What is requested of a table: the role of every column, and how to group; all that is checked before it is read."""
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from mag.api.options import cost_of, generator_of, progress_of
 from mag.api.types import AnyCost, BackendName
 from mag.costs import Cost
 from mag.methods import METHODS
-from mag.table._aggregate import AGGREGATES, WEIGHTED
+from mag.table._aggregate import AGGREGATES
+from mag.table._categories import ALLOWED, WEIGHTED
 
 SCOPES = ("joint", "per-column")
 MISSING = ("drop", "error", "group")
@@ -32,9 +33,9 @@ class Options:
     method: str
     scope: str
     cost: AnyCost | None
-    aggregate: str | None
+    aggregate: Any
     weights: Any
-    standardize: bool | None
+    standardize: bool | Literal["range"] | None
     missing: str
     small_strata: str
     round: Any
@@ -47,6 +48,9 @@ class Options:
     threads: int | None
     time_limit: float | None
     of_method: dict[str, Any]
+    hierarchies: Any = None
+    order: Any = None
+    importance: Any = None
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,9 @@ class Plan:
     k_is_one: bool
     cost: Cost
     aggregates: dict[Hashable, str]
-    standardize: bool
+    standardize: bool | Literal["range"]
     method: str
+    importance: dict[Hashable, float] = field(default_factory=dict)
 
     @property
     def per_column(self) -> bool:
@@ -95,12 +100,21 @@ class Request:
     progress: bool | Callable[[float], Any] | None
 
 
-def check_request(names: Sequence[Hashable], options: Options, progress: Any = None) -> Request:
-    """All that can be checked before a column is read."""
+def check_request(
+    names: Sequence[Hashable],
+    options: Options,
+    progress: Any = None,
+    scale_of: Callable[[Hashable], str] = lambda name: "number",
+) -> Request:
+    """All that can be checked before a column is read; `scale_of` says which columns are no numbers."""
     roles = roles_of(names, options)
+    check_names_of("hierarchies", options.hierarchies, roles.columns)
+    check_names_of("order", options.order, roles.columns)
+    check_names_of("importance", options.importance, roles.columns)
     checks.one_of("missing", options.missing, MISSING)
     checks.one_of("small_strata", options.small_strata, SMALL_STRATA)
-    plan = plan_of(roles.columns, options)
+    scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
+    plan = plan_of(roles.columns, options, scales)
     checks.flag("shuffle", options.shuffle)
     generator = generator_of(options.random_state)
     threads = checks.thread_count("threads", options.threads)
@@ -119,16 +133,34 @@ def roles_of(names: Sequence[Hashable], options: Options) -> Roles:
     return Roles(**assign_roles(requested, names, rest=None if rest == "error" else rest))
 
 
-def plan_of(columns: list[Hashable], options: Options) -> Plan:
+def check_names_of(option: str, setting: Any, columns: list[Hashable]) -> None:
+    """An option by column, of columns that are masked."""
+    if setting is None:
+        return
+    if not isinstance(setting, Mapping):
+        raise TypeMistake(f"{option} must be a dictionary by column; got {checks.describe(setting)}.")
+    if wrong := [repr(name) for name in setting if name not in columns]:
+        raise ValueMistake(f"{option} must name columns that are masked; got {', '.join(wrong)}.")
+
+
+def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, str]) -> Plan:
     """How these columns are grouped."""
-    scope, method, aggregate, standardize = options.scope, options.method, options.aggregate, options.standardize
-    weighted = options.weights is not None
+    scope, method, standardize = options.scope, options.method, options.standardize
+    weighted, numbers = options.weights is not None, set(scales.values()) == {"number"}
     checks.one_of("scope", scope, SCOPES)
-    single = scope == "per-column" or len(columns) == 1
+    check_names_of("aggregate", options.aggregate if isinstance(options.aggregate, Mapping) else None, columns)
+    single = scope == "per-column" or (len(columns) == 1 and numbers)
+    if single:
+        for option in ("hierarchies", "order", "importance"):
+            checks.unused(option, getattr(options, option), "numbers that are grouped by themselves")
+    ranged = not single or scope == "joint"
+    aggregate = options.aggregate
+    if isinstance(aggregate, Mapping):
+        aggregate = aggregate.get(columns[0]) if len(columns) == 1 else None
     ks = sizes_by_column(options.k, columns, scope)
     checks.one_of("method", method, ["auto", *METHODS])
-    if aggregate is not None:
-        checks.one_of("aggregate", aggregate, AGGREGATES)
+    if aggregate is not None and numbers and not (ranged and aggregate == "range"):
+        checks.one_of("aggregate", aggregate, [*AGGREGATES, "range"] if ranged else AGGREGATES)
     if single:
         why = "scope='per-column'" if scope == "per-column" else "a single column"
         why += ", whose optimum is known"
@@ -140,21 +172,46 @@ def plan_of(columns: list[Hashable], options: Options) -> Plan:
             raise TypeMistake(f"{', '.join(options.of_method)} is not used with {why}; leave it out.")
         cost = cost_of("cost", "sse" if options.cost is None else options.cost)
         how = OF_COST.get(cost.representative, cost.representative)
-        if aggregate not in (None, how):
+        if aggregate not in (None, how) and not (ranged and aggregate == "range"):
             raise ValueMistake(f"aggregate must be {how!r} with cost {cost.name!r}; got {aggregate!r}.")
         if weighted and not cost.takes_weights:
             raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
     else:
         checks.unused("cost", options.cost, "records of several columns that are grouped jointly")
-        cost, how = cost_of("cost", "sse"), aggregate or "mean"
-        if weighted and how not in WEIGHTED:
-            raise ValueMistake(f"weights are used by the aggregates 'mean' and 'median' only; got {how!r}.")
-        standardize = True if standardize is None else checks.flag("standardize", standardize)
+        cost, how = cost_of("cost", "sse"), "mean"
+        if standardize != "range":
+            standardize = True if standardize is None else checks.flag("standardize", standardize)
         for option in ("integer", "return_scores"):
             if option in options.of_method:
                 raise TypeMistake(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
-    aggregates = dict.fromkeys(columns, how)
-    return Plan(scope, single, ks, not isinstance(options.k, dict), cost, aggregates, bool(standardize), method)
+    aggregates = dict.fromkeys(columns, "range" if aggregate == "range" and ranged else how)
+    if not single:
+        aggregates = aggregates_of(options.aggregate, scales)
+        if weighted and not set(WEIGHTED) & set(aggregates.values()):
+            got = ", ".join(map(repr, dict.fromkeys(aggregates.values())))
+            also = "" if numbers else ", 'medoid', 'mode'"
+            names = "'mean' and 'median'" if numbers else f"'mean', 'median'{also}"
+            raise ValueMistake(f"weights are used by the aggregates {names} only; got {got}.")
+    importance = {name: checks.positive(f"importance[{name!r}]", x) for name, x in (options.importance or {}).items()}
+    one_k = not isinstance(options.k, dict)
+    return Plan(scope, single, ks, one_k, cost, aggregates, standardize or False, method, importance)
+
+
+def aggregates_of(aggregate: Any, scales: dict[Hashable, str]) -> dict[Hashable, str]:
+    """What the groups of every column are replaced by: one for all, or one for each, as far as its scale allows."""
+    aggregates = {}
+    for name, scale in scales.items():
+        how = aggregate.get(name) if isinstance(aggregate, Mapping) else aggregate
+        allowed = ALLOWED[scale]
+        if how is not None and how not in allowed:
+            listed = ", ".join(map(repr, sorted(allowed)))
+            raise ValueMistake(
+                f"aggregate of {name!r} ({scale}) must be one of {listed}; got {checks.describe(how)}."
+                if scale != "number" or isinstance(aggregate, Mapping)
+                else f"aggregate must be one of {listed}; got {checks.describe(how)}."
+            )
+        aggregates[name] = how or allowed[0]
+    return aggregates
 
 
 def sizes_by_column(k: Any, columns: list[Hashable], scope: str) -> dict[Hashable, int]:

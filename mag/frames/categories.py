@@ -1,0 +1,186 @@
+"""Categories in and out: codes of distinct values, and short lists of labels as a column of the caller's library."""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mag._lib.errors import ValueMistake
+from mag._lib.fresh import fresh_column
+from mag.frames.arrays import ArrayColumn
+from mag.frames.base import Column, SeriesColumn
+from mag.frames.objects import is_missing
+from mag.frames.units import some
+from mag.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A column of categories.
+
+    `values` : the code of every record, 0 where it is missing; `first` : a row of the original that holds the value of
+    each code; `labels` : these values; `ordered` : whether codes are ranks; `leaves` : the leaf of each code in `tree`.
+    """
+
+    values: np.ndarray
+    missing: np.ndarray | None
+    first: np.ndarray
+    labels: list[Any]
+    ordered: bool
+    tree: Hierarchy | None
+    leaves: np.ndarray | None
+
+    is_integer = True  # nothing to round
+
+    def select(self, rows: np.ndarray) -> "Categories":
+        """The same of some records; codes stay."""
+        missing = None if self.missing is None else some(self.missing[rows])
+        return Categories(self.values[rows], missing, self.first, self.labels, self.ordered, self.tree, self.leaves)
+
+    def penalty(self, labels: np.ndarray) -> float:
+        """The mean loss of the records in groups of these numbers: that of the group's closest common ancestor.
+
+        Without a tree it is the share of all ranks that the group spans, or 1 where its categories differ; 0 where a
+        cell is missing.
+        """
+        there = np.ones(labels.size, bool) if self.missing is None else ~self.missing
+        groups, sizes = np.unique(labels[there], return_inverse=True, return_counts=True)[1:]
+        codes = self.values[there]
+        if self.tree is not None and self.leaves is not None:
+            losses = self.tree.loss[self.tree.common_ancestors(self.leaves[codes], groups)]
+        else:
+            low, high = np.full(sizes.size, len(self.labels)), np.zeros(sizes.size, np.int64)
+            np.minimum.at(low, groups, codes)
+            np.maximum.at(high, groups, codes)
+            losses = (high - low) / max(len(self.labels) - 1, 1) if self.ordered else (high > low).astype(np.float64)
+        return float(sizes @ losses / labels.size)
+
+    def embedding(self) -> np.ndarray:
+        """Coordinates of every code: squared distances are the loss of the closest common ancestor.
+
+        Without a tree they are 1 where codes differ, or those of ranks from 0 to 1.  For every node but the root there
+        is a coordinate √((h(parent) − h(node)) / 2), h the loss, which the leaves below the node have.
+        """
+        m = len(self.labels)
+        if self.tree is None or self.leaves is None:
+            return np.arange(m)[:, None] / max(m - 1, 1) if self.ordered else np.eye(m) * np.sqrt(0.5)
+        levels, loss = self.tree.levels, self.tree.loss
+        axes = []
+        for level in range(levels.shape[1] - 1):
+            here, above = levels[self.leaves, level], levels[self.leaves, level + 1]
+            height = np.sqrt((loss[above] - loss[here]) / 2)
+            axes += [np.where(here == node, height, 0.0) for node in np.unique(here[height > 0]).tolist()]
+        return np.stack(axes, axis=1) if axes else np.zeros((m, 1))
+
+
+def is_category(column: Column) -> bool:
+    """Whether a column holds text, categories or booleans."""
+    if isinstance(column, ArrayColumn):
+        kind = column.array.dtype.kind
+        return kind in "UTb" or (kind == "O" and any(isinstance(cell, (str, bool)) for cell in column.cells()))
+    holds = column.kind if isinstance(column, SeriesColumn) else ""
+    if holds == "object":
+        return any(isinstance(cell, (str, bool)) for cell in column.cells())
+    return holds in ("strings", "categories", "booleans")
+
+
+def order_of(column: Column) -> list[Any] | None:
+    """All categories of an ordered dtype, in order."""
+    dtype: Any = getattr(column, "dtype", None)
+    if getattr(dtype, "ordered", False) and hasattr(dtype, "categories"):  # pandas
+        return list(dtype.categories)
+    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    if polars is not None and isinstance(dtype, polars.Enum):
+        return dtype.categories.to_list()
+    arrow = getattr(dtype, "pyarrow_dtype", dtype)
+    if pyarrow is not None and isinstance(arrow, pyarrow.DictionaryType) and arrow.ordered:
+        native: Any = column.native if isinstance(column, SeriesColumn) else None
+        if not isinstance(native, pyarrow.ChunkedArray):
+            native = pyarrow.chunked_array(native.array.__arrow_array__())
+        chunks = native.unify_dictionaries().chunks
+        return chunks[0].dictionary.to_pylist() if chunks else []
+    return None
+
+
+def categories_of(column: Column, name: Any, tree: Any = None, order: list[Any] | None = None) -> Categories:
+    """The categories of a column; `tree` may be a function of its distinct values."""
+    codes, cells = column.codes(), column.cells()
+    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+    labels = [cells[row] for row in first.tolist()]
+    absent = np.fromiter(map(is_missing, labels), bool, len(labels))
+    missing = some(absent[codes])
+    there = np.flatnonzero(~absent)
+    order = order_of(column) if order is None else order
+    if order is None:
+        there = there[np.array(sorted(range(there.size), key=lambda i: _rank(labels[there[i]])), np.int64)]
+    else:
+        rank = {label: place for place, label in enumerate(order)}
+        if unknown := [place for place in there.tolist() if labels[place] not in rank]:
+            records = int(np.isin(codes, unknown).sum())
+            raise ValueMistake(
+                f"order[{name!r}] must hold every value of the column; {len(unknown)} values of {records} records are "
+                "not in it."
+            )
+        there = there[np.argsort([rank[labels[place]] for place in there.tolist()], kind="stable")]
+    number = np.zeros(len(labels), np.int64)
+    number[there] = np.arange(there.size)
+    values, kept = number[codes], [labels[place] for place in there.tolist()]
+    if callable(tree) and not isinstance(tree, Hierarchy):
+        tree = tree(kept)
+    leaves = None if tree is None else _leaves(name, tree, kept, values, missing)
+    return Categories(values, missing, first[there], kept, order is not None, tree, leaves)
+
+
+def _rank(label: Any) -> tuple[str, Any]:
+    return type(label).__name__, label if isinstance(label, (str, int, float)) else str(label)
+
+
+def _leaves(
+    name: Any, tree: Hierarchy, labels: list[Any], values: np.ndarray, missing: np.ndarray | None
+) -> np.ndarray:
+    leaves = tree.find(labels)
+    if (leaves < 0).any():
+        outside = (leaves < 0)[values] if missing is None else (leaves < 0)[values] & ~missing
+        raise ValueMistake(
+            f"hierarchies[{name!r}] has no leaf for {int((leaves < 0).sum())} values of {int(outside.sum())} records; "
+            "its method check lists them."
+        )
+    return leaves
+
+
+def publish_text(column: Column, texts: list[str], labels: np.ndarray, missing: np.ndarray | None) -> Any:
+    """Every record's of these few texts: text, or categories where the column has them."""
+    if isinstance(column, ArrayColumn):
+        kind = column.array.dtype.kind
+        dtype = column.array.dtype if kind == "T" else object if kind == "O" or missing is not None else None
+        return fresh_column(np.array(texts, dtype), labels, missing)
+    dtype = getattr(column, "dtype", None)
+    pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    if polars is not None and isinstance(dtype, polars.DataType):
+        short = polars.Series(texts, dtype=polars.String)
+        if isinstance(dtype, polars.Enum):
+            short = short.cast(polars.Enum(sorted(set(texts))))
+        elif isinstance(dtype, polars.Categorical):
+            short = short.cast(dtype)
+        return fresh_column(short, labels, missing)
+    arrow = getattr(dtype, "pyarrow_dtype", dtype)
+    if pyarrow is not None and isinstance(arrow, pyarrow.DataType):
+        cells = pyarrow.array(texts, _text_type(pyarrow, arrow))
+        if pyarrow.types.is_dictionary(arrow):
+            cells = cells.dictionary_encode().cast(pyarrow.dictionary(arrow.index_type, cells.type))
+        if arrow is dtype:
+            return fresh_column(pyarrow.chunked_array([cells]), labels, missing)
+        return fresh_column(pandas.arrays.ArrowExtensionArray(cells), labels, missing)  # type: ignore[union-attr]
+    if isinstance(dtype, pandas.CategoricalDtype):  # type: ignore[union-attr]
+        return fresh_column(pandas.Categorical(texts), labels, missing)  # type: ignore[union-attr]
+    is_text = isinstance(dtype, pandas.StringDtype) or str(dtype) == "object"  # type: ignore[union-attr]
+    series = pandas.Series(texts, dtype=dtype if is_text else None)  # type: ignore[union-attr]
+    short = series.to_numpy() if isinstance(series.dtype, np.dtype) else series.array
+    return fresh_column(short, labels, missing)
+
+
+def _text_type(pyarrow: Any, dtype: Any) -> Any:
+    kind = dtype.value_type if pyarrow.types.is_dictionary(dtype) else dtype
+    is_text = pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)
+    return kind if is_text else pyarrow.string()

@@ -1,0 +1,31 @@
+"""What callers may pass as a hierarchy."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from mag._lib import checks
+from mag._lib.errors import TypeMistake
+from mag.hierarchy._rows import rows_of_parents
+from mag.hierarchy._tree import Hierarchy
+
+
+def hierarchy_of(option: str, source: Any) -> Hierarchy:
+    """A hierarchy, the path of a file of ARX, or a parent of every category."""
+    if isinstance(source, Hierarchy):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return Hierarchy.read(source)
+    return Hierarchy(rows_of_parents(option, source))
+
+
+def read_hierarchies(hierarchies: Any, d: int) -> dict[int, Hierarchy]:
+    """One tree for each of some columns."""
+    if hierarchies is None:
+        return {}
+    if not isinstance(hierarchies, Mapping):
+        raise TypeMistake(f"hierarchies must map columns to trees; got {checks.describe(hierarchies)}.")
+    return {
+        checks.integer("a key of hierarchies", column, 0, d - 1, "d-1"): hierarchy_of(f"hierarchies[{column}]", tree)
+        for column, tree in hierarchies.items()
+    }

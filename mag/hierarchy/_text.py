@@ -1,0 +1,14 @@
+"""Values as the text that hierarchies and published categories hold."""
+
+import datetime
+from typing import Any
+
+
+def text_of(value: Any) -> str:
+    """A value as files write it: 39 and 39.0 as "39", midnight as the day alone."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime.datetime):
+        moment = value.isoformat()
+        return moment.removesuffix("T00:00:00")
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)

@@ -1,0 +1,287 @@
+"""The tree itself: a matrix of leaves and levels, and what follows from it."""
+
+import datetime
+import os
+import pathlib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mag._lib.errors import ValueMistake
+from mag._lib.lazy import cached_property
+from mag.hierarchy import _rows, _rules
+from mag.hierarchy._text import text_of
+
+
+class Hierarchy:
+    """A tree of categories: every value is a leaf, every level above it more general, the root stands for all.
+
+    A node is a label on a level, so that a label may stay over several levels.  Publishing the root is what others call
+    suppression.  Make one by `read`, `from_levels`, `from_parents`, `from_columns`, `flat`, `intervals`, `prefixes` or
+    `dates`.
+
+    Attributes
+    ----------
+    levels : array of int, shape (leaves, levels)
+        The node of every leaf on every level, from the leaf itself to the root.
+    labels : list
+        What every node is called.
+    loss : array of float
+        For every node, the share of all leaves that are below it; 0 for a node above a single leaf.
+    height : array of int
+        For every node, the longest way down to a leaf, in changes of the label.
+    warnings : tuple of str
+        What was mended, or looks wrong.
+
+    Examples
+    --------
+    >>> import mag
+    >>> degrees = mag.Hierarchy.from_levels([
+    ...     ["Bachelors", "college", "*"],
+    ...     ["Masters", "college", "*"],
+    ...     ["11th", "school", "*"],
+    ...     ["12th", "school", "*"],
+    ... ])
+    >>> print(degrees.show())
+    *
+      college
+        Bachelors
+        Masters
+      school
+        11th
+        12th
+    >>> degrees.check(["Masters", "PhD"])
+    ['PhD']
+    """
+
+    __module__ = "mag"
+
+    def __init__(
+        self,
+        rows: Sequence[Sequence[Hashable]],
+        warnings: Sequence[str] = (),
+        locate: Callable[[list[Any]], np.ndarray] | None = None,
+    ) -> None:
+        self.warnings, self._locate = tuple(warnings), locate
+        n_levels = len(rows[0])
+        self.levels = np.empty((len(rows), n_levels), np.int64)
+        self.labels: list[Hashable] = []
+        for level in range(n_levels):
+            number: dict[Hashable, int] = {}
+            first = len(self.labels)
+            for i, row in enumerate(rows):
+                self.levels[i, level] = number.setdefault(row[level], first + len(number))
+            self.labels += number
+        self.root = int(self.levels[0, -1])
+        below = np.zeros(len(self.labels), np.int64)
+        for level in range(n_levels):
+            np.add.at(below, self.levels[:, level], 1)
+        self.loss = np.where(below > 1, below / len(rows), 0.0)
+        self.height = np.zeros(len(self.labels), np.int64)
+        for level in range(1, n_levels):
+            child, parent = self.levels[:, level - 1], self.levels[:, level]
+            longer = [self.labels[c] != self.labels[p] for c, p in zip(child.tolist(), parent.tolist(), strict=True)]
+            np.maximum.at(self.height, parent, self.height[child] + np.array(longer))
+
+    # ---- constructors
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], separator: str | None = None) -> "Hierarchy":
+        """From a file of ARX: a line for every value, from the value itself to the most general label; no header.
+
+        Parameters
+        ----------
+        path : path
+            UTF-8, with or without a byte order mark.
+        separator : str, optional
+            What stands between labels; by default ``;``, or ``,`` or a tab where the first line has no ``;``.
+        """
+        name = pathlib.Path(path).name
+        return cls(*_rows.check_levels(repr(name), _rows.read_lines(path, separator), "line"))
+
+    @classmethod
+    def from_levels(cls, rows: Iterable[Sequence[Hashable]]) -> "Hierarchy":
+        """From a row for every value: the value, then ever more general labels."""
+        return cls(*_rows.check_levels("rows", rows, "row"))
+
+    @classmethod
+    def from_parents(cls, parents: Mapping[Hashable, Hashable]) -> "Hierarchy":
+        """From the parent of every category; a root may be its own parent, and leaves may be of any depth.
+
+        Examples
+        --------
+        >>> import mag
+        >>> mag.Hierarchy.from_parents({"flu": "lung", "cough": "lung", "lung": "any", "ulcer": "any"})
+        <Hierarchy: 3 values, 3 levels>
+        """
+        return cls(_rows.rows_of_parents("parents", parents))
+
+    @classmethod
+    def from_columns(cls, table: Any, columns: Sequence[Hashable]) -> "Hierarchy":
+        """From columns of a table, the most exact first, e.g. ``["city", "county", "state"]``.
+
+        The table is a frame of pandas, polars or pyarrow, or a dictionary of lists.
+        """
+        return cls(*_rows.check_levels("columns", _rows.rows_of_columns(table, columns), "row"))
+
+    @classmethod
+    def flat(cls, values: Iterable[Hashable], root: str = "*") -> "Hierarchy":
+        """All values below one root."""
+        rows = [[value, root] for value in dict.fromkeys(values)]
+        return cls(*_rows.check_levels("values", rows, "row"))
+
+    @classmethod
+    def intervals(
+        cls,
+        low: float,
+        high: float,
+        widths: Sequence[float],
+        labels: Callable[[float, float], str] | None = None,
+    ) -> "Hierarchy":
+        """For numbers from `low` to below `high`: intervals of these widths, each a multiple of the one before.
+
+        The narrowest intervals are the leaves: a number is never published more exactly.
+
+        Parameters
+        ----------
+        low, high : float
+        widths : sequence of float
+        labels : callable, optional
+            What the interval from a to below b is called; ``[a, b)`` by default.
+
+        Examples
+        --------
+        >>> import mag
+        >>> print(mag.Hierarchy.intervals(0, 20, [5, 10]).show())
+        [0, 20)
+          [0, 10)
+            [0, 5)
+            [5, 10)
+          [10, 20)
+            [10, 15)
+            [15, 20)
+        """
+        rows, locate = _rules.intervals(low, high, widths, labels)
+        return cls(rows, locate=locate)
+
+    @classmethod
+    def prefixes(cls, values: Iterable[Any], keep: Sequence[int], mark: str = "*") -> "Hierarchy":
+        """For codes such as those of the post: as many first characters stay as `keep` says, the most first.
+
+        Examples
+        --------
+        >>> import mag
+        >>> print(mag.Hierarchy.prefixes(["23552", "23558", "23701"], keep=[4, 2]).show())
+        *
+          23***
+            2355*
+              23552
+              23558
+            2370*
+              23701
+        """
+        return cls(*_rows.check_levels("values", _rules.prefixes(values, keep, mark), "row"))
+
+    @classmethod
+    def dates(
+        cls, values: Iterable[datetime.date | str], levels: Sequence[str] = ("month", "quarter", "year")
+    ) -> "Hierarchy":
+        """For dates, or text such as 2026-11-17: the day, then some of month, quarter, year and decade.
+
+        Examples
+        --------
+        >>> import mag
+        >>> mag.Hierarchy.dates(["2026-11-17", "2026-12-24"], ["month", "year"]).to_levels()[0]
+        ['2026-11-17', '2026-11', '2026', '*']
+        """
+        return cls(*_rows.check_levels("values", _rules.dates(values, levels), "row"))
+
+    # ---- what it says of itself
+
+    def __repr__(self) -> str:
+        leaves, levels = self.levels.shape
+        return f"<Hierarchy: {leaves} value{'s' * (leaves != 1)}, {levels} level{'s' * (levels != 1)}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hierarchy) and self.to_levels() == other.to_levels()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def check(self, values: Iterable[Any]) -> list[Any]:
+        """The distinct values that have no leaf, missing ones left out."""
+        listed = list(dict.fromkeys(getattr(values, "to_pylist", getattr(values, "tolist", lambda: values))()))
+        listed = [value for value in listed if value is not None and value == value]
+        found = self.find(listed)
+        return [value for value, leaf in zip(listed, found.tolist(), strict=True) if leaf < 0]
+
+    def show(self) -> str:
+        """The tree as indented lines, labels that stay over levels once."""
+        lines: list[str] = []
+
+        def add(members: np.ndarray, level: int, depth: int, above: Hashable) -> None:
+            nodes = self.levels[members, level]
+            for node in dict.fromkeys(nodes.tolist()):
+                label = self.labels[node]
+                shown = depth == 0 or label != above
+                if shown:
+                    lines.append("  " * depth + text_of(label))
+                if level:
+                    add(members[nodes == node], level - 1, depth + shown, label)
+
+        add(np.arange(len(self.levels)), self.levels.shape[1] - 1, 0, None)
+        return "\n".join(lines)
+
+    def to_levels(self) -> list[list[Hashable]]:
+        """A row for every value: the value, then ever more general labels."""
+        return [[self.labels[node] for node in row] for row in self.levels.tolist()]
+
+    def to_arx(self, path: str | os.PathLike[str], separator: str = ";") -> None:
+        """Write a file for ARX, or for `read`."""
+        _rows.write_lines(path, [[text_of(label) for label in row] for row in self.to_levels()], separator)
+
+    # ---- what groups need
+
+    @cached_property
+    def _numbers(self) -> dict[Hashable, int]:
+        return {self.labels[leaf]: leaf for leaf in range(len(self.levels))}
+
+    def find(self, values: list[Any]) -> np.ndarray:
+        """The leaf of every value, -1 where it has none; a value that is no text is also looked up as text."""
+        if self._locate is not None:
+            return self._locate(values)
+        known = self._numbers
+
+        def leaf(value: Any) -> int:
+            place = known.get(value, -1)
+            return known.get(text_of(value), -1) if place < 0 and not isinstance(value, str) else place
+
+        return np.fromiter(map(leaf, values), np.int64, len(values))
+
+    def leaf_of(self, option: str, values: np.ndarray) -> np.ndarray:
+        """The leaf of every value; a value without one is a mistake."""
+        listed = values.tolist()
+        leaves = self.find(listed)
+        if missing := len({value for value, leaf in zip(listed, leaves.tolist(), strict=True) if leaf < 0}):
+            raise ValueMistake(f"{option} must have every value as a leaf; {missing} distinct values are none.")
+        return leaves
+
+    def common_ancestors(self, leaves: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """The closest common ancestor of the leaves of every group: groups are numbers 0, 1, … without gaps."""
+        order = np.argsort(groups, kind="stable")
+        starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+        ancestors = np.full(starts.size, self.root)
+        for level in range(self.levels.shape[1] - 2, -1, -1):
+            here = self.levels[leaves[order], level]
+            lowest, highest = np.minimum.reduceat(here, starts), np.maximum.reduceat(here, starts)
+            ancestors = np.where(lowest == highest, lowest, ancestors)
+        return ancestors
+
+    @cached_property
+    def children(self) -> dict[int, list[int]]:
+        """The nodes below every inner node, from the level above the leaves on up."""
+        below: dict[int, dict[int, None]] = {}
+        for level in range(1, self.levels.shape[1]):
+            for child, parent in self.levels[:, [level - 1, level]].tolist():
+                below.setdefault(parent, {})[child] = None
+        return {parent: list(nodes) for parent, nodes in below.items()}
