@@ -60,6 +60,13 @@ class Problem:
         why = "integers whose sums float64 cannot hold exactly"
         raise ValueMistake(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
 
+    def in_turn(self, column: "Column") -> list["Problem"]:
+        """The problem for one solver after the other, as long as rounding may have misled those before."""
+        if self.bounded:
+            return [self]
+        first = list(self.solvers.values()).index(self.solver_for(column.kernel, column.values))
+        return [replace(self, solvers={name: self.solvers[name]}) for name in list(self.solvers)[first:]]
+
     def in_lanes(self, values: np.ndarray) -> bool:
         """Whether lanes will surely do: the solvers behind them are for integers that float64 cannot hold."""
         first, *others = self.solvers.values()
@@ -169,6 +176,20 @@ def even(column: Column, problem: Problem, starts: np.ndarray, total: float) -> 
     if lost <= NEGLIGIBLE * total:
         return True
     return bool((x[starts] == x[np.append(starts[1:], x.size) - 1]).all())  # no group costs anything
+
+
+def rounded(column: Column, problem: Problem, starts: np.ndarray, fixed: float, sums: float) -> float:
+    """How much more than the least groups from "growing" may cost, since rounded costs were compared.
+
+    `sums` are those behind their costs.  Groups that they were compared with have similar ones, unless weights differ
+    too much.  F also holds what every group costs more, which is not part of the cost where groups are limited.
+    """
+    if problem.cost.integer:
+        return 0.0
+    longest = int(np.diff(starts, append=column.values.size - 2 * PAD).max())
+    if column.weights.size and longest * column.unevenness > EVEN:
+        sums += at_stake(column.values[PAD:-PAD], column.weights, 2 * longest, problem.squares)
+    return 2.0**-50 * sums + 2.0**-51 * fixed * starts.size
 
 
 def _fits(values: np.ndarray, problem: Problem) -> bool:

@@ -39,7 +39,7 @@ def columns(
         The smallest group size, from 1 to n: one for all columns, or one for each.
     cost : str, mag.Cost, or a sequence of them
         What grouping loses, see `univariate`: one for all columns, or one for each.
-    solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
+    solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
     backend : {"auto", "cpu", "cuda"}
         Where to compute; "auto" is where the data are, see `mag.backends`.

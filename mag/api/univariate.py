@@ -54,7 +54,7 @@ def univariate(
         ``sse_int``   sum of squared distances to the rounded mean, in   rounded mean
                       exact integers; for integers only
         ============= ================================================== ==============
-    solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
+    solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm.  All that are valid for the cost find an optimum; they differ in speed.
     weights : array-like, shape (n,), optional
         How much each record counts in the cost and in the representative, for "sse" and "sae".  Not negative.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from mag.costs import Cost
-from mag.solvers import block, galil_park, quadratic, simple, simple_plus, staggered, wilber
+from mag.solvers import block, galil_park, growing, quadratic, simple, simple_plus, staggered, wilber
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Solver:
 SOLVERS = {
     "block": Solver(block, concave=True, bounded=True, lanes=True),
     "galil_park": Solver(galil_park, concave=True, bounded=False),
+    "growing": Solver(growing, concave=True, bounded=False, lanes=True),
     "quadratic": Solver(quadratic, concave=False, bounded=False),
     "simple": Solver(simple, concave=False, bounded=True),
     "simple_plus": Solver(simple_plus, concave=True, bounded=True),
@@ -41,13 +42,14 @@ SMALL_K = 64  # up to here simple_plus is faster, and k·n is harmless where it 
 
 
 def automatic(cost: Cost, k: int, *, bounded: bool, weighted: bool) -> list[str]:
-    """The solvers of "auto", best first; those behind "block" serve integers that float64 cannot hold.
+    """The solvers of "auto", best first; those behind one in lanes serve integers that float64 cannot hold.
 
-    See the README for the measurements behind it.
+    "galil_park" also serves where "growing" may have lost precision.  See the README for the measurements behind it.
     """
     if bounded and cost.concave:
-        scalar = "simple_plus" if k <= SMALL_K else "staggered"
-        return ["block", scalar] if SOLVERS["block"].valid(cost, bounded=True, weighted=weighted) else [scalar]
-    if bounded:
-        return ["simple"]
-    return ["galil_park" if cost.concave else "quadratic"]
+        names = ["block", "simple_plus" if k <= SMALL_K else "staggered"]
+    elif bounded:
+        names = ["simple"]
+    else:
+        names = ["growing", "galil_park"] if cost.concave else ["quadratic"]
+    return [name for name in names if SOLVERS[name].valid(cost, bounded=bounded, weighted=weighted)]

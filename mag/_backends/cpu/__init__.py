@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._backends.cpu import batch
 from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts_of
-from mag._backends.problem import NEGLIGIBLE, Column, Problem, even, prepared, scaled, unspannable
+from mag._backends.problem import NEGLIGIBLE, Column, Problem, even, prepared, rounded, scaled, unspannable
 from mag._backends.protocol import Jobs
 from mag._compiled.jit import uncached
 from mag._compiled.sort import sort
@@ -15,7 +15,7 @@ from mag._lib.interrupt import interruptible
 from mag._lib.threads import both, each
 from mag._lib.workspace import borrow
 from mag.costs import COSTS
-from mag.solvers import block
+from mag.solvers import block, growing
 from mag.solvers.block import PAD
 from mag.solvers.extensions import columnwise, exact, spans
 from mag.solvers.extensions.max_groups import at_most
@@ -128,18 +128,21 @@ def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, t
     fitting = scaled(column, weights, problem)
     if fitting is not None:
         near, moderate = fitting
-        if problem.max_groups is not None:
-            starts, sure = _at_most(near, moderate, threads)
-        else:
-            starts, total, doubt = _optimum(near, moderate, moderate.fixed, threads)
-            sure = doubt <= NEGLIGIBLE * total
-            if problem.bounded:
-                sure = even(near, moderate, starts, total)
-        if sure:
-            return starts
+        for attempt in moderate.in_turn(near):
+            starts, sure = _attempt(near, attempt, threads)
+            if sure:
+                return starts
         if problem.plain:  # it may outlive this call, and the memory that was borrowed for it
             return interruptible(_columnwise_starts, near.values[PAD:-PAD].copy(), near.weights, moderate)
     return exact.solve(column[PAD:-PAD], weights, problem)
+
+
+def _attempt(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
+    """Starts by the first solver, and whether they are surely the best."""
+    if problem.max_groups is not None:
+        return _at_most(column, problem, threads)
+    starts, total, doubt = _optimum(column, problem, problem.fixed, threads)
+    return starts, even(column, problem, starts, total) if problem.bounded else doubt <= NEGLIGIBLE * total
 
 
 def _at_most(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
@@ -166,14 +169,20 @@ def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tu
     n, k, module = values.size - 2 * PAD, problem.k, solver.module
     if solver.lanes:
         weights = block.padded(weights) if weights.size else values
+    if solver.lanes and solver.bounded:
         if n >= max(LONG, 8 * k):
             starts, total = _from_both_ends(kernel, values, weights, problem, threads)
         else:
             sizes, total, _ = _run_lanes(kernel, values, weights, k, "")
             starts = _starts(sizes[: n + 1], problem)
         return starts, total, 0.0
-    sizes = borrow("sizes", n + 1, np.int32 if n < 2**31 else np.int64)
+    sizes = borrow("sizes", n + 1 + PAD, np.int32 if n < 2**31 else np.int64)[: n + 1]
     work = borrow("work", module.memory(kernel, n, k), np.float64)
+    if solver.lanes:
+        total = module.solve(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
+        starts = _starts(sizes, problem)
+        sums = growing.sums_behind(values, weights, column.weights.size > 0, problem.squares, sizes, work)
+        return starts, total, rounded(column, problem, starts, fixed, sums)
     values = values[PAD:-PAD]
     run = module.solve
     if not problem.cost.built_in:
