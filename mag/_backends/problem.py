@@ -87,8 +87,8 @@ class Problem:
 class Column(NamedTuple):
     """The kernel, the values and weights that it reads, and the power of two that the values were divided by.
 
-    Values are float64 of moderate size, or unsigned integers where float64 would round them; without weights, there are
-    none.
+    Values are float64 of moderate size, or unsigned integers where float64 would round them, between PAD copies at both
+    ends.  So are weights; or there are none.
     """
 
     kernel: Any
@@ -172,7 +172,7 @@ def even(column: Column, problem: Problem, starts: np.ndarray, total: float) -> 
     if 2 * problem.k * column.unevenness <= EVEN:
         return True
     x = column.values[PAD:-PAD]
-    lost = 2.0**-50 * at_stake(x, column.weights, 2 * problem.k - 2, problem.squares)
+    lost = 2.0**-50 * at_stake(x, column.weights[PAD:-PAD], 2 * problem.k - 2, problem.squares)
     if lost <= NEGLIGIBLE * total:
         return True
     return bool((x[starts] == x[np.append(starts[1:], x.size) - 1]).all())  # no group costs anything
@@ -188,7 +188,7 @@ def rounded(column: Column, problem: Problem, starts: np.ndarray, fixed: float, 
         return 0.0
     longest = int(np.diff(starts, append=column.values.size - 2 * PAD).max())
     if column.weights.size and longest * column.unevenness > EVEN:
-        sums += at_stake(column.values[PAD:-PAD], column.weights, 2 * longest, problem.squares)
+        sums += at_stake(column.values[PAD:-PAD], column.weights[PAD:-PAD], 2 * longest, problem.squares)
     return 2.0**-50 * sums + 2.0**-51 * fixed * starts.size
 
 

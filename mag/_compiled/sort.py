@@ -257,6 +257,15 @@ def resolve(n_pending, real, memory, words, order):
             n_pending = deal(part(source, 0), part(indexes, 0), n, begin, low, high, bits, work, n_pending, real)
 
 
+@jit
+def take(values, order, padding, taken):
+    """taken[padding + i] = values[order[i]]: in half the time of numpy, which converts the order first."""
+    n, inside = len(order), part(taken, padding)
+    values, order = part(values, 0), part(order, 0)
+    for i in range(n):
+        inside[i] = values[order[i]]
+
+
 # ---- two sorted halves into one, from both ends at once
 
 

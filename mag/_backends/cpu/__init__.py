@@ -10,7 +10,7 @@ from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts
 from mag._backends.problem import NEGLIGIBLE, Column, Problem, even, prepared, rounded, scaled, unspannable
 from mag._backends.protocol import Jobs
 from mag._compiled.jit import uncached
-from mag._compiled.sort import sort
+from mag._compiled.sort import sort, take
 from mag._lib.interrupt import interruptible
 from mag._lib.threads import both, each
 from mag._lib.workspace import borrow
@@ -38,8 +38,8 @@ def group(
         kernel = problem.cost.kernel if weights is None else problem.cost.weighted
         borrow("work", solver.module.memory(kernel, x.size, problem.k), np.float64)
     column, order = (padded(x), None) if assume_sorted else sort(x, PAD, threads)
-    if weights is not None and order is not None:
-        weights = weights[order]
+    if weights is not None:
+        weights = padded(weights, "weights", order)
     starts = solve(column, weights, problem, threads)
     labels = np.empty(x.size, np.int32 if starts.size < 2**31 else np.int64)
 
@@ -91,16 +91,19 @@ def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, 
     return (labels, n_groups, least) if all(finite) else None
 
 
-def padded(values: np.ndarray) -> np.ndarray:
-    """The values between PAD copies of the first and of the last, in memory that is borrowed."""
-    column = borrow("column", values.size + 2 * PAD, values.dtype)
-    column[PAD:-PAD] = values
-    column[:PAD], column[-PAD:] = values[0], values[-1]
+def padded(values: np.ndarray, name: str = "column", order: np.ndarray | None = None) -> np.ndarray:
+    """The values, in that order, between PAD copies of the first and of the last, in memory that is borrowed."""
+    column = borrow(name, values.size + 2 * PAD, values.dtype)
+    if order is None:
+        column[PAD:-PAD] = values
+    else:
+        take(values, order, PAD, column)
+    column[:PAD], column[-PAD:] = column[PAD], column[-PAD - 1]
     return column
 
 
 def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, threads: int) -> np.ndarray:
-    """Where the groups of sorted values start, in an optimal grouping; the column has PAD copies at both ends."""
+    """Where the groups of sorted values start, in an optimal grouping; column and weights have PAD copies at both ends."""
     x = column[PAD:-PAD]
     n, least = x.size, problem.least
     if n < 2 * least:
@@ -133,8 +136,8 @@ def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, t
             if sure:
                 return starts
         if problem.plain:  # it may outlive this call, and the memory that was borrowed for it
-            return interruptible(_columnwise_starts, near.values[PAD:-PAD].copy(), near.weights, moderate)
-    return exact.solve(column[PAD:-PAD], weights, problem)
+            return interruptible(_columnwise_starts, near.values[PAD:-PAD].copy(), near.weights[PAD:-PAD].copy(), moderate)
+    return exact.solve(column[PAD:-PAD], None if weights is None else weights[PAD:-PAD], problem)
 
 
 def _attempt(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
@@ -147,7 +150,7 @@ def _attempt(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray
 
 def _at_most(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
     """Starts of at most `max_groups` groups, and whether they are surely the best."""
-    values, weights = column.values[PAD:-PAD], column.weights if column.weights.size else None
+    values, weights = column.values[PAD:-PAD], column.weights[PAD:-PAD] if column.weights.size else None
     doubts = []
 
     def optimum(price: float) -> np.ndarray:
@@ -167,8 +170,8 @@ def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tu
     kernel, values, weights = column[:3]
     solver = problem.solver_for(kernel, values)
     n, k, module = values.size - 2 * PAD, problem.k, solver.module
-    if solver.lanes:
-        weights = block.padded(weights) if weights.size else values
+    if solver.lanes and not weights.size:
+        weights = values
     if solver.lanes and solver.bounded:
         if n >= max(LONG, 8 * k):
             starts, total = _from_both_ends(kernel, values, weights, problem, threads)
@@ -183,7 +186,7 @@ def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tu
         starts = _starts(sizes, problem)
         sums = growing.sums_behind(values, weights, column.weights.size > 0, problem.squares, sizes, work)
         return starts, total, rounded(column, problem, starts, fixed, sums)
-    values = values[PAD:-PAD]
+    values, weights = values[PAD:-PAD], weights[PAD:-PAD]
     run = module.solve
     if not problem.cost.built_in:
         run, values = _uncached(run), problem.cost.prepare(values)
