@@ -38,8 +38,8 @@ register_model(Tag)(models.OpaqueModel)
 class Kernel:
     """The compiled face of a cost.
 
-    `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `lanes` says whether the four
-    functions also take lanes, many columns at once.  `group`, given instead of the four functions, is a user's own
+    `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `narrow` says whether the
+    four functions also take lanes that have a line of sums each, as small k do.  `group`, given instead of the four functions, is a user's own
     compiled function of (x, i, j); it gets arrays, the built-in costs get bare pointers.
     """
 
@@ -53,11 +53,12 @@ class Kernel:
         join=None,
         *,
         number="real",
-        lanes=True,
+        narrow=True,
         group=None,
     ):
         self.name, self.n_terms, self.number, self.group = name, n_terms, number, group
-        self.lanes = lanes and number == "real" and group is None
+        self.lanes = number == "real" and group is None
+        self.narrow = narrow and self.lanes
         if group is not None:
             terms, left, right, join = _functions_of(group)
         self.terms, self.left, self.right, self.join = (inlined(f) for f in (terms, left, right, join))

@@ -76,6 +76,8 @@ def stripe_at(typing_context, position, width):
 @intrinsic
 def neighbors(typing_context, index):
     """An index from `stripe_at` as one from `lanes_at`; any other as it is."""
+    if isinstance(index, Lanes):
+        return index(index), _first
     result = Index(index.width, 1) if isinstance(index, Index) else types.int64
     return result(index if isinstance(index, Index) else types.int64), _first
 
@@ -204,9 +206,14 @@ def _negate(context, builder, sig, args):
 @infer_global(operator.rshift)
 class _Halving(AbstractTemplate):
     def generic(self, args, kws):
-        if isinstance(args[0], Falling):
+        if isinstance(args[0], Falling) or (isinstance(args[0], Lanes) and args[0].kind == "integer"):
             return signature(Lanes(args[0].width, "integer"), args[0], types.int64)
         return None
+
+
+@lower_builtin(operator.rshift, Lanes, types.Integer)
+def _shift(context, builder, sig, args):
+    return builder.ashr(args[0], _spread(builder, args[1], sig.args[0].width))
 
 
 @lower_builtin(operator.rshift, Falling, types.Integer)

@@ -5,6 +5,7 @@ from numba.extending import overload
 from mag._compiled.cost import Kernel
 from mag._compiled.frame import total, value, weight
 from mag._compiled.jit import INLINE
+from mag._compiled.lanes import Index, largest_lane, select, spread
 from mag.costs._cost import BuiltIn
 
 
@@ -43,6 +44,9 @@ def _median(f, i, j):
 
 @overload(_median, **INLINE)
 def _median_of(f, i, j):
+    if isinstance(i, Index):
+        return _search_lanes(i.width)
+
     def search(f, i, j):
         half = 0.5 * (total(f, 1, i) + total(f, 1, j))
         low, high = i, j - 1
@@ -57,6 +61,25 @@ def _median_of(f, i, j):
     return search
 
 
+def _search_lanes(width):
+    """The same for lanes of groups; where weights are even, the median is not far from the middle."""
+
+    def search(f, i, j):
+        half = 0.5 * (total(f, 1, i) + total(f, 1, j))
+        low, high = i + spread(0, width), j + spread(-1, width)
+        middle, reach = (low + high) >> 1, (high - low) >> 6
+        first, last = middle - reach, middle + reach
+        below, above = total(f, 1, first) < half, half <= total(f, 1, last + 1)
+        low, high = select(below, first, low), select(above, last, high)
+        while largest_lane(high - low) > 0:
+            middle = (low + high) >> 1
+            reached = half <= total(f, 1, middle + 1)
+            low, high = select(reached, low, middle + 1), select(reached, middle, high)
+        return low
+
+    return search
+
+
 def loss(groups):
     return groups.add(groups.weighed(abs(groups.gaps(groups.median()))))
 
@@ -64,7 +87,7 @@ def loss(groups):
 SAE = BuiltIn(
     "sae",
     kernel=Kernel("sae", 1, terms, left, right, join),
-    weighted=Kernel("sae_weighted", 2, weighted_terms, left, right, weighted_join, lanes=False),
+    weighted=Kernel("sae_weighted", 2, weighted_terms, left, right, weighted_join, narrow=False),
     representative="median",
     loss=loss,
     pair=lambda gap: gap,

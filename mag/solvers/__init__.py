@@ -20,10 +20,10 @@ class Solver:
     bounded: bool
     lanes: bool = False
 
-    def valid(self, cost: Cost, *, bounded: bool, weighted: bool = False) -> bool:
+    def valid(self, cost: Cost, *, bounded: bool, weighted: bool = False, k: int = 1) -> bool:
         """Whether it is exact for the cost; `bounded` says that no group needs 2k values or more."""
         kernel = cost.weighted if weighted else cost.kernel
-        lanes = kernel is not None and kernel.lanes
+        lanes = kernel is not None and kernel.lanes and (kernel.narrow or not self.bounded or k > block.LARGEST_K)
         return (cost.concave or not self.concave) and (bounded or not self.bounded) and (lanes or not self.lanes)
 
 
@@ -47,9 +47,11 @@ def automatic(cost: Cost, k: int, *, bounded: bool, weighted: bool) -> list[str]
     "galil_park" also serves where "growing" may have lost precision.  See the README for the measurements behind it.
     """
     if bounded and cost.concave:
-        names = ["block", "simple_plus" if k <= SMALL_K else "staggered"]
+        scalar = "simple_plus" if k <= SMALL_K else "staggered"
+        medians = weighted and cost.weighted is not None and not cost.weighted.narrow  # dear in lanes
+        names = [scalar] if medians and k <= SMALL_K else ["block", scalar]
     elif bounded:
         names = ["simple"]
     else:
         names = ["growing", "galil_park"] if cost.concave else ["quadratic"]
-    return [name for name in names if SOLVERS[name].valid(cost, bounded=bounded, weighted=weighted)]
+    return [name for name in names if SOLVERS[name].valid(cost, bounded=bounded, weighted=weighted, k=k)]

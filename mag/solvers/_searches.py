@@ -32,6 +32,7 @@ from mag._compiled.memory import part_of
 WIDTH = 4  # columns of one search
 STEP = 4  # values of one step of the running sums
 LONG = 48  # sizes of one search from which on splitting pays
+LONG_IF_DEAR = 8  # the same for costs that look for a median
 DEPTH = 64  # of the stack: every split halves the columns
 
 as_integers = part_of(types.int64)
@@ -128,12 +129,22 @@ def _add_right(sums, values, carry, i):
 # ---- the searches of a block
 
 
+def long_search(cost):
+    """How many sizes of one search are worth splitting the columns."""
+
+
 def charge(m, value, size):
     """What is added to the cost of groups of a size."""
 
 
 def settle(m, value):
     """What is added to the cost of all groups."""
+
+
+@overload(long_search, **INLINE)
+def _long_search(cost):
+    long = LONG if cost.kernel.narrow else LONG_IF_DEAR
+    return lambda cost: long
 
 
 @overload(charge, **INLINE)
@@ -168,7 +179,7 @@ def search_columns(m, columns, sizes, low, K, stack):
         while c < end:
             smallest = max(m.least, origin + c - high)
             largest = min(m.most, origin + c + WIDTH - 1 - low)
-            if largest - smallest >= LONG and end - c >= 2 * WIDTH:
+            if largest - smallest >= long_search(m.cost) and end - c >= 2 * WIDTH:
                 middle = c + (end - c) // (2 * WIDTH) * WIDTH
                 p = origin + middle - 1
                 first, last = max(low, p - m.most), min(high, p - m.least)

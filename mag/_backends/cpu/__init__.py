@@ -136,7 +136,9 @@ def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, t
             if sure:
                 return starts
         if problem.plain:  # it may outlive this call, and the memory that was borrowed for it
-            return interruptible(_columnwise_starts, near.values[PAD:-PAD].copy(), near.weights[PAD:-PAD].copy(), moderate)
+            return interruptible(
+                _columnwise_starts, near.values[PAD:-PAD].copy(), near.weights[PAD:-PAD].copy(), moderate
+            )
     return exact.solve(column[PAD:-PAD], None if weights is None else weights[PAD:-PAD], problem)
 
 
