@@ -1,8 +1,8 @@
 """`python -m benchmarks.extensions`: weights, penalties, limits and wide integers, as multiples of np.argsort.
 
-A million unsorted values up to their labels, on one thread.  Every figure is a ratio to np.argsort of the same values by processor
-time, each the least of turns that alternate between the two.  Penalties are in units of what a group costs without
-them, so that groups are about as large as the table says.
+A million unsorted values up to their labels, on one thread.  Every figure is a ratio to np.argsort of the same values
+by processor time, each the least of turns that alternate between the two.  Penalties are in units of what a group costs
+without them.
 """
 
 import argparse

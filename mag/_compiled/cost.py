@@ -38,9 +38,9 @@ register_model(Tag)(models.OpaqueModel)
 class Kernel:
     """The compiled face of a cost.
 
-    `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `narrow` says whether the
-    four functions also take lanes that have a line of sums each, as small k do.  `group`, given instead of the four functions, is a user's own
-    compiled function of (x, i, j); it gets arrays, the built-in costs get bare pointers.
+    `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `narrow` says whether the four
+    functions also take lanes that have a line of sums each, as for small k.  `group`, given instead of the four
+    functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in costs get bare pointers.
     """
 
     def __init__(

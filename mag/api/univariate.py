@@ -10,6 +10,7 @@ from mag._backends.problem import Problem
 from mag._lib.arrays import read
 from mag._lib.checks import flag, integer, penalty, real_vector, thread_count, weights_for
 from mag._lib.errors import ValueMistake, group_below
+from mag._lib.threads import WORTH, in_parts
 from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, solvers_of
 from mag.api.types import AnyCost, BackendName, SolverName
@@ -72,8 +73,8 @@ def univariate(
     backend : {"auto", "cpu", "cuda"}
         Where to compute; "auto" is where the data are, see `mag.backends`.
     threads : int, optional
-        How many threads may work on a column of two million values or more; all processors by default, of which two are
-        used.  The result does not depend on it.
+        How many threads may work on a column of two million values or more; all processors by default.  The result does
+        not depend on it.
 
     Returns
     -------
@@ -110,7 +111,7 @@ def univariate(
     plan = _checked(read_values, True, *arguments)
     run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
-    if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None):
+    if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None, plan.threads):
         raise group_below(plan.problem.k)
     return Grouping(
         labels,
@@ -152,7 +153,8 @@ def _checked(
     threads: int | None,
 ) -> _Plan:
     """What is to be solved; `look` says whether to check that the values are finite."""
-    values = real_vector("x", x, look)
+    workers = thread_count("threads", threads) if x.size > WORTH else 1
+    values = real_vector("x", x, look, workers)
     n, dtype = values.size, values.dtype
     k = integer("k", k, 1, n, "n")
     weights = _weights(weights, cost, n)
@@ -168,9 +170,15 @@ def _checked(
     values = numbers_of("x", values, cost)
     threads = thread_count("threads", threads)
     assume_sorted = flag("assume_sorted", assume_sorted)
-    if assume_sorted and not (values[:-1] <= values[1:]).all():
+    if assume_sorted and not all(in_parts(lambda *part: _ascend(values, *part), n, threads)):
         raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
     return _Plan(values, dtype, weights, problem, assume_sorted, threads)
+
+
+def _ascend(values: np.ndarray, first: int, last: int) -> bool:
+    """Whether none of the values first .. last-1 is below the one before it."""
+    first = max(first, 1)
+    return bool((values[first - 1 : last - 1] <= values[first:last]).all())
 
 
 def _weights(weights: Any, cost: Cost, n: int) -> np.ndarray | None:

@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 
 from mag._backends.cpu import batch
-from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts_of
+from mag._backends.cpu.halves import from_both_ends, run_lanes
+from mag._backends.cpu.labels import label, label_sorted, smallest_count, trace
 from mag._backends.problem import NEGLIGIBLE, Column, Problem, even, prepared, rounded, scaled, unspannable
 from mag._backends.protocol import Jobs
 from mag._compiled.jit import uncached
 from mag._compiled.sort import sort, take
 from mag._lib.interrupt import interruptible
-from mag._lib.threads import both, each
+from mag._lib.threads import each, in_parts
 from mag._lib.workspace import borrow
-from mag.costs import COSTS
 from mag.solvers import block, growing
 from mag.solvers.block import PAD
 from mag.solvers.extensions import columnwise, exact, spans
 from mag.solvers.extensions.max_groups import at_most
 
 WORTH = 2**14  # values that are worth a thread
-LONG = 2**21  # values from which on a column is solved, and labeled, in two halves
+LONG = 2**21  # values from which on a column is solved from both ends, and everything is done in parts
 
 
 def why_not() -> str | None:
@@ -37,23 +37,20 @@ def group(
     if not others and not solver.lanes:  # memory for the sort and for the solver at once
         kernel = problem.cost.kernel if weights is None else problem.cost.weighted
         borrow("work", solver.module.memory(kernel, x.size, problem.k), np.float64)
-    column, order = (padded(x), None) if assume_sorted else sort(x, PAD, threads)
+    column, order = (padded(x, threads=threads), None) if assume_sorted else sort(x, PAD, threads)
     if weights is not None:
-        weights = padded(weights, "weights", order)
+        weights = padded(weights, "weights", order, threads)
     starts = solve(column, weights, problem, threads)
     labels = np.empty(x.size, np.int32 if starts.size < 2**31 else np.int64)
 
     def write(first: int, last: int) -> None:
+        begin, end = np.searchsorted(starts, [first, last]).tolist()
         if order is None:
-            label_sorted(starts, first, last, labels)
+            label_sorted(starts, begin, end, labels)
         else:
-            label(starts, first, last, order, labels)
+            label(starts, begin, end, order, labels)
 
-    if x.size < LONG:
-        write(0, starts.size)
-    else:
-        half = starts.size // 2
-        both(lambda: write(0, half), lambda: write(half, starts.size), threads)
+    in_parts(write, x.size, threads)
     return order, starts, labels
 
 
@@ -82,8 +79,8 @@ def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, 
             x = np.ascontiguousarray(X[:, j], np.float64 if X.dtype.kind == "f" else None)
             if x.dtype.kind == "f" and not np.isfinite(x).all():
                 return False
-            # a column alone has all threads
-            _, starts, labels[j] = group(x, None, problem, False, threads if m == 1 else 1)
+            # few columns share the threads
+            _, starts, labels[j] = group(x, None, problem, False, -(-threads // len(tasks)))
             n_groups[j], least[j] = starts.size, smallest_count(labels[j], np.zeros(starts.size, np.int64))
         return True
 
@@ -91,19 +88,23 @@ def group_columns(X: np.ndarray, jobs: Jobs, threads: int) -> tuple[np.ndarray, 
     return (labels, n_groups, least) if all(finite) else None
 
 
-def padded(values: np.ndarray, name: str = "column", order: np.ndarray | None = None) -> np.ndarray:
+def padded(values: np.ndarray, name: str = "column", order: np.ndarray | None = None, threads: int = 1) -> np.ndarray:
     """The values, in that order, between PAD copies of the first and of the last, in memory that is borrowed."""
     column = borrow(name, values.size + 2 * PAD, values.dtype)
-    if order is None:
-        column[PAD:-PAD] = values
-    else:
-        take(values, order, PAD, column)
+
+    def fill(first: int, last: int) -> None:
+        if order is None:
+            column[PAD + first : PAD + last] = values[first:last]
+        else:
+            take(values, order[first:last], PAD + first, column)
+
+    in_parts(fill, values.size, threads)
     column[:PAD], column[-PAD:] = column[PAD], column[-PAD - 1]
     return column
 
 
 def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, threads: int) -> np.ndarray:
-    """Where the groups of sorted values start, in an optimal grouping; column and weights have PAD copies at both ends."""
+    """Where the groups of sorted values start in an optimal grouping; PAD copies stand around values and weights."""
     x = column[PAD:-PAD]
     n, least = x.size, problem.least
     if n < 2 * least:
@@ -176,16 +177,16 @@ def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tu
         weights = values
     if solver.lanes and solver.bounded:
         if n >= max(LONG, 8 * k):
-            starts, total = _from_both_ends(kernel, values, weights, problem, threads)
+            starts, total = from_both_ends(kernel, values, weights, problem, threads)
         else:
-            sizes, total, _ = _run_lanes(kernel, values, weights, k, "")
-            starts = _starts(sizes[: n + 1], problem)
+            sizes, total, _ = run_lanes(kernel, values, weights, k, "")
+            starts = trace(sizes[: n + 1], problem)
         return starts, total, 0.0
     sizes = borrow("sizes", n + 1 + PAD, np.int32 if n < 2**31 else np.int64)[: n + 1]
     work = borrow("work", module.memory(kernel, n, k), np.float64)
     if solver.lanes:
         total = module.solve(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
-        starts = _starts(sizes, problem)
+        starts = trace(sizes, problem)
         sums = growing.sums_behind(values, weights, column.weights.size > 0, problem.squares, sizes, work)
         return starts, total, rounded(column, problem, starts, fixed, sums)
     values, weights = values[PAD:-PAD], weights[PAD:-PAD]
@@ -198,62 +199,14 @@ def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tu
     else:
         total = run(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
         doubt = spans.doubt(work, n) if kernel.number == "real" else 0.0
-    return _starts(sizes, problem), total, doubt
+    return trace(sizes, problem), total, doubt
 
 
 def _columnwise_starts(x: np.ndarray, weights: np.ndarray, problem: Problem) -> np.ndarray:
     """Starts, by the solver that no weight can mislead."""
     sizes = borrow("sizes", x.size + 1, np.int32 if x.size < 2**31 else np.int64)
     columnwise.solve(x, weights, problem.k, problem.squares, borrow("work", x.size + 1, np.float64), sizes)
-    return _starts(sizes, problem)
-
-
-def _run_lanes(
-    kernel: Any, values: np.ndarray, weights: np.ndarray, k: int, which: str
-) -> tuple[np.ndarray, float, np.ndarray]:
-    """Sizes, their cost, and F of the last 2k-1 columns."""
-    n = values.size - 2 * PAD
-    sizes = borrow("sizes" + which, n + 1 + PAD, block.size_type(k))
-    work = borrow("work" + which, block.memory(kernel, n, k), np.float64)
-    total = block.solve(kernel, values, weights, k, sizes, work)
-    return sizes, total, block.ending(work, k)
-
-
-def _from_both_ends(
-    kernel: Any, values: np.ndarray, weights: np.ndarray, problem: Problem, threads: int
-) -> tuple[np.ndarray, float]:
-    """The left half forwards, the right half backwards on mirrored values; every grouping has a cut where they overlap.
-
-    The halves depend on n and k alone, so that the result is the same for any number of threads.
-    """
-    n, k = values.size - 2 * PAD, problem.k
-    middle = n // 2
-    ahead = slice(0, middle + 2 * k - 2 + 2 * PAD)
-    back = slice(n + 2 * PAD - 1, middle - 1 if middle else None, -1)
-    mirror = COSTS[COSTS[problem.cost.name].mirror]
-    mirrored = mirror.kernel if weights is values else mirror.weighted
-
-    def forwards() -> tuple[np.ndarray, float, np.ndarray]:
-        return _run_lanes(kernel, values[ahead], weights[ahead], k, " forwards")
-
-    def backwards() -> tuple[np.ndarray, float, np.ndarray]:
-        negated = np.negative(values[back], out=borrow("mirror", n - middle + 2 * PAD, np.float64))
-        turned = negated if weights is values else np.ascontiguousarray(weights[back])
-        return _run_lanes(mirrored, negated, turned, k, " backwards")
-
-    (left_sizes, left_cost, left_ending), (right_sizes, right_cost, right_ending) = both(forwards, backwards, threads)
-    cut = middle + int(np.argmin(left_ending + right_ending[::-1]))
-    left = _starts(left_sizes[: cut + 1], problem)
-    right = _starts(right_sizes[: n - cut + 1], problem)
-    ends = np.append(right[1:], n - cut)
-    return np.concatenate([left, n - ends[::-1]]), left_cost + right_cost
-
-
-def _starts(sizes: np.ndarray, problem: Problem) -> np.ndarray:
-    """Follow the last groups back from the end."""
-    room = (sizes.size - 1) // problem.k + 1 if problem.plain else sizes.size - 1
-    starts = borrow("starts", room, np.int64)
-    return starts[starts_of(sizes, problem.k, problem.plain, starts) :].copy()
+    return trace(sizes, problem)
 
 
 _compiled_for_users: dict = {}

@@ -5,6 +5,8 @@ import numpy as np
 from mag._compiled.jit import jit
 from mag._compiled.lanes import lanes_at, spread
 from mag._compiled.memory import part
+from mag._lib.threads import in_parts
+from mag._lib.workspace import borrow
 
 LANES = 8  # labels written at once
 CHECKED = 4096  # labels looked at before a short run is noticed
@@ -27,6 +29,13 @@ def starts_of(sizes, k, plain, starts):
         starts[g] = i
         j = i
     return g
+
+
+def trace(sizes, problem):
+    """Where groups start: follow the last groups back from the end."""
+    room = (len(sizes) - 1) // problem.k + 1 if problem.plain else len(sizes) - 1
+    starts = borrow("starts", room, np.int64)
+    return starts[starts_of(sizes, problem.k, problem.plain, starts) :].copy()
 
 
 @jit
@@ -53,11 +62,30 @@ def label_sorted(starts, first, last, labels):
             i += 1
 
 
-def at_least(k, labels, n_groups, in_runs):
+def at_least(k, labels, n_groups, in_runs, threads=1):
     """Whether every group has k records or more, found from the labels alone; `in_runs` says where to look first."""
-    if in_runs and every_run(k, labels):
+
+    def look(first, last):
+        """Runs that begin in a part, each of them whole."""
+        return every_run(k, labels[run_from(labels, first) : run_from(labels, last)])
+
+    if in_runs and all(in_parts(look, labels.size, threads)):
         return True
-    return smallest_count(labels, np.zeros(n_groups, np.int32)) >= k
+
+    def count(first, last):
+        counts = np.zeros(n_groups, np.int32)
+        return smallest_count(labels[first:last], counts), counts
+
+    (least, counts), *others = in_parts(count, labels.size, min(threads, k))
+    return (np.sum([counts, *(more for _, more in others)], axis=0).min() if others else least) >= k
+
+
+@jit
+def run_from(labels, i):
+    """The first of a run of equal labels at i or behind."""
+    while 0 < i < len(labels) and labels[i] == labels[i - 1]:
+        i += 1
+    return i
 
 
 @jit
@@ -65,7 +93,7 @@ def every_run(k, labels):
     """Whether every run of equal labels is k long or longer; gives up soon after the first that is not."""
     n, labels = len(labels), part(labels, 0)
     if n < k:
-        return False
+        return n == 0
     for i in range(1, k):
         if labels[i] != labels[0] or labels[n - 1 - i] != labels[n - 1]:
             return False
