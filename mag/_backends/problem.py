@@ -17,6 +17,8 @@ from mag.solvers.extensions.columnwise import at_stake
 
 NO_WEIGHTS = np.empty(0)
 EXACT = 2**53  # float64 holds every integer up to here
+PAIRED = 2**103  # so do pairs of float64
+LEAST_K = 4  # from here on blocks have columns for all lanes
 MODERATE = 300  # binary exponents within ±MODERATE need no scaling: their squares are far from both ends of float64
 TINY = 2.0**-900  # costs below this may have lost bits to underflow
 LIGHT = 2.0**-200  # weights below this share of the largest may lose bits to underflow
@@ -111,8 +113,12 @@ def prepared(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> Col
             return Column(kernel, np.ldexp(x, -exponent), weights, exponent)
         return Column(kernel, x, weights)
     values = distance(x, x[:1])
-    if int(values[-1]) >= EXACT or (cost.integer and not _fits(values, problem)):
-        return Column(cost.wide if cost.integer else kernel, values, weights)
+    if cost.integer and int(values[-1]) < EXACT:
+        kernel = _summing(values, problem)
+    elif cost.integer:
+        kernel = cost.wide
+    if int(values[-1]) >= EXACT or kernel is cost.wide:
+        return Column(kernel, values, weights)
     return Column(kernel, values.astype(np.float64), weights)
 
 
@@ -192,11 +198,21 @@ def rounded(column: Column, problem: Problem, starts: np.ndarray, fixed: float, 
     return 2.0**-50 * sums + 2.0**-51 * fixed * starts.size
 
 
-def _fits(values: np.ndarray, problem: Problem) -> bool:
-    """Whether float64 holds every sum of squares of integers that a solver looks at."""
+def _summing(values: np.ndarray, problem: Problem) -> Any:
+    """The kernel of an integer cost whose numbers hold every sum that a solver looks at.
+
+    Those are sums of distances and of squares over `reach` values.  Means are rounded as they should be where twice
+    the sum of distances is below 2⁵²: then float64 tells every sum from those whose mean is half an integer.
+    """
+    cost, first = problem.cost, next(iter(problem.solvers.values()))
     reach = min(4 * problem.k if problem.bounded else values.size, values.size)
     widest = int((values[reach:] - values[:-reach]).max(initial=0)) if reach < values.size else int(values[-1])
-    return 8 * reach * widest**2 < EXACT
+    if 8 * reach * widest**2 < EXACT:
+        return cost.kernel
+    in_blocks = first.lanes and first.bounded and problem.k >= LEAST_K
+    if in_blocks and reach * widest < EXACT / 4 and 8 * reach * widest**2 < PAIRED:
+        return cost.paired
+    return cost.wide
 
 
 def unspannable(x: np.ndarray, problem: Problem, starts: np.ndarray, total: float, scale: int) -> list[int]:

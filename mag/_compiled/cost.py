@@ -38,9 +38,10 @@ register_model(Tag)(models.OpaqueModel)
 class Kernel:
     """The compiled face of a cost.
 
-    `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `narrow` says whether the four
-    functions also take lanes that have a line of sums each, as for small k.  `group`, given instead of the four
-    functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in costs get bare pointers.
+    `number` says what is summed: "real" (float64), "pair" (integers in two of them) or "wide" (of 256 bits).  `narrow`
+    says whether the four functions also take lanes that have a line of sums each, as for small k.  `group`, given
+    instead of the four functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in costs
+    get bare pointers.
     """
 
     def __init__(
@@ -57,8 +58,8 @@ class Kernel:
         group=None,
     ):
         self.name, self.n_terms, self.number, self.group = name, n_terms, number, group
-        self.lanes = number == "real" and group is None
-        self.narrow = narrow and self.lanes
+        self.lanes = number != "wide" and group is None
+        self.narrow = narrow and self.lanes and number == "real"
         if group is not None:
             terms, left, right, join = _functions_of(group)
         self.terms, self.left, self.right, self.join = (inlined(f) for f in (terms, left, right, join))

@@ -1,13 +1,15 @@
-"""What a cost may look at, and the memory that depends on what it sums: float64, or 256-bit integers."""
+"""What a cost may look at, and the memory that depends on what it sums: float64, pairs of them, or 256-bit integers."""
 
 from collections import namedtuple
 
+import numpy as np
 from numba import types
 from numba.extending import overload
 
 from mag._compiled.jit import INLINE
 from mag._compiled.lanes import neighbors
 from mag._compiled.memory import Part, part, part_of
+from mag._compiled.pair import as_pairs
 from mag._compiled.wide import WORDS, nearest_quotient, to_float, to_wide, wide
 
 _recast_wide = part_of(wide)
@@ -15,7 +17,7 @@ _recast_wide = part_of(wide)
 
 def words(kernel):
     """How many float64 one summed number takes."""
-    return WORDS if kernel.number == "wide" else 1
+    return {"real": 1, "pair": 2, "wide": WORDS}[kernel.number]
 
 
 def line(cost, array, offset):
@@ -28,6 +30,14 @@ def lines(cost, array, offset, length):
 
 def zero(cost):
     """The number 0."""
+
+
+def unit(cost):
+    """As `words`, for compiled code."""
+
+
+def unreached(cost):
+    """What no group costs; a pair would make NaN of infinity."""
 
 
 def real(number):
@@ -46,11 +56,15 @@ def center(cost, x, i):
 def _line(cost, array, offset):
     if cost.kernel.number == "wide":
         return lambda cost, array, offset: _recast_wide(array, offset * WORDS)
+    if cost.kernel.number == "pair":
+        return lambda cost, array, offset: as_pairs(array, offset * 2)
     return lambda cost, array, offset: part(array, offset)
 
 
 @overload(lines, **INLINE)
 def _lines(cost, array, offset, length):
+    if cost.kernel.number == "pair":  # float64 holds the sum of the values
+        return lambda cost, array, offset, length: (part(array, 2 * offset), line(cost, array, offset + length))
     return {
         0: lambda cost, array, offset, length: (),
         1: lambda cost, array, offset, length: (line(cost, array, offset),),
@@ -68,6 +82,18 @@ def _zero(cost):
     if cost.kernel.number == "wide":
         return lambda cost: to_wide(0)
     return lambda cost: 0.0
+
+
+@overload(unit, **INLINE)
+def _unit(cost):
+    taken = words(cost.kernel)
+    return lambda cost: taken
+
+
+@overload(unreached, **INLINE)
+def _unreached(cost):
+    value = 2.0**1000 if cost.kernel.number == "pair" else np.inf
+    return lambda cost: value
 
 
 @overload(real, **INLINE)

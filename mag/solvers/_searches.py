@@ -15,10 +15,12 @@ from numba import types
 from numba.extending import overload
 
 from mag._compiled.cost import join, left, right, terms
+from mag._compiled.frame import unreached
 from mag._compiled.jit import INLINE, inlined
 from mag._compiled.lanes import (
     cumulative,
     falling,
+    is_least,
     lanes_at,
     largest_lane,
     last_lane,
@@ -28,6 +30,7 @@ from mag._compiled.lanes import (
     spread_lane,
 )
 from mag._compiled.memory import part_of
+from mag._compiled.pair import pair, to_pair
 
 WIDTH = 4  # columns of one search
 STEP = 4  # values of one step of the running sums
@@ -55,7 +58,7 @@ def restart(m, rows, columns, low, K):
         columns[i] = restarted
         m.G[i] = restarted + left(m.cost, m.f, i)
     for p in range(low - 2 * WIDTH, low, WIDTH):  # a search reads up to WIDTH + 2 rows below
-        m.G[lanes_at(p, WIDTH)] = spread(np.inf, WIDTH)
+        m.G[lanes_at(p, WIDTH)] = spread(unreached(m.cost), WIDTH)
     return base
 
 
@@ -94,6 +97,8 @@ def add_right(sums, values, carry, i):
 def _nothing(sums):
     if len(sums) == 0:
         return lambda sums: ()
+    if sums[0].dtype is pair:
+        return lambda sums: (to_pair(spread(0.0, STEP)),) + nothing(sums[1:])
     return lambda sums: (spread(0.0, STEP),) + nothing(sums[1:])
 
 
@@ -129,6 +134,10 @@ def _add_right(sums, values, carry, i):
 # ---- the searches of a block
 
 
+def nowhere(cost):
+    """The best value before the first row is looked at."""
+
+
 def long_search(cost):
     """How many sizes of one search are worth splitting the columns."""
 
@@ -139,6 +148,13 @@ def charge(m, value, size):
 
 def settle(m, value):
     """What is added to the cost of all groups."""
+
+
+@overload(nowhere, **INLINE)
+def _nowhere(cost):
+    if cost.kernel.number == "pair":
+        return lambda cost: to_pair(spread(unreached(cost), WIDTH))
+    return lambda cost: spread(np.inf, WIDTH)
 
 
 @overload(long_search, **INLINE)
@@ -206,7 +222,7 @@ def search_columns(m, columns, sizes, low, K, stack):
 @inlined
 def search(m, j, smallest, largest):
     """The best value of each column, without the column's own part, and its size among smallest .. largest."""
-    best = other_best = spread(np.inf, WIDTH)
+    best = other_best = nowhere(m.cost)
     size = other_size = spread(0, WIDTH)
     rounds = (largest - smallest + 4) >> 2
     if smallest + 4 * rounds > m.most + 1:
@@ -244,7 +260,7 @@ def keep(value, size, best, best_size):
 @inlined
 def best_row(m, p, low, high):
     """The best row of column p among low .. high, more than WIDTH of them; the last of equals."""
-    best = spread(np.inf, WIDTH)
+    best = nowhere(m.cost)
     start = spread(low, WIDTH)
     q = low
     while True:
@@ -255,4 +271,4 @@ def best_row(m, p, low, high):
         if q == high - WIDTH + 1:
             break
         q = min(q + WIDTH, high - WIDTH + 1)  # the last step overlaps
-    return largest_lane(select(best == least_lane(best), lanes_at(0, WIDTH) + start, spread(low, WIDTH)))
+    return largest_lane(select(is_least(best), lanes_at(0, WIDTH) + start, spread(low, WIDTH)))

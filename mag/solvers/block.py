@@ -10,7 +10,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._compiled.frame import Frame, lines
+from mag._compiled.frame import Frame, line, lines, unit, unreached, words
 from mag._compiled.jit import inlined, jit
 from mag._compiled.memory import part
 from mag.solvers import _narrow
@@ -38,9 +38,9 @@ def size_type(k):
 
 def memory(kernel, n, k):
     """How many float64 it takes: F twice, G, a line per term, 1/size, the stack of searches, and the ending."""
-    if k <= LARGEST_K:
+    if k <= LARGEST_K and kernel.narrow:
         return _narrow.memory(k)
-    return (3 + kernel.n_terms) * (3 * k + 2 * PAD) + 2 * k + PAD + 4 * DEPTH + 2 * k - 1
+    return words(kernel) * ((3 + kernel.n_terms) * (3 * k + 2 * PAD) + 2 * k + PAD) + 4 * DEPTH + 2 * k - 1
 
 
 def ending(work, k):
@@ -50,13 +50,13 @@ def ending(work, k):
 
 def solve(cost, x, w, k, sizes, work):
     """As `simple.solve`, for values and weights from `padded`, or with any finite values in place of the copies."""
-    run, size = compiled_for(k)
+    run, size = compiled_for(k, cost)
     return run(cost, size, x, w, sizes, work)
 
 
-def compiled_for(k):
+def compiled_for(k, kernel):
     """The compiled function for this k, and k as it takes it: a Number where it is small."""
-    return (_solve, k) if k > LARGEST_K else (_narrow.solver_for(k), _narrow.NUMBERS[k])
+    return (_solve, k) if k > LARGEST_K or not kernel.narrow else (_narrow.solver_for(k), _narrow.NUMBERS[k])
 
 
 def resume(cost, x, w, k, sizes, work, state):
@@ -103,13 +103,13 @@ def fresh(k):
 
 @jit
 def _solve(cost, k, x, w, sizes, work):
-    lay_out(k, work)[2 * k + PAD] = 0.0
+    lay_out(cost, k, work)[2 * k + PAD] = 0.0
     return in_blocks(cost, k, part(x, PAD), part(w, PAD), len(x) - 2 * PAD, sizes, work, k, 2 * k + PAD)[0]
 
 
 @jit
 def _resume(cost, k, x, w, sizes, work, state):
-    columns, n, K = lay_out(k, work), len(x) - 2 * PAD - k, k - k % WIDTH
+    columns, n, K = lay_out(cost, k, work), len(x) - 2 * PAD - k, k - k % WIDTH
     first = 2 * k + PAD + K - (2 * k - 1)
     last, state = part(work, len(work) - (2 * k - 1)), part(state, 0)
     for t in range(2 * k - 1):
@@ -125,17 +125,20 @@ def _resume(cost, k, x, w, sizes, work, state):
 
 
 @inlined
-def lay_out(k, work):
+def lay_out(cost, k, work):
     """The lines before the first block; that of the columns."""
     length = 3 * k + 2 * PAD
-    memory, inverse, last = part(work, 0), part(work, 3 * length), part(work, len(work) - (2 * k - 1))
-    for p in range(len(work)):
-        memory[p] = np.inf if p < 3 * length else 0.0
+    first, memory = line(cost, work, 0), part(work, 0)
+    inverse, last = part(work, 3 * length * unit(cost)), part(work, len(work) - (2 * k - 1))
+    for p in range(3 * length):
+        first[p] = unreached(cost)
+    for p in range(3 * length * unit(cost), len(work)):
+        memory[p] = 0.0
     for size in range(1, 2 * k + PAD):
         inverse[size] = 1.0 / size
     for p in range(2 * k - 1):
         last[p] = np.inf
-    return part(work, 2 * length)
+    return line(cost, work, 2 * length)
 
 
 @inlined
@@ -147,7 +150,8 @@ def in_blocks(cost, k, values, weights, n, sizes, work, K, low):
     origin = 2 * k + PAD
     length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
     # F has two lines: a block reads the rows from one and writes its columns to the other.
-    G, rows, columns, inverse = part(work, 0), part(work, length), part(work, 2 * length), part(work, 3 * length)
+    G, rows, columns = line(cost, work, 0), line(cost, work, length), line(cost, work, 2 * length)
+    inverse = part(work, 3 * length * unit(cost))
     sizes = part(sizes, 0)
     sums = lines(cost, work, 3 * length + 2 * k + PAD, length)
     last, first_of_last = part(work, len(work) - (2 * k - 1)), n - 2 * k + 2

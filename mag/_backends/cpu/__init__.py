@@ -176,7 +176,7 @@ def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tu
     if solver.lanes and not weights.size:
         weights = values
     if solver.lanes and solver.bounded:
-        if n >= max(LONG, 8 * k):
+        if n >= max(LONG, 8 * k) and kernel.number == "real":
             starts, total = from_both_ends(kernel, values, weights, problem, threads)
         else:
             sizes, total, _ = run_lanes(kernel, values, weights, k, "")
