@@ -1,9 +1,9 @@
-"""Integers up to 2¹⁰³ in SIMD lanes: a pair of float64 each, of which the first is the sum rounded  (Dekker 1971).
+"""Integers below 2¹⁰³ in SIMD lanes: a pair of float64 each, of which the first is the sum rounded  (Dekker 1971).
 
-Sums of pairs by `_add` are off by less than 3·2⁻¹⁰⁶ of the result (Joldes, Muller & Popescu 2017, AccurateDWPlusDW).
-All numbers on the way are integers, so that what is off by less than 1 is exact.  Products of two float64 are exact by
-a fused multiplication; where the processor has none, that takes a call.  Pairs are unique, so that comparing the first
-numbers, then the second ones, compares the sums.
+All numbers on the way are integers.  The second number of a pair is at most half a unit in the last place of the first,
+2⁵⁰, so that the sum of two of them and of what rounding takes from the sum of the first numbers is below 2⁵³: exact.
+Products of two float64 are exact by a fused multiplication; where the processor has none, that takes a call.  Pairs are
+unique, so that comparing the first numbers, then the second ones, compares the sums.
 
 A `Pair` has lanes.  In memory pairs stand one after the other, 16 bytes each; an index without lanes loads the first
 number alone.
@@ -130,17 +130,15 @@ def _sum_of(builder, a, b):
 
 
 def _normal(builder, high, low):
-    """The same sum as a pair, where the first number is the larger one."""
+    """The same sum as a pair, where the first number is the larger one, or both are below 2⁵²."""
     total = builder.fadd(high, low)
     return total, builder.fsub(low, builder.fsub(total, high))
 
 
 def _add(builder, a, b):
     (a_high, a_low), (b_high, b_low) = _both(builder, a), _both(builder, b)
-    high, low = _sum_of(builder, a_high, b_high)
-    more, least = _sum_of(builder, a_low, b_low)
-    high, low = _normal(builder, high, builder.fadd(low, more))
-    return _packed(builder, *_normal(builder, high, builder.fadd(low, least)))
+    high, lost = _sum_of(builder, a_high, b_high)
+    return _packed(builder, *_normal(builder, high, builder.fadd(lost, builder.fadd(a_low, b_low))))
 
 
 def _negated(builder, a):
