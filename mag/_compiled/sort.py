@@ -137,30 +137,17 @@ def count(places, n, low, up, down, counts):
 
 
 @inlined
-def fill(source, indexes, first, n, places, low, up, down, counts, records):
-    """Write records to their buckets; indexes are `first` and those that follow, unless it is negative."""
+def fill(source, indexes, again, first, n, places, low, up, down, counts, records):
+    """Write records to their buckets; indexes are `first` and those that follow, or `again` those of before."""
     for i in range(n):
         here = (U(places[i] - low) << up) >> down
         bucket = here >> U(32)
         position = counts[bucket]
         counts[bucket] = position + 1
-        index = indexes[i] if first < 0 else first + i
+        index = indexes[i] if again else first + i
         records[2 * position] = source[i]
         records[2 * position + 1] = (here << U(32)) | U(index)
         ahead(records, 2 * position + 8)
-
-
-@inlined
-def finish_each(ends, first, last, begin, records, slots, words, order, real, pending, n_pending):
-    """Sort the buckets first .. last-1 into the result: how many are pending now."""
-    for bucket in range(first, last):
-        end = np.int64(ends[bucket])
-        if begin < end and (end - begin > LARGEST or not finish(records, begin, end, slots, words, order, real)):
-            pending[2 * n_pending] = begin
-            pending[2 * n_pending + 1] = end
-            n_pending += 1
-        begin = end
-    return n_pending
 
 
 @called
@@ -174,9 +161,16 @@ def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
     count(places, n, low, up, down, counts)
     add_up(counts, bits, begin)
     # -1 pending: the first round, indexes are yet to come
-    fill(source, indexes, -1 if n_pending >= 0 else 0, n, places, low, up, down, counts, records)
+    fill(source, indexes, n_pending >= 0, 0, n, places, low, up, down, counts, records)
     n_pending = n_pending if n_pending > 0 else 0
-    return finish_each(counts, 0, 1 << bits, begin, records, slots, words, order, real, pending, n_pending)
+    for bucket in range(1 << bits):
+        end = np.int64(counts[bucket])
+        if begin < end and (end - begin > LARGEST or not finish(records, begin, end, slots, words, order, real)):
+            pending[2 * n_pending] = begin
+            pending[2 * n_pending + 1] = end
+            n_pending += 1
+        begin = end
+    return n_pending
 
 
 @called
@@ -224,7 +218,7 @@ def at_once(source, n, places, low, high, slots, words, order, real):
     return settle(words, order, 0, n, real)
 
 
-@called
+@inlined
 def ascends(source, first, last, real):
     """Whether no value from `first` on, up to `last`, is below the one before it."""
     i = first
@@ -233,7 +227,7 @@ def ascends(source, first, last, real):
     return i == last
 
 
-@called
+@inlined
 def place_each(numbers, center, scale, first, last, places):
     """Places of values, the lowest and the highest."""
     low = high = place(numbers[first], center, scale)
@@ -346,17 +340,22 @@ def fill_part(source, words, first, last, low, high, bits, counts, memory):
     """As `fill`, for arrays; indexes are those of the values."""
     up, down = shifts(low, high, bits)
     places, source = part(words, first), part(source, first)
-    fill(source, places, first, last - first, places, low, up, down, part(counts, 0), part(memory, 0))
+    fill(source, places, False, first, last - first, places, low, up, down, part(counts, 0), part(memory, 0))
 
 
 @jit
 def finish_part(ends, first, last, slots, memory, words, order, real, pending):
-    """As `finish_each`, for arrays."""
-    begin = np.int64(ends[first - 1]) if first > 0 else np.int64(0)
-    records, words, order = part(memory, 0), part(words, 0), part(order, 0)
-    return finish_each(
-        part(ends, 0), first, last, begin, records, part(slots, 0), words, order, real, part(pending, 0), np.int64(0)
-    )
+    """Sort the buckets first .. last-1 into the result: how many are pending.  Shared with `deal`, it is slower."""
+    records, slots, words, order = part(memory, 0), part(slots, 0), part(words, 0), part(order, 0)
+    begin, n_pending = np.int64(ends[first - 1]) if first > 0 else np.int64(0), np.int64(0)
+    for bucket in range(first, last):
+        end = ends[bucket]
+        if begin < end and (end - begin > LARGEST or not finish(records, begin, end, slots, words, order, real)):
+            pending[2 * n_pending] = begin
+            pending[2 * n_pending + 1] = end
+            n_pending += 1
+        begin = end
+    return n_pending
 
 
 def _arrange_in_parts(numbers, source, real, memory, words, order, threads):

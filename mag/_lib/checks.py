@@ -114,7 +114,13 @@ def finite(option: str, x: np.ndarray, threads: int = 1) -> None:
 
 def not_finite(x: np.ndarray, threads: int = 1) -> tuple[int, int]:
     """How many values are NaN, and how many are infinite."""
-    if x.dtype.kind != "f" or all(in_parts(lambda first, last: np.isfinite(x[first:last]).all(), len(x), threads)):
+    if x.dtype.kind != "f":
+        return 0, 0
+    if threads == 1:
+        every = np.isfinite(x).all()
+    else:
+        every = all(in_parts(lambda first, last: np.isfinite(x[first:last]).all(), len(x), threads))
+    if every:
         return 0, 0
     return int(np.isnan(x).sum()), int(np.isinf(x).sum())
 

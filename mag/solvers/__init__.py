@@ -46,12 +46,13 @@ def automatic(cost: Cost, k: int, *, bounded: bool, weighted: bool) -> list[str]
 
     "galil_park" also serves where "growing" may have lost precision.  See the README for the measurements behind it.
     """
+    kernel = cost.weighted if weighted else cost.kernel
+    lanes, narrow = (kernel.lanes, kernel.narrow) if kernel is not None else (False, False)
     if bounded and cost.concave:
         scalar = "simple_plus" if k <= SMALL_K else "staggered"
-        medians = weighted and cost.weighted is not None and not cost.weighted.narrow  # dear in lanes
-        names = [scalar] if medians and k <= SMALL_K else ["block", scalar]
-    elif bounded:
-        names = ["simple"]
-    else:
-        names = ["growing", "galil_park"] if cost.concave else ["quadratic"]
-    return [name for name in names if SOLVERS[name].valid(cost, bounded=bounded, weighted=weighted, k=k)]
+        return ["block", scalar] if lanes and (narrow or k > SMALL_K) else [scalar]  # medians are dear in lanes
+    if bounded:
+        return ["simple"]
+    if not cost.concave:
+        return ["quadratic"]
+    return ["growing", "galil_park"] if lanes else ["galil_park"]

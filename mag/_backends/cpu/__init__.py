@@ -44,13 +44,15 @@ def group(
     labels = np.empty(x.size, np.int32 if starts.size < 2**31 else np.int64)
 
     def write(first: int, last: int) -> None:
-        begin, end = np.searchsorted(starts, [first, last]).tolist()
         if order is None:
-            label_sorted(starts, begin, end, labels)
+            label_sorted(starts, first, last, labels)
         else:
-            label(starts, begin, end, order, labels)
+            label(starts, first, last, order, labels)
 
-    in_parts(write, x.size, threads)
+    if threads == 1 or x.size < LONG:
+        write(0, starts.size)
+    else:
+        in_parts(lambda *part: write(*np.searchsorted(starts, part).tolist()), x.size, threads)
     return order, starts, labels
 
 
@@ -98,7 +100,10 @@ def padded(values: np.ndarray, name: str = "column", order: np.ndarray | None = 
         else:
             take(values, order[first:last], PAD + first, column)
 
-    in_parts(fill, values.size, threads)
+    if threads == 1:
+        fill(0, values.size)
+    else:
+        in_parts(fill, values.size, threads)
     column[:PAD], column[-PAD:] = column[PAD], column[-PAD - 1]
     return column
 

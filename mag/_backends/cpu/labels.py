@@ -5,7 +5,7 @@ import numpy as np
 from mag._compiled.jit import jit
 from mag._compiled.lanes import lanes_at, spread
 from mag._compiled.memory import part
-from mag._lib.threads import in_parts
+from mag._lib.threads import WORTH, in_parts
 from mag._lib.workspace import borrow
 
 LANES = 8  # labels written at once
@@ -64,20 +64,26 @@ def label_sorted(starts, first, last, labels):
 
 def at_least(k, labels, n_groups, in_runs, threads=1):
     """Whether every group has k records or more, found from the labels alone; `in_runs` says where to look first."""
+    if threads > 1 and labels.size > WORTH:
+        return _at_least_in_parts(k, labels, n_groups, in_runs, threads)
+    if in_runs and every_run(k, labels):
+        return True
+    return smallest_count(labels, np.zeros(n_groups, np.int32)) >= k
 
+
+def _at_least_in_parts(k, labels, n_groups, in_runs, threads):
     def look(first, last):
         """Runs that begin in a part, each of them whole."""
         return every_run(k, labels[run_from(labels, first) : run_from(labels, last)])
 
-    if in_runs and all(in_parts(look, labels.size, threads)):
-        return True
-
     def count(first, last):
         counts = np.zeros(n_groups, np.int32)
-        return smallest_count(labels[first:last], counts), counts
+        smallest_count(labels[first:last], counts)
+        return counts
 
-    (least, counts), *others = in_parts(count, labels.size, min(threads, k))
-    return (np.sum([counts, *(more for _, more in others)], axis=0).min() if others else least) >= k
+    if in_runs and all(in_parts(look, labels.size, threads)):
+        return True
+    return sum(in_parts(count, labels.size, min(threads, k))).min() >= k
 
 
 @jit
