@@ -4,7 +4,7 @@ from numba.extending import overload
 
 from mag._compiled.cost import Kernel
 from mag._compiled.frame import total, value, weight
-from mag._compiled.jit import INLINE
+from mag._compiled.jit import INLINE, inlined
 from mag._compiled.lanes import Index, largest_lane, select, spread
 from mag.costs._cost import BuiltIn
 
@@ -32,17 +32,40 @@ def weighted_terms(f, i):
 
 
 def weighted_join(f, g, i, j, size):
-    m = _median(f, i, j)
+    return join_at(f, g, i, j, median(f, i, j))
+
+
+@inlined
+def join_at(f, g, i, j, m):
     below, above = total(f, 1, i), total(f, 1, j)
     # Σ_{l≥m} w(y - y_m) - Σ_{l<m} w(y - y_m)
     return g - 2.0 * total(f, 0, m) - value(f, m) * ((above - total(f, 1, m)) - (total(f, 1, m) - below))
 
 
-def _median(f, i, j):
+def median(f, i, j):
     """The first m of [i, j) at which the weights up to and including m reach half of the group's."""
 
 
-@overload(_median, **INLINE)
+@inlined
+def first_median(f, i, j):
+    """The same, compiled."""
+    return median(f, i, j)
+
+
+@inlined
+def next_median(f, i, j, m):
+    """As `median` for lanes, where m are those of groups that start later."""
+    half = 0.5 * (total(f, 1, i) + total(f, 1, j))
+    first = i + (m - m)
+    while True:
+        lower = select(half <= total(f, 1, m), m - 1, m)
+        lower = select(lower < first, first, lower)  # nothing in the group has any weight
+        if largest_lane(m - lower) == 0:
+            return m
+        m = lower
+
+
+@overload(median, **INLINE)
 def _median_of(f, i, j):
     if isinstance(i, Index):
         return _search_lanes(i.width)
@@ -87,7 +110,9 @@ def loss(groups):
 SAE = BuiltIn(
     "sae",
     kernel=Kernel("sae", 1, terms, left, right, join),
-    weighted=Kernel("sae_weighted", 2, weighted_terms, left, right, weighted_join, narrow=False),
+    weighted=Kernel(
+        "sae_weighted", 2, weighted_terms, left, right, weighted_join, medians=(first_median, next_median, join_at)
+    ),
     representative="median",
     loss=loss,
     pair=lambda gap: gap,

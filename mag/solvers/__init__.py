@@ -50,7 +50,7 @@ def automatic(cost: Cost, k: int, *, bounded: bool, weighted: bool) -> list[str]
     lanes, narrow = (kernel.lanes, kernel.narrow) if kernel is not None else (False, False)
     if bounded and cost.concave:
         scalar = "simple_plus" if k <= SMALL_K else "staggered"
-        return ["block", scalar] if lanes and (narrow or k > SMALL_K) else [scalar]  # medians are dear in lanes
+        return ["block", scalar] if lanes and (narrow or k > block.LARGEST_K) else [scalar]
     if bounded:
         return ["simple"]
     if not cost.concave:

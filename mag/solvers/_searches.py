@@ -35,7 +35,7 @@ from mag._compiled.pair import pair, to_pair
 WIDTH = 4  # columns of one search
 STEP = 4  # values of one step of the running sums
 LONG = 48  # sizes of one search from which on splitting pays
-LONG_IF_DEAR = 8  # the same for costs that look for a median
+LONG_IF_DEAR = 24  # the same for costs that look for a median
 DEPTH = 64  # of the stack: every split halves the columns
 
 as_integers = part_of(types.int64)
@@ -209,7 +209,7 @@ def search_columns(m, columns, sizes, low, K, stack):
                     end, high = middle, row
                     continue
             j = lanes_at(origin + c, WIDTH)
-            best, size = search(m, j, smallest, largest)
+            best, size = find(m, j, smallest, largest)
             columns[j] = settle(m, best + right(m.cost, m.f, j))
             sizes[j + shift] = size
             low = origin + c + WIDTH - 1 - last_lane(size)
@@ -217,6 +217,31 @@ def search_columns(m, columns, sizes, low, K, stack):
         if c > K:  # the last lanes were no columns
             low = origin + K - 1 - np.int64(sizes[origin + K - 1 + shift])
     return low
+
+
+def find(m, j, smallest, largest):
+    """As `search`."""
+
+
+@overload(find, **INLINE)
+def _find(m, j, smallest, largest):
+    medians = m[m.fields.index("cost")].kernel.medians
+    if medians is None:
+        return lambda m, j, smallest, largest: search(m, j, smallest, largest)
+    first, following, join_at = medians
+
+    def find_along(m, j, smallest, largest):
+        """Medians only move to the left while groups grow."""
+        best, size = nowhere(m.cost), spread(0, WIDTH)
+        middle = first(m.f, j - smallest, j)
+        for L in range(smallest, largest + 1):
+            i = j - L
+            middle = following(m.f, i, j, middle)
+            value = charge(m, join_at(m.f, m.G[i], i, j, middle), L)
+            best, size = keep(value, spread(L, WIDTH), best, size)
+        return best, size
+
+    return find_along
 
 
 @inlined
