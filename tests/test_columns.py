@@ -265,8 +265,8 @@ CASES = [
     ({"soft": "1"}, "soft must be a finite number that is not negative; got '1'."),
     (
         {"soft": 1.0, "solver": "block"},
-        "solver must be one of 'auto', 'galil_park', 'quadratic', 'wilber' with group_penalty, max_groups or soft; "
-        "got 'block'.",
+        "solver must be one of 'auto', 'galil_park', 'growing', 'quadratic', 'wilber' with group_penalty, max_groups "
+        "or soft; got 'block'.",
     ),
 ]
 

@@ -9,8 +9,10 @@ import mag
 from mag import reference
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
+from tests.hostile import real_columns
 
 FREE = [name for name, entry in SOLVERS.items() if not entry.bounded]
+WIDE = [name for name in FREE if not SOLVERS[name].lanes]  # read integers that float64 cannot hold
 
 
 def columns(n, seed):
@@ -39,6 +41,28 @@ def test_group_penalty_is_optimal(cost, solver, group_penalty):
             assert grouping.sizes.min() >= k
             best = reference.optimum(x.tolist(), k, cost, group_penalty=group_penalty)
             assert close(penalized(x, grouping, cost, group_penalty), best)
+
+
+@pytest.mark.parametrize("cost", ["sse", "roundup", "maxdist"])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4, 1e8])
+def test_blocks_that_grow_and_shrink_miss_no_row(cost, scale):
+    """Groups of k values beside groups of hundreds, gaps, ties, and equal distances."""
+    for name in ("uniform", "lognormal", "arange", "poisson", "quadratic", "clusters", "one_outlier"):
+        x = real_columns(900, seed=4)[name]
+        share = mag.univariate(x, 4, cost=cost).cost / (x.size // 4)
+        for options in ({"group_penalty": scale * share}, {"soft": scale * share / 4}, {"soft": 0.0}):
+            ours, other = (mag.univariate(x, 4, cost=cost, solver=s, **options) for s in ("growing", "galil_park"))
+            assert close(penalized(x, ours, cost, **options), penalized(x, other, cost, **options)), name
+
+
+@pytest.mark.parametrize("name", ["arange", "poisson", "lognormal", "clusters", "one_outlier"])
+def test_prices_that_no_power_describes(name):
+    """Costs that are straight in the number of groups, and that jump."""
+    x = real_columns(600, seed=5)[name]
+    for q in (1, 2, 30, 99, 149):
+        ours, other = (mag.univariate(x, 4, solver=solver, max_groups=q) for solver in ("growing", "quadratic"))
+        assert ours.n_groups <= q
+        assert close(penalized(x, ours, "sse"), penalized(x, other, "sse"))
 
 
 @pytest.mark.parametrize("heft", [1e-3, 1.0, 250.0, 1e200, 1e-200])
@@ -115,7 +139,7 @@ def test_max_groups_of_integers_beyond_float64_is_exact(solver):
         assert grouping.cost == reference.optimum(x.tolist(), 1, "sse_int", max_groups=q)
 
 
-@pytest.mark.parametrize("solver", FREE)
+@pytest.mark.parametrize("solver", WIDE)
 def test_penalties_beside_integers_beyond_float64_are_exact(solver):
     x = np.array([-(2**62), -(2**62) + 9, 5, 8, 2**62, 2**62 + 3, 2**62 + 4])
     grouping = mag.univariate(x, 2, cost="sse_int", solver=solver, group_penalty=2**53)
@@ -190,7 +214,9 @@ def test_solvers_that_are_not_valid_for_a_cost_are_refused(solver):
 @pytest.mark.parametrize("solver", [name for name, entry in SOLVERS.items() if entry.bounded])
 @pytest.mark.parametrize("option", ["group_penalty", "max_groups", "soft"])
 def test_solvers_that_bound_group_sizes_are_refused_with_extensions(solver, option):
-    with pytest.raises(ValueError, match=r"^solver must be one of 'auto', 'galil_park', 'quadratic', 'wilber' with"):
+    with pytest.raises(
+        ValueError, match=r"^solver must be one of 'auto', 'galil_park', 'growing', 'quadratic', 'wilber' with"
+    ):
         mag.univariate([1.0, 2.0, 3.0], 1, solver=solver, **{option: 1})
 
 

@@ -16,10 +16,11 @@ import pytest
 
 import mag
 import mag.scale
+from mag._backends.cpu import stretches
 from mag._lib.rowhash import add_classes, count_classes
 from mag.costs import COSTS
 from mag.scale import _multivariate_tasks as tasks
-from mag.scale import _stretches, kernels
+from mag.scale import kernels
 from mag.scale._cells import hash_records
 from tests.hostile import integer_columns, real_columns
 
@@ -114,35 +115,35 @@ def test_long_equally_spaced_columns(k):
     assert_as_in_memory(np.random.default_rng(0).permutation(2**21 + 11) * 1.0, k)
 
 
-def stretches(x, k, pieces=6):
+def guess_and_follow(x, k, pieces=6):
     """Stretches of a sorted column as guessed, and as they are."""
-    n, ahead = x.size, _stretches.run_ahead(k)
+    n, ahead = x.size, stretches.run_ahead(k)
     edges = np.linspace(0, n, pieces + 1).astype(int).tolist()
-    columns = [_stretches.boundary(edge, n, k) for edge in edges[:-1]] + [n]
-    guessed, true, state = [], [], _stretches.block.fresh(k)
+    columns = [stretches.boundary(edge, n, k) for edge in edges[:-1]] + [n]
+    guessed, true, state = [], [], stretches.block.fresh(k)
     for q in range(pieces):
-        first = max(edges[q] - _stretches.tail(k, ahead), 0)
+        first = max(edges[q] - stretches.tail(k, ahead), 0)
         values = x[first : edges[q + 1]]
-        guessed.append(_stretches.speculate(values, first, columns[q], columns[q + 1], ahead, "sse", k))
-        true.append(_stretches.follow(guessed[-1], state, values, first, "sse", k))
+        guessed.append(stretches.speculate(values, first, columns[q], columns[q + 1], ahead, "sse", k))
+        true.append(stretches.follow(guessed[-1], state, values, first, "sse", k))
         state = true[-1].states[-1]
     return guessed, true
 
 
 @pytest.mark.parametrize("k", [3, 13])
 def test_random_stretches_are_kept_and_equally_spaced_ones_are_followed(k):
-    guessed, true = stretches(np.sort(np.random.default_rng(k).random(60_000)), k)
+    guessed, true = guess_and_follow(np.sort(np.random.default_rng(k).random(60_000)), k)
     assert all(a is b for a, b in zip(guessed, true, strict=True))
-    guessed, true = stretches(np.arange(60_000.0), k)
+    guessed, true = guess_and_follow(np.arange(60_000.0), k)
     assert not all(a is b for a, b in zip(guessed, true, strict=True))
 
 
 def test_a_stretch_is_followed_no_further_than_to_where_it_meets_the_truth():
     x = np.sort(np.random.default_rng(0).random(40_000))
-    wrong = _stretches.speculate(x, 0, 1280, x.size, 0, "sse", 11)  # from a forced cut without any run ahead
-    state = _stretches.solve(x, 0, 0, 1280, "sse", 11, _stretches.block.fresh(11)).states[-1]
-    right = _stretches.solve(x, 0, 1280, x.size, "sse", 11, state)
-    met = _stretches.follow(wrong, state, x, 0, "sse", 11)
+    wrong = stretches.speculate(x, 0, 1280, x.size, 0, "sse", 11)  # from a forced cut without any run ahead
+    state = stretches.solve(x, 0, 0, 1280, "sse", 11, stretches.block.fresh(11)).states[-1]
+    right = stretches.solve(x, 0, 1280, x.size, "sse", 11, state)
+    met = stretches.follow(wrong, state, x, 0, "sse", 11)
     assert met is not wrong
     assert met.sizes.tobytes() == right.sizes.tobytes() != wrong.sizes.tobytes()
     assert met.states[-1] is wrong.states[-1]
@@ -150,9 +151,9 @@ def test_a_stretch_is_followed_no_further_than_to_where_it_meets_the_truth():
 
 def test_a_short_run_ahead_costs_time_and_nothing_else(monkeypatch):
     x = np.random.default_rng(0).random(20_000)
-    monkeypatch.setattr(_stretches, "run_ahead", lambda k: 0)
+    monkeypatch.setattr(stretches, "run_ahead", lambda k: 0)
     assert_as_in_memory(x, 11)
-    monkeypatch.setattr(_stretches, "same", lambda state, other: True)  # without the certificate
+    monkeypatch.setattr(stretches, "same", lambda state, other: True)  # without the certificate
     with pytest.raises(AssertionError):
         assert_as_in_memory(x, 11)
 

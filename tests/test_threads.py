@@ -12,6 +12,7 @@ import pytest
 import mag
 from mag import reference
 from mag._backends import cpu
+from mag._backends.cpu import halves
 from mag._compiled import sort
 from mag.costs import COSTS
 from tests.hostile import real_columns
@@ -56,6 +57,23 @@ def test_the_same_bytes_on_any_number_of_threads(k):
             other = mag.univariate(x, k, threads=threads)
             assert one.labels.tobytes() == other.labels.tobytes()
             assert one.masked.tobytes() == other.masked.tobytes()
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("k", [2, 5, 12, 20])
+def test_halves_in_stretches_have_the_same_bytes(k, monkeypatch):
+    """Of columns that forget where groups started, and of equally spaced ones, which never do."""
+    for name, x in real_columns(4000, seed=k).items():
+        one = mag.univariate(x, k, threads=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(halves, "_stretches_of", lambda length, k, threads: 3)
+            assert mag.univariate(x, k, threads=6).labels.tobytes() == one.labels.tobytes(), name
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4, 9, 32])
+def test_threads_have_a_stretch_each_where_that_pays(threads):
+    assert halves._stretches_of(5_000_000, 10, threads) == max(threads // 2, 1)
+    assert halves._stretches_of(5_000_000, 1000, threads) == 1  # they would run ahead for longer than they are
 
 
 @pytest.mark.parametrize("name", ["uniform", "arange", "constant", "geometric", "poisson"])

@@ -17,6 +17,8 @@ from mag.solvers.extensions.columnwise import at_stake
 
 NO_WEIGHTS = np.empty(0)
 EXACT = 2**53  # float64 holds every integer up to here
+PAIRED = 2**103  # so do pairs of float64
+LEAST_K = 4  # from here on blocks have columns for all lanes
 MODERATE = 300  # binary exponents within ±MODERATE need no scaling: their squares are far from both ends of float64
 TINY = 2.0**-900  # costs below this may have lost bits to underflow
 LIGHT = 2.0**-200  # weights below this share of the largest may lose bits to underflow
@@ -60,8 +62,15 @@ class Problem:
         why = "integers whose sums float64 cannot hold exactly"
         raise ValueMistake(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
 
+    def in_turn(self, column: "Column") -> list["Problem"]:
+        """The problem for one solver after the other, as long as rounding may have misled those before."""
+        if self.bounded:
+            return [self]
+        first = list(self.solvers.values()).index(self.solver_for(column.kernel, column.values))
+        return [replace(self, solvers={name: self.solvers[name]}) for name in list(self.solvers)[first:]]
+
     def in_lanes(self, values: np.ndarray) -> bool:
-        """Whether lanes will surely do: the solvers behind them are for integers that float64 cannot hold."""
+        """Whether lanes will do: solvers behind them are for integers that float64 cannot hold, or lost precision."""
         first, *others = self.solvers.values()
         return first.lanes and (not others or values.dtype.kind == "f")
 
@@ -80,8 +89,8 @@ class Problem:
 class Column(NamedTuple):
     """The kernel, the values and weights that it reads, and the power of two that the values were divided by.
 
-    Values are float64 of moderate size, or unsigned integers where float64 would round them; without weights, there are
-    none.
+    Values are float64 of moderate size, or unsigned integers where float64 would round them, between PAD copies at both
+    ends.  So are weights; or there are none.
     """
 
     kernel: Any
@@ -104,8 +113,12 @@ def prepared(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> Col
             return Column(kernel, np.ldexp(x, -exponent), weights, exponent)
         return Column(kernel, x, weights)
     values = distance(x, x[:1])
-    if int(values[-1]) >= EXACT or (cost.integer and not _fits(values, problem)):
-        return Column(cost.wide if cost.integer else kernel, values, weights)
+    if cost.integer and int(values[-1]) < EXACT:
+        kernel = _summing(values, problem)
+    elif cost.integer:
+        kernel = cost.wide
+    if int(values[-1]) >= EXACT or kernel is cost.wide:
+        return Column(kernel, values, weights)
     return Column(kernel, values.astype(np.float64), weights)
 
 
@@ -165,17 +178,41 @@ def even(column: Column, problem: Problem, starts: np.ndarray, total: float) -> 
     if 2 * problem.k * column.unevenness <= EVEN:
         return True
     x = column.values[PAD:-PAD]
-    lost = 2.0**-50 * at_stake(x, column.weights, 2 * problem.k - 2, problem.squares)
+    lost = 2.0**-50 * at_stake(x, column.weights[PAD:-PAD], 2 * problem.k - 2, problem.squares)
     if lost <= NEGLIGIBLE * total:
         return True
     return bool((x[starts] == x[np.append(starts[1:], x.size) - 1]).all())  # no group costs anything
 
 
-def _fits(values: np.ndarray, problem: Problem) -> bool:
-    """Whether float64 holds every sum of squares of integers that a solver looks at."""
+def rounded(column: Column, problem: Problem, starts: np.ndarray, fixed: float, sums: float) -> float:
+    """How much more than the least groups from "growing" may cost, since rounded costs were compared.
+
+    `sums` are those behind their costs.  Groups that they were compared with have similar ones, unless weights differ
+    too much.  F also holds what every group costs more, which is not part of the cost where groups are limited.
+    """
+    if problem.cost.integer:
+        return 0.0
+    longest = int(np.diff(starts, append=column.values.size - 2 * PAD).max())
+    if column.weights.size and longest * column.unevenness > EVEN:
+        sums += at_stake(column.values[PAD:-PAD], column.weights[PAD:-PAD], 2 * longest, problem.squares)
+    return 2.0**-50 * sums + 2.0**-51 * fixed * starts.size
+
+
+def _summing(values: np.ndarray, problem: Problem) -> Any:
+    """The kernel of an integer cost whose numbers hold every sum that a solver looks at.
+
+    Those are sums of distances and of squares over `reach` values.  Means are rounded as they should be where twice
+    the sum of distances is below 2⁵²: then float64 tells every sum from those whose mean is half an integer.
+    """
+    cost, first = problem.cost, next(iter(problem.solvers.values()))
     reach = min(4 * problem.k if problem.bounded else values.size, values.size)
     widest = int((values[reach:] - values[:-reach]).max(initial=0)) if reach < values.size else int(values[-1])
-    return 8 * reach * widest**2 < EXACT
+    if 8 * reach * widest**2 < EXACT:
+        return cost.kernel
+    in_blocks = first.lanes and first.bounded and problem.k >= LEAST_K
+    if in_blocks and reach * widest < EXACT / 4 and 8 * reach * widest**2 < PAIRED:
+        return cost.paired
+    return cost.wide
 
 
 def unspannable(x: np.ndarray, problem: Problem, starts: np.ndarray, total: float, scale: int) -> list[int]:

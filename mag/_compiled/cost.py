@@ -38,9 +38,11 @@ register_model(Tag)(models.OpaqueModel)
 class Kernel:
     """The compiled face of a cost.
 
-    `number` says what is summed: "real" (float64) or "wide" (256-bit integers).  `lanes` says whether the four
-    functions also take lanes, many columns at once.  `group`, given instead of the four functions, is a user's own
-    compiled function of (x, i, j); it gets arrays, the built-in costs get bare pointers.
+    `number` says what is summed: "real" (float64), "pair" (integers in two of them) or "wide" (of 256 bits).  `medians`
+    are what `join` does in steps where it looks for a median: find it, find it for a group that starts earlier, join.
+    `narrow` says whether the functions also take lanes that have a line of sums each, as for small k.  `group`, given
+    instead of the four functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in costs
+    get bare pointers.
     """
 
     def __init__(
@@ -53,11 +55,13 @@ class Kernel:
         join=None,
         *,
         number="real",
-        lanes=True,
+        medians=None,
         group=None,
     ):
         self.name, self.n_terms, self.number, self.group = name, n_terms, number, group
-        self.lanes = lanes and number == "real" and group is None
+        self.lanes = number != "wide" and group is None
+        self.narrow = medians is None and self.lanes and number == "real"
+        self.medians = medians
         if group is not None:
             terms, left, right, join = _functions_of(group)
         self.terms, self.left, self.right, self.join = (inlined(f) for f in (terms, left, right, join))

@@ -1,13 +1,15 @@
-"""What a cost may look at, and the memory that depends on what it sums: float64, or 256-bit integers."""
+"""What a cost may look at, and the memory that depends on what it sums: float64, pairs of them, or 256-bit integers."""
 
 from collections import namedtuple
 
+import numpy as np
 from numba import types
 from numba.extending import overload
 
 from mag._compiled.jit import INLINE
 from mag._compiled.lanes import neighbors
 from mag._compiled.memory import Part, grid, part, part_of
+from mag._compiled.pair import as_pairs
 from mag._compiled.wide import WORDS, nearest_quotient, to_float, to_wide, wide
 from mag._compiled.work import reals
 
@@ -16,12 +18,16 @@ _recast_wide = part_of(wide)
 
 def numbers(space, cost, length):
     """Memory for so many numbers that the cost sums, in a `layout`; in Python the cost is its kernel."""
-    reals(space, length * WORDS if cost.number == "wide" else length)
+    reals(space, length * {"real": 1, "pair": 2, "wide": WORDS}[cost.number])
 
 
 def lines(space, cost, length):
-    """A line of `length` numbers per term."""
-    numbers(space, cost, length * cost.n_terms)
+    """A line of `length` numbers per term; among pairs that of the values is of float64, which holds their sum."""
+    if cost.number == "pair":
+        reals(space, length)
+        numbers(space, cost, length)
+    else:
+        numbers(space, cost, length * cost.n_terms)
 
 
 def sums_by(space, cost, rows, columns):
@@ -31,6 +37,10 @@ def sums_by(space, cost, rows, columns):
 
 def zero(cost):
     """The number 0."""
+
+
+def unreached(cost):
+    """What no group costs; a pair would make NaN of infinity."""
 
 
 def real(number):
@@ -49,11 +59,15 @@ def center(cost, x, i):
 def _numbers(space, cost, length):
     if cost.kernel.number == "wide":
         return lambda space, cost, length: _recast_wide(reals(space, length * WORDS), 0)
+    if cost.kernel.number == "pair":
+        return lambda space, cost, length: as_pairs(reals(space, length * 2), 0)
     return lambda space, cost, length: reals(space, length)
 
 
 @overload(lines, **INLINE)
 def _lines(space, cost, length):
+    if cost.kernel.number == "pair":
+        return lambda space, cost, length: (reals(space, length), numbers(space, cost, length))
     return {
         0: lambda space, cost, length: (),
         1: lambda space, cost, length: (numbers(space, cost, length),),
@@ -81,6 +95,12 @@ def _zero(cost):
     if cost.kernel.number == "wide":
         return lambda cost: to_wide(0)
     return lambda cost: 0.0
+
+
+@overload(unreached, **INLINE)
+def _unreached(cost):
+    value = 2.0**1000 if cost.kernel.number == "pair" else np.inf
+    return lambda cost: value
 
 
 @overload(real, **INLINE)

@@ -75,6 +75,8 @@ def stripe_at(typing_context, position, width):
 @intrinsic
 def neighbors(typing_context, index):
     """An index from `stripe_at` as one from `lanes_at`; any other as it is."""
+    if isinstance(index, Lanes):
+        return index(index), _first
     result = Index(index.width, 1) if isinstance(index, Index) else types.int64
     return result(index if isinstance(index, Index) else types.int64), _first
 
@@ -117,7 +119,8 @@ def shuffle(builder, lanes, picks):
     return builder.shuffle_vector(lanes, undefined, ir.Constant(ir.VectorType(_I32, len(picks)), picks))
 
 
-def _spread(builder, value, width):
+def spread_value(builder, value, width):
+    """The same scalar in every lane."""
     undefined = ir.Constant(ir.VectorType(value.type, width), ir.Undefined)
     return shuffle(builder, builder.insert_element(undefined, value, ir.Constant(_I32, 0)), [0] * width)
 
@@ -125,21 +128,21 @@ def _spread(builder, value, width):
 def _ramp(builder, start, width, step):
     """start, start + step, …"""
     steps = ir.Constant(ir.VectorType(_I64, width), [step * lane for lane in range(width)])
-    return builder.add(_spread(builder, start, width), steps)
+    return builder.add(spread_value(builder, start, width), steps)
 
 
 @intrinsic(prefer_literal=True)
 def spread(typing_context, value, width):
     """The same scalar in every lane."""
     kind, lanes = ("integer" if isinstance(value, types.Integer) else "real"), width.literal_value
-    return Lanes(lanes, kind)(_SCALAR[kind], width), lambda context, builder, sig, args: _spread(
+    return Lanes(lanes, kind)(_SCALAR[kind], width), lambda context, builder, sig, args: spread_value(
         builder, args[0], lanes
     )
 
 
 @lower_cast(types.Number, Lanes)
 def _cast_scalar(context, builder, from_type, to_type, value):
-    return _spread(builder, context.cast(builder, value, from_type, _SCALAR[to_type.kind]), to_type.width)
+    return spread_value(builder, context.cast(builder, value, from_type, _SCALAR[to_type.kind]), to_type.width)
 
 
 @lower_cast(Falling, Lanes)
@@ -203,22 +206,30 @@ def _negate(context, builder, sig, args):
 @infer_global(operator.rshift)
 class _Halving(AbstractTemplate):
     def generic(self, args, kws):
-        if isinstance(args[0], Falling):
+        if isinstance(args[0], Falling) or (isinstance(args[0], Lanes) and args[0].kind == "integer"):
             return signature(Lanes(args[0].width, "integer"), args[0], types.int64)
         return None
+
+
+@lower_builtin(operator.rshift, Lanes, types.Integer)
+def _shift(context, builder, sig, args):
+    return builder.ashr(args[0], spread_value(builder, args[1], sig.args[0].width))
 
 
 @lower_builtin(operator.rshift, Falling, types.Integer)
 def _halve(context, builder, sig, args):
     width = sig.args[0].width
-    return builder.ashr(_ramp(builder, args[0], width, -1), _spread(builder, args[1], width))
+    return builder.ashr(_ramp(builder, args[0], width, -1), spread_value(builder, args[1], width))
 
 
 @intrinsic
 def select(typing_context, condition, a, b):
     """a where the condition holds, else b."""
     result = b if isinstance(b, Lanes) else a
-    return result(condition, result, result), lambda context, builder, sig, args: builder.select(*args)
+    own = getattr(result, "select", None)  # lanes of numbers that are no float64 know how to do it
+    return result(
+        condition, result, result
+    ), lambda context, builder, sig, args: own(builder, *args) if own else builder.select(*args)
 
 
 @intrinsic
@@ -232,13 +243,32 @@ def last_lane(typing_context, lanes):
 def spread_lane(typing_context, lanes, number):
     """Lane `number` in every lane; -1 is the last."""
     picks = [number.literal_value % lanes.width] * lanes.width
-    return lanes(lanes, number), lambda context, builder, sig, args: shuffle(builder, args[0], picks)
+    pick = getattr(lanes, "shuffle", shuffle)
+    return lanes(lanes, number), lambda context, builder, sig, args: pick(builder, args[0], picks)
 
 
 @intrinsic
 def least_lane(typing_context, lanes):
     """The smallest lane as a scalar."""
+    if not isinstance(lanes, Lanes):
+        real = Lanes(lanes.width, "real")
+        return types.float64(lanes), lambda c, builder, sig, args: _reduced(
+            builder, real, lanes.approximate(builder, args[0]), "<"
+        )
     return _SCALAR[lanes.kind](lanes), lambda c, builder, sig, args: _reduced(builder, sig.args[0], args[0], "<")
+
+
+@intrinsic
+def is_least(typing_context, lanes):
+    """Which lanes equal the smallest."""
+
+    def codegen(context, builder, sig, args):
+        if not isinstance(lanes, Lanes):
+            return lanes.is_least(builder, args[0])
+        least = spread_value(builder, _reduced(builder, lanes, args[0], "<"), lanes.width)
+        return builder.fcmp_ordered("==", args[0], least)
+
+    return Lanes(lanes.width, "boolean")(lanes), codegen
 
 
 @intrinsic
@@ -261,16 +291,30 @@ def _reduced(builder, lanes_type, lanes, comparison):
 @intrinsic(prefer_literal=True)
 def cumulative(typing_context, lanes, direction):
     """Running sums over the lanes, from the first lane up (direction 1) or from the last lane down (-1)."""
-    up, width = direction.literal_value > 0, lanes.width
+    up = direction.literal_value > 0
 
     def codegen(context, builder, sig, args):
-        sums, run = args[0], 1
-        while run < width:  # runs of lanes are summed; the later of two runs gets the total of the earlier one
-            middles = [lane // (2 * run) * 2 * run + run for lane in range(width)]
-            moved = builder.fadd(sums, shuffle(builder, sums, [middle - up for middle in middles]))
-            later = [(lane >= middle) == up for lane, middle in enumerate(middles)]
-            sums = builder.select(ir.Constant(ir.VectorType(_I1, width), later), moved, sums)
-            run *= 2
-        return sums
+        if not isinstance(lanes, Lanes):
+            return lanes.cumulative(builder, args[0], up)
+        return running_sums(
+            args[0],
+            lanes.width,
+            up,
+            builder.fadd,
+            lambda value, picks: shuffle(builder, value, picks),
+            builder.select,
+        )
 
     return lanes(lanes, direction), codegen
+
+
+def running_sums(value, width, up, add, shuffle, select):
+    """Sum runs of lanes, twice as long each time; the later of two runs gets the total of the earlier one."""
+    run = 1
+    while run < width:
+        middles = [lane // (2 * run) * 2 * run + run for lane in range(width)]
+        moved = add(value, shuffle(value, [middle - up for middle in middles]))
+        later = [(lane >= middle) == up for lane, middle in enumerate(middles)]
+        value = select(ir.Constant(ir.VectorType(_I1, width), later), moved, value)
+        run *= 2
+    return value

@@ -188,12 +188,17 @@ def _pointer(context, builder, sig, args):
     pointer = builder.gep(_data(context, builder, sig.args[0], args[0]), [place])
     element = pointer.type.pointee
     alignment = min(8, element.width // 8) if isinstance(element, ir.IntType) else 8
-    if isinstance(kind, (Index, Falling)):
+    if isinstance(kind, (Index, Falling)) and not isinstance(element, ir.ArrayType):
         pointer = builder.bitcast(pointer, ir.VectorType(element, kind.width).as_pointer())
     return pointer, alignment
 
 
 # ---- loads and stores
+
+
+def _lanes_of(dtype, width):
+    """What several neighbors are loaded as; numbers that are no float64 know it (see `pair`)."""
+    return dtype.lanes(width) if hasattr(dtype, "lanes") else Lanes(width, "real")
 
 
 @infer_global(operator.getitem)
@@ -208,8 +213,10 @@ class _Load(AbstractTemplate):
         rest = array.lengths[len(kinds) - 1 :] if isinstance(array, Grid) else ()
         if rest:
             result = Part.of(array.dtype, rest[1:])
+        elif kinds[-1] is types.int64:
+            result = getattr(array.dtype, "scalar", array.dtype)
         else:
-            result = array.dtype if kinds[-1] is types.int64 else Lanes(kinds[-1].width, "real")
+            result = _lanes_of(array.dtype, kinds[-1].width)
         return signature(result, array, _index_type(index, kinds))
 
 
@@ -223,6 +230,8 @@ def _load(context, builder, sig, args):
     if isinstance(sig.return_type, (Part, Grid)):
         lengths = _lengths(context, builder, sig.args[0], args[0])[len(first) + 1 :]
         return grid_value(context, builder, sig.return_type, pointer, lengths)
+    if hasattr(sig.args[0].dtype, "load"):
+        return sig.args[0].dtype.load(builder, pointer, getattr(kind, "width", None))
     value = builder.load(pointer, align=alignment)
     return shuffle(builder, value, range(kind.width - 1, -1, -1)) if isinstance(kind, Falling) else value
 
@@ -246,8 +255,10 @@ class _Store(AbstractTemplate):
         kinds = _kinds(array, index) if isinstance(array, (Part, Grid)) else None
         if kinds is None or isinstance(kinds[-1], (Falling, Lanes)):
             return None
-        stored = array.dtype
-        if isinstance(kinds[-1], Index):
+        stored = getattr(array.dtype, "scalar", array.dtype)
+        if isinstance(kinds[-1], Index) and hasattr(array.dtype, "lanes"):
+            stored = array.dtype.lanes(kinds[-1].width)
+        elif isinstance(kinds[-1], Index):
             stored = Lanes(kinds[-1].width, "real" if isinstance(array.dtype, types.Float) else "integer")
         return signature(types.none, array, _index_type(index, kinds), stored)
 
@@ -256,7 +267,10 @@ class _Store(AbstractTemplate):
 @lower_builtin(operator.setitem, Grid, types.Any, types.Any)
 def _store(context, builder, sig, args):
     pointer, alignment = _pointer(context, builder, sig, args)
-    value = args[2]
+    value, kind = args[2], sig.args[1]
+    if hasattr(sig.args[0].dtype, "store"):
+        sig.args[0].dtype.store(builder, pointer, value, getattr(kind, "width", None))
+        return context.get_dummy_value()
     if value.type != pointer.type.pointee:
         value = builder.trunc(value, pointer.type.pointee)
     builder.store(value, pointer, align=alignment)

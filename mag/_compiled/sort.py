@@ -16,13 +16,15 @@ On an AMD Zen 3 (32 MB of third-level cache), numpy 2.4, a million random float6
 inputs in tests/test_sort.py took 21 ns or less.  `python -m benchmarks.sort` compares sizes and distributions.
 """
 
+import itertools
+
 import numpy as np
 from numba import types
 
 from mag._compiled.bits import ahead, recast, width
 from mag._compiled.jit import called, inlined, jit
 from mag._compiled.memory import grid, part, part_of
-from mag._lib.threads import both
+from mag._lib.threads import each
 from mag._lib.workspace import borrow
 
 U = np.uint64
@@ -120,29 +122,49 @@ def finish(records, begin, end, slots, words, order, real):
     return settle(words, order, begin, end, real)
 
 
+@inlined
+def shifts(low, high, bits):
+    """How far a place above the lowest is shifted up, then down, so that the bucket stands above 32 bits."""
+    taken = width(high - low)
+    if taken > bits + 32:
+        return U(0), U(taken - bits - 32)
+    return U(bits + 32 - taken), U(0)
+
+
+@inlined
+def count(places, n, low, up, down, counts):
+    """Count the values of every bucket."""
+    for i in range(n):
+        bucket = ((U(places[i] - low) << up) >> down) >> U(32)
+        counts[bucket] += 1
+
+
+@inlined
+def fill(source, indexes, again, first, n, places, low, up, down, counts, records):
+    """Write records to their buckets; indexes are `first` and those that follow, or `again` those of before."""
+    for i in range(n):
+        here = (U(places[i] - low) << up) >> down
+        bucket = here >> U(32)
+        position = counts[bucket]
+        counts[bucket] = position + 1
+        index = indexes[i] if again else first + i
+        records[position, WORD] = source[i]
+        records[position, TAIL] = (here << U(32)) | U(index)
+        ahead(records[position], 8)
+
+
 @called
 def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
     """Fill the buckets of n values, whose places stand in the words, and finish them: how many are pending now."""
     records, pending, counts, slots, words, order = work
-    taken = width(high - low)
-    up, down = U(bits + 32 - taken), U(0)
-    if taken > bits + 32:
-        up, down = down, U(taken - bits - 32)
+    up, down = shifts(low, high, bits)
+    places = part(words, begin)
     for bucket in range(1 << bits):
         counts[bucket] = 0
-    for i in range(n):
-        bucket = ((U(words[begin + i] - low) << up) >> down) >> U(32)
-        counts[bucket] += 1
+    count(places, n, low, up, down, counts)
     add_up(counts, bits, begin)
-    for i in range(n):
-        here = (U(words[begin + i] - low) << up) >> down
-        bucket = here >> U(32)
-        position = counts[bucket]
-        counts[bucket] = position + 1
-        index = indexes[i] if n_pending >= 0 else i  # -1 pending: the first round, indexes are yet to come
-        records[position, WORD] = source[i]
-        records[position, TAIL] = (here << U(32)) | U(index)
-        ahead(records[position], 8)
+    # -1 pending: the first round, indexes are yet to come
+    fill(source, indexes, n_pending >= 0, 0, n, places, low, up, down, counts, records)
     n_pending = n_pending if n_pending > 0 else 0
     for bucket in range(1 << bits):
         end = np.int64(counts[bucket])
@@ -200,29 +222,47 @@ def at_once(source, n, places, low, high, slots, words, order, real):
     return settle(words, order, 0, n, real)
 
 
+@inlined
+def ascends(source, first, last, real):
+    """Whether no value from `first` on, up to `last`, is below the one before it."""
+    i = first
+    while i < last and rank(source[i - 1], real) <= rank(source[i], real):
+        i += 1
+    return i == last
+
+
+@inlined
+def place_each(numbers, center, scale, first, last, places):
+    """Places of values, the lowest and the highest."""
+    low = high = place(numbers[first], center, scale)
+    for i in range(first, last):
+        here = place(numbers[i], center, scale)
+        places[i] = here
+        low, high = here if here < low else low, here if here > high else high
+    return low, high
+
+
+@inlined
+def bucket_bits(n):
+    """Bits of a bucket's name."""
+    return min(max(width(n) - PER_BUCKET, 0), MOST_BITS)
+
+
 @called
 def arrange(numbers, source, n, real, work):
     """Sort n words that stand for `numbers`: how many buckets are left pending, or -1 if they are sorted."""
-    i = 1
-    while i < n and rank(source[i - 1], real) <= rank(source[i], real):
-        i += 1
-    if i == n:
+    if ascends(source, 1, n, real):
         return -1
     records, slots, words, order = work[0], work[3], work[4], work[5]
     center, scale = middle(numbers, n, as_reals(records, 0))
     places = as_integers(records, 0) if n <= DIRECT else words
-    low = high = place(numbers[0], center, scale)
-    for i in range(n):
-        here = place(numbers[i], center, scale)
-        places[i] = here
-        low, high = here if here < low else low, here if here > high else high
+    low, high = place_each(numbers, center, scale, 0, n, places)
     if n <= DIRECT:
         if at_once(source, n, places, low, high, slots, words, order, real):
             return 0
         for i in range(n):
             words[i] = places[i]
-    bits = min(max(width(n) - PER_BUCKET, 0), MOST_BITS)
-    return deal(source, order, n, np.int64(0), low, high, bits, work, np.int64(-1), real)
+    return deal(source, order, n, np.int64(0), low, high, bucket_bits(n), work, np.int64(-1), real)
 
 
 @jit
@@ -261,42 +301,97 @@ def resolve(n_pending, real, memory, words, order):
             n_pending = deal(part(source, 0), part(indexes, 0), n, begin, low, high, bits, work, n_pending, real)
 
 
-# ---- two sorted halves into one, from both ends at once
+@jit
+def take(values, order, padding, taken):
+    """taken[padding + i] = values[order[i]]: in half the time of numpy, which converts the order first."""
+    n, inside = len(order), part(taken, padding)
+    values, order = part(values, 0), part(order, 0)
+    for i in range(n):
+        inside[i] = values[order[i]]
+
+
+# ---- the same by several threads, a part of the values or of the buckets each
 
 
 @jit
-def merge_first(a, a_order, b, b_order, count, values, order):
-    """The first `count` of both, those of `a` before their equals of `b`, whose indexes follow those of `a`."""
-    i = j = 0
-    shift = len(a_order)
-    for p in range(count):
-        from_a = j == len(b) or (i < len(a) and a[i] <= b[j])
-        if from_a:
-            values[p], order[p] = a[i], a_order[i]
-            i += 1
-        else:
-            values[p], order[p] = b[j], b_order[j] + shift
-            j += 1
+def part_ascends(source, first, last, real):
+    """As `ascends`, for arrays."""
+    return ascends(part(source, 0), max(first, 1), last, real)
 
 
 @jit
-def merge_last(a, a_order, b, b_order, count, values, order):
-    """As `merge_first`, the last `count`, from the end."""
-    i, j = len(a) - 1, len(b) - 1
-    shift = len(a_order)
-    for p in range(len(values) - 1, len(values) - 1 - count, -1):
-        from_b = i < 0 or (j >= 0 and a[i] <= b[j])
-        if from_b:
-            values[p], order[p] = b[j], b_order[j] + shift
-            j -= 1
-        else:
-            values[p], order[p] = a[i], a_order[i]
-            i -= 1
+def middle_of(numbers, memory):
+    """As `middle`, for arrays."""
+    return middle(part(numbers, 0), len(numbers), as_reals(memory, 0))
+
+
+@jit
+def place_part(numbers, center, scale, first, last, words):
+    """As `place_each`, for arrays."""
+    return place_each(part(numbers, 0), center, scale, first, last, part(words, 0))
+
+
+@jit
+def count_part(words, first, last, low, high, bits, counts):
+    """As `count`, for arrays."""
+    up, down = shifts(low, high, bits)
+    counts[:] = 0
+    count(part(words, first), last - first, low, up, down, part(counts, 0))
+
+
+@jit
+def fill_part(source, words, first, last, low, high, bits, counts, memory):
+    """As `fill`, for arrays; indexes are those of the values."""
+    up, down = shifts(low, high, bits)
+    places, source = part(words, first), part(source, first)
+    fill(source, places, False, first, last - first, places, low, up, down, part(counts, 0), grid(memory, 2))
+
+
+@jit
+def finish_part(ends, first, last, slots, memory, words, order, real, pending):
+    """Sort the buckets first .. last-1 into the result: how many are pending.  Shared with `deal`, it is slower."""
+    records, slots, words, order = grid(memory, 2), part(slots, 0), part(words, 0), part(order, 0)
+    begin, n_pending = np.int64(ends[first - 1]) if first > 0 else np.int64(0), np.int64(0)
+    for bucket in range(first, last):
+        end = ends[bucket]
+        if begin < end and (end - begin > LARGEST or not finish(records, begin, end, slots, words, order, real)):
+            pending[n_pending, BEGIN] = begin
+            pending[n_pending, END] = end
+            n_pending += 1
+        begin = end
+    return n_pending
+
+
+def _arrange_in_parts(numbers, source, real, memory, words, order, threads):
+    """As `arrange_array`, on threads: buckets are filled part by part, so that equal values stay in order."""
+    n = source.size
+    edges = [n * i // threads for i in range(threads + 1)]
+    parts = list(itertools.pairwise(edges))
+    if all(each(lambda part: part_ascends(source, *part, real), parts, threads)):
+        return -1
+    center, scale = middle_of(numbers, memory)
+    ranges = each(lambda part: place_part(numbers, center, scale, *part, words), parts, threads)
+    low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
+    bits = min(max(n.bit_length() - PER_BUCKET, 0), MOST_BITS)
+    counts = np.empty((threads, 1 << bits), np.uint32)
+    each(lambda i: count_part(words, *parts[i], low, high, bits, counts[i]), range(threads), threads)
+    ends = counts.sum(axis=0, dtype=np.int64).cumsum()
+    counts[:] = np.cumsum(counts, axis=0, dtype=np.int64) - counts + np.append(0, ends[:-1])
+    each(lambda i: fill_part(source, words, *parts[i], low, high, bits, counts[i], memory), range(threads), threads)
+    buckets = [0, *np.searchsorted(ends, edges[1:-1]).tolist(), 1 << bits]
+
+    def finish_some(part):
+        pending, slots = np.empty((part[1] - part[0], 2), np.int64), borrow("slots", 1 << SLOT_BITS, np.uint32)
+        return pending[: finish_part(ends, *part, slots, memory, words, order, real, pending)]
+
+    pending = np.concatenate(each(finish_some, list(itertools.pairwise(buckets)), threads))
+    memory[2 * n : 2 * n + pending.size] = pending.ravel()
+    return len(pending)
 
 
 # ---- what callers see
 
-LONG = 2**21  # values from which on two threads sort a half each
+LONG = 2**21  # values from which on threads sort a part each
 OWN = np.dtype(np.float64), np.dtype(np.int64)  # sorted where they are, others from a copy
 
 
@@ -309,10 +404,8 @@ def sort(x, padding=0, threads=1, name="values"):
     """
     if x.size < FEWEST or x.size >= 2**31 or x.dtype.itemsize <= 2:
         padded, order = _compare(x, padding, name)
-    elif threads > 1 and x.size >= LONG and x.dtype == np.float64:
-        padded, order = _halves(x, padding, threads)
     else:
-        padded, order = _deal(x, padding, name)
+        padded, order = _deal(x, padding, name, threads if x.size >= LONG else 1)
     if padding:
         padded[:padding], padded[-padding:] = padded[padding], padded[-padding - 1]
     return padded, order
@@ -323,24 +416,7 @@ def memory_for(n):
     return 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2
 
 
-def _halves(x, padding, threads):
-    n, half = x.size, x.size // 2
-    (a, a_order), (b, b_order) = both(
-        lambda: sort(x[:half], name="first half"), lambda: sort(x[half:], name="second half"), threads
-    )
-    padded = borrow("merged", n + 2 * padding, np.float64)
-    values, order = padded[padding : padding + n], np.empty(n, np.int32)
-    in_turn = np.arange(n - half, dtype=np.int32)
-    merged = (a, in_turn[:half] if a_order is None else a_order, b, in_turn if b_order is None else b_order)
-    both(
-        lambda: merge_first(*merged, half, values, order),
-        lambda: merge_last(*merged, n - half, values, order),
-        threads,
-    )
-    return padded, order
-
-
-def _deal(x, padding, name):
+def _deal(x, padding, name, threads):
     n, dtype, real = x.size, x.dtype, -1 if x.dtype.kind == "f" else 0
     padded, order = borrow(name, n + 2 * padding, np.int64), np.empty(n, np.int32)
     words = padded[padding : padding + n]
@@ -359,7 +435,10 @@ def _deal(x, padding, name):
         numbers = words.view(np.float64)  # every number is read before a place is written over it
         numbers[:] = x
     source.flags.writeable = numbers.flags.writeable = False  # of these views: one type for numba, whoever owns them
-    n_pending = arrange_array(numbers, source, real, memory, words, order)
+    if threads > 1:
+        n_pending = _arrange_in_parts(numbers, source, real, memory, words, order, threads)
+    else:
+        n_pending = arrange_array(numbers, source, real, memory, words, order)
     if n_pending < 0:
         words[:], order = source, None
     elif n_pending:

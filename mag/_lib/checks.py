@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.threads import in_parts
 
 
 def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
@@ -79,7 +80,7 @@ def flag(option: str, choice: Any) -> bool:
     return bool(choice)
 
 
-def real_vector(option: str, x: np.ndarray, look: bool = True) -> np.ndarray:
+def real_vector(option: str, x: np.ndarray, look: bool = True, threads: int = 1) -> np.ndarray:
     """One dimension of finite real numbers, at least one of them; `look` says whether to check that they are finite."""
     _real(option, x)
     if x.ndim != 1:
@@ -87,7 +88,7 @@ def real_vector(option: str, x: np.ndarray, look: bool = True) -> np.ndarray:
     if x.size == 0:
         raise ValueMistake(f"{option} must hold at least one value; got none.")
     if look:
-        finite(option, x)
+        finite(option, x, threads)
     return x
 
 
@@ -109,9 +110,9 @@ def _real(option: str, x: np.ndarray) -> None:
         raise TypeMistake(f"{option} must be float64 or narrower; got {x.dtype.name}, convert it to float64 first.")
 
 
-def finite(option: str, x: np.ndarray) -> None:
+def finite(option: str, x: np.ndarray, threads: int = 1) -> None:
     """Neither NaN nor infinity."""
-    nans, infinities = not_finite(x)
+    nans, infinities = not_finite(x, threads)
     if not nans + infinities:
         return
     where = ""
@@ -122,9 +123,15 @@ def finite(option: str, x: np.ndarray) -> None:
     refuse(option, nans, infinities, where)
 
 
-def not_finite(x: np.ndarray) -> tuple[int, int]:
+def not_finite(x: np.ndarray, threads: int = 1) -> tuple[int, int]:
     """How many values are NaN, and how many are infinite."""
-    if x.dtype.kind != "f" or np.isfinite(x).all():
+    if x.dtype.kind != "f":
+        return 0, 0
+    if threads == 1:
+        every = np.isfinite(x).all()
+    else:
+        every = all(in_parts(lambda first, last: np.isfinite(x[first:last]).all(), len(x), threads))
+    if every:
         return 0, 0
     return int(np.isnan(x).sum()), int(np.isinf(x).sum())
 

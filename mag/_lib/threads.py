@@ -1,5 +1,6 @@
 """Many tasks at once: the caller's thread works on them too, beside threads that are kept."""
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable
@@ -8,6 +9,8 @@ from functools import partial
 from typing import Any
 
 from mag._lib.interrupt import Worker, stop_if_left
+
+WORTH = 2**20  # values of one pass over an array that are worth a thread
 
 _pool: Worker | None = None
 _opening = threading.Lock()
@@ -46,6 +49,15 @@ def each(function: Callable[[Any], Any], tasks: Iterable[Any], threads: int) -> 
     if failed:
         raise failed[0]
     return results
+
+
+def in_parts(function: Callable[[int, int], Any], n: int, threads: int) -> list[Any]:
+    """[function(first, last)] for consecutive parts of n values, side by side where there are so many that it pays."""
+    parts = min(threads, 1 + n // WORTH)
+    if parts == 1:
+        return [function(0, n)]
+    edges = [n * i // parts for i in range(parts + 1)]
+    return each(lambda part: function(*part), itertools.pairwise(edges), parts)
 
 
 def both(first: Callable[[], Any], second: Callable[[], Any], threads: int) -> list[Any]:

@@ -44,7 +44,7 @@ def columns(
         The smallest group size, from 1 to n: one for all columns, or one for each.
     cost : str, mag.Cost, or a sequence of them
         What a group loses, see `univariate`: one for all columns, or one for each.
-    solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
+    solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
     weights : array-like, shape (n,), optional
         How much each record counts in every column, see `univariate`.

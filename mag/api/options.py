@@ -35,8 +35,9 @@ def solvers_of(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -
     if isinstance(solver, str) and solver == "auto":
         names = automatic_solvers(cost, k, bounded=bounded, weighted=weighted)
         return {name: SOLVERS[name] for name in names}
-    if not SOLVERS[one_of("solver", solver, ["auto", *SOLVERS])].valid(cost, bounded=bounded, weighted=weighted):
-        valid = [name for name, entry in SOLVERS.items() if entry.valid(cost, bounded=bounded, weighted=weighted)]
+    one_of("solver", solver, ["auto", *SOLVERS])
+    valid = [name for name, s in SOLVERS.items() if s.valid(cost, bounded=bounded, weighted=weighted, k=k)]
+    if solver not in valid:
         if not (cost.concave and cost.splitting):
             why = f"cost {cost.name!r}"
         elif not bounded:

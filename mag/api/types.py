@@ -10,7 +10,7 @@ from mag.costs import Cost
 CostName: TypeAlias = Literal["maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"]
 AnyCost: TypeAlias = CostName | Cost
 SolverName: TypeAlias = Literal[
-    "auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"
+    "auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"
 ]
 BackendName: TypeAlias = Literal["auto", "cpu", "cuda"]
 BoundName: TypeAlias = Literal["lp", "neighbor"]

@@ -10,6 +10,7 @@ from mag._backends.problem import Problem
 from mag._lib.arrays import read
 from mag._lib.checks import flag, integer, real_vector, thread_count
 from mag._lib.errors import ValueMistake, group_below
+from mag._lib.threads import WORTH, in_parts
 from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, problem_of, weights_of
 from mag.api.types import AnyCost, BackendName, SolverName
@@ -54,7 +55,7 @@ def univariate(
         ``sse_int``   sum of squared distances to the rounded mean, in   rounded mean
                       exact integers; for integers only
         ============= ================================================== ==============
-    solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
+    solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm.  All that are valid for the cost find an optimum; they differ in speed.
     weights : array-like, shape (n,), optional
         How much each record counts in the cost and in the representative, for "sse" and "sae".  Not negative.
@@ -72,8 +73,8 @@ def univariate(
     backend : {"auto", "cpu", "cuda"}
         Where to compute; "auto" is where the data are, see `mag.backends`.
     threads : int, optional
-        Number of threads for a column of two million values or more; all processors by default, of which two are used.
-        The result does not depend on it.
+        Number of threads for a column of two million values or more; all processors by default.  The result does not
+        depend on it.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def univariate(
     plan = _check_arguments(read_values, True, k, kind, *arguments[2:])
     run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
-    if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None):
+    if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None, plan.threads):
         raise group_below(plan.problem.k)
     return Grouping(
         labels,
@@ -155,7 +156,8 @@ def _check_arguments(
     threads: int | None,
 ) -> _Plan:
     """What is to be solved; `look` says whether to check that the values are finite."""
-    values = real_vector("x", x, look)
+    workers = thread_count("threads", threads) if x.size > WORTH else 1
+    values = real_vector("x", x, look, workers)
     n, dtype = values.size, values.dtype
     k = integer("k", k, 1, n, "n")
     weights = weights_of(weights, [cost], n)
@@ -163,6 +165,12 @@ def _check_arguments(
     values = numbers_of("x", values, cost)
     threads = thread_count("threads", threads)
     assume_sorted = flag("assume_sorted", assume_sorted)
-    if assume_sorted and not (values[:-1] <= values[1:]).all():
+    if assume_sorted and not all(in_parts(lambda *part: _ascend(values, *part), n, threads)):
         raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
     return _Plan(values, dtype, weights, problem, assume_sorted, threads)
+
+
+def _ascend(values: np.ndarray, first: int, last: int) -> bool:
+    """Whether none of the values first .. last-1 is below the one before it."""
+    first = max(first, 1)
+    return bool((values[first - 1 : last - 1] <= values[first:last]).all())

@@ -124,7 +124,7 @@ def _run_long_columns(cost: Any, sizes: Sequence[int]) -> None:
     x = np.random.default_rng(0).integers(0, 2**20, LONG)
     for k in sizes:
         for column in (x,) if cost == "sse_int" else (x, x * 0.5):
-            _ = univariate(column, k, cost=cost, threads=2).labels
+            _ = univariate(column, k, cost=cost, threads=4).labels  # two for each half
 
 
 def _method_steps(methods: Sequence[str], sizes: Sequence[int], chosen: bool) -> Iterator[Step]:

@@ -80,6 +80,7 @@ class Cost:
     kernel: Kernel | None
     weighted: Kernel | None = None
     wide: Kernel | None = None
+    paired: Kernel | None = None
     pair: Callable[[Any], Any] | None = None
     degree: int  # of the built-in ones
 
@@ -226,12 +227,13 @@ class BuiltIn(Cost):
         loss: Callable[[Groups], np.ndarray],
         pair: Callable[[Any], Any],
         weighted: Kernel | None = None,
+        paired: Kernel | None = None,
         integer: bool = False,
         mirror: str | None = None,
     ) -> None:
         self.mirror = mirror or name
         self.name, self.kernel, self.weighted, self.integer = name, kernel, weighted, integer
-        self.wide = kernel.wide() if integer else None
+        self.wide, self.paired = kernel.wide() if integer else None, paired
         self.representative, self.pair, self._loss = representative, pair, loss
         self.concave = self.splitting = True
         self.degree = int(np.log2(pair(2.0) / pair(1.0)))  # values twice as large cost 2**degree as much

@@ -3,7 +3,8 @@
 import numpy as np
 
 from mag._compiled.cost import Kernel
-from mag._compiled.frame import nearest, total
+from mag._compiled.frame import nearest, total, value
+from mag._compiled.pair import product
 from mag.costs._cost import BuiltIn
 from mag.costs.sse import left, right, terms
 
@@ -14,6 +15,17 @@ def join(f, g, i, j, size):
     return g + c * (c * size - (s + s))
 
 
+def paired_terms(f, i):
+    y = value(f, i)
+    return y, product(y, y)
+
+
+def paired_join(f, g, i, j, size):
+    s = total(f, 0, j) - total(f, 0, i)
+    c = nearest(f, s, size)
+    return g + product(c, c * size - (s + s))
+
+
 def loss(groups):
     return groups.add((groups.y - groups.spread(groups.rounded_mean())) ** 2)
 
@@ -21,6 +33,7 @@ def loss(groups):
 SSE_INT = BuiltIn(
     "sse_int",
     kernel=Kernel("sse_int", 2, terms, left, right, join),
+    paired=Kernel("sse_int", 2, paired_terms, left, right, paired_join, number="pair"),
     representative="rounded mean",
     integer=True,
     loss=loss,

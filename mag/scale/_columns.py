@@ -46,7 +46,7 @@ def columns(
         The smallest group size: one for all columns, or one for each.
     cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or a sequence of them
         What a group loses, see `mag.univariate`: one for all columns, or one for each.
-    solver : {"auto", "block", "galil_park", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
+    solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
     columns, keep : list of names
         Of a dataframe, the columns to group, by default all that are not kept, and those to publish unchanged.

@@ -6,11 +6,11 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from mag._backends.cpu import LONG
+from mag._backends.cpu import LONG, stretches
 from mag._lib.checks import describe, integer, one_of
 from mag._lib.errors import TypeMistake
 from mag.costs import COSTS
-from mag.scale import _ranges, _stretches
+from mag.scale import _ranges
 from mag.scale import _univariate_tasks as tasks
 from mag.scale._graph import Key, Tasks
 from mag.scale._inputs import real_chunks
@@ -115,8 +115,8 @@ def _starts(t: Tasks, merged: list[Any], dealt: Key, edges: Key, n: int, k: int,
         return [t.add("starts", [p], trivial, edges, p) for p in range(len(merged))]
     numbers = t.each("numbers", _ranges.numbers, merged, dealt)
     if n < max(LONG, 8 * k):
-        stretches, _ = _half(t, "ahead", numbers, edges, n, n, k, cost)
-        return _trace(t, "ahead", stretches, edges, t.add("cut", [], tasks.choose_cut, None, None, n), k, False)
+        solved, _ = _half(t, "ahead", numbers, edges, n, n, k, cost)
+        return _trace(t, "ahead", solved, edges, t.add("cut", [], tasks.choose_cut, None, None, n), k, False)
     # as `mag.univariate`: from both ends, on mirrored values from the right, joined at the best cut between them
     middle = n // 2
     mirrored = t.each("mirrored", tasks.mirror_numbers, numbers[::-1])
@@ -134,25 +134,25 @@ def _half(
     t: Tasks, half: str, numbers: list[Any], edges: Key, n: int, length: int, k: int, cost: str
 ) -> tuple[list[Any], Key]:
     """Keys of the stretches of the first `length` values, and of what is known at their end."""
-    ahead = _stretches.run_ahead(k)
+    ahead = stretches.run_ahead(k)
     guess = ahead * len(numbers) < n  # otherwise the guesses would cost more than they save
     tail: Any = None
     leave: Any = None
-    stretches = []
+    solved = []
     for q, key in enumerate(numbers):
         where = [edges, q, length, cost, k]
         guessed = t.add(f"{half}-guessed", [q], tasks.guess_stretch, key, tail, ahead, *where) if guess and q else None
-        stretches.append(t.add(f"{half}-followed", [q], tasks.follow_stretch, guessed, leave, key, tail, *where))
-        leave = t.add(f"{half}-left", [q], tasks.read_state, stretches[-1], leave)
-        tail = t.add(f"{half}-tail", [q], tasks.take_tail, tail, key, _stretches.tail(k, ahead if guess else 0))
-    return stretches, leave
+        solved.append(t.add(f"{half}-followed", [q], tasks.follow_stretch, guessed, leave, key, tail, *where))
+        leave = t.add(f"{half}-left", [q], tasks.read_state, solved[-1], leave)
+        tail = t.add(f"{half}-tail", [q], tasks.take_tail, tail, key, stretches.tail(k, ahead if guess else 0))
+    return solved, leave
 
 
-def _trace(t: Tasks, half: str, stretches: list[Any], edges: Key, cut: Key, k: int, mirrored: bool) -> list[Any]:
+def _trace(t: Tasks, half: str, solved: list[Any], edges: Key, cut: Key, k: int, mirrored: bool) -> list[Any]:
     """Keys of where groups start, range by range, followed back from the cut."""
     traces = []
-    for q in reversed(range(len(stretches))):
-        traces.append(t.add(f"{half}-trace", [q], tasks.trace_starts, stretches[q], cut, edges, q, k, mirrored))
+    for q in reversed(range(len(solved))):
+        traces.append(t.add(f"{half}-trace", [q], tasks.trace_starts, solved[q], cut, edges, q, k, mirrored))
         cut = t.add(f"{half}-cut", [q], getitem, traces[-1], 1)
     return t.entries(f"{half}-starts", traces[::-1], 0)
 

@@ -5,15 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.cpu import stretches
+from mag._backends.cpu.stretches import Stretch
 from mag._backends.problem import EXACT, TINY
 from mag._compiled.groups import Groups
 from mag._lib.errors import REPORT, ValueMistake, group_below
 from mag.costs import COSTS
 from mag.results import published
-from mag.scale import _ranges, _stretches
+from mag.scale import _ranges
 from mag.scale._ranges import Deal, Range
 from mag.scale._results import representative_type
-from mag.scale._stretches import Stretch
 from mag.solvers import block
 
 # ---- the dynamic program
@@ -35,8 +36,8 @@ def bound_stretch(edges: list[int], q: int, length: int, k: int) -> tuple[int, i
     """Find the columns between which the stretch of range q lies; none where the range lies behind the half."""
     if edges[q] >= length and q:
         return length, length
-    begin = _stretches.boundary(edges[q], length, k)
-    return begin, length if edges[q + 1] >= length else _stretches.boundary(edges[q + 1], length, k)
+    begin = stretches.boundary(edges[q], length, k)
+    return begin, length if edges[q + 1] >= length else stretches.boundary(edges[q + 1], length, k)
 
 
 def guess_stretch(
@@ -45,7 +46,7 @@ def guess_stretch(
     """Solve the stretch of range q from a forced cut `ahead` columns before it."""
     values = prepend_tail(tail, numbers)
     begin, end = bound_stretch(edges, q, length, k)
-    return _stretches.speculate(values, edges[q + 1] - values.size, begin, end, ahead, cost, k)
+    return stretches.speculate(values, edges[q + 1] - values.size, begin, end, ahead, cost, k)
 
 
 def follow_stretch(
@@ -64,8 +65,8 @@ def follow_stretch(
     values = prepend_tail(tail, numbers)
     first = edges[q + 1] - values.size
     if guessed is not None:
-        return _stretches.follow(guessed, state, values, first, cost, k)
-    return _stretches.solve(values, first, *bound_stretch(edges, q, length, k), cost, k, state)
+        return stretches.follow(guessed, state, values, first, cost, k)
+    return stretches.solve(values, first, *bound_stretch(edges, q, length, k), cost, k, state)
 
 
 def read_state(stretch: Stretch, before: tuple[Any, ...] | None) -> tuple[np.ndarray, np.ndarray]:
@@ -93,7 +94,7 @@ def trace_starts(
 ) -> tuple[np.ndarray, tuple[int, np.ndarray]]:
     """Follow groups back: the starts that belong to range q, and where to go on from, with starts of ranges before."""
     column, passed = cut
-    cuts = _stretches.cuts(stretch, column, k)
+    cuts = stretches.cuts(stretch, column, k)
     if cuts.size:
         column, passed = int(cuts[0]), np.concatenate([cuts, passed])
     own = np.searchsorted(passed, edges[q], "right" if mirrored else "left")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from mag.costs import Cost
-from mag.solvers import block, galil_park, quadratic, simple, simple_plus, staggered, wilber
+from mag.solvers import block, galil_park, growing, quadratic, simple, simple_plus, staggered, wilber
 
 
 @dataclass(frozen=True)
@@ -21,18 +21,19 @@ class Solver:
     lanes: bool = False
     blocks: bool = False
 
-    def valid(self, cost: Cost, *, bounded: bool, weighted: bool = False) -> bool:
+    def valid(self, cost: Cost, *, bounded: bool, weighted: bool = False, k: int = 1) -> bool:
         """Whether it is exact for the cost; `bounded` says that no group needs 2k values or more."""
         if cost.blocks and not self.blocks:
             return False
         kernel = cost.weighted if weighted else cost.kernel
-        lanes = kernel is not None and kernel.lanes
+        lanes = kernel is not None and kernel.lanes and (kernel.narrow or not self.bounded or k > block.LARGEST_K)
         return (cost.concave or not self.concave) and (bounded or not self.bounded) and (lanes or not self.lanes)
 
 
 SOLVERS = {
     "block": Solver(block, concave=True, bounded=True, lanes=True),
     "galil_park": Solver(galil_park, concave=True, bounded=False),
+    "growing": Solver(growing, concave=True, bounded=False, lanes=True),
     "quadratic": Solver(quadratic, concave=False, bounded=False, blocks=True),
     "simple": Solver(simple, concave=False, bounded=True),
     "simple_plus": Solver(simple_plus, concave=True, bounded=True),
@@ -44,15 +45,20 @@ SMALL_K = 64  # up to here simple_plus is faster, and k·n is harmless where it 
 
 
 def automatic(cost: Cost, k: int, *, bounded: bool, weighted: bool) -> list[str]:
-    """The solvers of "auto", best first; those behind "block" serve integers that float64 cannot hold.
+    """The solvers of "auto", best first; those behind one in lanes serve integers that float64 cannot hold.
 
-    docs/figures/speed.md has the measurements behind it.
+    "galil_park" also serves where "growing" may have lost precision.  docs/figures/speed.md has the measurements behind
+    it.
     """
     if cost.blocks:
         return ["staggered" if bounded and cost.concave else "quadratic"]
+    kernel = cost.weighted if weighted else cost.kernel
+    lanes, narrow = (kernel.lanes, kernel.narrow) if kernel is not None else (False, False)
     if bounded and cost.concave:
         scalar = "simple_plus" if k <= SMALL_K else "staggered"
-        return ["block", scalar] if SOLVERS["block"].valid(cost, bounded=True, weighted=weighted) else [scalar]
+        return ["block", scalar] if lanes and (narrow or k > block.LARGEST_K) else [scalar]
     if bounded:
         return ["simple"]
-    return ["galil_park" if cost.concave else "quadratic"]
+    if not cost.concave:
+        return ["quadratic"]
+    return ["growing", "galil_park"] if lanes else ["galil_park"]

@@ -1,9 +1,6 @@
 """The fast solver: O(n log k), the columns of a block side by side in SIMD lanes.
 
-The k columns of a block (see `_anchored`) do not depend on each other.  They are searched WIDTH at a time, over group
-sizes: at one size all lanes read neighbors, and all are feasible.  As in `simple_plus` a search starts at the best row
-of the columns before it.  Only where that leaves a long way to go, the columns left of the block are split at their
-middle: its best row bounds both halves, as in divide and conquer; so tied values cost O(log k) a column at most.
+The k columns of a block (see `_anchored`) do not depend on each other; `_searches` finds their best rows.
 
 Lines count positions from b-2k-PAD, so that column b stands at `origin`; sums are 0 there, negative to its left.
 Where k is small, `_narrow` solves.
@@ -12,35 +9,22 @@ Where k is small, `_narrow` solves.
 from collections import namedtuple
 
 import numpy as np
-from numba.extending import overload
 
-from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import Frame, lines
-from mag._compiled.jit import INLINE, inlined, jit
-from mag._compiled.lanes import (
-    cumulative,
-    falling,
-    lanes_at,
-    largest_lane,
-    last_lane,
-    least_lane,
-    select,
-    spread,
-    spread_lane,
-)
+from mag._compiled.frame import Frame, lines, numbers, unreached
+from mag._compiled.jit import inlined, jit
 from mag._compiled.memory import part
-from mag._compiled.work import layout, length_for, reals, space_in, wholes
+from mag._compiled.work import layout, length_for, reals, space_in
 from mag.solvers import _narrow
 from mag.solvers._narrow import LARGEST_K, PAD, PANEL
+from mag.solvers._searches import LONG, WIDTH, add_columns, restart, search_columns, stack_at
 
-WIDTH = 4  # columns of one search
-STEP = 4  # values of one step of the running sums
-LONG = 48  # sizes of one search from which on splitting pays
-DEPTH = 64  # of the stack: every split halves the columns
+__all__ = ["LARGEST_K", "LONG", "PAD", "PANEL", "WIDTH", "memory", "solve"]
 
-Block = namedtuple("Block", "cost f G k origin")
 Lines = namedtuple("Lines", "G rows columns inverse sums stack last")
-FIRST, END, LOW, HIGH = range(4)  # of a search on the stack: columns first .. end-1 in the rows low .. high
+
+
+class Block(namedtuple("Block", "cost f G least most origin")):
+    """A block of columns, for `_searches`."""
 
 
 def padded(values):
@@ -60,19 +44,19 @@ def lines_at(space, cost, k):
     """The memory of a solver; F has two lines: a block reads its rows from one and writes its columns to the other."""
     length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
     return Lines(
-        G=reals(space, length),  # F + left, of the rows
-        rows=reals(space, length),
-        columns=reals(space, length),
+        G=numbers(space, cost, length),  # F + left, of the rows
+        rows=numbers(space, cost, length),
+        columns=numbers(space, cost, length),
         inverse=reals(space, 2 * k + PAD),  # 1/size
         sums=lines(space, cost, length),  # of every term, from the anchor
-        stack=wholes(space, DEPTH, 4),  # of searches
+        stack=stack_at(space),  # of searches
         last=reals(space, 2 * k - 1),  # F of the last columns, see `ending`
     )
 
 
 def memory(kernel, n, k):
     """How many float64 it takes."""
-    return _narrow.memory(k) if k <= LARGEST_K else length_for(lines_at, kernel, k)
+    return _narrow.memory(k) if k <= LARGEST_K and kernel.narrow else length_for(lines_at, kernel, k)
 
 
 def ending(work, k):
@@ -82,13 +66,13 @@ def ending(work, k):
 
 def solve(cost, x, w, k, sizes, work):
     """As `simple.solve`, for values and weights from `padded`, or with any finite values in place of the copies."""
-    run, size = compiled_for(k)
+    run, size = compiled_for(k, cost)
     return run(cost, size, x, w, sizes, work)
 
 
-def compiled_for(k):
+def compiled_for(k, kernel):
     """The compiled function for this k, and k as it takes it: a Number where it is small."""
-    return (_solve, k) if k > LARGEST_K else (_narrow.solver_for(k), _narrow.NUMBERS[k])
+    return (_solve, k) if k > LARGEST_K or not kernel.narrow else (_narrow.solver_for(k), _narrow.NUMBERS[k])
 
 
 def resume(cost, x, w, k, sizes, work, state):
@@ -163,9 +147,9 @@ def begin(cost, k, work):
     for p in range(len(work)):
         everything[p] = 0.0
     for p in range(3 * k + 2 * PAD):
-        memory.G[p] = np.inf
-        memory.rows[p] = np.inf
-        memory.columns[p] = np.inf
+        memory.G[p] = unreached(cost)
+        memory.rows[p] = unreached(cost)
+        memory.columns[p] = unreached(cost)
     for size in range(1, 2 * k + PAD):
         memory.inverse[size] = 1.0 / size
     for p in range(2 * k - 1):
@@ -186,7 +170,7 @@ def in_blocks(cost, k, values, weights, n, sizes, memory, K, low):
     while b <= n:
         rows, columns = columns, rows
         frame = Frame(values, weights, b - origin, values[b - 1], memory.sums, memory.inverse)
-        m = Block(cost, frame, memory.G, k, origin)
+        m = Block(cost, frame, memory.G, k, 2 * k - 1, origin)
         low = max(low - K, origin - 2 * k + 1)
         base = restart(m, rows, columns, low, K)
         spent += base
@@ -199,190 +183,3 @@ def in_blocks(cost, k, values, weights, n, sizes, memory, K, low):
             last[j - first_of_last] = columns[origin + j - b]
         b += K
     return spent + columns[origin + K - 1], max(low - origin - K + 2 * k - 1, 0)
-
-
-# ---- the sums of a block
-
-
-@inlined
-def restart(m, rows, columns, low, K):
-    """The rows from `low` to the anchor: F restarts near 0, G = F + left; returns what was subtracted from F."""
-    origin = m.origin
-    base = least(rows, low + K, origin + K)
-    carry = nothing(m.f.sums)
-    p = origin
-    while p > low:
-        p -= STEP
-        i = lanes_at(p, STEP)
-        carry = add_left(m.f.sums, terms(m.cost, m.f, i), carry, i)
-        restarted = rows[i + K] - base
-        columns[i] = restarted
-        m.G[i] = restarted + left(m.cost, m.f, i)
-    for p in range(low - 2 * WIDTH, low, WIDTH):  # a search reads up to WIDTH + 2 rows below
-        m.G[lanes_at(p, WIDTH)] = spread(np.inf, WIDTH)
-    return base
-
-
-@inlined
-def least(F, start, stop):
-    """The smallest of F[start:stop], which are at least WIDTH."""
-    smallest = F[lanes_at(stop - WIDTH, WIDTH)]
-    for p in range(start, stop - WIDTH, WIDTH):
-        here = F[lanes_at(p, WIDTH)]
-        smallest = select(here < smallest, here, smallest)
-    return least_lane(smallest)
-
-
-@inlined
-def add_columns(m, K):
-    """The sums from the anchor to every column."""
-    carry = nothing(m.f.sums)
-    for p in range(m.origin, m.origin + K, STEP):
-        i = lanes_at(p, STEP)
-        carry = add_right(m.f.sums, terms(m.cost, m.f, i), carry, i)
-
-
-def nothing(sums):
-    """A zero per term."""
-
-
-def add_left(sums, values, carry, i):
-    """Continue every line downwards over the lanes of i; `carry` are the sums above them."""
-
-
-def add_right(sums, values, carry, i):
-    """Continue every line upwards over the lanes of i; `carry` are the sums below them."""
-
-
-@overload(nothing, **INLINE)
-def _nothing(sums):
-    if len(sums) == 0:
-        return lambda sums: ()
-    return lambda sums: (spread(0.0, STEP),) + nothing(sums[1:])
-
-
-# The next carry needs one addition only, so that steps hardly wait for each other.
-
-
-@overload(add_left, **INLINE)
-def _add_left(sums, values, carry, i):
-    if len(sums) == 0:
-        return lambda sums, values, carry, i: ()
-
-    def each(sums, values, carry, i):
-        run = cumulative(values[0], -1)
-        sums[0][i] = carry[0] - run
-        return (carry[0] - spread_lane(run, 0),) + add_left(sums[1:], values[1:], carry[1:], i)
-
-    return each
-
-
-@overload(add_right, **INLINE)
-def _add_right(sums, values, carry, i):
-    if len(sums) == 0:
-        return lambda sums, values, carry, i: ()
-
-    def each(sums, values, carry, i):
-        run = cumulative(values[0], 1)
-        sums[0][i + 1] = carry[0] + run
-        return (carry[0] + spread_lane(run, -1),) + add_right(sums[1:], values[1:], carry[1:], i)
-
-    return each
-
-
-# ---- the searches of a block
-
-
-@inlined
-def search_columns(m, columns, sizes, low, K, stack):
-    """F and sizes of K columns whose best rows are at `low` or later; returns the best row of the last column."""
-    k, origin, shift = m.k, m.origin, m.f.shift
-    stack[0, FIRST] = 0
-    stack[0, END] = K
-    stack[0, LOW] = low
-    stack[0, HIGH] = origin - 1
-    depth = 1
-    while depth > 0:  # columns c .. end-1 have their best rows in low .. high
-        depth -= 1
-        c, end, high = stack[depth, FIRST], stack[depth, END], stack[depth, HIGH]
-        low = max(low, stack[depth, LOW])
-        while c < end:
-            smallest = max(k, origin + c - high)
-            largest = min(2 * k - 1, origin + c + WIDTH - 1 - low)
-            if largest - smallest >= LONG and end - c >= 2 * WIDTH:
-                middle = c + (end - c) // (2 * WIDTH) * WIDTH
-                p = origin + middle - 1
-                first, last = max(low, p - 2 * k + 1), min(high, p - k)
-                if last - first >= WIDTH:
-                    row = best_row(m, p, first, last)
-                    stack[depth, FIRST] = middle
-                    stack[depth, END] = end
-                    stack[depth, LOW] = row
-                    stack[depth, HIGH] = high
-                    depth += 1
-                    end, high = middle, row
-                    continue
-            j = lanes_at(origin + c, WIDTH)
-            best, size = search(m, j, smallest, largest)
-            columns[j] = best + right(m.cost, m.f, j)
-            sizes[j + shift] = size
-            low = origin + c + WIDTH - 1 - last_lane(size)
-            c += WIDTH
-        if c > K:  # the last lanes were no columns
-            low = origin + K - 1 - np.int64(sizes[origin + K - 1 + shift])
-    return low
-
-
-@inlined
-def search(m, j, smallest, largest):
-    """The best value of each column, without the column's own part, and its size among smallest .. largest."""
-    best = other_best = spread(np.inf, WIDTH)
-    size = other_size = spread(0, WIDTH)
-    rounds = (largest - smallest + 4) >> 2
-    if smallest + 4 * rounds > 2 * m.k:
-        rounds -= 1
-    # Two searches in turn, each with its own best, wait less.  Sizes count up from `smallest`: what was computed from
-    # the result of the search before, as `largest` was, would hold up the loads.
-    L = smallest
-    here = spread(L, WIDTH)
-    there = here + 1
-    for _ in range(rounds):
-        for _ in range(2):
-            best, size = keep(candidate(m, j, L), here, best, size)
-            other_best, other_size = keep(candidate(m, j, L + 1), there, other_best, other_size)
-            here = here + 2
-            there = there + 2
-            L += 2
-    for last in range(L, largest + 1):
-        best, size = keep(candidate(m, j, last), spread(last, WIDTH), best, size)
-    size = select(other_best == best, select(other_size < size, other_size, size), size)  # the smaller size of equals
-    return keep(other_best, other_size, best, size)
-
-
-@inlined
-def candidate(m, j, size):
-    i = j - size
-    return join(m.cost, m.f, m.G[i], i, j, size)
-
-
-@inlined
-def keep(value, size, best, best_size):
-    better = value < best
-    return select(better, value, best), select(better, size, best_size)
-
-
-@inlined
-def best_row(m, p, low, high):
-    """The best row of column p among low .. high, more than WIDTH of them; the last of equals."""
-    best = spread(np.inf, WIDTH)
-    start = spread(low, WIDTH)
-    q = low
-    while True:
-        i = lanes_at(q, WIDTH)
-        value = join(m.cost, m.f, m.G[i], i, p, falling(p - q, WIDTH))
-        better = value <= best
-        best, start = select(better, value, best), select(better, spread(q, WIDTH), start)
-        if q == high - WIDTH + 1:
-            break
-        q = min(q + WIDTH, high - WIDTH + 1)  # the last step overlaps
-    return largest_lane(select(best == least_lane(best), lanes_at(0, WIDTH) + start, spread(low, WIDTH)))

@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 
 from mag._backends.cpu import batch
-from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts_of
-from mag._backends.problem import NEGLIGIBLE, Column, Problem, even, prepared, scaled, unspannable
+from mag._backends.cpu.halves import from_both_ends, run_lanes
+from mag._backends.cpu.labels import label, label_sorted, smallest_count, trace
+from mag._backends.problem import NEGLIGIBLE, Column, Problem, even, prepared, rounded, scaled, unspannable
 from mag._backends.protocol import Jobs
 from mag._compiled.jit import uncached
-from mag._compiled.sort import sort
+from mag._compiled.sort import sort, take
 from mag._lib.interrupt import interruptible
-from mag._lib.threads import both, each
+from mag._lib.threads import each, in_parts
 from mag._lib.workspace import borrow
-from mag.costs import COSTS
-from mag.solvers import block
+from mag.solvers import block, growing
 from mag.solvers.block import PAD
 from mag.solvers.extensions import blocks, columnwise, exact, spans
 from mag.solvers.extensions.max_groups import at_most
 
 WORTH = 2**14  # values that are worth a thread
-LONG = 2**21  # values from which on a column is solved, and labeled, in two halves
+LONG = 2**21  # values from which on a column is solved from both ends, and everything is done in parts
 
 
 def why_not() -> str | None:
@@ -37,9 +37,9 @@ def group(
     if not (others or solver.lanes or problem.cost.blocks):  # memory for the sort and for the solver at once
         kernel = problem.cost.kernel if weights is None else problem.cost.weighted
         borrow("work", solver.module.memory(kernel, x.size, problem.k), np.float64)
-    column, order = (padded(x), None) if assume_sorted else sort(x, PAD, threads)
-    if weights is not None and order is not None:
-        weights = weights[order]
+    column, order = (padded(x, threads=threads), None) if assume_sorted else sort(x, PAD, threads)
+    if weights is not None:
+        weights = padded(weights, "weights", order, threads)
     starts = solve(column, weights, problem, threads)
     labels = np.empty(x.size, np.int32 if starts.size < 2**31 else np.int64)
 
@@ -49,11 +49,10 @@ def group(
         else:
             label(starts, first, last, order, labels)
 
-    if x.size < LONG:
+    if threads == 1 or x.size < LONG:
         write(0, starts.size)
     else:
-        half = starts.size // 2
-        both(lambda: write(0, half), lambda: write(half, starts.size), threads)
+        in_parts(lambda *part: write(*np.searchsorted(starts, part).tolist()), x.size, threads)
     return order, starts, labels
 
 
@@ -86,8 +85,8 @@ def group_columns(
             x = np.ascontiguousarray(X[:, j], np.float64 if X.dtype.kind == "f" else None)
             if x.dtype.kind == "f" and not np.isfinite(x).all():
                 return False
-            # a column alone has all threads
-            _, starts, labels[j] = group(x, weights, problem, False, threads if m == 1 else 1)
+            # few columns share the threads
+            _, starts, labels[j] = group(x, weights, problem, False, -(-threads // len(tasks)))
             n_groups[j], least[j] = starts.size, smallest_count(labels[j], np.zeros(starts.size, np.int64))
         return True
 
@@ -95,16 +94,26 @@ def group_columns(
     return (labels, n_groups, least) if all(finite) else None
 
 
-def padded(values: np.ndarray) -> np.ndarray:
-    """The values between PAD copies of the first and of the last, in memory that is borrowed."""
-    column = borrow("column", values.size + 2 * PAD, values.dtype)
-    column[PAD:-PAD] = values
-    column[:PAD], column[-PAD:] = values[0], values[-1]
+def padded(values: np.ndarray, name: str = "column", order: np.ndarray | None = None, threads: int = 1) -> np.ndarray:
+    """The values, in that order, between PAD copies of the first and of the last, in memory that is borrowed."""
+    column = borrow(name, values.size + 2 * PAD, values.dtype)
+
+    def fill(first: int, last: int) -> None:
+        if order is None:
+            column[PAD + first : PAD + last] = values[first:last]
+        else:
+            take(values, order[first:last], PAD + first, column)
+
+    if threads == 1:
+        fill(0, values.size)
+    else:
+        in_parts(fill, values.size, threads)
+    column[:PAD], column[-PAD:] = column[PAD], column[-PAD - 1]
     return column
 
 
 def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, threads: int) -> np.ndarray:
-    """Where the groups of sorted values start, in an optimal grouping; the column has PAD copies at both ends."""
+    """Where the groups of sorted values start in an optimal grouping; PAD copies stand around values and weights."""
     x = column[PAD:-PAD]
     n, least = x.size, problem.least
     if n < 2 * least:
@@ -112,7 +121,7 @@ def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, thre
     if problem.plain and least == 1:
         return np.arange(n)
     if problem.cost.blocks:
-        return _by_blocks(x, weights, problem)
+        return _by_blocks(x, None if weights is None else weights[PAD:-PAD], problem)
     if problem.cost.built_in and (weights is not None or not problem.plain):
         return _weighed(column, weights, problem, threads)
     if problem.max_groups is not None:
@@ -134,18 +143,23 @@ def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, t
     fitting = scaled(column, weights, problem)
     if fitting is not None:
         near, moderate = fitting
-        if problem.max_groups is not None:
-            starts, sure = _at_most(near, moderate, threads)
-        else:
-            starts, total, doubt = _optimum(near, moderate, moderate.fixed, threads)
-            sure = doubt <= NEGLIGIBLE * total
-            if problem.bounded:
-                sure = even(near, moderate, starts, total)
-        if sure:
-            return starts
+        for attempt in moderate.in_turn(near):
+            starts, sure = _attempt(near, attempt, threads)
+            if sure:
+                return starts
         if problem.plain:  # it may outlive this call, and the memory that was borrowed for it
-            return interruptible(_columnwise_starts, near.values[PAD:-PAD].copy(), near.weights, moderate)
-    return exact.solve(column[PAD:-PAD], weights, problem)
+            return interruptible(
+                _columnwise_starts, near.values[PAD:-PAD].copy(), near.weights[PAD:-PAD].copy(), moderate
+            )
+    return exact.solve(column[PAD:-PAD], None if weights is None else weights[PAD:-PAD], problem)
+
+
+def _attempt(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
+    """Starts by the first solver, and whether they are surely the best."""
+    if problem.max_groups is not None:
+        return _at_most(column, problem, threads)
+    starts, total, doubt = _optimum(column, problem, problem.fixed, threads)
+    return starts, even(column, problem, starts, total) if problem.bounded else doubt <= NEGLIGIBLE * total
 
 
 def _by_blocks(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> np.ndarray:
@@ -158,7 +172,7 @@ def _by_blocks(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> n
         else:
             added = problem.least, problem.fixed + price, problem.short
             blocks.quadratic(problem.cost, x, weights, problem.k, *added, sizes)
-        return _starts(sizes, problem)
+        return trace(sizes, problem)
 
     if problem.max_groups is None:
         return optimum(0.0)
@@ -167,7 +181,7 @@ def _by_blocks(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> n
 
 def _at_most(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
     """Starts of at most `max_groups` groups, and whether they are surely the best."""
-    values, weights = column.values[PAD:-PAD], column.weights if column.weights.size else None
+    values, weights = column.values[PAD:-PAD], column.weights[PAD:-PAD] if column.weights.size else None
     doubts = []
 
     def optimum(price: float) -> np.ndarray:
@@ -187,17 +201,23 @@ def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tu
     kernel, values, weights = column[:3]
     solver = problem.solver_for(kernel, values)
     n, k, module = values.size - 2 * PAD, problem.k, solver.module
-    if solver.lanes:
-        weights = block.padded(weights) if weights.size else values
-        if n >= max(LONG, 8 * k):
-            starts, total = _from_both_ends(kernel, values, weights, problem, threads)
+    if solver.lanes and not weights.size:
+        weights = values
+    if solver.lanes and solver.bounded:
+        if n >= max(LONG, 8 * k) and kernel.number == "real":
+            starts, total = from_both_ends(kernel, values, weights, problem, threads)
         else:
-            sizes, total, _ = _run_lanes(kernel, values, weights, k, "")
-            starts = _starts(sizes[: n + 1], problem)
+            sizes, total, _ = run_lanes(kernel, values, weights, k, "")
+            starts = trace(sizes[: n + 1], problem)
         return starts, total, 0.0
-    sizes = borrow("sizes", n + 1, np.int32 if n < 2**31 else np.int64)
+    sizes = borrow("sizes", n + 1 + PAD, np.int32 if n < 2**31 else np.int64)[: n + 1]
     work = borrow("work", module.memory(kernel, n, k), np.float64)
-    values = values[PAD:-PAD]
+    if solver.lanes:
+        total = module.solve(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
+        starts = trace(sizes, problem)
+        sums = growing.sums_behind(values, weights, column.weights.size > 0, problem.squares, sizes, work)
+        return starts, total, rounded(column, problem, starts, fixed, sums)
+    values, weights = values[PAD:-PAD], weights[PAD:-PAD]
     run = module.solve
     if not problem.cost.built_in:
         run, values = _uncached(run), problem.cost.prepare(values)
@@ -207,62 +227,14 @@ def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tu
     else:
         total = run(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
         doubt = spans.doubt(work) if kernel.number == "real" else 0.0
-    return _starts(sizes, problem), total, doubt
+    return trace(sizes, problem), total, doubt
 
 
 def _columnwise_starts(x: np.ndarray, weights: np.ndarray, problem: Problem) -> np.ndarray:
     """Starts, by the solver that no weight can mislead."""
     sizes = borrow("sizes", x.size + 1, np.int32 if x.size < 2**31 else np.int64)
     columnwise.solve(x, weights, problem.k, problem.squares, borrow("work", x.size + 1, np.float64), sizes)
-    return _starts(sizes, problem)
-
-
-def _run_lanes(
-    kernel: Any, values: np.ndarray, weights: np.ndarray, k: int, which: str
-) -> tuple[np.ndarray, float, np.ndarray]:
-    """Sizes, their cost, and F of the last 2k-1 columns."""
-    n = values.size - 2 * PAD
-    sizes = borrow("sizes" + which, n + 1 + PAD, block.size_type(k))
-    work = borrow("work" + which, block.memory(kernel, n, k), np.float64)
-    total = block.solve(kernel, values, weights, k, sizes, work)
-    return sizes, total, block.ending(work, k)
-
-
-def _from_both_ends(
-    kernel: Any, values: np.ndarray, weights: np.ndarray, problem: Problem, threads: int
-) -> tuple[np.ndarray, float]:
-    """The left half forwards, the right half backwards on mirrored values; every grouping has a cut where they overlap.
-
-    The halves depend on n and k alone, so that the result is the same for any number of threads.
-    """
-    n, k = values.size - 2 * PAD, problem.k
-    middle = n // 2
-    ahead = slice(0, middle + 2 * k - 2 + 2 * PAD)
-    back = slice(n + 2 * PAD - 1, middle - 1 if middle else None, -1)
-    mirror = COSTS[COSTS[problem.cost.name].mirror]
-    mirrored = mirror.kernel if weights is values else mirror.weighted
-
-    def forwards() -> tuple[np.ndarray, float, np.ndarray]:
-        return _run_lanes(kernel, values[ahead], weights[ahead], k, " forwards")
-
-    def backwards() -> tuple[np.ndarray, float, np.ndarray]:
-        negated = np.negative(values[back], out=borrow("mirror", n - middle + 2 * PAD, np.float64))
-        turned = negated if weights is values else np.ascontiguousarray(weights[back])
-        return _run_lanes(mirrored, negated, turned, k, " backwards")
-
-    (left_sizes, left_cost, left_ending), (right_sizes, right_cost, right_ending) = both(forwards, backwards, threads)
-    cut = middle + int(np.argmin(left_ending + right_ending[::-1]))
-    left = _starts(left_sizes[: cut + 1], problem)
-    right = _starts(right_sizes[: n - cut + 1], problem)
-    ends = np.append(right[1:], n - cut)
-    return np.concatenate([left, n - ends[::-1]]), left_cost + right_cost
-
-
-def _starts(sizes: np.ndarray, problem: Problem) -> np.ndarray:
-    """Follow the last groups back from the end."""
-    room = (sizes.size - 1) // problem.k + 1 if problem.plain else sizes.size - 1
-    starts = borrow("starts", room, np.int64)
-    return starts[starts_of(sizes, problem.k, problem.plain, starts) :].copy()
+    return trace(sizes, problem)
 
 
 _compiled_for_users: dict[Any, Any] = {}

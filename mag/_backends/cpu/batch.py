@@ -32,7 +32,7 @@ as_words = part_of(types.int64)
 def supports(n, problem):
     """Whether columns of n values can be grouped here."""
     solver = next(iter(problem.solvers.values()))
-    return solver.lanes and problem.plain and problem.k > 1 and n >= 2 * problem.k
+    return solver.lanes and solver.bounded and problem.plain and problem.k > 1 and n >= 2 * problem.k
 
 
 def chunks(n, columns, threads):
@@ -66,7 +66,7 @@ def group(X, columns, problem, labels, n_groups, least):
 @cache
 def _solver(kernel, k):
     """The address of the solver of this cost and k."""
-    run, size = block.compiled_for(k)
+    run, size = block.compiled_for(k, kernel)
     reals, sizes = np.empty(0), np.empty(0, block.size_type(k))
     return address_of(run, kernel, size, reals, reals, sizes, reals)
 

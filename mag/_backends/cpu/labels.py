@@ -6,6 +6,8 @@ import numpy as np
 from mag._compiled.jit import jit
 from mag._compiled.lanes import lanes_at, spread
 from mag._compiled.memory import part
+from mag._lib.threads import WORTH, in_parts
+from mag._lib.workspace import borrow
 
 LANES = 8  # labels written at once
 CHECKED = 4096  # labels looked at before a short run is noticed
@@ -28,6 +30,13 @@ def starts_of(sizes, k, plain, starts):
         starts[g] = i
         j = i
     return g
+
+
+def trace(sizes, problem):
+    """Where groups start: follow the last groups back from the end."""
+    room = (len(sizes) - 1) // problem.k + 1 if problem.plain else len(sizes) - 1
+    starts = borrow("starts", room, np.int64)
+    return starts[starts_of(sizes, problem.k, problem.plain, starts) :].copy()
 
 
 @jit
@@ -54,11 +63,36 @@ def label_sorted(starts, first, last, labels):
             i += 1
 
 
-def at_least(k, labels, n_groups, in_runs):
+def at_least(k, labels, n_groups, in_runs, threads=1):
     """Whether every group has k records or more, found from the labels alone; `in_runs` says where to look first."""
+    if threads > 1 and labels.size > WORTH:
+        return _at_least_in_parts(k, labels, n_groups, in_runs, threads)
     if in_runs and every_run(k, labels):
         return True
     return smallest_count(labels, np.zeros(n_groups, np.int32)) >= k
+
+
+def _at_least_in_parts(k, labels, n_groups, in_runs, threads):
+    def look(first, last):
+        """Runs that begin in a part, each of them whole."""
+        return every_run(k, labels[run_from(labels, first) : run_from(labels, last)])
+
+    def count(first, last):
+        counts = np.zeros(n_groups, np.int32)
+        smallest_count(labels[first:last], counts)
+        return counts
+
+    if in_runs and all(in_parts(look, labels.size, threads)):
+        return True
+    return sum(in_parts(count, labels.size, min(threads, k))).min() >= k
+
+
+@jit
+def run_from(labels, i):
+    """The first of a run of equal labels at i or behind."""
+    while 0 < i < len(labels) and labels[i] == labels[i - 1]:
+        i += 1
+    return i
 
 
 @jit
@@ -66,7 +100,7 @@ def every_run(k, labels):
     """Whether every run of equal labels is k long or longer; gives up soon after the first that is not."""
     n, labels = len(labels), part(labels, 0)
     if n < k:
-        return False
+        return n == 0
     for i in range(1, k):
         if labels[i] != labels[0] or labels[n - 1 - i] != labels[n - 1]:
             return False

@@ -219,5 +219,5 @@ def refuse(problem: Problem, weights: np.ndarray | None) -> None:
             limit = f"k must be at most {hybrid.LARGEST} with solver 'staggered' and backend 'cuda'"
             raise ValueMistake(f"{limit}, which copies blocks of k² costs; got {problem.k}.")
     elif "block" not in problem.solvers:
-        (name,) = problem.solvers
+        name = next(iter(problem.solvers))
         raise ValueMistake(f"solver must be 'auto', 'block' or 'staggered' with backend 'cuda'; got {name!r}.")

@@ -1,8 +1,15 @@
 """At most q groups: a price per group is raised until the optimum has q of them.
 
-The cost of q groups is convex in q for concave costs, so the price is the slope between a grouping with too many groups
-and one with too few; where the optimum jumps over q, tails of the two are swapped (Aggarwal, Schieber & Tokuyama 1994).
+The cost of q groups is convex in q for concave costs: q groups are optimal at the prices between the slopes on both
+sides of q.  The search keeps a grouping with too many groups and one with too few.  The number of groups falls about as
+a power of the price, so the secant through the logarithms of the last two gives the next price.  That takes few steps,
+but does not end where costs are straight in q.  So wherever it comes no closer, the next price is the slope between the
+two groupings: either the optimum lies between them, or both are optimal at that price, and tails of the two are
+swapped (Aggarwal, Schieber & Tokuyama 1994).
 """
+
+import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +17,15 @@ from mag._lib.errors import REPORT
 
 DEAR = 2.0**30  # prices are rounded: q of them may cost at most this many times as much as the groups
 ROUNDED = 1 + 2.0**-43
+POWER = 3.0  # of the price in the number of groups where nothing is known: sums of squares of evenly spread values
+
+
+class _Priced(NamedTuple):
+    """A grouping, what it costs without the price, and a price at which it is optimal."""
+
+    starts: np.ndarray
+    cost: float
+    price: float
 
 
 def at_most(q, n, solve, cost_of, exact=False):
@@ -19,32 +35,56 @@ def at_most(q, n, solve, cost_of, exact=False):
     `exact` says that both compute in integers.  An optimum at too dear a price is sought again at a lower one.
     """
 
+    def group_at(price):
+        starts = solve(price)
+        return _Priced(starts, cost_of(starts), price)
+
     def sure(price, cost):
         return exact or cost == 0 or price * q <= DEAR * cost
 
-    many = solve(0)
-    if len(many) <= q:
-        return many, True
-    few = np.zeros(1, np.int64)
-    cost_many, cost_few = cost_of(many), cost_of(few)
+    many, one = group_at(0), np.zeros(1, np.int64)
+    if len(many.starts) <= q:
+        return many.starts, True
+    few, closer, seen = _Priced(one, cost_of(one), math.inf), True, []
     while True:
-        parts = len(many) - len(few)
-        price = (cost_few - cost_many) // parts if exact else (cost_few - cost_many) / parts
-        between = solve(price)
-        cost = cost_of(between)
-        if len(between) == q and sure(price, cost):
-            return between, True
-        if not len(few) < len(between) < len(many):
+        guess = _interpolate(many, few, seen, q) if closer and not exact else None
+        price = _slope(many, few, exact) if guess is None else guess
+        between = group_at(price)
+        groups = len(between.starts)
+        if groups == q and sure(price, between.cost):
+            return between.starts, True
+        closer = len(few.starts) < groups < len(many.starts)
+        gains = between.cost + price * groups < many.cost + price * len(many.starts)
+        if guess is None and not (closer and gains):
             break  # both are optimal at this price
-        if cost + price * len(between) >= cost_many + price * len(many):
-            break
-        if len(between) > q:
-            many, cost_many = between, cost
+        seen = [*seen[-1:], between]
+        if groups > q:
+            many = between if closer else many._replace(price=price)
         else:
-            few, cost_few = between, cost
-    found = few if len(few) == q else _swap(np.append(many, n), np.append(few, n), q)
-    cost, bound = cost_of(found), cost_many + price * (len(many) - q)  # no q groups cost less than the bound
-    return found, exact or (sure(price, cost) and cost <= bound * ROUNDED)
+            few = between if closer else few._replace(price=price)
+    starts = few.starts if len(few.starts) == q else _swap(np.append(many.starts, n), np.append(few.starts, n), q)
+    cost, bound = cost_of(starts), many.cost + price * (len(many.starts) - q)  # no q groups cost less than the bound
+    return starts, exact or (sure(price, cost) and cost <= bound * ROUNDED)
+
+
+def _slope(many, few, exact):
+    """What one group less costs, on the way from many to few."""
+    parts = len(many.starts) - len(few.starts)
+    return (few.cost - many.cost) // parts if exact else (few.cost - many.cost) / parts
+
+
+def _interpolate(many, few, seen, q):
+    """A price at which there may be q groups, as a power of it led from one of the last two groupings to the other."""
+    price, groups = many.cost / len(many.starts), len(many.starts)
+    power = POWER
+    if seen:
+        price, groups = seen[-1].price, len(seen[-1].starts)
+    if len(seen) == 2 and seen[0].price > 0 and len(seen[0].starts) != groups:
+        power = math.log(price / seen[0].price) / math.log(len(seen[0].starts) / groups)
+    guess = price * (groups / q) ** min(max(power, POWER / 4), 4 * POWER) if price > 0 else 0.0
+    if not many.price < guess < few.price:
+        guess = math.sqrt(many.price) * math.sqrt(few.price)
+    return guess if many.price < guess < few.price else None
 
 
 def _swap(many, few, q):

@@ -1,4 +1,4 @@
-"""A sorted column too long for one machine: its stretches solved side by side, joined without a trace.
+"""A sorted column too long for one thread or machine: its stretches solved side by side, joined without a trace.
 
 The solver "block" restarts F after every `stride` columns.  What it knows there is its state: the 2k-1 values of F that
 still count, relative to the least.  A run from the same state, bit by bit, finds the same groups.  A stretch therefore
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mag._backends.cpu.labels import starts_of
+from mag._lib.threads import each
 from mag.costs import COSTS
 from mag.solvers import block
 from mag.solvers.block import PAD
@@ -25,7 +26,8 @@ FIRST_MARK = 4  # strides behind the start of a stretch; every mark lies twice a
 class Stretch:
     """Columns `begin`+1 to the last mark: sizes of their last groups, and the states at the marks.
 
-    `ending` is F of the last 2k-1 columns as the solver left it.
+    `ending` is F of the last 2k-1 columns as the solver left it, `spent` what the last column costs more than the least
+    one that counted at the start.
     """
 
     begin: int
@@ -33,6 +35,7 @@ class Stretch:
     marks: list[int]
     states: list[np.ndarray]
     ending: np.ndarray
+    spent: float = 0.0
 
 
 def run_ahead(k: int) -> int:
@@ -51,23 +54,40 @@ def boundary(values: int, length: int, k: int) -> int:
     return max(column - (column - block.offset(k)) % block.stride(k), block.offset(k))
 
 
+def solve_all(
+    values: np.ndarray, first: int, length: int, cost: str, k: int, parts: int, threads: int
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Columns up to `length` in that many stretches, on threads: sizes, what the last one costs, and the ending."""
+    edges = sorted({boundary(length * q // parts, length, k) for q in range(parts)}) + [length]
+    bounds = list(itertools.pairwise(edges))
+    ahead = run_ahead(k)
+    guessed = each(lambda ends: speculate(values, first, ends[0], ends[1], ahead, cost, k), bounds, threads)
+    sizes, state, spent = np.zeros(length + 1, block.size_type(k)), block.fresh(k), 0.0
+    for guess in guessed:
+        stretch = follow(guess, state, values, first, cost, k)
+        sizes[stretch.begin + 1 : stretch.marks[-1] + 1] = stretch.sizes
+        state, spent = stretch.states[-1], spent + stretch.spent
+    return sizes, spent, stretch.ending
+
+
 def speculate(values: np.ndarray, first: int, begin: int, end: int, ahead: int, cost: str, k: int) -> Stretch:
     """Columns begin+1 to end from a forced cut `ahead` columns before, or at the start; values[0] is value `first`."""
     start, state = max(begin - ahead, block.offset(k)), block.fresh(k)
     if start < begin < end:
-        state = _run(values, first, start, begin, cost, k, state)[-1]
+        state = _run(values, first, start, begin, cost, k, state)[2]
     return solve(values, first, begin, end, cost, k, state)
 
 
 def solve(values: np.ndarray, first: int, begin: int, end: int, cost: str, k: int, state: np.ndarray) -> Stretch:
     """Columns begin+1 to end from the state at `begin`."""
     marks = _marks(begin, end, k)
-    states, sizes, ending = [state], [np.empty(0, block.size_type(k))], state[:-1]
+    states, sizes, ending, spent = [state], [np.empty(0, block.size_type(k))], state[:-1], 0.0
     for left, right in itertools.pairwise(marks):
-        more, ending, state = _run(values, first, left, right, cost, k, state)
+        more, ending, state, extra = _run(values, first, left, right, cost, k, state)
         sizes.append(more)
         states.append(state)
-    return Stretch(begin, np.concatenate(sizes), marks, states, ending)
+        spent += extra
+    return Stretch(begin, np.concatenate(sizes), marks, states, ending, spent)
 
 
 def follow(stretch: Stretch, state: np.ndarray, values: np.ndarray, first: int, cost: str, k: int) -> Stretch:
@@ -77,13 +97,13 @@ def follow(stretch: Stretch, state: np.ndarray, values: np.ndarray, first: int, 
     sizes, states, ending = stretch.sizes.copy(), list(stretch.states), stretch.ending
     states[0] = state
     for i, (begin, end) in enumerate(itertools.pairwise(stretch.marks)):
-        true_sizes, ending, state = _run(values, first, begin, end, cost, k, state)
+        true_sizes, ending, state, _ = _run(values, first, begin, end, cost, k, state)
         sizes[begin - stretch.begin : end - stretch.begin] = true_sizes
         if same(state, stretch.states[i + 1]):
             ending = stretch.ending
             break
         states[i + 1] = state
-    return Stretch(stretch.begin, sizes, stretch.marks, states, ending)
+    return Stretch(stretch.begin, sizes, stretch.marks, states, ending, stretch.spent)
 
 
 def cuts(stretch: Stretch, column: int, k: int) -> np.ndarray:
@@ -103,20 +123,23 @@ def same(state: np.ndarray, other: np.ndarray) -> bool:
 
 def _run(
     values: np.ndarray, first: int, begin: int, end: int, cost: str, k: int, state: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sizes of columns begin+1 to end, F of the last 2k-1, and the state at the end."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Sizes of columns begin+1 to end, F of the last 2k-1, the state at the end, and what was subtracted there."""
     kernel, offset = COSTS[cost].kernel, block.offset(k)
     low, high = begin - block.lead(k) - first, end + PAD - first
-    inside = values[max(low, 0) : high]
-    x = np.concatenate([np.full(max(-low, 0), values[0]), inside, np.full(max(high - values.size, 0), values[-1])])
+    x = values[max(low, 0) : high]
+    if low < 0 or high > values.size:
+        before, behind = np.full(max(-low, 0), values[0]), np.full(max(high - values.size, 0), values[-1])
+        x = np.concatenate([before, x, behind])
     sizes = np.empty(offset + end - begin + 1 + PAD, block.size_type(k))
     work, state = np.empty(block.memory(kernel, end - begin, k), np.float64), state.copy()
-    block.resume(kernel, x, x, k, sizes, work, state)
+    spent = block.resume(kernel, x, x, k, sizes, work, state) - state[-2]
     ending = state[:-1].copy()
     counts = state[int(state[-1]) : -1]
+    spent += counts.min()
     counts -= counts.min()
     state[: int(state[-1])] = np.inf  # what cannot be best any more
-    return sizes[offset + 1 : offset + 1 + end - begin], ending, state
+    return sizes[offset + 1 : offset + 1 + end - begin], ending, state, spent
 
 
 def _marks(begin: int, end: int, k: int) -> list[int]:

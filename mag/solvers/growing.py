@@ -1,0 +1,157 @@
+"""Groups without a largest size, in SIMD lanes: the blocks of `block`, as long as the data allow; O(n log n).
+
+Columns b, b+1, … do not depend on each other as long as their best groups start before b.  So a block is tried: the
+columns b .. e are searched over the rows up to b-1 alone, as `_searches` does.  Then one column decides: if no row from
+b on is as good in column e as the best row r before b, none is in any column of the block.  For a row i from b on and
+a column j < e,
+
+    F[r] + C(r, e) ≤ F[i] + C(i, e)  and  C(r, j) + C(i, e) ≤ C(r, e) + C(i, j)  give  F[r] + C(r, j) ≤ F[i] + C(i, j):
+
+costs are concave, also with a constant for every group and with a charge that is convex in the size, as that for
+missing values is.  By induction over j the F that was tried is right up to e.  Where some row is as good, half of the
+block is tried.  No group is smaller than `least`, so that `least` columns always stand.
+
+The next block reads the rows from the best one of column e on: rows never turn back.  A block that cannot be twice as
+long ends with columns whose groups start inside of it, so that a row is read by few blocks.
+
+All of F, G and the sums have a line over all columns, of which column 0 stands at PAD.  Blocks fill in what they look
+at: sums from their own anchor, and F from near 0, so that costs are as accurate as those of `block`.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from mag._compiled.cost import join, left, right
+from mag._compiled.frame import Frame, lines
+from mag._compiled.jit import inlined, jit
+from mag._compiled.lanes import falling, lanes_at, least_lane, select, spread
+from mag._compiled.memory import part
+from mag._compiled.work import layout, length_for, reals, space_in, wholes
+from mag.solvers._anchored import clear
+from mag.solvers._narrow import PAD
+from mag.solvers._searches import WIDTH, add_columns, charge, restart, search_columns, stack_at
+
+__all__ = ["memory", "solve"]
+
+Lines = namedtuple("Lines", "anchors F G inverse sums stack")
+
+
+class Block(namedtuple("Block", "cost f G least most origin k fixed short")):
+    """A block of columns, for `_searches`; every group costs `fixed` more, and `short` more per value below k."""
+
+
+def _charge(m, value, size):
+    missing = m.k - size
+    return value + select(missing > 0, missing, 0 * missing) * m.short
+
+
+def _settle(m, value):
+    return value + m.fixed
+
+
+Block.charge, Block.settle = inlined(_charge), inlined(_settle)
+
+
+@layout
+def anchors_at(space, n):
+    """Which value is the anchor of every column."""
+    return wholes(space, n + 1)
+
+
+@layout
+def lines_at(space, cost, n):
+    """The memory of a solver."""
+    length = n + 1 + 2 * PAD
+    return Lines(
+        anchors=anchors_at(space, n),  # first, so that they are found whatever the cost
+        F=reals(space, length),
+        G=reals(space, length),  # F + left
+        inverse=reals(space, length),  # 1/size, where size 0 stands at PAD
+        sums=lines(space, cost, length),  # of every term, from the anchor
+        stack=stack_at(space),  # of searches
+    )
+
+
+def memory(kernel, n, k):
+    """How many float64 it takes."""
+    return length_for(lines_at, kernel, n)
+
+
+@jit
+def solve(cost, x, w, k, least, fixed, short, sizes, work):
+    """As `quadratic.solve`, for values and weights from `block.padded`; sizes have room for PAD more."""
+    n, first = len(x) - 2 * PAD, least + PAD
+    memory = lines_at(space_in(work), cost, n)
+    F, G, inverse = memory.F, memory.G, part(memory.inverse, PAD)
+    values, weights, sizes = part(x, PAD), part(w, PAD), part(sizes, 0)
+    for p in range(first):
+        F[p] = np.inf
+    F[PAD] = spent = 0.0
+    low, known, tried = np.int64(PAD), np.int64(1), max(least, WIDTH)
+    b = least  # the first column of the block
+    while b <= n:
+        K, origin = min(tried, n + 1 - b), b + PAD
+        while known < min(origin + K - low + 2 * WIDTH, n + PAD):
+            inverse[known] = 1.0 / known
+            known += 1
+        frame = Frame(values, weights, -PAD, values[b - 1], memory.sums, inverse)
+        m = Block(cost, frame, G, least, n + PAD, origin, k, fixed, short)
+        F[lanes_at(low - WIDTH, WIDTH)] = spread(np.inf, WIDTH)
+        clear(memory.sums, origin, 0.0)
+        spent += restart(m, F, F, low, 0)
+        G[lanes_at(origin, WIDTH)] = spread(np.inf, WIDTH)
+        add_columns(m, K)
+        low = search_columns(m, F, sizes, low, K, memory.stack)
+        stands = columns_that_stand(m, F, K)
+        if stands < K:
+            low = origin + stands - 1 - np.int64(sizes[b + stands - 1])
+        for j in range(b, b + stands):
+            memory.anchors[j] = b - 1
+        tried = stands + (stands >> 1) + WIDTH if stands == K else max(stands, WIDTH)
+        b += stands
+    return spent + F[n + PAD]
+
+
+@jit
+def sums_behind(x, w, weighted, squares, sizes, work):
+    """What the sums behind the costs of the groups that `solve` returns amount to."""
+    anchors, values, weights = anchors_at(space_in(work), len(sizes) - 1), part(x, PAD), part(w, PAD)
+    total, j = 0.0, len(sizes) - 1
+    while j > 0:
+        i, anchor = j - np.int64(sizes[j]), values[anchors[j]]
+        for p in range(i, j):
+            away = abs(values[p] - anchor)
+            total += (weights[p] if weighted else 1.0) * (away * away if squares else away)
+        j = i
+    return total
+
+
+@inlined
+def columns_that_stand(m, F, count):
+    """How many columns of the block no row inside of it reaches; F is what rows before it give."""
+    if count <= m.least:
+        return count
+    last = m.origin + count - 1 - m.least
+    for p in range(m.origin, last + 1, WIDTH):
+        i = lanes_at(p, WIDTH)
+        m.G[i] = F[i] + left(m.cost, m.f, i)
+    while count > m.least:
+        e = m.origin + count - 1
+        best = least_inside(m, e, e - m.least)
+        if best + right(m.cost, m.f, e) + m.fixed > F[e]:
+            break
+        count = max(count >> 1, m.least)
+    return count
+
+
+@inlined
+def least_inside(m, p, last):
+    """What the best row from the first column on to `last` gives column p, without the column's own part."""
+    m.G[lanes_at(last + 1, WIDTH)] = spread(np.inf, WIDTH)
+    best = spread(np.inf, WIDTH)
+    for q in range(m.origin, last + 1, WIDTH):
+        i = lanes_at(q, WIDTH)
+        value = charge(m, join(m.cost, m.f, m.G[i], i, p, falling(p - q, WIDTH)), falling(p - q, WIDTH))
+        best = select(value < best, value, best)
+    return least_lane(best)
