@@ -17,6 +17,7 @@ from mag._backends import cpu
 from mag._backends.cpu import batch
 from mag._lib import threads as _threads
 from mag._lib import workspace
+from mag.api.options import problem_of
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
 from tests.hostile import integer_columns, real_columns
@@ -66,6 +67,12 @@ def test_every_length(n):
     for k in {1, 2, 7, n}:
         if k <= n:
             assert_same_as_univariate(X, k)
+
+
+@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+def test_batches_are_for_the_solver_that_they_run(solver):
+    problem = problem_of(COSTS["sse"], 3, 100, solver, False, None, None, None)
+    assert batch.supports(100, problem) == (solver in ("auto", "block"))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
