@@ -70,7 +70,7 @@ def test_processes_that_compile_at_once_do_not_mix_up_their_code(tmp_path, monke
 
 STAMPS = """
 import importlib
-for name in ("solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "bounds.neighbor.add_up",
+for name in ("solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "methods.distances.neighbors.search",
              "methods.mdav.star.star"):
     module, _, function = name.rpartition(".")
     compiled = getattr(importlib.import_module(f"mag.{module}"), function)
@@ -97,10 +97,10 @@ EDITS = {
     "a comment": ("methods/distances/blocks.py", "\nimport numpy as np\n", "\n# why\nimport numpy as np\n", set()),
     "a cost": ("costs/sae.py", "size >> 1", "size // 2", {"solvers.staggered.solve", "solvers.block._solve"}),
     "a constant": ("methods/distances/blocks.py", "LANES = 64", "LANES = 32", {
-        "bounds.neighbor.add_up", "methods.mdav.star.star",
+        "methods.distances.neighbors.search", "methods.mdav.star.star",
     }),
     "raw memory": ("_compiled/memory.py", "min(8, element", "min(4, element", {
-        "solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "bounds.neighbor.add_up",
+        "solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "methods.distances.neighbors.search",
         "methods.mdav.star.star",
     }),
 }  # fmt: skip
