@@ -70,8 +70,8 @@ def test_processes_that_compile_at_once_do_not_mix_up_their_code(tmp_path, monke
 
 STAMPS = """
 import importlib
-for name in ("solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "methods.distances.neighbors.search",
-             "methods.mdav.star.star"):
+for name in ("solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group",
+             "methods.distances.neighbors.search", "methods.mdav.star.star"):
     module, _, function = name.rpartition(".")
     compiled = getattr(importlib.import_module(f"mag.{module}"), function)
     print(name, compiled._cache._cache_file._source_stamp)
@@ -100,8 +100,8 @@ EDITS = {
         "methods.distances.neighbors.search", "methods.mdav.star.star",
     }),
     "raw memory": ("_compiled/memory.py", "min(8, element", "min(4, element", {
-        "solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group", "methods.distances.neighbors.search",
-        "methods.mdav.star.star",
+        "solvers.staggered.solve", "solvers.block._solve", "_backends.cpu.batch._group",
+        "methods.distances.neighbors.search", "methods.mdav.star.star",
     }),
 }  # fmt: skip
 
