@@ -8,7 +8,6 @@ import sys
 import tempfile
 
 import pytest
-from numba.core import caching
 
 import mag
 from mag._backends import cpu
@@ -118,13 +117,15 @@ def test_an_edit_recompiles_what_contains_it_and_nothing_else(copy, edit):
     assert {name for name in before if before[name] != after[name]} == contain
 
 
-UNWRITABLE = """
+BECOME_NOBODY = """
 import concurrent.futures.thread, dataclasses, html, itertools, os, pkgutil, warnings
 import numba, numba.core.caching, numpy
 numba.njit(lambda x: numpy.sort(x).sum())(numpy.ones(3))  # Python's own files may be root's alone
 os.setgroups([])
 os.setgid(65534)
 os.setuid(65534)
+"""
+UNWRITABLE = """
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     import mag
@@ -146,7 +147,7 @@ def test_everything_works_where_nothing_can_be_written(copy, named):
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(copy)}
     if named:
         environment["NUMBA_CACHE_DIR"] = str(copy)
-    command = [sys.executable, "-B", "-c", UNWRITABLE]
+    command = [sys.executable, "-B", "-c", BECOME_NOBODY + UNWRITABLE]
     done = subprocess.run(command, capture_output=True, text=True, cwd="/", env=environment)
     assert done.stdout.splitlines() == ["[0, 0, 0, 1, 1]"] * 2 + ["1 True"], done.stderr
 
@@ -174,9 +175,22 @@ def test_code_that_was_left_beside_the_sources_is_used_where_nothing_can_be_writ
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(cache.InTreeCacheLocator, "ensure_cache_path", refuses)
-    user_wide = getattr(caching, "UserWideCacheLocator", None) or caching._UserWideCacheLocator  # up to numba 0.61
-    monkeypatch.setattr(user_wide, "ensure_cache_path", refuses)
+    monkeypatch.setattr(cache.UserWideCacheLocator, "ensure_cache_path", refuses)
     monkeypatch.setattr("numba.core.config.CACHE_DIR", "")
     with pytest.raises(RuntimeError, match="no locator available"):
         cache.FunctionCache(cpu.group)
     assert isinstance(cache.Cache(cpu.group)._impl.locator, cache._ReadOnly)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")
+def test_code_that_root_left_beside_the_sources_is_used_by_users_with_a_home(copy):
+    first, _ = run(copy)  # as `mag warmup` does when an image is built
+    home = copy / "home"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(copy)}
+    command = [sys.executable, "-B", "-c", BECOME_NOBODY + CODE + "print(staggered.solve._cache.cache_path)"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd="/", env=environment)
+    *said, folder = done.stdout.splitlines() or [""]
+    assert said == [first, "1 0"], done.stderr
+    assert folder.startswith(str(home)), "where other code is kept"

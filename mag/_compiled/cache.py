@@ -10,6 +10,7 @@ from mag._compiled.internals import (
     FunctionCache,
     IndexDataCacheFile,
     InTreeCacheLocator,
+    UserWideCacheLocator,
     global_compiler_lock,
 )
 from mag._compiled.stamp import stamp
@@ -35,12 +36,13 @@ class _CacheFiles(IndexDataCacheFile):
     """Every entry has a file of its own, and none is needed: what cannot be read or written is compiled in memory.
 
     Numba numbers them: two processes that compile at the same time can take the same number, and a third one then runs
-    the code of one cost, or one k, in place of another.
+    the code of one cost, or one k, in place of another.  What is not here may be in another folder, `beside`.
     """
 
-    def __init__(self, folder, base, function):
+    def __init__(self, folder, base, function, beside=None):
         super().__init__(folder, base, None)
         self._function = function
+        self._beside = beside and _CacheFiles(beside, base, function)
 
     @cached_property
     def _stamp(self):
@@ -62,9 +64,10 @@ class _CacheFiles(IndexDataCacheFile):
 
     def load(self, key):
         try:
-            return super().load(key)
+            data = super().load(key)
         except UNREADABLE:
-            return None
+            data = None
+        return self._beside.load(key) if data is None and self._beside else data
 
     def _load_index(self):
         try:
@@ -74,13 +77,18 @@ class _CacheFiles(IndexDataCacheFile):
 
 
 class Cache(FunctionCache):
-    """The machine code of one function on disk, where that can be written."""
+    """The machine code of one function on disk, where that can be written.
+
+    A user who cannot write beside the sources has a folder at home; what `mag warmup` left beside them is used too.
+    """
 
     _impl_class = _Places
 
     def __init__(self, function):
         super().__init__(function)
-        self._cache_file = _CacheFiles(self._cache_path, self._impl.filename_base, function)
+        at_home = isinstance(self._impl.locator, UserWideCacheLocator)
+        beside = os.path.join(os.path.dirname(function.__code__.co_filename), "__pycache__") if at_home else None
+        self._cache_file = _CacheFiles(self._cache_path, self._impl.filename_base, function, beside)
 
     def save_overload(self, sig, data):
         try:

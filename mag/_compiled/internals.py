@@ -14,8 +14,9 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 
-# its name up to numba 0.61
+# their names up to numba 0.61
 InTreeCacheLocator = getattr(caching, "InTreeCacheLocator", None) or caching._InTreeCacheLocator
+UserWideCacheLocator = getattr(caching, "UserWideCacheLocator", None) or caching._UserWideCacheLocator
 
 __all__ = [
     "AbstractTemplate",  # lanes, memory, wide: operators of our own types …
@@ -25,6 +26,7 @@ __all__ = [
     "InTreeCacheLocator",  # cache
     "IndexDataCacheFile",  # cache
     "JITCodeLibrary",  # linking
+    "UserWideCacheLocator",  # cache
     "alloca_once",  # work: numbers on the stack
     "binding",  # what the processor can do, for `mag info`
     "create_struct_proxy",  # memory: values of several fields
