@@ -44,7 +44,7 @@ def test_errors_travel_between_processes(kind):
         (lambda: mag.univariate([1.0, 2.0], 3), ValueError),
         (lambda: mag.univariate([1.0, 2.0], 1.5), TypeError),
         (lambda: mag.univariate([1.0, np.nan], 1), ValueError),
-        (lambda: mag.microaggregate({"a": ["x", "y"]}, 1, "a"), TypeError),
+        (lambda: mag.microaggregate({"a": ["x", "y"]}, 1, "a", scope="per-column"), TypeError),
         (lambda: mag.microaggregate({"a": [1, 2], "b": [1, 2]}, 2, "a", by="b"), ValueError),
         (lambda: mag.scale.columns([1.0, 2.0], 1), TypeError),
         (lambda: mag.metrics.propensity_mse([[0.0], [1.0]], [[0.0], [1.0]], ridge="none"), TypeError),
