@@ -22,7 +22,7 @@ def demo(
 
     Examples:
     mag demo
-    mag demo -o /tmp/demo -k 10
+    mag demo -o demo -k 10
     """
     from mag.demo import run
 
