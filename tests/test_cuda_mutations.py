@@ -113,7 +113,7 @@ EDITS = [
     ("ending.cu", "mine[(window - 1) * step]", "mine[0]"),
     # a list that misses records, holds some twice, or breaks ties otherwise
     ("nearest.cu", "a < b || (a == b && i < j)", "a < b || (a == b && i > j)"),
-    ("nearest.cu", "bound_of(f, b, point, sign) <= worst", "bound_of(f, b, point, sign) * 1.5 <= worst"),
+    ("nearest.cu", "bound_of(f, b, point, sign) <= worst", "bound_of(f, b, point, sign) * 4.0 <= worst"),
     ("nearest.cu", "(sign > 0 ? below > above : below < above)", "(below > above)"),
     ("nearest.cu", "if (key <= worst) {", "if (key < worst) {"),
     ("nearest.cu", "|| b * LANES + lane == itself) continue;", ") continue;"),
