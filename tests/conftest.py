@@ -5,6 +5,12 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+
+COMMON = {"deadline": None, "max_examples": 60, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("repeat", **COMMON, derandomize=True)  # a run says the same of the same tree
+settings.register_profile("explore", **COMMON)  # --hypothesis-profile=explore tries new examples in every run
+settings.load_profile("repeat")
 
 if sys.platform != "linux":  # the kernels on the host are ELF libraries, and NVRTC is looked for as libnvrtc.so
     collect_ignore_glob = ["cuda/*", "test_cuda_*", "test_bits.py"]

@@ -2,16 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 import mag
 from mag import reference
 from mag.costs import COSTS
-
-settings.register_profile("mag", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("mag")
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 DTYPES = [np.float64, np.float32, np.float16, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64, np.bool_]
