@@ -208,9 +208,9 @@ def test_takes_no_longer_on_hostile_values(shape):
         work = np.empty(block.memory(KERNELS["sse"], n, k))
         times = []
         for _ in range(4):  # the first may compile
-            begin = time.perf_counter()
+            begin = time.thread_time()
             block.solve(KERNELS["sse"], values, values, k, sizes, work)
-            times.append(time.perf_counter() - begin)
+            times.append(time.thread_time() - begin)
         return min(times)
 
     assert seconds(data(shape, n, k, "sse")[0]) < 20 * seconds(data("uniform", n, k, "sse")[0])
