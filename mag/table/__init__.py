@@ -12,9 +12,18 @@ from mag.table._parquet import FileRelease, is_source, release_file
 from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, Release, TableGrouping
 from mag.table._request import Options
-from mag.table._sensitive import Promise, recount_promises
+from mag.table._sensitive import Promise, constrain_values, recount_promises
 
-__all__ = ["FileRelease", "Guarantee", "Promise", "Release", "TableGrouping", "microaggregate", "recount_promises"]
+__all__ = [
+    "FileRelease",
+    "Guarantee",
+    "Promise",
+    "Release",
+    "TableGrouping",
+    "constrain_values",
+    "microaggregate",
+    "recount_promises",
+]
 
 Names: TypeAlias = Hashable | Iterable[Hashable]
 Scope: TypeAlias = Literal["joint", "per-column"]
