@@ -13,7 +13,9 @@ from mag._backends import BACKENDS
 from mag.bounds import BOUNDS
 from mag.commands import COMMANDS
 from mag.costs import COSTS
+from mag.criteria import CRITERIA
 from mag.dp import MECHANISMS
+from mag.enforce import ENFORCE
 from mag.files import FORMATS
 from mag.graphs.keep import KEEP
 from mag.methods import METHODS
@@ -34,9 +36,9 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.frames"],
     ["mag.graphs", "mag.scale"],
     ["mag.api"],
-    ["mag.bounds"],
+    ["mag.bounds", "mag.enforce"],
     ["mag.methods"],
-    ["mag.metrics", "mag.privacy"],
+    ["mag.criteria", "mag.metrics", "mag.privacy"],
     ["mag._backends"],
     ["mag.results"],
     ["mag.solvers"],
@@ -130,6 +132,8 @@ TABLES = {
     "bounds": BOUNDS,
     "commands": COMMANDS,
     "costs": COSTS,
+    "criteria": CRITERIA,
+    "enforce": ENFORCE,
     "files": FORMATS,
     "graphs/keep": KEEP,
     "metrics": METRICS,

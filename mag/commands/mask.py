@@ -44,6 +44,9 @@ def mask(
     keep: Annotated[
         list[str] | None, opt.column_option("Publish this column unchanged: it is not protected. Repeatable.", "--keep")
     ] = None,
+    sensitive: opt.Sensitive = None,
+    diversity: opt.Diversity = None,
+    closeness: opt.Closeness = None,
     drop: Annotated[list[str] | None, opt.column_option("Do not publish this column. Repeatable.", "--drop")] = None,
     scope: Annotated[
         str,
@@ -116,13 +119,14 @@ def mask(
 ) -> None:
     """Mask a file so that every record equals at least k-1 others, and verify that on the written file.
 
-    Every column of IN needs a role: -c, --by, --keep or --drop.  A manifest beside OUT records options, versions, the
-    hash of OUT and the k that was counted on it.
+    Every column of IN needs a role: -c, --by, --keep, --sensitive or --drop; columns of --diversity and --closeness are
+    sensitive.  A manifest beside OUT records options, versions, the hash of OUT and what was counted on it.
 
     Examples:
     mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name
     mag mask survey.sav -o out.csv -k 3 -c income --null income=-9,-8 --missing group --small-strata suppress
     mag mask people.csv -o out.csv -k 5 -c age -c education --hierarchy education=education.csv --drop name
+    mag mask people.csv -o out.csv -k 5 -c age --diversity disease=3 --closeness income=0.2 --drop name
     mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
     """
     if out is None and not dry_run:
@@ -130,7 +134,12 @@ def mask(
     read, *written = opt.open_files([source], text_layout, [] if out is None else [out])
     targets = _targets(out, {"report": report, "withheld": withheld}, prove_input, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
+    diverse, close = opt.parse_diversity(diversity or []), opt.parse_closeness(closeness or [])
+    roles["--keep"] = [name for name in keep or [] if name not in {**diverse, **close} or name in (sensitive or [])]
+    if hidden := list(dict.fromkeys([*(sensitive or []), *diverse, *close])):
+        roles["--sensitive"] = hidden
     _check_roles(read, roles)
+    ranked = opt.numbers_among(read, close)
     options: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
         "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
@@ -138,12 +147,14 @@ def mask(
         "threads": threads, "time_limit": time_limit,
         "round": opt.parse_integers("--round", decimals) if decimals else None,
         "hierarchies": opt.parse_hierarchies(hierarchy or [], column) or None,
+        "sensitive": hidden, "diversity": diverse or None, "closeness": close or None,
     }  # fmt: skip
     options |= opt.parse_method_options(option or [])
     if weights is not None and weights not in [*roles["--keep"], *roles["--drop"]]:
         raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     trees = list(options["hierarchies"] or ())
     numbers = [name for name in column if name not in trees]
+    untouched = [*roles["--by"], *roles["--keep"], *(name for name in hidden if name not in ranked)]
     group_size, before = opt.parse_integers("-k", k), _stamp(source)
     in_memory = dry_run or report or withheld or prove_input or text_layout.has_codes
     if out is not None and not in_memory and _by_column([read, *written], options):
@@ -159,7 +170,7 @@ def mask(
     salt = secrets.token_bytes(32) if prove_input else None
     with ThreadPoolExecutor(1) as aside:  # hashes while others work
         proof = None if salt is None or dry_run else aside.submit(digest, source, salt)
-        frame, meta = read_table(read, numbers, [*trees, *roles["--by"], *roles["--keep"]], weights)
+        frame, meta = read_table(read, [*numbers, *ranked], [*trees, *untouched], weights)
         note_codes(frame, numbers, group_size, quiet)
         if weights is not None:
             options["weights"] = read_weights(read, weights)
@@ -178,16 +189,21 @@ def mask(
         if not dry_run:
             with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
                 [target], drafts = written, dict(zip(targets, paths, strict=True))
-                stored = target.write(release.data, numbers, meta, drafts["out"])
+                stored = target.write(release.data, [*numbers, *ranked], meta, drafts["out"])
                 if report is not None:
                     release.report(drafts["report"])
                 if withheld is not None:
                     write_withheld(drafts["withheld"], release.withheld_rows().tolist())
                 if target.format.text:  # the count needs memory, too
-                    stored = columns_of(stored, trees + roles["--by"] + roles["--keep"])
+                    stored = columns_of(stored, [*trees, *untouched])
                 del release, frame
                 hashed = aside.submit(digest, drafts["out"])
                 manifest["verified"] = verify_file(target, drafts["out"], guarantee, stored)
+                if diverse or close:
+                    cells = [*roles["--by"], *column]
+                    manifest["verified"]["sensitive"] = verify_sensitive(
+                        target, drafts["out"], cells, [hidden, ranked], diverse, close
+                    )
                 manifest["files"] = {"output": _file(targets["out"], drafts["out"], hashed.result())}
                 if salt is not None and proof is not None:
                     manifest["files"]["input"] = {"name": source.name, "hmac_sha256": proof.result()}
@@ -242,6 +258,23 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
     if alone:
         counts["smallest_by_column"] = {name: smallest(sizes) for name, sizes in zip(columns, singly, strict=True)}
     return counts
+
+
+def verify_sensitive(
+    file: File,
+    draft: pathlib.Path,
+    columns: list[str],
+    sensitive: list[list[str]],
+    diversity: dict[str, Any],
+    closeness: dict[str, Any],
+) -> list[dict[str, Any]]:
+    """Diversity and closeness, counted on the file read back; `sensitive` are all such columns, and the numbers."""
+    from mag.table import recount_promises
+
+    (hidden, ranked), names = sensitive, list(columns)
+    frame, _ = file.read(ranked, [*names, *(name for name in hidden if name not in ranked)], draft)
+    counted = recount_promises(frame, names, diversity or None, closeness or None)
+    return [{"column": promise.name, **promise.require().facts()} for promise in counted]
 
 
 def _targets(
