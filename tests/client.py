@@ -46,6 +46,9 @@ def private(people: pl.DataFrame, folder: pathlib.Path) -> float:
 
 def tables(people: dict[str, list[Any]], folder: pathlib.Path) -> int:
     release = mag.microaggregate(people, 5, ["income", "age"], by="region", keep=["zip"], small_strata="merge")
+    wish = mag.Closeness(0.2, ground="ordered")
+    close = mag.microaggregate(people, 5, "age", diversity={"job": ("entropy", 2.5)}, closeness={"income": wish})
+    print(close.guarantee.closeness["income"].counted, mag.verify.distinct(close.data, ["age"], "job"))
     counted: int = mag.verify.recount(release.data, ["region", "income", "age"])
     k: int | dict[Any, int] = release.guarantee.k
     return counted + (k if isinstance(k, int) else min(k.values()))
