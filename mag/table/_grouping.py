@@ -21,6 +21,7 @@ from mag.api.univariate import univariate
 from mag.frames.categories import Categories
 from mag.frames.units import Units
 from mag.methods import Resources, automatic
+from mag.methods.distances.hierarchies import TreeColumn, Trees
 from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import LARGE, group_parts
 from mag.table._request import Plan, Request
@@ -134,10 +135,12 @@ def group_records(
     progress: Any,
     time_limit: float | None,
     options: dict[str, Any],
+    trees: Trees | None = None,
 ) -> tuple[np.ndarray, int, list[str], bool]:
     """Records grouped jointly in every stratum: labels, how many groups, the methods, whether none was cut short.
 
-    Small strata, of which there may be many, are grouped together by ONA*, where that is the method.
+    Small strata, of which there may be many, are grouped together by ONA*, where that is the method.  `trees` are those
+    of columns of categories.
     """
     n, d = z.shape
     limited = time_limit is not None and time_limit > SHORT * index.sizes.size
@@ -171,7 +174,8 @@ def group_records(
         if k == 1:
             labels[members] = np.arange(len(own))
         else:
-            resources = Resources(seeds[s], part, threads, engine)
+            own_trees = trees if trees is None or index.is_one else trees.select(members)
+            resources = Resources(seeds[s], part, threads, engine, trees=own_trees)
             labels[members], details = run_method(names[s], own, k, resources, options)
         if "init" not in options and details.get("init", "ona_star") != "ona_star":
             names[s] += f" from {details['init']}"
@@ -247,33 +251,36 @@ def group_jointly(
         (unit,) = units.values()
         labels, n_groups = group_column(unit.values, index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
-    z = _comparable(units, plan)
+    z, trees = _comparable(units, plan)
     if z.shape[1] == 1:  # ranks alone: the optimum is known
         labels, n_groups = group_column(z[:, 0], index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
     labels, n_groups, methods, complete = group_records(
         z, index, k, method=plan.method, backend=options.backend, threads=request.threads,
         random_state=request.generator, progress=request.progress, time_limit=options.time_limit,
-        options=options.of_method,
+        options=options.of_method, trees=trees,
     )  # fmt: skip
     return TableGroups(labels, [n_groups], ", ".join(methods), complete)
 
 
-def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> np.ndarray:
+def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> tuple[np.ndarray, Trees | None]:
     """Columns around 0, in their standard deviations, ranges or one unit that squares do not exceed; 0 where missing.
 
     Categories are blocks of coordinates, divided by the root of the block's variance; that of a range is the loss.
+    Nominal ones are trees as well, of which the second result tells; None if there are none.
     """
     points = {name: unit.embedding() for name, unit in units.items() if isinstance(unit, Categories)}
     widths = [points[name].shape[1] if name in points else 1 for name in units]
     n = next(iter(units.values())).values.size
     z, scales = np.zeros((n, sum(widths))), []
     starts = np.cumsum([0, *widths])
+    axes, trees = [], []
     for (name, unit), j, width in zip(units.items(), starts.tolist(), widths, strict=False):
         there = slice(None) if unit.missing is None else ~unit.missing
         values, scale = unit.values[there], 0
         if values.size and name in points:
-            z[there, j : j + width] = _block(points[name], values, plan.standardize is True)
+            places, unit_of_loss = _block(points[name], values, plan.standardize is True)
+            z[there, j : j + width] = places[values]
         elif values.size:
             numbers = (differences(values) if unit.is_integer else values)[:, None]
             standard = center_columns(numbers, plan.standardize is not False)
@@ -282,18 +289,37 @@ def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> np.nda
                 z[there, j] /= np.ptp(z[there, j]) or 1.0
         if name in plan.importance:
             z[:, j : j + width] *= plan.importance[name]
+        if isinstance(unit, Categories) and not unit.is_line and values.size:
+            factor = plan.importance.get(name, 1.0)
+            trees.append(_tree(unit, places * factor, j, factor**2 * unit_of_loss))
+        elif width == 1:
+            axes.append(j)
         scales += [scale] * width
     for j, scale in enumerate(scales):
         if scale != max(scales):
             z[:, j] = np.ldexp(z[:, j], scale - max(scales))
-    return z
+    return z, Trees(np.array(axes, np.int64), trees) if trees and not any(scales) else None
 
 
-def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> np.ndarray:
-    """The coordinates of records, around 0; if `standardize`, their variances add up to 1."""
+def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> tuple[np.ndarray, float]:
+    """The coordinates of categories, around 0, and the square of their unit.
+
+    If `standardize`, the variances of these codes add up to 1.
+    """
     shares = np.bincount(codes, minlength=len(points)) / codes.size
     points = points - shares @ points
     variance = float(shares @ np.square(points).sum(axis=1))
-    if standardize:
-        points = points / np.sqrt(variance) if variance > 0 else np.zeros_like(points)
-    return points[codes]
+    if not standardize:
+        return points, 1.0
+    return (points / np.sqrt(variance), 1.0 / variance) if variance > 0 else (np.zeros_like(points), 0.0)
+
+
+def _tree(unit: Categories, places: np.ndarray, first: int, scale: float) -> TreeColumn:
+    levels, loss = unit.levels()
+    if unit.missing is None:
+        return TreeColumn(unit.values, levels, loss, places, first, scale)
+    m = len(levels)
+    alone = np.append(np.full(levels.shape[1] - 1, loss.size), levels[0, -1])
+    places = np.concatenate([places, np.zeros((1, places.shape[1]))])
+    codes = np.where(unit.missing, m, unit.values)
+    return TreeColumn(codes, np.vstack([levels, alone]), np.append(loss, 0.0), places, first, scale, m)

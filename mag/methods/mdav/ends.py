@@ -6,8 +6,8 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called, jit
-from mag._compiled.memory import grid
 from mag._compiled.work import FARTHEST, ZERO, fill, layout, reals, space_in, wholes
+from mag.methods.distances.leaves import rows_of, terms_of
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at, make_lists, reserve_lists
 from mag.methods.mdav.state import measure_from_centroid, state_at
 
@@ -17,9 +17,9 @@ Ends = namedtuple("Ends", "far total center reference bound work")
 
 
 @layout
-def ends_at(space, rows, n, d, k, rule):
+def ends_at(space, rows, n, d, k, rule, terms=None):
     """The state of a method, and the ends behind it."""
-    state = state_at(space, rows, n, d, k, rule)
+    state = state_at(space, rows, n, d, k, rule, terms)
     ends = Ends(
         far=lists_at(space, n, DEEP),  # lists of the farthest records
         total=reals(space, d),  # MDAV: the sum of the free records
@@ -37,7 +37,7 @@ def ends_at(space, rows, n, d, k, rule):
 @called
 def ends_in(work, X, k, rule):
     """What `ends_at` cuts from this memory."""
-    return ends_at(space_in(work), grid(X, X.shape[1]), X.shape[0], X.shape[1], k, rule)
+    return ends_at(space_in(work), rows_of(X), X.shape[0], X.shape[1], k, rule, terms_of(X))
 
 
 @jit

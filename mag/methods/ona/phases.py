@@ -6,6 +6,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NO, NOBODY, ZERO, Room, layout, reals, rest_of, space_in, wholes
+from mag.methods.distances.leaves import rows_of, terms_of
 from mag.methods.mdav.centroids import CENTROID, cost_of
 from mag.methods.mdav.star import small_star
 from mag.methods.mdav.state import state_at
@@ -135,9 +136,9 @@ def _visit(space, groups, phase, cursor, many):
 
 
 @layout
-def rounds_at(space, rows, n, d, k):
+def rounds_at(space, rows, n, d, k, terms=None):
     """Groups that exchange records, and the memory of `_split`."""
-    groups = groups_at(space, rows, n, d, k)
+    groups = groups_at(space, rows, n, d, k, terms)
     _split_at(space, 3 * k, d, k)
     return groups
 
@@ -209,7 +210,7 @@ def refresh(work, X, k, start, stop):
 def visit(work, X, k, phase, cursor, many):
     """Visit so many groups; the number of the next one, or NOBODY."""
     space = space_in(work)
-    groups = groups_at(space, grid(X, X.shape[1]), X.shape[0], X.shape[1], k)
+    groups = groups_at(space, rows_of(X), X.shape[0], X.shape[1], k, terms_of(X))
     return _visit(space, groups, phase, cursor, many)
 
 

@@ -1,0 +1,95 @@
+"""Columns of categories beside the coordinates that stand for them: what methods need that look at trees themselves."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mag._lib.lazy import cached_property
+from mag.methods.distances.leaves import Records
+
+
+@dataclass(frozen=True)
+class TreeColumn:
+    """A column of categories.
+
+    `codes` : the category of every record; `levels` : the node of each category on each level, (m, levels), from
+    itself to the root; `loss` : that of every node; `places` : the coordinates of each category, (m, c), columns
+    `first` to `first + c` of the records; `scale` : squared distances are so many times the loss of the closest common
+    ancestor.
+
+    Missing cells are category `missing`, a leaf of its own below the root, at the origin; None if there are none.
+    """
+
+    codes: np.ndarray
+    levels: np.ndarray
+    loss: np.ndarray
+    places: np.ndarray
+    first: int
+    scale: float
+    missing: int | None = None
+
+    @cached_property
+    def apart(self) -> np.ndarray:
+        """The squared distance of every two categories: equal losses are equal numbers."""
+        levels = self.levels
+        apart = np.full((len(levels), len(levels)), self.loss[levels[0, -1]])
+        for nodes in levels[:, -2::-1].T:
+            apart = np.where(nodes[:, None] == nodes, self.loss[nodes], apart)
+        apart = apart * self.scale
+        if self.missing is not None:
+            apart[self.missing] = apart[:, self.missing] = np.square(self.places).sum(axis=1)
+        return apart
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """The categories along a line, those of a node side by side, as far apart as neighbors are."""
+        order = np.lexsort(self.levels.T)
+        steps = np.sqrt(self.apart[order[:-1], order[1:]])
+        positions = np.empty(order.size)
+        positions[order] = np.append(0.0, np.cumsum(steps))
+        return positions
+
+
+@dataclass(frozen=True)
+class Trees:
+    """The columns of a table of which some are categories; `numbers` are the coordinates that are columns as well."""
+
+    numbers: np.ndarray
+    columns: list[TreeColumn]
+
+    def select(self, members: Any) -> "Trees":
+        """The same of some records."""
+        return Trees(self.numbers, [replace(column, codes=column.codes[members]) for column in self.columns])
+
+    def records(self, X: np.ndarray) -> Records:
+        """These records for compiled functions."""
+        numbers, a = np.ascontiguousarray(X[:, self.numbers]), len(self.numbers)
+        codes = np.empty((len(X), len(self.columns)), np.int64)
+        keys = np.empty((len(X), a + len(self.columns)))
+        keys[:, :a] = numbers
+        leaves, apart, places, row = [], [], [], a
+        from_apart = from_places = 0
+        for c, column in enumerate(self.columns):
+            m, width = column.places.shape
+            codes[:, c] = column.codes + row
+            keys[:, a + c] = _along(column, X)
+            for code in range(m):
+                leaves.append([from_apart + m * code, row, m, from_places + width * code, column.first, width])
+            apart.append(column.apart.ravel())
+            places.append(column.places.ravel())
+            row, from_apart, from_places = row + m, from_apart + m * m, from_places + m * width
+        return Records(
+            X.shape, X, numbers, codes, keys, self.numbers, np.array(leaves), np.concatenate(apart),
+            np.concatenate(places), a, len(self.columns), row - a,
+        )  # fmt: skip
+
+
+def _along(column: TreeColumn, X: np.ndarray) -> np.ndarray:
+    """The positions of records on a line, with the variance of all coordinates of the column."""
+    shares = np.bincount(column.codes, minlength=len(column.places)) / len(X)
+    positions = column.positions - shares @ column.positions
+    variance = float(shares @ np.square(positions))
+    centered = column.places - shares @ column.places
+    wanted = float(shares @ np.square(centered).sum(axis=1))
+    return (positions * np.sqrt(wanted / variance) if variance > 0 else positions)[column.codes]
