@@ -80,9 +80,20 @@ class Trees:
             places.append(column.places.ravel())
             row, from_apart, from_places = row + m, from_apart + m * m, from_places + m * width
         return Records(
-            X.shape, X, numbers, codes, keys, self.numbers, np.array(leaves), np.concatenate(apart),
-            np.concatenate(places), a, len(self.columns), row - a,
+            X.shape, X, numbers, codes, keys, _first_equal(numbers, codes), self.numbers, np.array(leaves),
+            np.concatenate(apart), np.concatenate(places), a, len(self.columns), row - a,
         )  # fmt: skip
+
+
+def _first_equal(numbers: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The first record that equals each record."""
+    columns = [*codes.T, *numbers.T]
+    order = np.lexsort(columns)  # stable: equal records stay in order
+    new = np.ones(order.size, bool)
+    new[1:] = np.logical_or.reduce([column[order[1:]] != column[order[:-1]] for column in columns])
+    first = np.empty(order.size, np.int64)
+    first[order] = order[np.flatnonzero(new)][np.cumsum(new) - 1]
+    return first
 
 
 def _along(column: TreeColumn, X: np.ndarray) -> np.ndarray:

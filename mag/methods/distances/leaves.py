@@ -22,10 +22,10 @@ STEP = 16  # lanes at a time: four registers of four
 
 # What compiled functions get in place of an array X; arrays, and how many there are of what.
 Records = namedtuple(
-    "Records", "shape points numbers codes keys coordinate leaves apart places n_numbers n_trees n_leaves"
+    "Records", "shape points numbers codes keys twins coordinate leaves apart places n_numbers n_trees n_leaves"
 )
 # The same without the coordinates, as bare memory.
-Terms = namedtuple("Terms", "numbers codes keys coordinate leaves apart places n_numbers n_trees n_leaves")
+Terms = namedtuple("Terms", "numbers codes keys twins coordinate leaves apart places n_numbers n_trees n_leaves")
 
 # Columns of `leaves`: where the distances of the leaf from those of its tree start in `apart`, the first row of the
 # tree and how many it has, where the coordinates of the leaf start in `places`, the first of them and how many.
@@ -57,6 +57,7 @@ def _terms_of(X):
         grid(X.numbers, X.n_numbers),
         grid(X.codes, X.n_trees),
         grid(X.keys, X.n_numbers + X.n_trees),
+        part(X.twins, 0),
         part(X.coordinate, 0),
         grid(X.leaves, MANY + 1),
         part(X.apart, 0),
@@ -93,6 +94,31 @@ def distances(terms, block, first, d, point, i):
         for c in range(terms.n_trees):
             total = total + block[terms.codes[i, c], here]
     return total
+
+
+@called
+def distance_to(terms, block, lane, d, point, i):
+    """The squared distance of one lane, rounded as in `distances`."""
+    total = 0.0
+    if terms is None:
+        for j in range(d):
+            t = block[j, lane] - point[j]
+            total += t * t
+    else:
+        for j in range(terms.n_numbers):
+            t = block[j, lane] - terms.numbers[i, j]
+            total += t * t
+        for c in range(terms.n_trees):
+            total += block[terms.codes[i, c], lane]
+    return total
+
+
+@inlined
+def twin_of(terms, i):
+    """The first record that equals record i; without categories, itself: equal ones are rare then."""
+    if terms is None:
+        return i
+    return terms.twins[i]
 
 
 # ---- rows of blocks

@@ -7,8 +7,9 @@ from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
 from mag._compiled.work import NO, NOBODY, ONE, YES, ZERO, sort_falling
 from mag.methods.distances.blocks import distance, is_free
+from mag.methods.distances.leaves import distance_to, write_centroid
 from mag.methods.mdav.ends import ends_in
-from mag.methods.mdav.nearest_lists import BATCH, WANTED, first_free, foresee, request_list
+from mag.methods.mdav.nearest_lists import BATCH, WANTED, first_free, foresee, request_list, slot_of
 from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, place_rest
 
 SLACK = 1e-9  # relative; far above what rounding does to a distance
@@ -25,6 +26,7 @@ def _outermost(state, ends):
     rows, order, left, d = state.rows, state.order, state.status[LEFT], state.field.d
     for j in range(d):
         ends.center[j] = ends.total[j] / left
+    write_centroid(state.field.terms, ends.lane, ZERO, ends.total, left, d)
     if ends.work[0] > left:
         _sort_again(state, ends)
     shift = np.sqrt(distance(ends.center, ends.reference, d))
@@ -39,7 +41,7 @@ def _outermost(state, ends):
             break
         if is_free(state.field, i):
             ends.work[0] += 1
-            away = distance(rows[i], ends.center, d)
+            away = distance_to(state.field.terms, ends.lane, ZERO, d, rows[i], i)
             if away > most or (away == most and i < best):
                 best, most = i, away
     return best
@@ -51,7 +53,7 @@ def _sort_again(state, ends):
     d, count, last = state.field.d, ZERO, state.field.n
     for i in range(state.field.n):
         if is_free(state.field, i):
-            state.away[i] = distance(state.rows[i], ends.center, d)
+            state.away[i] = distance_to(state.field.terms, ends.lane, ZERO, d, state.rows[i], i)
             state.order[count] = i
             count += 1
         else:
@@ -82,7 +84,7 @@ def _most_distant(state, ends, out):
                 if bound[i] > most:
                     best, most = other, bound[i]
             else:
-                slot = far.slot[i]
+                slot = slot_of(far, i)
                 if slot >= 0:
                     bound[i] = -far.keys[slot, far.length - 1]
                 request_list(far, i)
@@ -100,14 +102,14 @@ def _among(others, count, i):
 @called
 def _opposite(state, far, r, others, count):
     """The free record farthest from r that is not among others; UNKNOWN if the list is missing or used up."""
-    slot, used_up = far.slot[r], True
+    slot, used_up = slot_of(far, r), True
     if slot < 0:
         return UNKNOWN
     for rank in range(far.filled[slot]):
         other = far.ids[slot, rank]
         if is_free(state.field, other):
             used_up = False
-            if not _among(others, count, other):
+            if other != r and not _among(others, count, other):
                 return other
     if used_up:
         return UNKNOWN
@@ -191,6 +193,6 @@ def pairs(work, X, k, rule, average):
             i = order[p]
             if is_free(field, i) and first_free(field, ends.far, i, NOBODY, ONE, out) and out[0] >= 0:
                 s = out[0]
-                if state.near.slot[s] != WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
+                if slot_of(state.near, s) != WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
                     request_list(state.near, s)
     return not ready

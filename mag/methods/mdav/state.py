@@ -31,7 +31,7 @@ def state_at(space, rows, n, d, k, rule, terms=None):
     return State(
         rows=rows,
         field=field_at(space, n, d, terms),
-        near=lists_at(space, n, list_length(k)),  # lists of nearest records
+        near=lists_at(space, n, list_length(k), terms),  # lists of nearest records
         centroids=centroids_at(space, n // k, d, terms),  # of the groups
         away=reals(space, n),  # squared distance of a record from the centroid of all
         real=reals(space, 1, ONE),  # memory for one number
