@@ -274,7 +274,7 @@ def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> tuple[
     n = next(iter(units.values())).values.size
     z, scales = np.zeros((n, sum(widths))), []
     starts = np.cumsum([0, *widths])
-    axes, trees = [], []
+    axes, trees = {}, []
     for (name, unit), j, width in zip(units.items(), starts.tolist(), widths, strict=False):
         there = slice(None) if unit.missing is None else ~unit.missing
         values, scale = unit.values[there], 0
@@ -290,15 +290,16 @@ def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> tuple[
         if name in plan.importance:
             z[:, j : j + width] *= plan.importance[name]
         if isinstance(unit, Categories) and not unit.is_line and values.size:
-            factor = plan.importance.get(name, 1.0)
-            trees.append(_tree(unit, places * factor, j, factor**2 * unit_of_loss))
+            trees.append(_tree(unit, places, j, unit_of_loss, plan.importance.get(name, 1.0)))
         elif width == 1:
-            axes.append(j)
+            axes[j] = plan.importance.get(name, 1.0)
         scales += [scale] * width
     for j, scale in enumerate(scales):
         if scale != max(scales):
             z[:, j] = np.ldexp(z[:, j], scale - max(scales))
-    return z, Trees(np.array(axes, np.int64), trees) if trees and not any(scales) else None
+    if not trees or any(scales):
+        return z, None
+    return z, Trees(np.array([*axes], np.int64), trees, np.array([*axes.values()]))
 
 
 def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> tuple[np.ndarray, float]:
@@ -314,12 +315,13 @@ def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> tuple[np
     return (points / np.sqrt(variance), 1.0 / variance) if variance > 0 else (np.zeros_like(points), 0.0)
 
 
-def _tree(unit: Categories, places: np.ndarray, first: int, scale: float) -> TreeColumn:
-    levels, loss = unit.levels()
+def _tree(unit: Categories, places: np.ndarray, first: int, scale: float, importance: float) -> TreeColumn:
+    (levels, loss), m = unit.levels(), len(unit.labels)
+    places, scale = places * importance, scale * importance**2
     if unit.missing is None:
-        return TreeColumn(unit.values, levels, loss, places, first, scale)
-    m = len(levels)
+        return TreeColumn(unit.values, levels, loss, places, first, scale, importance)
     alone = np.append(np.full(levels.shape[1] - 1, loss.size), levels[0, -1])
     places = np.concatenate([places, np.zeros((1, places.shape[1]))])
     codes = np.where(unit.missing, m, unit.values)
-    return TreeColumn(codes, np.vstack([levels, alone]), np.append(loss, 0.0), places, first, scale, m)
+    levels, loss = np.vstack([levels, alone]), np.append(loss, 0.0)
+    return TreeColumn(codes, levels, loss, places, first, scale, importance, m)

@@ -16,7 +16,7 @@ class TreeColumn:
     `codes` : the category of every record; `levels` : the node of each category on each level, (m, levels), from
     itself to the root; `loss` : that of every node; `places` : the coordinates of each category, (m, c), columns
     `first` to `first + c` of the records; `scale` : squared distances are so many times the loss of the closest common
-    ancestor.
+    ancestor; `importance` : what the loss counts.
 
     Missing cells are category `missing`, a leaf of its own below the root, at the origin; None if there are none.
     """
@@ -27,6 +27,7 @@ class TreeColumn:
     places: np.ndarray
     first: int
     scale: float
+    importance: float = 1.0
     missing: int | None = None
 
     @cached_property
@@ -53,14 +54,18 @@ class TreeColumn:
 
 @dataclass(frozen=True)
 class Trees:
-    """The columns of a table of which some are categories; `numbers` are the coordinates that are columns as well."""
+    """The columns of a table of which some are categories.
+
+    `numbers` are the coordinates that are columns as well, and `importance` what the ranges of these count.
+    """
 
     numbers: np.ndarray
     columns: list[TreeColumn]
+    importance: np.ndarray
 
     def select(self, members: Any) -> "Trees":
         """The same of some records."""
-        return Trees(self.numbers, [replace(column, codes=column.codes[members]) for column in self.columns])
+        return replace(self, columns=[replace(column, codes=column.codes[members]) for column in self.columns])
 
     def records(self, X: np.ndarray) -> Records:
         """These records for compiled functions."""
