@@ -1,10 +1,10 @@
 # mypy: ignore-errors
 """Mondrian over trees: a part is cut into the children of the closest common ancestor of one of its columns.
 
-A column is as wide as the loss that it would be published with: a number by the share of its range, a category by the
-loss of the closest common ancestor.  The widest column that can be cut is cut: a number between the two values nearest
-the median that leave k records on both sides, a category into the children that occur.  Children of fewer than k
-records are pooled: they stay together, which costs them nothing, if they are k records and another child is.
+A number is cut between the two values nearest the median that leave k records on both sides, a category into the
+children that occur.  Children of fewer than k records are pooled, with the smallest of the others while they are too
+few together: the pool is published as if nothing had been cut.  Of all columns the one is cut that lowers the loss
+most: a column loses the share of its range, or the loss of the closest common ancestor, of every record.
 
 Equal values are never divided, so the parts do not depend on the order of the records.
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._lib.threads import each
-from mag.methods.mondrian.halving import sort_part
+from mag.methods.mondrian.halving import CLEARLY, sort_part
 
 SHARE = 1 << 14  # records that one compiled call may divide
 
@@ -51,7 +51,7 @@ def parts_of_trees(
 ):
     """The order of the records and where parts start in it; parts of at most `limit` records are not cut.
 
-    `allowed` says whether some records may be a part; it is for all of them if nothing is.
+    `allowed` says of the numbers of some records whether they may be a part.
     """
     n, table = len(X), table_of(X, trees)
     memory = (np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64))
@@ -78,18 +78,19 @@ def parts_of_trees(
 def _ends(table, memory, start, stop, k, limit, allowed):
     """Where the parts of order[start:stop] end; the end of all of them where they cannot be cut."""
     order, _, _, ends, _ = memory
-    if stop - start <= limit or stop - start < 2 * k:
-        return [stop]
-    for column in by_width(table, order, start, stop):
+    best, most = (order[start:stop].copy(), [stop]), 0.0
+    for column in table.columns if stop - start > limit and stop - start >= 2 * k else ():
         children = list_children(table, *memory, start, stop, k, column)
-        fit = np.diff(ends[start : start + children], prepend=start) >= k
+        bounds = [start, *ends[start : start + children].tolist()]
+        fit = np.diff(bounds) >= k
         if allowed is not None:
-            bounds = [start, *ends[start : start + children].tolist()]
             fit &= [bool(f) and allowed(order[a:b]) for f, a, b in zip(fit, bounds, bounds[1:], strict=False)]
         count = pool(*memory, start, stop, k, children, column, fit)
-        if count and (allowed is None or fit.all() or allowed(order[ends[start + count - 2] : stop])):
-            return ends[start : start + count].tolist()
-    return [stop]
+        gain = gain_of(table, *memory, start, stop, column, count)
+        if gain > most * CLEARLY and (allowed is None or fit.all() or allowed(order[ends[start + count - 2] : stop])):
+            best, most = (order[start:stop].copy(), ends[start : start + count].tolist()), gain
+    order[start:stop] = best[0]
+    return best[1]
 
 
 # ---- compiled
@@ -108,39 +109,31 @@ def _level(table, order, start, stop, c):
     return level
 
 
-@jit
-def by_width(table, order, start, stop):
-    """The columns that are wider than 0, the widest first, equally wide ones in the order of the table."""
-    widths, found, count = np.empty(table.columns.size), np.empty(table.columns.size, np.int64), 0
-    for column in table.columns:
-        if column >= 0:
-            low = high = table.values[order[start], column]
-            for p in range(start + 1, stop):
-                v = table.values[order[p], column]
-                low, high = min(low, v), max(high, v)
-            width = (high - low) * table.unit[column]
-        else:
-            level = _level(table, order, start, stop, -1 - column)
-            width = table.loss[table.nodes[table.codes[order[start], -1 - column], level]]
-        if width > 0.0:
-            at = count
-            while at > 0 and widths[at - 1] < width:
-                widths[at], found[at] = widths[at - 1], found[at - 1]
-                at -= 1
-            widths[at], found[at] = width, column
-            count += 1
-    return found[:count]
+@called
+def _loss(table, order, start, stop, column):
+    """What each record of order[start:stop] loses in a column."""
+    if column < 0:
+        level = _level(table, order, start, stop, -1 - column)
+        return table.loss[table.nodes[table.codes[order[start], -1 - column], level]]
+    low = high = table.values[order[start], column]
+    for p in range(start + 1, stop):
+        v = table.values[order[p], column]
+        low, high = min(low, v), max(high, v)
+    return (high - low) * table.unit[column]
 
 
 @jit
 def list_children(table, order, spare, values, ends, cuts, start, stop, k, column):
     """Sort order[start:stop] by child, or divide it at a value; ends[start:] are the ends of these; how many, or 0."""
-    level = _level(table, order, start, stop, -1 - column) if column < 0 else 0
+    level, count = 0, 0
+    if column < 0:
+        level = _level(table, order, start, stop, -1 - column)
+        if level == 0:
+            return 0
     for p in range(start, stop):
         i = order[p]
         values[0, p] = table.values[i, column] if column >= 0 else table.nodes[table.codes[i, -1 - column], level - 1]
     sort_part(order, spare, values[0], values[1], start, stop)
-    count = 0
     if column < 0:
         for p in range(start + 1, stop + 1):
             if p == stop or values[0, p] != values[0, p - 1]:
@@ -151,23 +144,29 @@ def list_children(table, order, spare, values, ends, cuts, start, stop, k, colum
     for p in range(start + k, stop - k + 1):
         if values[0, p] != values[0, p - 1] and abs(2 * p - start - stop) < abs(2 * best - start - stop):
             best = p
-    if best == start:
-        return 0
-    ends[start], ends[start + 1] = best, stop
-    return 2
+    if best > start:
+        ends[start], ends[start + 1], count = best, stop, 2
+    return count
 
 
 @jit
 def pool(order, spare, values, ends, cuts, start, stop, k, children, column, fit):
     """The children that are not `fit` go to the end of order[start:stop], together; how many parts, 0 if that fails."""
-    count, kept, pooled = 0, start, 0
+    pooled = 0
     for q in range(children):
-        a = start if q == 0 else ends[start + q - 1]
         if not fit[q]:
-            pooled += ends[start + q] - a
-    if children == 0 or pooled == stop - start or 0 < pooled < k or (column >= 0 and pooled > 0):
+            pooled += ends[start + q] - (start if q == 0 else ends[start + q - 1])
+    while 0 < pooled < k and column < 0:  # the smallest of the others joins them, the first of equally small ones
+        least, smallest = stop - start + 1, 0
+        for q in range(children):
+            size = ends[start + q] - (start if q == 0 else ends[start + q - 1])
+            if fit[q] and size < least:
+                least, smallest = size, q
+        fit[smallest] = False
+        pooled += least
+    if children == 0 or pooled == stop - start or (column >= 0 and pooled > 0):
         return 0
-    rest, a = stop - pooled, start
+    count, kept, rest, a = 0, start, stop - pooled, start
     for q in range(children):
         b = ends[start + q]
         for p in range(a, b):
@@ -190,29 +189,44 @@ def pool(order, spare, values, ends, cuts, start, stop, k, children, column, fit
 
 
 @jit
+def gain_of(table, order, spare, values, ends, cuts, start, stop, column, count):
+    """How much less the records lose in a column after it was cut into `count` parts."""
+    whole, gain, a = _loss(table, order, start, stop, column), 0.0, start
+    for q in range(count):
+        b = ends[start + q]
+        gain += (b - a) * (whole - _loss(table, order, a, b, column))
+        a = b
+    return gain
+
+
+@jit
 def divide(table, order, spare, values, ends, cuts, start, stop, k, limit):
     """Cut order[start:stop], and its parts, until they have at most `limit` records or cannot be cut."""
     stack = np.empty((stop - start) // k + 1, np.int64)  # ends of parts, the first on top
     stack[0], depth = stop, 1
+    fit = np.empty(stop - start, np.bool_)
     while depth > 0:
-        depth -= 1
-        stop = stack[depth]
-        count = 0
-        if stop - start > limit and stop - start >= 2 * k:
-            for column in by_width(table, order, start, stop):
-                children = list_children(table, order, spare, values, ends, cuts, start, stop, k, column)
-                fit, a = np.empty(children, np.bool_), start
-                for q in range(children):
-                    fit[q] = ends[start + q] - a >= k
-                    a = ends[start + q]
-                count = pool(order, spare, values, ends, cuts, start, stop, k, children, column, fit)
-                if count > 0:
-                    break
-        if count > 0:
+        stop = stack[depth - 1]
+        best, most, count = 0, 0.0, 0
+        tries = table.columns.size if stop - start > limit and stop - start >= 2 * k else -1
+        for number in range(tries + 1):  # the best column once more, at the end
+            if number == tries and most == 0.0:
+                break
+            column = table.columns[number] if number < tries else best
+            children, a = list_children(table, order, spare, values, ends, cuts, start, stop, k, column), start
+            for q in range(children):
+                fit[q] = ends[start + q] - a >= k
+                a = ends[start + q]
+            count = pool(order, spare, values, ends, cuts, start, stop, k, children, column, fit)
+            gain = gain_of(table, order, spare, values, ends, cuts, start, stop, column, count)
+            if gain > most * CLEARLY:
+                best, most = column, gain
+        if most > 0.0:
+            depth -= 1
             for q in range(count - 1, -1, -1):
                 stack[depth] = ends[start + q]
                 depth += 1
             for q in range(count - 1):
                 cuts[ends[start + q]] = 1
         else:
-            start = stop
+            start, depth = stop, depth - 1
