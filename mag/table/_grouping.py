@@ -142,7 +142,7 @@ def group_records(
     Small strata, of which there may be many, are grouped together by ONA*, where that is the method.  `trees` are those
     of columns of categories.
     """
-    n, d = z.shape
+    n, d = len(z), z.shape[1] if trees is None else trees.effort
     limited = time_limit is not None and time_limit > SHORT * index.sizes.size
     names = [automatic(size, d, k, limited) if method == "auto" else method for size in index.sizes.tolist()]
     engine = backend_of(backend)
@@ -152,7 +152,8 @@ def group_records(
     used = {name for name, size in zip(names, sizes.tolist(), strict=True) if size >= 2 * k > 2}
     if "ona_star" in used:
         used.add("mona")  # which groups small parts together as well
-    bar = progress_for(sorted(used), k, options, False, progress_of(progress), seconds("time_limit", time_limit))
+    limit, categories = seconds("time_limit", time_limit), trees is not None
+    bar = progress_for(sorted(used), k, options, False, progress_of(progress), limit, categories)
     seeds = [generator] if index.is_one else generator.spawn(sizes.size)
     labels = np.zeros(n, np.int64)  # strata of fewer than 2k records are one group
     many = np.array([name == "ona_star" for name in names]) & (sizes >= 2 * k) & (sizes <= LARGE) & (k > 1)
@@ -160,7 +161,7 @@ def group_records(
     if many.sum() > 1:
         turn, part = np.flatnonzero(many), bar.span(0.0, together)
         with working_on("ona_star", bar.quiet):
-            labels = interruptible(group_parts, z, k, index.order, index.starts, turn, threads, part)
+            labels = interruptible(group_parts, z, k, index.order, index.starts, turn, threads, part, trees)
     else:
         many[:], together = False, 0.0
     done = together

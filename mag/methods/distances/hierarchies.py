@@ -8,6 +8,8 @@ import numpy as np
 from mag._lib.lazy import cached_property
 from mag.methods.distances.leaves import Records
 
+SLOWER = 4  # times as long as for numbers: ONA* on Adult (benchmarks/categories.py)
+
 
 @dataclass(frozen=True)
 class TreeColumn:
@@ -63,6 +65,11 @@ class Trees:
     columns: list[TreeColumn]
     importance: np.ndarray
 
+    @property
+    def effort(self) -> int:
+        """How many columns of numbers take as much time."""
+        return SLOWER * (len(self.numbers) + len(self.columns))
+
     def select(self, members: Any) -> "Trees":
         """The same of some records."""
         return replace(self, columns=[replace(column, codes=column.codes[members]) for column in self.columns])
@@ -88,6 +95,21 @@ class Trees:
             X.shape, X, numbers, codes, keys, _first_equal(numbers, codes), self.numbers, np.array(leaves),
             np.concatenate(apart), np.concatenate(places), a, len(self.columns), row - a,
         )  # fmt: skip
+
+
+def select(records: Any, members: np.ndarray) -> Any:
+    """Some of these records, of an array or of `Trees.records`."""
+    if not isinstance(records, Records):
+        return records[members]
+    _, first, place = np.unique(records.twins[members], return_index=True, return_inverse=True)
+    return records._replace(
+        shape=(members.size, records.shape[1]),
+        points=records.points[members],
+        numbers=records.numbers[members],
+        codes=records.codes[members],
+        keys=records.keys[members],
+        twins=first[place],
+    )
 
 
 def _first_equal(numbers: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -3,8 +3,9 @@
 
 A list holds the `length` nearest free records of one record at the time of the scan.  Free records only ever become
 fewer, so whatever is still free in the list is nearest today, in the same order; a list is renewed when too few of
-its records are left.  Where there are categories, many records are equal: they have one list, which holds them too.  Methods say which records they will look at next, and the lists of many records are made in one
-scan, on several threads.
+its records are left.  Where there are categories, many records are equal: they have one list, which holds them too.
+Methods say which records they will look at next, and the lists of many records are made in one scan, on several
+threads.
 """
 
 from collections import namedtuple

@@ -10,9 +10,7 @@ from mag.methods.mondrian.halving import PAIRS, RANGE, VARIANCE, labels_of, part
 # The thesis halves parts of 2k records too, but its tables come from parts of 2k that are left as they are.
 
 
-def mondrian(
-    X: np.ndarray, k: int, *, trees: Trees | None = None, threads: int, progress: Progress
-) -> np.ndarray:
+def mondrian(X: np.ndarray, k: int, *, trees: Trees | None = None, threads: int, progress: Progress) -> np.ndarray:
     """Halve at the median of the column with the widest range  (LeFevre et al. 2006); cut trees into children."""
     if trees is not None:
         return labels_of(*parts_of_trees(X, k, k, trees, threads, progress))

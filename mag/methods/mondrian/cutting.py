@@ -20,10 +20,9 @@ from mag.methods.mondrian.halving import CLEARLY, sort_part
 
 SHARE = 1 << 14  # records that one compiled call may divide
 
-# `values` and `codes` of records; `nodes`, the ancestors of each code from itself to the root, and how many `levels` each
-# tree has; the `loss` of nodes and what a unit of each number is worth, `unit`; `columns`, in the order of the table:
-# number j as j, tree c as -1 - c.
-Table = namedtuple("Table", "values codes nodes levels loss unit columns")
+# `values` and `codes` of records; `nodes`, the ancestors of each code from itself to the root; the `loss` of nodes;
+# what a `unit` of each number loses; `columns`, in the order of the table, number j as j, tree c as -1 - c.
+Table = namedtuple("Table", "values codes nodes loss unit columns")
 
 
 def table_of(X, trees):
@@ -43,11 +42,17 @@ def table_of(X, trees):
     unit = np.divide(trees.importance, ranges, out=np.zeros(ranges.size), where=ranges > 0)
     places = [(j, number) for number, j in enumerate(trees.numbers.tolist())]
     places += [(column.first, -1 - c) for c, column in enumerate(trees.columns)]
-    return Table(values, codes, nodes, levels, np.concatenate(loss), unit, np.array([at for _, at in sorted(places)]))
+    return Table(values, codes, nodes, np.concatenate(loss), unit, np.array([at for _, at in sorted(places)]))
 
 
 def parts_of_trees(
-    X: np.ndarray, k: int, limit: int, trees, threads: int, progress, allowed: Callable[[np.ndarray], bool] | None = None
+    X: np.ndarray,
+    k: int,
+    limit: int,
+    trees,
+    threads: int,
+    progress,
+    allowed: Callable[[np.ndarray], bool] | None = None,
 ):
     """The order of the records and where parts start in it; parts of at most `limit` records are not cut.
 

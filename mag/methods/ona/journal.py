@@ -22,7 +22,8 @@ END, SERIAL = 0, 1
 
 Journal = namedtuple(
     "Journal",
-    "rows n d room places sums size serial x name stamp numbers keys ids serials filled up_to bound_key bound_id wide terms",
+    "rows n d wide terms room places sums size serial x name stamp numbers keys ids serials filled up_to bound_key "
+    "bound_id",
 )
 
 
@@ -34,6 +35,8 @@ def journal_at(space, rows, n, d, most, room, terms=None):
         rows=rows,
         n=n,
         d=d,
+        wide=wide,  # columns of a block
+        terms=terms,  # of distances, where there are categories (see `leaves`)
         room=room,
         places=blocks * LANES,  # until `_tidy`
         # groups
@@ -53,9 +56,6 @@ def journal_at(space, rows, n, d, most, room, terms=None):
         up_to=wholes(space, n),  # the serial up to which it has looked
         bound_key=reals(space, n),  # all others are farther than (key, id)
         bound_id=wholes(space, n),
-        # distances
-        wide=wide,
-        terms=terms,
     )
 
 
