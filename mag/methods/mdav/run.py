@@ -94,8 +94,8 @@ def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=N
     """Call step(work, X, k, *options) until it wants no more lists; when the time is up, Mondrian groups the rest.
 
     A step that looks for opposite records needs `ends`.  The lists are made by the engine.  With `rivals`, None as
-    soon as the groups cost more than those of another run: that never falls while records join.  Where there are `trees`,
-    distances come from them.
+    soon as the groups cost more than those of another run: that never falls while records join.  Where there
+    are `trees`, distances come from them.
     """
     points, X = X, X if trees is None or engine is not cpu else trees.records(X)
     work = work_for(ends_at if ends else state_at, None, *X.shape, k, ZERO, terms_of(X))
