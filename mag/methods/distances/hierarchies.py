@@ -89,7 +89,7 @@ class Trees:
             for code in range(m):
                 leaves.append([from_apart + m * code, row, m, from_places + width * code, column.first, width])
             apart.append(column.apart.ravel())
-            places.append(column.places.ravel())
+            places.append(_places(column, X).ravel())
             row, from_apart, from_places = row + m, from_apart + m * m, from_places + m * width
         return Records(
             X.shape, X, numbers, codes, keys, _first_equal(numbers, codes), self.numbers, np.array(leaves),
@@ -121,6 +121,16 @@ def _first_equal(numbers: np.ndarray, codes: np.ndarray) -> np.ndarray:
     first = np.empty(order.size, np.int64)
     first[order] = order[np.flatnonzero(new)][np.cumsum(new) - 1]
     return first
+
+
+def _places(column: TreeColumn, X: np.ndarray) -> np.ndarray:
+    """The coordinates of categories where these records have them: those of a stratum are centered anew."""
+    places, n = column.places.copy(), len(X)
+    record = np.full(len(places), -1)
+    record[column.codes] = np.arange(n)
+    occurs = np.flatnonzero(record >= 0)
+    places[occurs] = X[record[occurs], column.first : column.first + places.shape[1]]
+    return places
 
 
 def _along(column: TreeColumn, X: np.ndarray) -> np.ndarray:
