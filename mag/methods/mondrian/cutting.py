@@ -9,6 +9,7 @@ most: a column loses the share of its range, or the loss of the closest common a
 Equal values are never divided, so the parts do not depend on the order of the records.
 """
 
+import itertools
 from collections import namedtuple
 from collections.abc import Callable
 
@@ -68,7 +69,7 @@ def parts_of_trees(
         if allowed is None and stop - start <= SHARE:
             small.append((start, stop))
             continue
-        ends = _ends(table, memory, start, stop, k, limit, allowed)
+        ends = _ends(table, memory, start, stop, k, limit, allowed or (lambda part: True))
         cuts[ends[:-1]] = 1
         large += zip([start, *ends[:-1]], ends, strict=True) if len(ends) > 1 else []
         progress.step(0.0)
@@ -80,19 +81,17 @@ def parts_of_trees(
     return order, np.flatnonzero(cuts)
 
 
-def _ends(table, memory, start, stop, k, limit, allowed):
+def _ends(table, memory, start, stop, k, limit, may_be):
     """Where the parts of order[start:stop] end; the end of all of them where they cannot be cut."""
     order, _, _, ends, _ = memory
     best, most = (order[start:stop].copy(), [stop]), 0.0
     for column in table.columns if stop - start > limit and stop - start >= 2 * k else ():
         children = list_children(table, *memory, start, stop, k, column)
         bounds = [start, *ends[start : start + children].tolist()]
-        fit = np.diff(bounds) >= k
-        if allowed is not None:
-            fit &= [bool(f) and allowed(order[a:b]) for f, a, b in zip(fit, bounds, bounds[1:], strict=False)]
+        fit = np.array([b - a >= k and may_be(order[a:b]) for a, b in itertools.pairwise(bounds)], bool)
         count = pool(*memory, start, stop, k, children, column, fit)
         gain = gain_of(table, *memory, start, stop, column, count)
-        if gain > most * CLEARLY and (allowed is None or fit.all() or allowed(order[ends[start + count - 2] : stop])):
+        if gain > most * CLEARLY and (fit.all() or may_be(order[ends[start + count - 2] : stop])):
             best, most = (order[start:stop].copy(), ends[start : start + count].tolist()), gain
     order[start:stop] = best[0]
     return best[1]
