@@ -72,12 +72,12 @@ def ready(
 
 
 def _ready_trees(method: Method, k: int) -> None:
-    """Run a method on made-up records of a number and three categories."""
+    """Run a method on made-up records of a number and a category: six different ones, which no cut divides further."""
     n = 16 * k
     places = np.eye(3) * np.sqrt(0.5)
     levels, loss = np.array([[0, 3], [1, 3], [2, 3]]), np.array([0.0, 0.0, 0.0, 1.0])
     column = TreeColumn(np.arange(n) % 3, levels, loss, places, 1, 1.0)
     trees = Trees(np.zeros(1, np.int64), [column], np.ones(1))
-    X = np.column_stack([np.linspace(-1.0, 1.0, n), places[column.codes]])
+    X = np.column_stack([np.arange(n) % 2 - 0.5, places[column.codes]])
     for seconds in (None, 0.0):
         method.run(X, k, Resources(np.random.default_rng(0), Progress(None, seconds), trees=trees))
