@@ -11,6 +11,7 @@ from mag.methods.distances.leaves import rows_of, terms_of, width_of
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at, make_lists, reserve_lists
 from mag.methods.mdav.state import measure_from_centroid, state_at
 
+MEASURED, HERE = 0, 1
 DEEP = np.int64(8)  # length of the lists of farthest records
 
 Ends = namedtuple("Ends", "far total center lane reference bound work")
@@ -27,7 +28,7 @@ def ends_at(space, rows, n, d, k, rule, terms=None):
         lane=reals(space, width_of(terms, d), ONE),  # the same as a block of one lane
         reference=reals(space, d),  # a former centroid: `order` is sorted by the distance `away` from it
         bound=reals(space, n),  # MD: no record is farther from i than this
-        work=wholes(space, 1),  # MDAV: how many distances were computed since the last sort
+        work=wholes(space, 2),  # MDAV: MEASURED, how many distances since the last sort; HERE, lists to make in a step
     )
     return state, ends
 
@@ -52,7 +53,7 @@ def begin_ends(work, X, k):
         ends.reference[j] = ends.total[j]
         ends.total[j] *= n
     fill(ends.bound, n, np.inf)
-    ends.work[0] = 0
+    ends.work[MEASURED] = 0
 
 
 @jit
