@@ -280,8 +280,8 @@ def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> tuple[
         there = slice(None) if unit.missing is None else ~unit.missing
         values, scale = unit.values[there], 0
         if values.size and name in points:
-            places, unit_of_loss = _block(points[name], values, plan.standardize is True)
-            z[there, j : j + width] = places[values]
+            centered, unit_of_loss = _block(points[name], values, plan.standardize is True)
+            z[there, j : j + width] = centered[values]
         elif values.size:
             numbers = (differences(values) if unit.is_integer else values)[:, None]
             standard = center_columns(numbers, plan.standardize is not False)
@@ -291,7 +291,7 @@ def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> tuple[
         if name in plan.importance:
             z[:, j : j + width] *= plan.importance[name]
         if isinstance(unit, Categories) and not unit.is_line and values.size:
-            trees.append(_tree(unit, places, j, unit_of_loss, plan.importance.get(name, 1.0)))
+            trees.append(_tree(unit, points[name], j, unit_of_loss, plan.importance.get(name, 1.0)))
         elif width == 1:
             axes[j] = plan.importance.get(name, 1.0)
         scales += [scale] * width
@@ -316,9 +316,9 @@ def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> tuple[np
     return (points / np.sqrt(variance), 1.0 / variance) if variance > 0 else (np.zeros_like(points), 0.0)
 
 
-def _tree(unit: Categories, places: np.ndarray, first: int, scale: float, importance: float) -> TreeColumn:
-    (levels, loss), m = unit.levels(), len(unit.labels)
-    places, scale = places * importance, scale * importance**2
+def _tree(unit: Categories, points: np.ndarray, first: int, scale: float, importance: float) -> TreeColumn:
+    (levels, loss), m, scale = unit.levels(), len(unit.labels), scale * importance**2
+    places = points * np.sqrt(scale)
     if unit.missing is None:
         return TreeColumn(unit.values, levels, loss, places, first, scale, importance)
     alone = np.append(np.full(levels.shape[1] - 1, loss.size), levels[0, -1])

@@ -16,11 +16,13 @@ class TreeColumn:
     """A column of categories.
 
     `codes` : the category of every record; `levels` : the node of each category on each level, (m, levels), from
-    itself to the root; `loss` : that of every node; `places` : the coordinates of each category, (m, c), columns
-    `first` to `first + c` of the records; `scale` : squared distances are so many times the loss of the closest common
-    ancestor; `importance` : what the loss counts.
+    itself to the root; `loss` : that of every node; `places` : the coordinates of each category, (m, c), which are
+    columns `first` to `first + c` of the records but for an offset, and 0 for nodes that the category is not below;
+    `scale` : squared distances are so many times the loss of the closest common ancestor; `importance` : what the loss
+    counts.
 
-    Missing cells are category `missing`, a leaf of its own below the root, at the origin; None if there are none.
+    Missing cells are category `missing`, None if there are none.  A record that misses a cell never meets one that
+    does not, so that their distance does not matter.
     """
 
     codes: np.ndarray
@@ -39,10 +41,7 @@ class TreeColumn:
         apart = np.full((len(levels), len(levels)), self.loss[levels[0, -1]])
         for nodes in levels[:, -2::-1].T:
             apart = np.where(nodes[:, None] == nodes, self.loss[nodes], apart)
-        apart = apart * self.scale
-        if self.missing is not None:
-            apart[self.missing] = apart[:, self.missing] = np.square(self.places).sum(axis=1)
-        return apart
+        return apart * self.scale
 
     @cached_property
     def positions(self) -> np.ndarray:
@@ -76,25 +75,47 @@ class Trees:
 
     def records(self, X: np.ndarray) -> Records:
         """These records for compiled functions."""
-        numbers, a = np.ascontiguousarray(X[:, self.numbers]), len(self.numbers)
-        codes = np.empty((len(X), len(self.columns)), np.int64)
-        keys = np.empty((len(X), a + len(self.columns)))
+        n, a = len(X), len(self.numbers)
+        numbers, codes = np.ascontiguousarray(X[:, self.numbers]), np.empty((n, len(self.columns)), np.int64)
+        keys, origin = np.empty((n, a + len(self.columns))), np.zeros(X.shape[1])
         keys[:, :a] = numbers
-        leaves, apart, places, row = [], [], [], a
-        from_apart = from_places = 0
+        trees, leaves, apart, axes, steps, row = [], [], [], [], [], a
+        from_apart = from_steps = 0
         for c, column in enumerate(self.columns):
-            m, width = column.places.shape
+            (m, width), first = column.places.shape, column.first
             codes[:, c] = column.codes + row
-            keys[:, a + c] = _along(column, X)
-            for code in range(m):
-                leaves.append([from_apart + m * code, row, m, from_places + width * code, column.first, width])
+            keys[:, a + c] = _along(column)
+            some = 0 if column.missing is None else int(np.argmax(column.codes != column.missing))
+            origin[first : first + width] = X[some, first : first + width] - column.places[column.codes[some]]
+            trees.append([row, m, first, width])
+            leaf, axis = np.nonzero(column.places)
+            counts = np.bincount(leaf, minlength=m)
+            starts = np.cumsum(counts) - counts + from_steps
+            if column.missing is not None:
+                counts[column.missing] = -1
+            leaves.append(np.stack([from_apart + m * np.arange(m), starts, counts], axis=1))
             apart.append(column.apart.ravel())
-            places.append(_places(column, X).ravel())
-            row, from_apart, from_places = row + m, from_apart + m * m, from_places + m * width
+            axes.append(first + axis)
+            steps.append(column.places[leaf, axis])
+            row, from_apart, from_steps = row + m, from_apart + m * m, from_steps + leaf.size
         return Records(
-            X.shape, X, numbers, codes, keys, _first_equal(numbers, codes), self.numbers, np.array(leaves),
-            np.concatenate(apart), np.concatenate(places), a, len(self.columns), row - a,
-        )  # fmt: skip
+            shape=X.shape,
+            points=X,
+            numbers=numbers,
+            codes=codes,
+            keys=keys,
+            twins=_first_equal(numbers, codes),
+            coordinate=self.numbers,
+            trees=np.array(trees),
+            leaves=np.concatenate(leaves),
+            apart=np.concatenate(apart),
+            axes=np.concatenate(axes),
+            steps=np.concatenate(steps),
+            origin=origin,
+            n_numbers=a,
+            n_trees=len(self.columns),
+            n_leaves=row - a,
+        )
 
 
 def select(records: Any, members: np.ndarray) -> Any:
@@ -123,21 +144,10 @@ def _first_equal(numbers: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return first
 
 
-def _places(column: TreeColumn, X: np.ndarray) -> np.ndarray:
-    """The coordinates of categories where these records have them: those of a stratum are centered anew."""
-    places, n = column.places.copy(), len(X)
-    record = np.full(len(places), -1)
-    record[column.codes] = np.arange(n)
-    occurs = np.flatnonzero(record >= 0)
-    places[occurs] = X[record[occurs], column.first : column.first + places.shape[1]]
-    return places
-
-
-def _along(column: TreeColumn, X: np.ndarray) -> np.ndarray:
+def _along(column: TreeColumn) -> np.ndarray:
     """The positions of records on a line, with the variance of all coordinates of the column."""
-    shares = np.bincount(column.codes, minlength=len(column.places)) / len(X)
+    shares = np.bincount(column.codes, minlength=len(column.places)) / column.codes.size
     positions = column.positions - shares @ column.positions
     variance = float(shares @ np.square(positions))
-    centered = column.places - shares @ column.places
-    wanted = float(shares @ np.square(centered).sum(axis=1))
+    wanted = float(shares @ np.square(column.places - shares @ column.places).sum(axis=1))
     return (positions * np.sqrt(wanted / variance) if variance > 0 else positions)[column.codes]

@@ -22,14 +22,20 @@ STEP = 16  # lanes at a time: four registers of four
 
 # What compiled functions get in place of an array X; arrays, and how many there are of what.
 Records = namedtuple(
-    "Records", "shape points numbers codes keys twins coordinate leaves apart places n_numbers n_trees n_leaves"
+    "Records",
+    "shape points numbers codes keys twins coordinate trees leaves apart axes steps origin n_numbers n_trees n_leaves",
 )
 # The same without the coordinates, as bare memory.
-Terms = namedtuple("Terms", "numbers codes keys twins coordinate leaves apart places n_numbers n_trees n_leaves")
+Terms = namedtuple(
+    "Terms", "numbers codes keys twins coordinate trees leaves apart axes steps origin n_numbers n_trees n_leaves"
+)
 
-# Columns of `leaves`: where the distances of the leaf from those of its tree start in `apart`, the first row of the
-# tree and how many it has, where the coordinates of the leaf start in `places`, the first of them and how many.
-APART, ROW, ROWS, PLACES, FIRST, MANY = range(6)
+# Columns of `trees`: the first row of a tree and how many it has, its first coordinate and how many; of `leaves`:
+# where the distances of the leaf from all of its tree start in `apart`, and where its coordinates start in `axes` and
+# `steps`, as far as they differ from the `origin` by a step, and how many do; -1 for missing cells, which are equal to
+# all that they can meet.
+ROW, ROWS, FIRST, MANY = range(4)
+APART, STEPS, COUNT = range(3)
 
 
 def rows_of(X):
@@ -59,9 +65,12 @@ def _terms_of(X):
         grid(X.keys, X.n_numbers + X.n_trees),
         part(X.twins, 0),
         part(X.coordinate, 0),
-        grid(X.leaves, MANY + 1),
+        grid(X.trees, MANY + 1),
+        grid(X.leaves, COUNT + 1),
         part(X.apart, 0),
-        part(X.places, 0),
+        part(X.axes, 0),
+        part(X.steps, 0),
+        part(X.origin, 0),
         X.n_numbers,
         X.n_trees,
         X.n_leaves,
@@ -130,9 +139,9 @@ def write_record(terms, block, lane, i):
     for j in range(terms.n_numbers):
         block[j, lane] = terms.numbers[i, j]
     for c in range(terms.n_trees):
-        leaf = terms.leaves[terms.codes[i, c] - terms.n_numbers]
-        for q in range(leaf[ROWS]):
-            block[leaf[ROW] + q, lane] = terms.apart[leaf[APART] + q]
+        leaf, tree = terms.leaves[terms.codes[i, c] - terms.n_numbers], terms.trees[c]
+        for q in range(tree[ROWS]):
+            block[tree[ROW] + q, lane] = terms.apart[leaf[APART] + q]
 
 
 @called
@@ -145,9 +154,21 @@ def write_centroid(terms, block, lane, sums, size, d):
         for j in range(terms.n_numbers):
             block[j, lane] = sums[terms.coordinate[j]] / size
         share = 1.0 / size
-        for r in range(terms.n_leaves):
-            leaf, total = terms.leaves[r], 0.0
-            for q in range(leaf[MANY]):
-                t = terms.places[leaf[PLACES] + q] - sums[leaf[FIRST] + q] * share
-                total += t * t
-            block[terms.n_numbers + r, lane] = total
+        for c in range(terms.n_trees):
+            _write_tree(terms, terms.trees[c], block, lane, sums, share)
+
+
+@called
+def _write_tree(terms, tree, block, lane, sums, share):
+    """The rows of one tree: the squared distance from the origin, but for the few coordinates that a leaf has."""
+    whole = 0.0
+    for j in range(tree[FIRST], tree[FIRST] + tree[MANY]):
+        t = sums[j] * share - terms.origin[j]
+        whole += t * t
+    for row in range(tree[ROW], tree[ROW] + tree[ROWS]):
+        leaf, total = terms.leaves[row - terms.n_numbers], whole
+        for q in range(leaf[STEPS], leaf[STEPS] + leaf[COUNT]):
+            j = terms.axes[q]
+            t = sums[j] * share - terms.origin[j]
+            total += terms.steps[q] * (terms.steps[q] - 2.0 * t)
+        block[row, lane] = max(total, 0.0) if leaf[COUNT] >= 0 else 0.0
