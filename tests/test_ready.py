@@ -61,7 +61,7 @@ def test_time_that_compilation_takes_is_not_counted(monkeypatch, by):
     """It takes longer than the limit here, and the method has all its time."""
     waited, left = [], []
 
-    def slow(name, k, integer, chosen):
+    def slow(name, k, integer, chosen, categories):
         time.sleep(0.5)
         waited.append(name)
 

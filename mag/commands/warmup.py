@@ -72,7 +72,7 @@ def warmup(
     sizes = [integer("k", size, 1, 10**6, "limit") for size in k or range(2, SHARED + 1)]
     steps = [*_columns_steps(costs, sizes, everything), *_method_steps(methods, sizes, k is not None)]
     if usual:
-        steps += [("tables", _run_tables), *_file_steps()]
+        steps += [("tables", _run_tables), ("categories", _run_categories), *_file_steps()]
     if everything:
         steps += _bound_steps()
     with working_on(quiet=True):
@@ -165,6 +165,14 @@ def _run_tables() -> None:
             options["scope"] = scope
             release: Release[Any] = microaggregate(_people(), 5, ["x", "y"], **options)
             release.risk(), release.utility()
+
+
+def _run_categories() -> None:
+    """… of numbers and categories."""
+    from mag.api.ready import ready_method
+
+    for name in USUAL_METHODS[:2]:
+        ready_method(name, 5, {}, categories=True)
 
 
 def _file_steps() -> list[Step]:

@@ -56,6 +56,21 @@ class Categories:
             losses = (high - low) / max(len(self.labels) - 1, 1) if self.ordered else (high > low).astype(np.float64)
         return float(sizes @ losses / labels.size)
 
+    @property
+    def is_line(self) -> bool:
+        """Whether categories are ranks, and nothing more."""
+        return self.ordered and self.tree is None
+
+    def levels(self) -> tuple[np.ndarray, np.ndarray]:
+        """The node of every code on every level, from itself to the root, and the loss of every node.
+
+        Without a tree all codes are below one root, whose loss is 1.
+        """
+        if self.tree is None or self.leaves is None:
+            m = len(self.labels)
+            return np.stack([np.arange(m), np.full(m, m)], axis=1), np.append(np.zeros(m), 1.0)
+        return self.tree.levels[self.leaves], self.tree.loss
+
     def embedding(self) -> np.ndarray:
         """Coordinates of every code: squared distances are the loss of the closest common ancestor.
 

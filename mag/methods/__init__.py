@@ -7,8 +7,9 @@ The functions get standardized records and return a label per record:
 `X` is float64, C-contiguous, (n, d) with d ≥ 2 and n ≥ 2k, centered; it must not be written to.  `labels` are integers
 of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.random.Generator`), `progress` (a
 `mag._lib.progress.Progress`), `engine` (the backend for columns), `integers` (see
-`mag.methods.orders.consecutive`) and `start` (labels of groups to begin with, see `begin`) are the `Resources`, handed
-to the functions that name them, without a default; every other keyword is an option of the method, with its default.
+`mag.methods.orders.consecutive`), `start` (labels of groups to begin with, see `begin`) and `trees` (which columns are
+categories, see `mag.methods.distances.hierarchies`; None where all are numbers) are the `Resources`, handed to the
+functions that name them; every other keyword is an option of the method, with its default.
 What options may be is said by the `check` of their file.
 """
 
@@ -29,6 +30,7 @@ from mag.methods import anneal, dissolve, kmeans_cleanup, matching, mdav, mona, 
 from mag.methods._best_of import sum_of_squares
 from mag.methods._split import split_large
 from mag.methods.anneal.recombine import numbered
+from mag.methods.distances.hierarchies import Trees
 from mag.methods.orders import cbfs_order, mdav_order, npn, projection, tsp, zscore
 from mag.methods.orders.consecutive import IntegerColumns
 
@@ -43,6 +45,7 @@ class Resources:
     engine: Backend = cpu
     integers: IntegerColumns | None = None
     start: np.ndarray | None = None
+    trees: Trees | None = None
 
 
 BEGINNING = 0.1  # of the progress is for the groups to begin with

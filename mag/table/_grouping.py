@@ -22,6 +22,7 @@ from mag.enforce import Constraint, enforce
 from mag.frames.categories import Categories
 from mag.frames.units import Units
 from mag.methods import Resources, automatic
+from mag.methods.distances.hierarchies import TreeColumn, Trees
 from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import LARGE, group_parts
 from mag.table._request import Plan, Request
@@ -136,12 +137,14 @@ def group_records(
     progress: Any,
     time_limit: float | None,
     options: dict[str, Any],
+    trees: Trees | None = None,
 ) -> tuple[np.ndarray, int, list[str], bool]:
     """Records grouped jointly in every stratum: labels, how many groups, the methods, whether none was cut short.
 
-    Small strata, of which there may be many, are grouped together by ONA*, where that is the method.
+    Small strata, of which there may be many, are grouped together by ONA*, where that is the method.  `trees` are those
+    of columns of categories.
     """
-    n, d = z.shape
+    n, d = len(z), z.shape[1] if trees is None else trees.effort
     limited = time_limit is not None and time_limit > SHORT * index.sizes.size
     names = [automatic(size, d, k, limited) if method == "auto" else method for size in index.sizes.tolist()]
     engine = backend_of(backend)
@@ -151,7 +154,8 @@ def group_records(
     used = {name for name, size in zip(names, sizes.tolist(), strict=True) if size >= 2 * k > 2}
     if "ona_star" in used:
         used.add("mona")  # which groups small parts together as well
-    bar = progress_for(sorted(used), k, options, False, progress_of(progress), seconds("time_limit", time_limit))
+    limit, categories = seconds("time_limit", time_limit), trees is not None
+    bar = progress_for(sorted(used), k, options, False, progress_of(progress), limit, categories)
     seeds = [generator] if index.is_one else generator.spawn(sizes.size)
     labels = np.zeros(n, np.int64)  # strata of fewer than 2k records are one group
     many = np.array([name == "ona_star" for name in names]) & (sizes >= 2 * k) & (sizes <= LARGE) & (k > 1)
@@ -159,7 +163,7 @@ def group_records(
     if many.sum() > 1:
         turn, part = np.flatnonzero(many), bar.span(0.0, together)
         with working_on("ona_star", bar.quiet):
-            labels = interruptible(group_parts, z, k, index.order, index.starts, turn, threads, part)
+            labels = interruptible(group_parts, z, k, index.order, index.starts, turn, threads, part, trees)
     else:
         many[:], together = False, 0.0
     done = together
@@ -173,7 +177,8 @@ def group_records(
         if k == 1:
             labels[members] = np.arange(len(own))
         else:
-            resources = Resources(seeds[s], part, threads, engine)
+            own_trees = trees if trees is None or index.is_one else trees.select(members)
+            resources = Resources(seeds[s], part, threads, engine, trees=own_trees)
             labels[members], details = run_method(names[s], own, k, resources, options)
         if "init" not in options and details.get("init", "ona_star") != "ona_star":
             names[s] += f" from {details['init']}"
@@ -249,14 +254,14 @@ def group_jointly(
         (unit,) = units.values()
         labels, n_groups = group_column(unit.values, index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
-    z = _comparable(units, plan)
+    z, trees = _comparable(units, plan)
     if z.shape[1] == 1:  # ranks alone: the optimum is known
         labels, n_groups = group_column(z[:, 0], index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
     labels, n_groups, methods, complete = group_records(
         z, index, k, method=plan.method, backend=options.backend, threads=request.threads,
         random_state=request.generator, progress=request.progress, time_limit=options.time_limit,
-        options=options.of_method,
+        options=options.of_method, trees=trees,
     )  # fmt: skip
     return TableGroups(labels, [n_groups], ", ".join(methods), complete)
 
@@ -269,7 +274,7 @@ def constrain_groups(
     request: Request,
 ) -> TableGroups:
     """Groups for which the constraints hold: the same where they do already."""
-    k, z = next(iter(request.plan.ks.values())), _comparable(units, request.plan)
+    k, (z, _) = next(iter(request.plan.ks.values())), _comparable(units, request.plan)
     enforced = enforce(z, k, groups.labels.astype(np.int64), strata.members(), constraints, request.options.enforce)
     if not enforced.ways:
         return groups
@@ -278,21 +283,24 @@ def constrain_groups(
     return TableGroups(labels, [n_groups], method, groups.complete, groups.n_groups[0])
 
 
-def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> np.ndarray:
+def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> tuple[np.ndarray, Trees | None]:
     """Columns around 0, in their standard deviations, ranges or one unit that squares do not exceed; 0 where missing.
 
     Categories are blocks of coordinates, divided by the root of the block's variance; that of a range is the loss.
+    Nominal ones are trees as well, of which the second result tells; None if there are none.
     """
     points = {name: unit.embedding() for name, unit in units.items() if isinstance(unit, Categories)}
     widths = [points[name].shape[1] if name in points else 1 for name in units]
     n = next(iter(units.values())).values.size
     z, scales = np.zeros((n, sum(widths))), []
     starts = np.cumsum([0, *widths])
+    axes, trees = {}, []
     for (name, unit), j, width in zip(units.items(), starts.tolist(), widths, strict=False):
         there = slice(None) if unit.missing is None else ~unit.missing
         values, scale = unit.values[there], 0
         if values.size and name in points:
-            z[there, j : j + width] = _block(points[name], values, plan.standardize is True)
+            centered, unit_of_loss = _block(points[name], values, plan.standardize is True)
+            z[there, j : j + width] = centered[values]
         elif values.size:
             numbers = (differences(values) if unit.is_integer else values)[:, None]
             standard = center_columns(numbers, plan.standardize is not False)
@@ -301,18 +309,39 @@ def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> np.nda
                 z[there, j] /= np.ptp(z[there, j]) or 1.0
         if name in plan.importance:
             z[:, j : j + width] *= plan.importance[name]
+        if isinstance(unit, Categories) and not unit.is_line and values.size:
+            trees.append(_tree(unit, points[name], j, unit_of_loss, plan.importance.get(name, 1.0)))
+        elif width == 1:
+            axes[j] = plan.importance.get(name, 1.0)
         scales += [scale] * width
     for j, scale in enumerate(scales):
         if scale != max(scales):
             z[:, j] = np.ldexp(z[:, j], scale - max(scales))
-    return z
+    if not trees or any(scales):
+        return z, None
+    return z, Trees(np.array([*axes], np.int64), trees, np.array([*axes.values()]))
 
 
-def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> np.ndarray:
-    """The coordinates of records, around 0; if `standardize`, their variances add up to 1."""
+def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> tuple[np.ndarray, float]:
+    """The coordinates of categories, around 0, and the square of their unit.
+
+    If `standardize`, the variances of these codes add up to 1.
+    """
     shares = np.bincount(codes, minlength=len(points)) / codes.size
     points = points - shares @ points
     variance = float(shares @ np.square(points).sum(axis=1))
-    if standardize:
-        points = points / np.sqrt(variance) if variance > 0 else np.zeros_like(points)
-    return points[codes]
+    if not standardize:
+        return points, 1.0
+    return (points / np.sqrt(variance), 1.0 / variance) if variance > 0 else (np.zeros_like(points), 0.0)
+
+
+def _tree(unit: Categories, points: np.ndarray, first: int, scale: float, importance: float) -> TreeColumn:
+    (levels, loss), m, scale = unit.levels(), len(unit.labels), scale * importance**2
+    places = points * np.sqrt(scale)
+    if unit.missing is None:
+        return TreeColumn(unit.values, levels, loss, places, first, scale, importance)
+    alone = np.append(np.full(levels.shape[1] - 1, loss.size), levels[0, -1])
+    places = np.concatenate([places, np.zeros((1, places.shape[1]))])
+    codes = np.where(unit.missing, m, unit.values)
+    levels, loss = np.vstack([levels, alone]), np.append(loss, 0.0)
+    return TreeColumn(codes, levels, loss, places, first, scale, importance, m)

@@ -18,22 +18,22 @@ from mag._compiled.jit import called, inlined
 from mag._compiled.lanes import lanes_at, least_lane, select, spread
 from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NOBODY, ZERO, fill, insert, layout, reals, wholes
+from mag.methods.distances.leaves import STEP, distances, width_of, write_record
 
 LANES = 64
-STEP = 16  # lanes at a time: four registers of four
 
-Field = namedtuple("Field", "x low high ids alive size place n d blocks boxes")
+Field = namedtuple("Field", "x low high ids alive size place n d blocks boxes wide terms")
 
 
 @layout
-def field_at(space, n, d):
+def field_at(space, n, d, terms=None):
     """A field of n records."""
-    blocks = (n + LANES - 1) // LANES
+    blocks, wide = (n + LANES - 1) // LANES, width_of(terms, d)
     boxes = (blocks + 7) // 8 * 8  # read eight at a time
     return Field(
-        x=reals(space, blocks, d, LANES),  # the records of a block, column by column
-        low=reals(space, d, boxes),  # the box around them
-        high=reals(space, d, boxes),
+        x=reals(space, blocks, wide, LANES),  # the records of a block, column by column
+        low=reals(space, wide, boxes),  # the box around them
+        high=reals(space, wide, boxes),
         ids=wholes(space, blocks, LANES),  # their numbers
         alive=wholes(space, blocks),  # how many of a block are free
         size=wholes(space, blocks),
@@ -42,6 +42,8 @@ def field_at(space, n, d):
         d=d,
         blocks=blocks,
         boxes=boxes,
+        wide=wide,  # columns of a block
+        terms=terms,  # of distances, where there are categories (see `leaves`)
     )
 
 
@@ -146,22 +148,41 @@ def _neighborhoods(rows, n, d, order, values, statistics, stack):
 @called
 def fill_field(field, rows, order):
     """Put all records into the field, free; `order` is memory for n numbers."""
-    n, d, order = field.n, field.d, part(order, 0)
-    _neighborhoods(rows, n, d, order, np.empty(n), np.empty(2 * d), np.empty((64, 2), np.int64))
-    fill(field.x, field.blocks * d * LANES, 0.0)
-    fill(field.low, d * field.boxes, np.inf)
-    fill(field.high, d * field.boxes, -np.inf)
+    n, wide, order = field.n, field.wide, part(order, 0)
+    _arrange(field.terms, rows, n, field.d, order)
+    fill(field.x, field.blocks * wide * LANES, 0.0)
+    fill(field.low, wide * field.boxes, np.inf)
+    fill(field.high, wide * field.boxes, -np.inf)
     for p in range(n):
         i, b, lane = order[p], p // LANES, p % LANES
         field.ids[b, lane] = i
         field.place[i] = p
         field.alive[b] = lane + 1
         field.size[b] = lane + 1
-        for j in range(d):
-            v = rows[i, j]
-            field.x[b, j, lane] = v
+        _enter(field.terms, field.x[b], lane, i, rows, field.d)
+        for j in range(wide):
+            v = field.x[b, j, lane]
             field.low[j, b] = min(field.low[j, b], v)
             field.high[j, b] = max(field.high[j, b], v)
+
+
+@called
+def _arrange(terms, rows, n, d, order):
+    """Order the records by place; those with categories by one number for each column."""
+    if terms is None:
+        _neighborhoods(rows, n, d, order, np.empty(n), np.empty(2 * d), np.empty((64, 2), np.int64))
+    else:
+        m = terms.n_numbers + terms.n_trees
+        _neighborhoods(terms.keys, n, m, order, np.empty(n), np.empty(2 * m), np.empty((64, 2), np.int64))
+
+
+@called
+def _enter(terms, block, lane, i, rows, d):
+    if terms is None:
+        for j in range(d):
+            block[j, lane] = rows[i, j]
+    else:
+        write_record(terms, block, lane, i)
 
 
 # ---- assigning
@@ -181,7 +202,7 @@ def take(field, i):
     b, lane = p // LANES, p % LANES
     last = field.alive[b] - 1
     ids, x, other = field.ids[b], field.x[b], field.ids[b, last]
-    for j in range(field.d):
+    for j in range(field.wide):
         v = x[j, lane]
         x[j, lane] = x[j, last]
         x[j, last] = v
@@ -195,16 +216,6 @@ def take(field, i):
 # ---- distances
 
 
-@inlined
-def distances(block, first, d, point):
-    """The squared distances of STEP lanes of a block from the point; columns are added in order."""
-    total = spread(0.0, STEP)
-    for j in range(d):
-        t = block[j, lanes_at(first, STEP)] - point[j]
-        total = total + t * t
-    return total
-
-
 @called
 def distance(a, b, d):
     """The squared distance of two points, rounded as in `distances`."""
@@ -216,11 +227,11 @@ def distance(a, b, d):
 
 
 @called
-def nearest_lane(x, d, weight, count, point):
-    """The first of the `count` points in blocks whose weighted squared distance is least."""
+def nearest_lane(terms, x, d, weight, count, point, i):
+    """The first of the `count` points in blocks whose weighted squared distance from record i is least."""
     best, least, buffer = NOBODY, np.inf, scratch(STEP)
     for first in range(0, count, STEP):
-        key = distances(x[first // LANES], first % LANES, d, point) * weight[lanes_at(first, STEP)]
+        key = distances(terms, x[first // LANES], first % LANES, d, point, i) * weight[lanes_at(first, STEP)]
         if best < 0 or least_lane(key) < least:
             buffer[lanes_at(0, STEP)] = key
             for lane in range(first, min(count, first + STEP)):
@@ -229,32 +240,44 @@ def nearest_lane(x, d, weight, count, point):
     return best
 
 
+@inlined
+def _gap(low, high, v, sign):
+    """How far v is from intervals: from the near end (0 inside) if sign = 1, from the far one if -1."""
+    below, above = low - v, v - high
+    if sign > 0:
+        t = select(below > above, below, above)
+        return select(t > 0.0, t, spread(0.0, 8))
+    return select(below < above, below, above)
+
+
 @called
-def bounds(field, point, sign, out):
-    """For every block, a lower bound of sign * distance."""
+def bounds(terms, field, point, i, sign, out):
+    """For every block, a lower bound of sign * distance from record i, which is `point`."""
     for b in range(0, field.boxes, 8):
         here, total = lanes_at(b, 8), spread(0.0, 8)
-        for j in range(field.d):
-            below = field.low[j, here] - point[j]
-            above = point[j] - field.high[j, here]
-            if sign > 0:
-                t = select(below > above, below, above)
-                t = select(t > 0.0, t, spread(0.0, 8))
-            else:
-                t = select(below < above, below, above)
-            total = total + t * t
+        if terms is None:
+            for j in range(field.d):
+                t = _gap(field.low[j, here], field.high[j, here], point[j], sign)
+                total = total + t * t
+        else:
+            for j in range(terms.n_numbers):
+                t = _gap(field.low[j, here], field.high[j, here], terms.numbers[i, j], sign)
+                total = total + t * t
+            edge = field.low if sign > 0 else field.high
+            for c in range(terms.n_trees):
+                total = total + edge[terms.codes[i, c], here]
         out[here] = total * sign
 
 
 @called
-def _visit(field, b, free, point, sign, skip, keys, ids, m, count):
+def _visit(field, b, free, point, i, sign, skip, keys, ids, m, count):
     """Offer the free, or the assigned, records of block b to one list; returns the list's length."""
     d, alive = field.d, field.alive[b]
     start, stop = (0, alive) if free else (alive, field.size[b])
     x, names, buffer = field.x[b], field.ids[b], scratch(STEP)
     worst = keys[m - 1] if count == m else np.inf
     for first in range(start // STEP * STEP, stop, STEP):
-        key = distances(x, first, d, point) * sign
+        key = distances(field.terms, x, first, d, point, i) * sign
         if least_lane(key) <= worst:
             buffer[lanes_at(0, STEP)] = key
             for lane in range(max(start, first), min(stop, first + STEP)):
@@ -281,17 +304,17 @@ def _scan(field, points, queries, count, itself, sign, free, keys, ids, m, lengt
     bounds_of, home = grid(bounds_of, field.boxes), part(home, 0)
     for q in range(count):
         i, mine = queries[q], bounds_of[q]
-        bounds(field, points[i], sign, mine)
+        bounds(field.terms, field, points[i], i, sign, mine)
         b = ZERO  # the most promising block first: it makes the list's last entry small, and many blocks too far
         for other in range(1, field.blocks):
             if mine[other] < mine[b]:
                 b = other
         home[q] = b
         skip = NOBODY if itself else i
-        lengths[q] = _visit(field, b, free, points[i], sign, skip, keys[q], ids[q], m, ZERO)
+        lengths[q] = _visit(field, b, free, points[i], i, sign, skip, keys[q], ids[q], m, ZERO)
     for b in range(field.blocks):
         for q in range(count):
             length, i = lengths[q], queries[q]
             if b != home[q] and (length < m or bounds_of[q, b] <= keys[q, m - 1]):
                 skip = NOBODY if itself else i
-                lengths[q] = _visit(field, b, free, points[i], sign, skip, keys[q], ids[q], m, length)
+                lengths[q] = _visit(field, b, free, points[i], i, sign, skip, keys[q], ids[q], m, length)

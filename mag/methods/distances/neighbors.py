@@ -15,7 +15,8 @@ from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NEAREST, NO, NOBODY, YES, insert, space_in, work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
-from mag.methods.distances.blocks import LANES, STEP, distances, field_at, fill_field, scan
+from mag.methods.distances.blocks import LANES, field_at, fill_field, scan
+from mag.methods.distances.leaves import STEP, distances
 
 BATCH = 64  # records whose neighbors are looked for in one call
 FEW = 4  # records that are worth a thread
@@ -127,7 +128,7 @@ def _compare(field, rows, place, b, start, ids, keys, m, worst):
     """The record at a place, and those of block b from lane `start` on."""
     i, names, first_place, buffer = field.ids[place // LANES, place % LANES], field.ids[b], b * LANES, scratch(STEP)
     for first in range(start // STEP * STEP, field.size[b], STEP):
-        key = distances(field.x[b], first, field.d, rows[i])
+        key = distances(field.terms, field.x[b], first, field.d, rows[i], i)
         theirs = least_lane(key - worst[lanes_at(first_place + first, STEP)]) <= 0.0
         if theirs or least_lane(key) <= worst[place]:
             buffer[lanes_at(0, STEP)] = key

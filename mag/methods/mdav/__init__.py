@@ -12,6 +12,7 @@ from mag._backends import cpu
 from mag._backends.protocol import Backend
 from mag._lib.checks import one_of
 from mag._lib.progress import Progress
+from mag.methods.distances.hierarchies import Trees
 from mag.methods.mdav.centroids import CENTROID, CLOSEST
 from mag.methods.mdav.gain import best_gamma, gammas_of
 from mag.methods.mdav.pairs import pairs
@@ -33,19 +34,32 @@ def md(X: np.ndarray, k: int, *, closest: str = "centroid", threads: int, progre
     return run_steps(pairs, X, k, _rule(closest), False, ends=True, threads=threads, progress=progress)
 
 
-def mdav(X: np.ndarray, k: int, *, engine: Backend = cpu, threads: int, progress: Progress) -> np.ndarray:
+def mdav(
+    X: np.ndarray, k: int, *, engine: Backend = cpu, trees: Trees | None = None, threads: int, progress: Progress
+) -> np.ndarray:
     """… around the record farthest from the centroid, and the one farthest from that (algorithm 2).
 
     As while, not repeat: fewer than 3k records would otherwise leave a group below k.
     """
-    return run_steps(pairs, X, k, CENTROID, True, ends=True, engine=engine, threads=threads, progress=progress)
+    return run_steps(
+        pairs, X, k, CENTROID, True, ends=True, engine=engine, trees=trees, threads=threads, progress=progress
+    )
 
 
 def mdav_plus(
-    X: np.ndarray, k: int, *, closest: str = "centroid", engine: Backend = cpu, threads: int, progress: Progress
+    X: np.ndarray,
+    k: int,
+    *,
+    closest: str = "centroid",
+    engine: Backend = cpu,
+    trees: Trees | None = None,
+    threads: int,
+    progress: Progress,
 ) -> np.ndarray:
     """… around the record farthest from the centroid of all (algorithm 3)."""
-    return run_steps(star, X, k, _rule(closest), 0.0, False, engine=engine, threads=threads, progress=progress)
+    return run_steps(
+        star, X, k, _rule(closest), 0.0, False, engine=engine, trees=trees, threads=threads, progress=progress
+    )
 
 
 def v_mdav(
@@ -56,10 +70,19 @@ def v_mdav(
 
 
 def mdav_star(
-    X: np.ndarray, k: int, *, closest: str = "centroid", engine: Backend = cpu, threads: int, progress: Progress
+    X: np.ndarray,
+    k: int,
+    *,
+    closest: str = "centroid",
+    engine: Backend = cpu,
+    trees: Trees | None = None,
+    threads: int,
+    progress: Progress,
 ) -> np.ndarray:
     """MDAV+ in which a record joins an existing group where that costs less than a new one (algorithm 5)."""
-    return run_steps(star, X, k, _rule(closest), 1.0, False, engine=engine, threads=threads, progress=progress)
+    return run_steps(
+        star, X, k, _rule(closest), 1.0, False, engine=engine, trees=trees, threads=threads, progress=progress
+    )
 
 
 def mdav_star_gamma(

@@ -6,7 +6,7 @@ from mag._compiled.memory import grid, part
 from mag._compiled.work import NOBODY
 from mag.methods.distances.blocks import is_free
 from mag.methods.mdav.centroids import CENTROID
-from mag.methods.mdav.nearest_lists import BATCH, WANTED, first_free, request_list
+from mag.methods.mdav.nearest_lists import BATCH, WANTED, first_free, request_list, slot_of
 from mag.methods.mdav.pairs import finish
 from mag.methods.mdav.state import LEFT, create_group, state_in
 
@@ -32,7 +32,7 @@ def _foresee(state, orders, cursors, k, ahead, out):
         ahead[end] = p + 1
         if p < state.field.n:
             i = orders[end, p]
-            if state.near.slot[i] != WANTED and not first_free(state.field, state.near, i, NOBODY, k - 1, out):
+            if slot_of(state.near, i) != WANTED and not first_free(state.field, state.near, i, NOBODY, k - 1, out):
                 request_list(state.near, i)
 
 

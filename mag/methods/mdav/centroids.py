@@ -8,25 +8,27 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.work import fill, layout, reals, wholes
 from mag.methods.distances.blocks import LANES
+from mag.methods.distances.leaves import width_of, write_centroid
 
 CENTROID, MEMBER, COST = np.int64(0), np.int64(1), np.int64(2)
 CLOSEST = {"centroid": CENTROID, "member": MEMBER, "cost": COST}  # clos, clos' and clos'' of section 5.1
 
-Centroids = namedtuple("Centroids", "sums x weight size used capacity d")
+Centroids = namedtuple("Centroids", "sums x weight size used capacity d terms")
 
 
 @layout
-def centroids_at(space, capacity, d):
+def centroids_at(space, capacity, d, terms=None):
     """At most `capacity` groups."""
     blocks = (capacity + LANES - 1) // LANES
     return Centroids(
         sums=reals(space, capacity, d),
-        x=reals(space, blocks, d, LANES),  # centroids in blocks
+        x=reals(space, blocks, width_of(terms, d), LANES),  # centroids in blocks
         weight=reals(space, blocks * LANES),  # what a squared distance counts
         size=wholes(space, capacity),
         used=wholes(space, 1),  # how many groups there are
         capacity=capacity,
         d=d,
+        terms=terms,
     )
 
 
@@ -40,13 +42,18 @@ def remove_groups(centroids):
 
 
 @called
-def join(centroids, g, row, rule):
-    """The record joins group g."""
-    size, d = centroids.size[g] + 1, centroids.d
-    centroids.size[g] = size
-    for j in range(d):
+def join(centroids, g, row):
+    """The record joins group g, whose centroid has yet to be written."""
+    centroids.size[g] += 1
+    for j in range(centroids.d):
         centroids.sums[g, j] += row[j]
-        centroids.x[g // LANES, j, g % LANES] = centroids.sums[g, j] / size
+
+
+@called
+def write(centroids, g, rule):
+    """The centroid of group g as it is now."""
+    size = centroids.size[g]
+    write_centroid(centroids.terms, centroids.x[g // LANES], g % LANES, centroids.sums[g], size, centroids.d)
     if rule == COST:  # adding a record costs |C| / (|C|+1) times its squared distance
         centroids.weight[g] = size / (size + 1)
 

@@ -6,27 +6,29 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called, jit
-from mag._compiled.memory import grid
-from mag._compiled.work import FARTHEST, ZERO, fill, layout, reals, space_in, wholes
+from mag._compiled.work import FARTHEST, ONE, ZERO, fill, layout, reals, space_in, wholes
+from mag.methods.distances.leaves import rows_of, terms_of, width_of
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at, make_lists, reserve_lists
 from mag.methods.mdav.state import measure_from_centroid, state_at
 
+MEASURED, HERE = 0, 1
 DEEP = np.int64(8)  # length of the lists of farthest records
 
-Ends = namedtuple("Ends", "far total center reference bound work")
+Ends = namedtuple("Ends", "far total center lane reference bound work")
 
 
 @layout
-def ends_at(space, rows, n, d, k, rule):
+def ends_at(space, rows, n, d, k, rule, terms=None):
     """The state of a method, and the ends behind it."""
-    state = state_at(space, rows, n, d, k, rule)
+    state = state_at(space, rows, n, d, k, rule, terms)
     ends = Ends(
-        far=lists_at(space, n, DEEP),  # lists of the farthest records
+        far=lists_at(space, n, DEEP, terms),  # lists of the farthest records
         total=reals(space, d),  # MDAV: the sum of the free records
         center=reals(space, d),  # and their centroid
+        lane=reals(space, width_of(terms, d), ONE),  # the same as a block of one lane
         reference=reals(space, d),  # a former centroid: `order` is sorted by the distance `away` from it
         bound=reals(space, n),  # MD: no record is farther from i than this
-        work=wholes(space, 1),  # MDAV: how many distances were computed since the last sort
+        work=wholes(space, 2),  # MDAV: MEASURED, how many distances since the last sort; HERE, lists to make in a step
     )
     return state, ends
 
@@ -37,7 +39,7 @@ def ends_at(space, rows, n, d, k, rule):
 @called
 def ends_in(work, X, k, rule):
     """What `ends_at` cuts from this memory."""
-    return ends_at(space_in(work), grid(X, X.shape[1]), X.shape[0], X.shape[1], k, rule)
+    return ends_at(space_in(work), rows_of(X), X.shape[0], X.shape[1], k, rule, terms_of(X))
 
 
 @jit
@@ -51,7 +53,7 @@ def begin_ends(work, X, k):
         ends.reference[j] = ends.total[j]
         ends.total[j] *= n
     fill(ends.bound, n, np.inf)
-    ends.work[0] = 0
+    ends.work[MEASURED] = 0
 
 
 @jit

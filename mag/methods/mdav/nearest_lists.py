@@ -3,8 +3,9 @@
 
 A list holds the `length` nearest free records of one record at the time of the scan.  Free records only ever become
 fewer, so whatever is still free in the list is nearest today, in the same order; a list is renewed when too few of
-its records are left.  Methods say which records they will look at next, and the lists of many records are made in one
-scan, on several threads.
+its records are left.  Where there are categories, many records are equal: they have one list, which holds them too.
+Methods say which records they will look at next, and the lists of many records are made in one scan, on several
+threads.
 """
 
 from collections import namedtuple
@@ -15,18 +16,19 @@ from mag._compiled.jit import called
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NO, NOBODY, YES, fill, layout, reals, wholes
 from mag.methods.distances.blocks import is_free, scan
+from mag.methods.distances.leaves import twin_of
 
 BATCH = 64  # records whose lists are made at once
 MEMORY = 1 << 22  # entries of all lists
 MISSING, WANTED = np.int64(-1), np.int64(-2)
 
-Lists = namedtuple("Lists", "keys ids filled slot requests used length slots n")
+Lists = namedtuple("Lists", "keys ids filled slot requests used length slots n terms")
 
 
 @layout
-def lists_at(space, n, length):
+def lists_at(space, n, length, terms=None):
     """Lists for some of n records."""
-    length = min(length, n)
+    length = min(length if terms is None else length + 1, n)
     slots = min(2 * n, max(2 * BATCH, MEMORY // length)) + BATCH
     return Lists(
         keys=reals(space, slots, length),  # a list is a row: the distances, nearest first
@@ -38,6 +40,7 @@ def lists_at(space, n, length):
         length=length,
         slots=slots,
         n=n,
+        terms=terms,
     )
 
 
@@ -62,15 +65,21 @@ def copy_lists(lists, near, length):
 
 
 @called
+def slot_of(lists, i):
+    """Where the list of record i is, or MISSING or WANTED."""
+    return lists.slot[twin_of(lists.terms, i)]
+
+
+@called
 def first_free(field, lists, i, skip, size, out):
     """The first free records in the list of i, into out; False if the list is missing or used up."""
-    slot = lists.slot[i]
+    slot = slot_of(lists, i)
     if slot < 0:
         return False
     ids, filled, count, rank = lists.ids[slot], lists.filled[slot], 0, 0
     while count < size and rank < filled:
         other = ids[rank]
-        if other != skip and is_free(field, other):
+        if other != skip and other != i and is_free(field, other):
             out[count] = other
             count += 1
         rank += 1
@@ -80,10 +89,10 @@ def first_free(field, lists, i, skip, size, out):
 @called
 def request_list(lists, i):
     """Note that record i wants a list."""
-    count = lists.used[1]
-    if lists.slot[i] != WANTED and count < BATCH:
-        lists.slot[i] = WANTED
-        lists.requests[count] = i
+    count, twin = lists.used[1], twin_of(lists.terms, i)
+    if lists.slot[twin] != WANTED and count < BATCH:
+        lists.slot[twin] = WANTED
+        lists.requests[count] = twin
         lists.used[1] = count + 1
 
 
@@ -101,7 +110,7 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
         if not is_free(field, i):
             continue
         seen += 1
-        if lists.slot[i] == WANTED:
+        if slot_of(lists, i) == WANTED:
             continue
         if not first_free(field, lists, i, NOBODY, size, out):
             request_list(lists, i)
@@ -110,7 +119,7 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
         first_free(field, lists, i, NOBODY, breadth, nearest)
         for q in range(breadth):
             other = nearest[q]
-            known = other < 0 or lists.slot[other] == WANTED
+            known = other < 0 or slot_of(lists, other) == WANTED
             if not known and not first_free(field, lists, other, i, depth, out):
                 request_list(lists, other)
 
@@ -136,4 +145,5 @@ def make_lists(field, lists, rows, sign, count, start, stop):
     first = lists.used[0] - count + start
     keys, ids = grid(lists.keys[first], lists.length), grid(lists.ids[first], lists.length)
     queries, lengths = part(lists.requests, start), part(lists.filled, first)
-    scan(field, rows, queries, stop - start, NO, sign, YES, keys, ids, lists.length, lengths)
+    itself = NO if lists.terms is None else YES
+    scan(field, rows, queries, stop - start, itself, sign, YES, keys, ids, lists.length, lengths)

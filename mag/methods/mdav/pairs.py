@@ -5,14 +5,25 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
-from mag._compiled.work import NO, NOBODY, ONE, YES, ZERO, sort_falling
+from mag._compiled.work import FARTHEST, NEAREST, NO, NOBODY, ONE, YES, ZERO, sort_falling
 from mag.methods.distances.blocks import distance, is_free
-from mag.methods.mdav.ends import ends_in
-from mag.methods.mdav.nearest_lists import BATCH, WANTED, first_free, foresee, request_list
+from mag.methods.distances.leaves import distance_to, write_centroid
+from mag.methods.mdav.ends import HERE, MEASURED, ends_in
+from mag.methods.mdav.nearest_lists import (
+    BATCH,
+    WANTED,
+    first_free,
+    foresee,
+    make_lists,
+    request_list,
+    reserve_lists,
+    slot_of,
+)
 from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, place_rest
 
 SLACK = 1e-9  # relative; far above what rounding does to a distance
 UNKNOWN = np.int64(-2)
+AT_ONCE = 1 << 23  # records that lists of categories are chosen from in a step
 
 
 @called
@@ -25,7 +36,8 @@ def _outermost(state, ends):
     rows, order, left, d = state.rows, state.order, state.status[LEFT], state.field.d
     for j in range(d):
         ends.center[j] = ends.total[j] / left
-    if ends.work[0] > left:
+    write_centroid(state.field.terms, ends.lane, ZERO, ends.total, left, d)
+    if ends.work[MEASURED] > left:
         _sort_again(state, ends)
     shift = np.sqrt(distance(ends.center, ends.reference, d))
     first = state.status[CURSOR]
@@ -38,8 +50,8 @@ def _outermost(state, ends):
         if best >= 0 and np.sqrt(state.away[i]) + shift < np.sqrt(most) * (1.0 - SLACK):
             break
         if is_free(state.field, i):
-            ends.work[0] += 1
-            away = distance(rows[i], ends.center, d)
+            ends.work[MEASURED] += 1
+            away = distance_to(state.field.terms, ends.lane, ZERO, d, rows[i], i)
             if away > most or (away == most and i < best):
                 best, most = i, away
     return best
@@ -51,7 +63,7 @@ def _sort_again(state, ends):
     d, count, last = state.field.d, ZERO, state.field.n
     for i in range(state.field.n):
         if is_free(state.field, i):
-            state.away[i] = distance(state.rows[i], ends.center, d)
+            state.away[i] = distance_to(state.field.terms, ends.lane, ZERO, d, state.rows[i], i)
             state.order[count] = i
             count += 1
         else:
@@ -61,7 +73,7 @@ def _sort_again(state, ends):
     sort_falling(state.order, count, state.away)
     for j in range(d):
         ends.reference[j] = ends.center[j]
-    ends.work[0] = 0
+    ends.work[MEASURED] = 0
     state.status[CURSOR] = 0
 
 
@@ -82,7 +94,7 @@ def _most_distant(state, ends, out):
                 if bound[i] > most:
                     best, most = other, bound[i]
             else:
-                slot = far.slot[i]
+                slot = slot_of(far, i)
                 if slot >= 0:
                     bound[i] = -far.keys[slot, far.length - 1]
                 request_list(far, i)
@@ -100,14 +112,14 @@ def _among(others, count, i):
 @called
 def _opposite(state, far, r, others, count):
     """The free record farthest from r that is not among others; UNKNOWN if the list is missing or used up."""
-    slot, used_up = far.slot[r], True
+    slot, used_up = slot_of(far, r), True
     if slot < 0:
         return UNKNOWN
     for rank in range(far.filled[slot]):
         other = far.ids[slot, rank]
         if is_free(state.field, other):
             used_up = False
-            if not _among(others, count, other):
+            if other != r and not _among(others, count, other):
                 return other
     if used_up:
         return UNKNOWN
@@ -158,6 +170,19 @@ def _round(state, ends, average, alone, k):
 
 
 @called
+def _try_round(state, ends, average, alone, k):
+    """The next round; where there are categories, with lists that are made now: they take less time than a step."""
+    ready = _round(state, ends, average, alone, k)
+    while not ready and ends.work[HERE] > 0:
+        ends.work[HERE] -= 1
+        near, far = reserve_lists(state.near), reserve_lists(ends.far)
+        make_lists(state.field, state.near, state.rows, NEAREST, near, ZERO, near)
+        make_lists(state.field, ends.far, state.rows, FARTHEST, far, ZERO, far)
+        ready = _round(state, ends, average, alone, k)
+    return ready
+
+
+@called
 def finish(state, k):
     """Those who are left are a group if they are enough."""
     if state.status[LEFT] < k:
@@ -176,10 +201,11 @@ def pairs(work, X, k, rule, average):
     state, ends = ends_in(work, X, k, rule)
     field, order, status, out = state.field, state.order, state.status, part(state.scratch, 2 * k)
     limit, ready = 3 * k if average else 2 * k, True
+    ends.work[HERE] = 0 if field.terms is None else AT_ONCE // field.n + 1
     while ready and (status[LEFT] >= limit or status[GROWN] > 0):
-        ready = _round(state, ends, average, NO, k)
+        ready = _try_round(state, ends, average, NO, k)
     if ready and average and status[LEFT] >= 2 * k:
-        ready = _round(state, ends, average, YES, k)
+        ready = _try_round(state, ends, average, YES, k)
     if ready:
         finish(state, k)
     elif average:
@@ -191,6 +217,6 @@ def pairs(work, X, k, rule, average):
             i = order[p]
             if is_free(field, i) and first_free(field, ends.far, i, NOBODY, ONE, out) and out[0] >= 0:
                 s = out[0]
-                if state.near.slot[s] != WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
+                if slot_of(state.near, s) != WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
                     request_list(state.near, s)
     return not ready

@@ -8,6 +8,7 @@ from mag._compiled.jit import jit
 from mag._compiled.memory import grid
 from mag._compiled.work import NEAREST, ZERO, work_for
 from mag._lib.threads import each
+from mag.methods.distances.leaves import terms_of
 from mag.methods.mdav.ends import begin_ends, ends_at, make_farthest, reserve_farthest
 from mag.methods.mdav.nearest_lists import copy_lists, make_lists, reserve_lists
 from mag.methods.mdav.on_device import DeviceLists
@@ -89,13 +90,15 @@ class Rivals:
         return cost > self.least + self._slack
 
 
-def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, threads, progress):
+def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=None, threads, progress):
     """Call step(work, X, k, *options) until it wants no more lists; when the time is up, Mondrian groups the rest.
 
     A step that looks for opposite records needs `ends`.  The lists are made by the engine.  With `rivals`, None as
-    soon as the groups cost more than those of another run: that never falls while records join.
+    soon as the groups cost more than those of another run: that never falls while records join.  Where there
+    are `trees`, distances come from them.
     """
-    work = work_for(ends_at if ends else state_at, None, *X.shape, k, ZERO)
+    points, X = X, X if trees is None or engine is not cpu else trees.records(X)
+    work = work_for(ends_at if ends else state_at, None, *X.shape, k, ZERO, terms_of(X))
     _begin(work, X, k)
     lists = [(_reserve_nearest, _make_nearest)]
     if ends:
@@ -117,11 +120,11 @@ def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, threads
             share = max(FEW, -(-count // threads))
             jobs += [(make, count, a, min(a + share, count)) for a in range(0, count, share)]
         each(lambda job: job[0](work, X, k, *job[1:]), jobs, threads)
-        if progress.step(1.0 - _count_free(work, X, k) / len(X)):
+        if progress.step(1.0 - _count_free(work, X, k) / len(points)):
             break
-    labels = np.empty(len(X), np.int64)
+    labels = np.empty(len(points), np.int64)
     _copy_labels(work, X, k, labels)
-    group_rest(X, k, labels, threads, progress)
+    group_rest(points, k, labels, threads, progress)
     return labels
 
 

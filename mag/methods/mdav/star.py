@@ -81,9 +81,9 @@ def star(work, X, k, rule, gamma, second):
 
 
 @called
-def small_star(space, rows, n, d, k, gamma, second):
+def small_star(space, rows, n, d, k, gamma, second, terms=None):
     """The whole method on a few rows, in one call; returns where the labels are."""
-    state = state_at(space, rows, n, d, k, CENTROID)
+    state = state_at(space, rows, n, d, k, CENTROID, terms)
     begin_state(state)
     while _step(state, k, gamma, second):
         count = reserve_lists(state.near)

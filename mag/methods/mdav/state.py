@@ -9,7 +9,8 @@ from mag._compiled.jit import called
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NEAREST, NO, NOBODY, ONE, fill, layout, reals, sort_falling, space_in, wholes
 from mag.methods.distances.blocks import field_at, fill_field, is_free, nearest_lane, scan, take
-from mag.methods.mdav.centroids import MEMBER, centroids_at, join, remove_groups
+from mag.methods.distances.leaves import rows_of, terms_of
+from mag.methods.mdav.centroids import MEMBER, centroids_at, join, remove_groups, write
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at
 
 SPARE = 6  # entries of a list for what neighbors will have taken
@@ -25,13 +26,13 @@ def list_length(k):
 
 
 @layout
-def state_at(space, rows, n, d, k, rule):
-    """Of n records, grouped by a rule which group is closest."""
+def state_at(space, rows, n, d, k, rule, terms=None):
+    """Of n records, grouped by a rule which group is closest; `terms` see `leaves`."""
     return State(
         rows=rows,
-        field=field_at(space, n, d),
-        near=lists_at(space, n, list_length(k)),  # lists of nearest records
-        centroids=centroids_at(space, n // k, d),  # of the groups
+        field=field_at(space, n, d, terms),
+        near=lists_at(space, n, list_length(k), terms),  # lists of nearest records
+        centroids=centroids_at(space, n // k, d, terms),  # of the groups
         away=reals(space, n),  # squared distance of a record from the centroid of all
         real=reals(space, 1, ONE),  # memory for one number
         order=wholes(space, n),  # farthest from the centroid first
@@ -46,7 +47,7 @@ def state_at(space, rows, n, d, k, rule):
 @called
 def state_in(work, X, k, rule):
     """What `state_at` cuts from this memory."""
-    return state_at(space_in(work), grid(X, X.shape[1]), X.shape[0], X.shape[1], k, rule)
+    return state_at(space_in(work), rows_of(X), X.shape[0], X.shape[1], k, rule, terms_of(X))
 
 
 @called
@@ -88,9 +89,15 @@ def measure_from_centroid(state, center):
 @called
 def assign(state, i, g):
     """Record i joins group g."""
+    _assign(state, i, g)
+    write(state.centroids, g, state.rule)
+
+
+@called
+def _assign(state, i, g):
     take(state.field, i)
     state.label[i] = g
-    join(state.centroids, g, state.rows[i], state.rule)
+    join(state.centroids, g, state.rows[i])
     state.status[LEFT] -= 1
 
 
@@ -99,9 +106,10 @@ def create_group(state, i, others, count):
     """Start a group of record i and others."""
     g = state.centroids.used[0]
     state.centroids.used[0] = g + 1
-    assign(state, i, g)
+    _assign(state, i, g)
     for p in range(count):
-        assign(state, others[p], g)
+        _assign(state, others[p], g)
+    write(state.centroids, g, state.rule)
 
 
 @called
@@ -127,7 +135,7 @@ def closest_group(state, i):
     """The group that record i would join; there must be one."""
     field, centroids, row = state.field, state.centroids, state.rows[i]
     if state.rule != MEMBER:
-        return nearest_lane(centroids.x, field.d, centroids.weight, centroids.used[0], row)
+        return nearest_lane(field.terms, centroids.x, field.d, centroids.weight, centroids.used[0], row, i)
     query, nearest = part(state.scratch, 4 * state.k), grid(part(state.scratch, 4 * state.k + 1), ONE)
     query[0] = i
     scan(field, state.rows, query, ONE, NO, NEAREST, NO, state.real, nearest, ONE, part(query, 2))

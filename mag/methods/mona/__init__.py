@@ -4,15 +4,22 @@ import numpy as np
 
 from mag._lib.checks import fraction
 from mag._lib.progress import Progress
+from mag.methods.distances.hierarchies import Trees
 from mag.methods.mona.parts import group_parts
+from mag.methods.mondrian.cutting import parts_of_trees
 from mag.methods.mondrian.halving import PAIRS, VARIANCE, labels_of, parts_of
 
 HALVING = 0.05  # of the progress
 
 
-def mona(X: np.ndarray, k: int, *, rho: float = 0.5, threads: int, progress: Progress) -> np.ndarray:
-    """Halve by the column with the largest variance until parts have at most n**rho records (algorithm 20)."""
-    return _mona(X, k, VARIANCE, rho, threads, progress)
+def mona(
+    X: np.ndarray, k: int, *, rho: float = 0.5, trees: Trees | None = None, threads: int, progress: Progress
+) -> np.ndarray:
+    """Halve by the column with the largest variance until parts have at most n**rho records (algorithm 20).
+
+    Where there are trees, cut these instead.
+    """
+    return _mona(X, k, VARIANCE, rho, threads, progress, trees)
 
 
 def mona_2d(X: np.ndarray, k: int, *, rho: float = 0.5, threads: int, progress: Progress) -> np.ndarray:
@@ -25,9 +32,14 @@ def check(k: int, *, rho: float = 0.5) -> float:
     return fraction("rho", rho)
 
 
-def _mona(X: np.ndarray, k: int, rule: np.int64, rho: float, threads: int, progress: Progress) -> np.ndarray:
-    limit = int(len(X) ** check(k, rho=rho))
-    order, starts = parts_of(X, k, max(limit, 2 * k), rule, threads, progress.span(0.0, HALVING))
-    sizes = np.diff(np.append(starts, len(X)))
-    labels = group_parts(X, k, order, starts, np.flatnonzero(sizes >= 2 * k), threads, progress.span(HALVING, 1.0))
+def _mona(
+    X: np.ndarray, k: int, rule: np.int64, rho: float, threads: int, progress: Progress, trees: Trees | None = None
+) -> np.ndarray:
+    limit, first = max(int(len(X) ** check(k, rho=rho)), 2 * k), progress.span(0.0, HALVING)
+    if trees is None:
+        order, starts = parts_of(X, k, limit, rule, threads, first)
+    else:
+        order, starts = parts_of_trees(X, k, limit, trees, threads, first)
+    turn = np.flatnonzero(np.diff(np.append(starts, len(X))) >= 2 * k)
+    labels = group_parts(X, k, order, starts, turn, threads, progress.span(HALVING, 1.0), trees)
     return labels_of(order, starts) + starts.size * labels

@@ -6,6 +6,8 @@ from mag._backends import cpu
 from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
+from mag.methods.distances.hierarchies import Trees, select
+from mag.methods.distances.leaves import terms_of
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 from mag.methods.ona import ona_star
 from mag.methods.ona.phases import group_part, part_at
@@ -16,7 +18,14 @@ SHARE = 1 << 13  # records of the small parts that one job groups
 
 
 def group_parts(
-    X: np.ndarray, k: int, order: np.ndarray, starts: np.ndarray, turn: np.ndarray, threads: int, progress: Progress
+    X: np.ndarray,
+    k: int,
+    order: np.ndarray,
+    starts: np.ndarray,
+    turn: np.ndarray,
+    threads: int,
+    progress: Progress,
+    trees: Trees | None = None,
 ) -> np.ndarray:
     """Labels within each part: those in `turn`, of 2k records or more, are grouped, the others are one group.
 
@@ -28,13 +37,18 @@ def group_parts(
     def members(p: int) -> np.ndarray:
         return np.sort(order[starts[p] : starts[p] + sizes[p]])
 
+    records = X if trees is None or not turn.size else trees.records(X)
+
     def group(some: np.ndarray) -> None:
-        work = work_for(part_at, int(sizes[some].max()), X.shape[1], k)
+        work = work_for(part_at, int(sizes[some].max()), X.shape[1], k, terms_of(records))
         for p in some:
             own = members(p)
-            rows = X[own]
-            if not group_part(work, rows, k, ROUNDS, labels, own):
-                labels[own] = ona_star(rows, k, engine=cpu, threads=1, progress=progress.silent())
+            if not group_part(work, select(records, own), k, ROUNDS, labels, own):
+                labels[own] = star(own, 1, progress.silent())
+
+    def star(own: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
+        own_trees = None if trees is None else trees.select(own)
+        return ona_star(X[own], k, engine=cpu, trees=own_trees, threads=threads, progress=progress)
 
     def halve(p: int) -> None:
         labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, VARIANCE, threads, progress))
@@ -43,7 +57,7 @@ def group_parts(
         if progress.left() <= 0:
             halve(p)
         else:
-            labels[members(p)] = ona_star(X[members(p)], k, engine=cpu, threads=threads, progress=progress)
+            labels[members(p)] = star(members(p), threads, progress)
     turn = turn[sizes[turn] <= LARGE]
     jobs = np.split(turn, np.flatnonzero(np.diff(np.cumsum(sizes[turn]) // SHARE)) + 1) if turn.size else []
     for a in range(0, len(jobs), 2 * threads):

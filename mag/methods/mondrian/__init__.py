@@ -3,13 +3,17 @@
 import numpy as np
 
 from mag._lib.progress import Progress
+from mag.methods.distances.hierarchies import Trees
+from mag.methods.mondrian.cutting import parts_of_trees
 from mag.methods.mondrian.halving import PAIRS, RANGE, VARIANCE, labels_of, parts_of
 
 # The thesis halves parts of 2k records too, but its tables come from parts of 2k that are left as they are.
 
 
-def mondrian(X: np.ndarray, k: int, *, threads: int, progress: Progress) -> np.ndarray:
-    """Halve at the median of the column with the widest range  (LeFevre et al. 2006)."""
+def mondrian(X: np.ndarray, k: int, *, trees: Trees | None = None, threads: int, progress: Progress) -> np.ndarray:
+    """Halve at the median of the column with the widest range  (LeFevre et al. 2006); cut trees into children."""
+    if trees is not None:
+        return labels_of(*parts_of_trees(X, k, k, trees, threads, progress))
     return labels_of(*parts_of(X, k, 2 * k, RANGE, threads, progress))
 
 

@@ -62,7 +62,7 @@ def _widest_pair(X, order, start, stop, mean, variance):
 
 
 @called
-def _sort(order, spare, values, other, start, stop):
+def sort_part(order, spare, values, other, start, stop):
     """Sort values[start:stop] and `order` with them, equal values as they are: merges of runs that double."""
     run = 16
     for a in range(start, stop, run):
@@ -105,7 +105,7 @@ def _halve(X, order, start, stop, rule, spare, values, statistics):
     for p in range(start, stop):
         row = X[order[p]]
         values[0, p] = row[i] + sign * row[j] if sign != 0.0 else row[i]
-    _sort(order, spare, values[0], values[1], start, stop)
+    sort_part(order, spare, values[0], values[1], start, stop)
     return (start + stop) // 2
 
 

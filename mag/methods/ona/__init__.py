@@ -11,6 +11,7 @@ from mag._lib.progress import Progress
 from mag.methods import kmeans_cleanup
 from mag.methods._best_of import Run, best_of
 from mag.methods._split import split_large
+from mag.methods.distances.hierarchies import Trees
 from mag.methods.mdav import mdav_plus
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.gain import gammas_of
@@ -67,11 +68,13 @@ def _restart(
     return best_of(run, starts, X, threads, progress)[0]
 
 
-def ona_star(X: np.ndarray, k: int, *, engine: Backend = cpu, threads: int, progress: Progress) -> np.ndarray:
+def ona_star(
+    X: np.ndarray, k: int, *, engine: Backend = cpu, trees: Trees | None = None, threads: int, progress: Progress
+) -> np.ndarray:
     """From the groups of MDAV*, dissolving groups and reassigning records while that costs less (algorithm 15)."""
     first = progress.span(0.0, 0.5)
-    labels = run_steps(star, X, k, CENTROID, 1.0, False, engine=engine, threads=threads, progress=first)
-    return polish(X, k, labels, threads, progress.span(0.5, 1.0))
+    labels = run_steps(star, X, k, CENTROID, 1.0, False, engine=engine, trees=trees, threads=threads, progress=first)
+    return polish(X, k, labels, threads, progress.span(0.5, 1.0), trees)
 
 
 def ona_star_gamma(

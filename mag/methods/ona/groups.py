@@ -6,9 +6,9 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called
-from mag._compiled.memory import grid
 from mag._compiled.work import fill, layout, space_in, wholes
 from mag.methods.distances.blocks import LANES
+from mag.methods.distances.leaves import rows_of, terms_of
 from mag.methods.ona.journal import add_record, clear_journal, journal_at, rename_groups, write
 
 USED, CHANGED = 0, 1
@@ -17,11 +17,11 @@ Groups = namedtuple("Groups", "journal rows n d k sums size label member counts 
 
 
 @layout
-def groups_at(space, rows, n, d, k):
+def groups_at(space, rows, n, d, k, terms=None):
     """Groups of n records."""
     most = n // k
     room = 2 * most + 4 * k + LANES  # numbers of groups, until `renumber`
-    journal = journal_at(space, rows, n, d, most, room)
+    journal = journal_at(space, rows, n, d, most, room, terms)
     return Groups(
         journal=journal,
         rows=rows,
@@ -40,7 +40,7 @@ def groups_at(space, rows, n, d, k):
 @called
 def groups_in(work, X, k):
     """What `groups_at` cuts from this memory."""
-    return groups_at(space_in(work), grid(X, X.shape[1]), X.shape[0], X.shape[1], k)
+    return groups_at(space_in(work), rows_of(X), X.shape[0], X.shape[1], k, terms_of(X))
 
 
 @called

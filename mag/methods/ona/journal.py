@@ -14,25 +14,29 @@ from mag._compiled.jit import called
 from mag._compiled.lanes import lanes_at, least_lane
 from mag._compiled.memory import scratch
 from mag._compiled.work import NOBODY, fill, layout, reals, wholes
-from mag.methods.distances.blocks import LANES, STEP, distances
+from mag.methods.distances.blocks import LANES
+from mag.methods.distances.leaves import STEP, distances, width_of, write_centroid
 
 REMEMBERED = 6  # centroids per record
 END, SERIAL = 0, 1
 
 Journal = namedtuple(
     "Journal",
-    "rows n d room places sums size serial x name stamp numbers keys ids serials filled up_to bound_key bound_id",
+    "rows n d wide terms room places sums size serial x name stamp numbers keys ids serials filled up_to bound_key "
+    "bound_id",
 )
 
 
 @layout
-def journal_at(space, rows, n, d, most, room):
+def journal_at(space, rows, n, d, most, room, terms=None):
     """For n records in `most` groups, which have numbers below `room`."""
-    blocks = (3 * most // 2 + 2 * LANES) // LANES
+    blocks, wide = (3 * most // 2 + 2 * LANES) // LANES, width_of(terms, d)
     return Journal(
         rows=rows,
         n=n,
         d=d,
+        wide=wide,  # columns of a block
+        terms=terms,  # of distances, where there are categories (see `leaves`)
         room=room,
         places=blocks * LANES,  # until `_tidy`
         # groups
@@ -40,7 +44,7 @@ def journal_at(space, rows, n, d, most, room):
         size=wholes(space, room),
         serial=wholes(space, room),  # when its centroid was written, or NOBODY without a group
         # what is written
-        x=reals(space, blocks, d, LANES),  # centroids
+        x=reals(space, blocks, wide, LANES),  # centroids
         name=wholes(space, blocks * LANES),  # whose it is
         stamp=wholes(space, blocks * LANES),  # its serial
         numbers=wholes(space, 2),  # END, SERIAL
@@ -59,7 +63,7 @@ def journal_at(space, rows, n, d, most, room):
 def clear_journal(journal):
     """No groups, nothing written, and nothing remembered."""
     fill(journal.sums, journal.room * journal.d, 0.0)
-    fill(journal.x, journal.places * journal.d, np.inf)
+    fill(journal.x, journal.places * journal.wide, np.inf)
     fill(journal.size, journal.room, 0)
     fill(journal.serial, journal.room, NOBODY)
     fill(journal.name, journal.places, NOBODY)
@@ -92,7 +96,7 @@ def _place(journal, serial):
 @called
 def _blank(journal, place):
     journal.name[place] = NOBODY
-    for j in range(journal.d):
+    for j in range(journal.wide):
         journal.x[place // LANES, j, place % LANES] = np.inf
 
 
@@ -110,26 +114,25 @@ def write(journal, g):
     erase(journal, g)
     if journal.numbers[END] == journal.places:
         _tidy(journal)
-    place, serial, d = journal.numbers[END], journal.numbers[SERIAL] + 1, journal.d
+    place, serial = journal.numbers[END], journal.numbers[SERIAL] + 1
     journal.numbers[END] = place + 1
     journal.numbers[SERIAL] = serial
     journal.name[place] = g
     journal.stamp[place] = serial
     journal.serial[g] = serial
-    for j in range(d):
-        mean = journal.sums[g, j] / journal.size[g]
-        journal.x[place // LANES, j, place % LANES] = mean
+    block, lane = journal.x[place // LANES], place % LANES
+    write_centroid(journal.terms, block, lane, journal.sums[g], journal.size[g], journal.d)
 
 
 @called
 def _tidy(journal):
     """Drop what is no longer valid from the journal."""
-    x, d, end = journal.x, journal.d, 0
+    x, end = journal.x, 0
     for place in range(journal.numbers[END]):
         if journal.name[place] >= 0:
             journal.name[end] = journal.name[place]
             journal.stamp[end] = journal.stamp[place]
-            for j in range(d):
+            for j in range(journal.wide):
                 v = x[place // LANES, j, place % LANES]
                 x[end // LANES, j, end % LANES] = v
             end += 1
@@ -195,7 +198,7 @@ def look(journal, i):
     journal.up_to[i] = journal.numbers[SERIAL]
     point, buffer = journal.rows[i], scratch(STEP)
     for first in range(start // STEP * STEP, end, STEP):
-        key = distances(journal.x[first // LANES], first % LANES, d, point)
+        key = distances(journal.terms, journal.x[first // LANES], first % LANES, d, point, i)
         if least_lane(key) <= journal.bound_key[i]:
             buffer[lanes_at(0, STEP)] = key
             for place in range(max(start, first), min(end, first + STEP)):

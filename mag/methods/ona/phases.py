@@ -4,8 +4,9 @@
 import numpy as np
 
 from mag._compiled.jit import called, jit
-from mag._compiled.memory import grid, part
+from mag._compiled.memory import part
 from mag._compiled.work import NO, NOBODY, ZERO, Room, layout, reals, rest_of, space_in, wholes
+from mag.methods.distances.leaves import rows_of, terms_of
 from mag.methods.mdav.centroids import CENTROID, cost_of
 from mag.methods.mdav.star import small_star
 from mag.methods.mdav.state import state_at
@@ -135,9 +136,9 @@ def _visit(space, groups, phase, cursor, many):
 
 
 @layout
-def rounds_at(space, rows, n, d, k):
+def rounds_at(space, rows, n, d, k, terms=None):
     """Groups that exchange records, and the memory of `_split`."""
-    groups = groups_at(space, rows, n, d, k)
+    groups = groups_at(space, rows, n, d, k, terms)
     _split_at(space, 3 * k, d, k)
     return groups
 
@@ -150,11 +151,11 @@ def _split_at(space, n, d, k):
     return state_at(space, rows, n, d, k, CENTROID)
 
 
-def part_at(space, n, d, k):
+def part_at(space, n, d, k, terms=None):
     """The memory of `group_part`: MDAV* first, then the groups in its place."""
     star, rounds = Room(), Room()
-    state_at(star, None, n, d, k, CENTROID)
-    rounds_at(rounds, None, n, d, k)
+    state_at(star, None, n, d, k, CENTROID, terms)
+    rounds_at(rounds, None, n, d, k, terms)
     space.reals += max(star.reals, rounds.reals)
     space.wholes += max(star.wholes, rounds.wholes)
 
@@ -163,21 +164,21 @@ def part_at(space, n, d, k):
 
 
 @jit
-def group_part(work, rows, k, rounds, labels, members):
+def group_part(work, X, k, rounds, labels, members):
     """ONA* on few records in one call; writes the labels of members, and says whether it could.
 
     It cannot where MDAV* makes a group of 2k or more records, which never happened to the thesis: `polish` can.
     """
-    n, d = rows.shape
+    (n, d), rows, terms = X.shape, rows_of(X), terms_of(X)
     space = space_in(work)
-    parts, sizes = small_star(rest_of(space), grid(rows, d), n, d, k, 1.0, NO), np.zeros(n // k, np.int64)
+    parts, sizes = small_star(rest_of(space), rows, n, d, k, 1.0, NO, terms), np.zeros(n // k, np.int64)
     own = np.empty(n, np.int64)
     for p in range(n):
         own[p] = parts[p]
         sizes[own[p]] += 1
         if sizes[own[p]] == 2 * k:
             return False
-    groups = groups_at(space, grid(rows, d), n, d, k)
+    groups = groups_at(space, rows, n, d, k, terms)
     form(groups, part(own, 0))
     for _ in range(rounds):
         groups.counts[CHANGED] = 0
@@ -209,7 +210,7 @@ def refresh(work, X, k, start, stop):
 def visit(work, X, k, phase, cursor, many):
     """Visit so many groups; the number of the next one, or NOBODY."""
     space = space_in(work)
-    groups = groups_at(space, grid(X, X.shape[1]), X.shape[0], X.shape[1], k)
+    groups = groups_at(space, rows_of(X), X.shape[0], X.shape[1], k, terms_of(X))
     return _visit(space, groups, phase, cursor, many)
 
 

@@ -10,6 +10,8 @@ from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods._best_of import sum_of_squares
 from mag.methods._split import split_large
+from mag.methods.distances.hierarchies import Trees
+from mag.methods.distances.leaves import Records, rows_of, terms_of
 from mag.methods.mdav import mdav_plus
 from mag.methods.ona.one_by_one import visit_records
 from mag.methods.ona.phases import form_groups, groups_now, refresh, rounds_at, visit
@@ -20,10 +22,13 @@ MOST = 0.05  # of its cost that a grouping is expected to lose after the first r
 SLOWER = 0.7  # of what is left to do, this much is left after a round: a guess for the progress bar
 
 
-def polish(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
+def polish(
+    X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress, trees: Trees | None = None
+) -> np.ndarray:
     """ONA* on a grouping: dissolve and reassign (algorithm 15) until nothing changes or the time is up."""
     labels = split_large(X, k, labels, mdav_plus, threads, progress)
-    return _rounds(X, k, labels, _dissolve_and_reassign(X, k, threads), progress)
+    records = X if trees is None else trees.records(X)
+    return _rounds(records, k, labels, _dissolve_and_reassign(records, k, threads), progress)
 
 
 def polish_below(X: np.ndarray, k: int, least: float, progress: Progress, labels: np.ndarray) -> np.ndarray | None:
@@ -35,7 +40,7 @@ def polish_below(X: np.ndarray, k: int, least: float, progress: Progress, labels
     return _rounds(X, k, labels, _dissolve_and_reassign(X, k, 1), progress, least)
 
 
-def _dissolve_and_reassign(X: np.ndarray, k: int, threads: int) -> Callable[[Work], Iterator[None]]:
+def _dissolve_and_reassign(X: np.ndarray | Records, k: int, threads: int) -> Callable[[Work], Iterator[None]]:
     def turn(work: Work) -> Iterator[None]:
         for phase in range(2):
             _refresh(work, X, k, threads)
@@ -60,13 +65,14 @@ def shuffle(X: np.ndarray, k: int, labels: np.ndarray, seed: int, threads: int, 
     return _rounds(X, k, labels, turn, progress)
 
 
-def _refresh(work: Work, X: np.ndarray, k: int, threads: int) -> None:
-    parts = [(a, min(a + SHARE, len(X))) for a in range(0, len(X), SHARE)]
+def _refresh(work: Work, X: np.ndarray | Records, k: int, threads: int) -> None:
+    n = X.shape[0]
+    parts = [(a, min(a + SHARE, n)) for a in range(0, n, SHARE)]
     each(lambda part: refresh(work, X, k, *part), parts, threads)
 
 
 def _rounds(
-    X: np.ndarray,
+    X: np.ndarray | Records,
     k: int,
     labels: np.ndarray,
     turn: Callable[[Work], Iterator[None]],
@@ -74,7 +80,7 @@ def _rounds(
     least: float = np.inf,
 ) -> Any:
     """Labels; None with a `least` cost that seems out of reach."""
-    work = work_for(rounds_at, None, *X.shape, k)
+    work = work_for(rounds_at, None, *X.shape, k, terms_of(X))
     form_groups(work, X, k, labels)
     before = np.inf
     for number in range(ROUNDS):
@@ -86,7 +92,7 @@ def _rounds(
         if not changes:
             break
         if least < np.inf:
-            cost = sum_of_squares(X, labels)
+            cost = sum_of_squares(rows_of(X), labels)
             if cost - min(before - cost, MOST * cost) > least:
                 return None
             before = cost

@@ -16,7 +16,8 @@ from mag._compiled.lanes import lanes_at, least_lane
 from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NEAREST, NOBODY, find_top, space_in, work_for
 from mag._lib.threads import each
-from mag.methods.distances.blocks import LANES, STEP, bounds, distances, field_at
+from mag.methods.distances.blocks import LANES, bounds, field_at
+from mag.methods.distances.leaves import STEP, distances
 from mag.methods.distances.neighbors import neighbor_lists
 
 NEAR = 16  # records of a list
@@ -130,7 +131,7 @@ def search_outside(work, X, offers, whole, records):
 @called
 def _search(field, point, offers, whole, i, own, reach):
     best, least = NOBODY, offers.length[own]
-    bounds(field, point, NEAREST, part(reach, 0))
+    bounds(None, field, point, NOBODY, NEAREST, part(reach, 0))
     home = field.place[i] // LANES
     for step in range(field.blocks + 1):
         b = home if step == 0 else step - 1
@@ -145,7 +146,7 @@ def _visit(field, b, point, component, own, best, least):
     """The nearest record so far, and how far it is, with those of block b."""
     buffer, ids = scratch(STEP), field.ids[b]
     for first in range(0, field.size[b], STEP):
-        key = distances(field.x[b], first, field.d, point)
+        key = distances(None, field.x[b], first, field.d, point, NOBODY)
         if least_lane(key) <= least:
             buffer[lanes_at(0, STEP)] = key
             for lane in range(first, min(first + STEP, field.size[b])):

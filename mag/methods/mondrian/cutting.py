@@ -1,0 +1,236 @@
+# mypy: ignore-errors
+"""Mondrian over trees: a part is cut into the children of the closest common ancestor of one of its columns.
+
+A number is cut between the two values nearest the median that leave k records on both sides, a category into the
+children that occur.  Children of fewer than k records are pooled, with the smallest of the others while they are too
+few together: the pool is published as if nothing had been cut.  Of all columns the one is cut that lowers the loss
+most: a column loses the share of its range, or the loss of the closest common ancestor, of every record.
+
+Equal values are never divided, so the parts do not depend on the order of the records.
+"""
+
+import itertools
+from collections import namedtuple
+from collections.abc import Callable
+
+import numpy as np
+
+from mag._compiled.jit import called, jit
+from mag._lib.threads import each
+from mag.methods.mondrian.halving import CLEARLY, sort_part
+
+SHARE = 1 << 14  # records that one compiled call may divide
+
+# `values` and `codes` of records; `nodes`, the ancestors of each code from itself to the root; the `loss` of nodes;
+# what a `unit` of each number loses; `columns`, in the order of the table, number j as j, tree c as -1 - c.
+Table = namedtuple("Table", "values codes nodes loss unit columns")
+
+
+def table_of(X, trees):
+    """The columns for compiled functions."""
+    values = np.ascontiguousarray(X[:, trees.numbers])
+    codes = np.empty((len(X), len(trees.columns)), np.int64)
+    levels = np.array([column.levels.shape[1] for column in trees.columns])
+    nodes = np.zeros((sum(len(column.levels) for column in trees.columns), levels.max()), np.int64)
+    loss, row, node = [], 0, 0
+    for c, column in enumerate(trees.columns):
+        m = len(column.levels)
+        codes[:, c] = column.codes + row
+        nodes[row : row + m, : levels[c]] = column.levels + node
+        loss.append(column.loss * column.importance)
+        row, node = row + m, node + column.loss.size
+    ranges = np.ptp(values, axis=0)
+    unit = np.divide(trees.importance, ranges, out=np.zeros(ranges.size), where=ranges > 0)
+    places = [(j, number) for number, j in enumerate(trees.numbers.tolist())]
+    places += [(column.first, -1 - c) for c, column in enumerate(trees.columns)]
+    return Table(values, codes, nodes, np.concatenate(loss), unit, np.array([at for _, at in sorted(places)]))
+
+
+def parts_of_trees(
+    X: np.ndarray,
+    k: int,
+    limit: int,
+    trees,
+    threads: int,
+    progress,
+    allowed: Callable[[np.ndarray], bool] | None = None,
+):
+    """The order of the records and where parts start in it; parts of at most `limit` records are not cut.
+
+    `allowed` says of the numbers of some records whether they may be a part.
+    """
+    n, table = len(X), table_of(X, trees)
+    memory = (np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64))
+    order, cuts = memory[0], memory[-1]
+    cuts[0] = 1
+    large, small = [(0, n)], []
+    while large and not progress.stopped:
+        start, stop = large.pop()
+        if allowed is None and stop - start <= SHARE:
+            small.append((start, stop))
+            continue
+        ends = _ends(table, memory, start, stop, k, limit, allowed or (lambda part: True))
+        cuts[ends[:-1]] = 1
+        large += zip([start, *ends[:-1]], ends, strict=True) if len(ends) > 1 else []
+        progress.step(0.0)
+    share = 2 * threads
+    for a in range(0, len(small), share):
+        if progress.step(a / len(small)):
+            break
+        each(lambda job: divide(table, *memory, *job, k, limit), small[a : a + share], threads)
+    return order, np.flatnonzero(cuts)
+
+
+def _ends(table, memory, start, stop, k, limit, may_be):
+    """Where the parts of order[start:stop] end; the end of all of them where they cannot be cut."""
+    order, _, _, ends, _ = memory
+    best, most = (order[start:stop].copy(), [stop]), 0.0
+    for column in table.columns if stop - start > limit and stop - start >= 2 * k else ():
+        children = list_children(table, *memory, start, stop, k, column)
+        bounds = [start, *ends[start : start + children].tolist()]
+        fit = np.array([b - a >= k and may_be(order[a:b]) for a, b in itertools.pairwise(bounds)], bool)
+        count = pool(*memory, start, stop, k, children, column, fit)
+        gain = gain_of(table, *memory, start, stop, column, count)
+        if gain > most * CLEARLY and (fit.all() or may_be(order[ends[start + count - 2] : stop])):
+            best, most = (order[start:stop].copy(), ends[start : start + count].tolist()), gain
+    order[start:stop] = best[0]
+    return best[1]
+
+
+# ---- compiled
+
+
+@called
+def _level(table, order, start, stop, c):
+    """The lowest level of tree c on which all records have the same node."""
+    first = table.codes[order[start], c]
+    level = 0
+    for p in range(start + 1, stop):
+        code = table.codes[order[p], c]
+        if code != first:
+            while table.nodes[code, level] != table.nodes[first, level]:
+                level += 1
+    return level
+
+
+@called
+def _loss(table, order, start, stop, column):
+    """What each record of order[start:stop] loses in a column."""
+    if column < 0:
+        level = _level(table, order, start, stop, -1 - column)
+        return table.loss[table.nodes[table.codes[order[start], -1 - column], level]]
+    low = high = table.values[order[start], column]
+    for p in range(start + 1, stop):
+        v = table.values[order[p], column]
+        low, high = min(low, v), max(high, v)
+    return (high - low) * table.unit[column]
+
+
+@jit
+def list_children(table, order, spare, values, ends, cuts, start, stop, k, column):
+    """Sort order[start:stop] by child, or divide it at a value; ends[start:] are the ends of these; how many, or 0."""
+    level, count = 0, 0
+    if column < 0:
+        level = _level(table, order, start, stop, -1 - column)
+        if level == 0:
+            return 0
+    for p in range(start, stop):
+        i = order[p]
+        values[0, p] = table.values[i, column] if column >= 0 else table.nodes[table.codes[i, -1 - column], level - 1]
+    sort_part(order, spare, values[0], values[1], start, stop)
+    if column < 0:
+        for p in range(start + 1, stop + 1):
+            if p == stop or values[0, p] != values[0, p - 1]:
+                ends[start + count] = p
+                count += 1
+        return count
+    best = start
+    for p in range(start + k, stop - k + 1):
+        if values[0, p] != values[0, p - 1] and abs(2 * p - start - stop) < abs(2 * best - start - stop):
+            best = p
+    if best > start:
+        ends[start], ends[start + 1], count = best, stop, 2
+    return count
+
+
+@jit
+def pool(order, spare, values, ends, cuts, start, stop, k, children, column, fit):
+    """The children that are not `fit` go to the end of order[start:stop], together; how many parts, 0 if that fails."""
+    pooled = 0
+    for q in range(children):
+        if not fit[q]:
+            pooled += ends[start + q] - (start if q == 0 else ends[start + q - 1])
+    while 0 < pooled < k and column < 0:  # the smallest of the others joins them, the first of equally small ones
+        least, smallest = stop - start + 1, 0
+        for q in range(children):
+            size = ends[start + q] - (start if q == 0 else ends[start + q - 1])
+            if fit[q] and size < least:
+                least, smallest = size, q
+        fit[smallest] = False
+        pooled += least
+    if children == 0 or pooled == stop - start or (column >= 0 and pooled > 0):
+        return 0
+    count, kept, rest, a = 0, start, stop - pooled, start
+    for q in range(children):
+        b = ends[start + q]
+        for p in range(a, b):
+            if fit[q]:
+                spare[kept] = order[p]
+                kept += 1
+            else:
+                spare[rest] = order[p]
+                rest += 1
+        if fit[q]:
+            ends[start + count] = kept
+            count += 1
+        a = b
+    for p in range(start, stop):
+        order[p] = spare[p]
+    if pooled:
+        ends[start + count] = stop
+        count += 1
+    return count
+
+
+@jit
+def gain_of(table, order, spare, values, ends, cuts, start, stop, column, count):
+    """How much less the records lose in a column after it was cut into `count` parts."""
+    whole, gain, a = _loss(table, order, start, stop, column), 0.0, start
+    for q in range(count):
+        b = ends[start + q]
+        gain += (b - a) * (whole - _loss(table, order, a, b, column))
+        a = b
+    return gain
+
+
+@jit
+def divide(table, order, spare, values, ends, cuts, start, stop, k, limit):
+    """Cut order[start:stop], and its parts, until they have at most `limit` records or cannot be cut."""
+    stack = np.empty((stop - start) // k + 1, np.int64)  # ends of parts, the first on top
+    stack[0], depth = stop, 1
+    fit = np.empty(stop - start, np.bool_)
+    while depth > 0:
+        stop = stack[depth - 1]
+        best, most, count = 0, 0.0, 0
+        tries = table.columns.size if stop - start > limit and stop - start >= 2 * k else -1
+        for number in range(tries + 1):  # the best column once more, at the end
+            if number == tries and most == 0.0:
+                break
+            column = table.columns[number] if number < tries else best
+            children, a = list_children(table, order, spare, values, ends, cuts, start, stop, k, column), start
+            for q in range(children):
+                fit[q] = ends[start + q] - a >= k
+                a = ends[start + q]
+            count = pool(order, spare, values, ends, cuts, start, stop, k, children, column, fit)
+            gain = gain_of(table, order, spare, values, ends, cuts, start, stop, column, count)
+            if gain > most * CLEARLY:
+                best, most = column, gain
+        if most > 0.0:
+            depth -= 1
+            for q in range(count - 1, -1, -1):
+                stack[depth] = ends[start + q]
+                depth += 1
+            for q in range(count - 1):
+                cuts[ends[start + q]] = 1
+        else:
+            start, depth = stop, depth - 1
