@@ -72,7 +72,11 @@ def compare(
 
     methods: list[Any] = list(dict.fromkeys(method or ["auto"]))
     special = _special_options(methods, opt.parse_method_options(option or []), seed, time_limit)
-    choices: dict[str, Any] = {"aggregate": aggregate, "missing": missing, "small_strata": small_strata}
+    choices: dict[str, Any] = {
+        "aggregate": opt.parse_aggregates(aggregate or [], column),
+        "missing": missing,
+        "small_strata": small_strata,
+    }
     with bar("comparing", quiet) as progress:
         comparison = compare_methods(
             frame,

@@ -61,6 +61,8 @@ def mask(
     ] = None,
     aggregate: opt.Aggregate = None,
     hierarchy: opt.Hierarchies = None,
+    order: opt.Order = None,
+    importance: opt.Importance = None,
     standardize: Annotated[
         bool | None,
         typer.Option(
@@ -122,7 +124,7 @@ def mask(
     Examples:
     mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name
     mag mask survey.sav -o out.csv -k 3 -c income --null income=-9,-8 --missing group --small-strata suppress
-    mag mask people.csv -o out.csv -k 5 -c age -c education --hierarchy education=education.csv --drop name
+    mag mask people.csv -o out.csv -k 5 -c age -c job -c degree --hierarchy job=jobs.csv --order degree=low,mid,high
     mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
     """
     if out is None and not dry_run:
@@ -133,17 +135,16 @@ def mask(
     _check_roles(read, roles)
     options: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
-        "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
+        "standardize": standardize, "missing": missing, "small_strata": small_strata,
         "shuffle": shuffle, "random_state": seed,
         "threads": threads, "time_limit": time_limit,
         "round": opt.parse_integers("--round", decimals) if decimals else None,
-        "hierarchies": opt.parse_hierarchies(hierarchy or [], column) or None,
     }  # fmt: skip
-    options |= opt.parse_method_options(option or [])
+    categories, by_column = opt.parse_categories(column, aggregate, hierarchy, order, importance)
+    numbers = [name for name in column if name not in categories]
+    options |= by_column | opt.parse_method_options(option or [])
     if weights is not None and weights not in [*roles["--keep"], *roles["--drop"]]:
         raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
-    trees = list(options["hierarchies"] or ())
-    numbers = [name for name in column if name not in trees]
     group_size, before = opt.parse_integers("-k", k), _stamp(source)
     in_memory = dry_run or report or withheld or prove_input or text_layout.has_codes
     if out is not None and not in_memory and _by_column([read, *written], options):
@@ -159,7 +160,7 @@ def mask(
     salt = secrets.token_bytes(32) if prove_input else None
     with ThreadPoolExecutor(1) as aside:  # hashes while others work
         proof = None if salt is None or dry_run else aside.submit(digest, source, salt)
-        frame, meta = read_table(read, numbers, [*trees, *roles["--by"], *roles["--keep"]], weights)
+        frame, meta = read_table(read, numbers, [*roles["--by"], *roles["--keep"]], weights, categories)
         note_codes(frame, numbers, group_size, quiet)
         if weights is not None:
             options["weights"] = read_weights(read, weights)
@@ -178,13 +179,13 @@ def mask(
         if not dry_run:
             with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
                 [target], drafts = written, dict(zip(targets, paths, strict=True))
-                stored = target.write(release.data, numbers, meta, drafts["out"])
+                stored = target.write(release.data, numbers, meta, drafts["out"], categories)
                 if report is not None:
                     release.report(drafts["report"])
                 if withheld is not None:
                     write_withheld(drafts["withheld"], release.withheld_rows().tolist())
                 if target.format.text:  # the count needs memory, too
-                    stored = columns_of(stored, trees + roles["--by"] + roles["--keep"])
+                    stored = columns_of(stored, categories + roles["--by"] + roles["--keep"])
                 del release, frame
                 hashed = aside.submit(digest, drafts["out"])
                 manifest["verified"] = verify_file(target, drafts["out"], guarantee, stored)

@@ -12,7 +12,7 @@ from mag.frames.arrays import ArrayColumn
 from mag.frames.base import Column, SeriesColumn
 from mag.frames.objects import is_missing
 from mag.frames.units import some
-from mag.hierarchy import Hierarchy
+from mag.hierarchy import Hierarchy, text_of
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,14 @@ def categories_of(column: Column, name: Any, tree: Any = None, order: list[Any] 
         there = there[np.array(sorted(range(there.size), key=lambda i: _rank(labels[there[i]])), np.int64)]
     else:
         rank = {label: place for place, label in enumerate(order)}
-        if unknown := [place for place in there.tolist() if labels[place] not in rank]:
+        ranks = [rank.get(label, rank.get(text_of(label), -1)) for label in (labels[place] for place in there.tolist())]
+        if unknown := [place for place, own in zip(there.tolist(), ranks, strict=True) if own < 0]:
             records = int(np.isin(codes, unknown).sum())
             raise ValueMistake(
                 f"order[{name!r}] must hold every value of the column; {len(unknown)} values of {records} records are "
                 "not in it."
             )
-        there = there[np.argsort([rank[labels[place]] for place in there.tolist()], kind="stable")]
+        there = there[np.argsort(ranks, kind="stable")]
     number = np.zeros(len(labels), np.int64)
     number[there] = np.arange(there.size)
     values, kept = number[codes], [labels[place] for place in there.tolist()]

@@ -1,7 +1,7 @@
 """A table in memory: check, then read → stratify → group → mask → build → recount → publish."""
 
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from mag.frames.categories import Categories, categories_of, is_category, order_
 from mag.frames.units import Refused, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.table._aggregate import AGGREGATES, representatives
-from mag.table._categories import generalized_columns, mask_categories, mask_range
+from mag.table._categories import ALLOWED, generalized_columns, mask_categories, mask_range
 from mag.table._grouping import TableGroups, group_each, group_jointly
 from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
 from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
@@ -98,11 +98,12 @@ def read(frame: Frame, request: Request) -> Columns:
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
-    """Numbers, or nominal or ordinal categories, with a hierarchy or without."""
+    """Numbers, or nominal or ordinal categories, with a hierarchy or without; numbers with a mode are codes."""
     tree = name in (options.hierarchies or ())
     ordered = name in (options.order or ())
     column = frame.column(name)
-    if not (tree or ordered or is_category(column)):
+    how = options.aggregate.get(name) if isinstance(options.aggregate, Mapping) else None
+    if not (tree or ordered or how in ALLOWED["nominal"] or is_category(column)):
         return "number"
     scale = "ordinal" if ordered or order_of(column) is not None else "nominal"
     return f"{scale} with a hierarchy" if tree else scale

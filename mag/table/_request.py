@@ -156,6 +156,8 @@ def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, st
     ranged = not single or scope == "joint"
     aggregate = options.aggregate
     if isinstance(aggregate, Mapping):
+        if single and len(columns) > 1:
+            raise ValueMistake("aggregate must be one for all columns with scope='per-column'; got a dictionary.")
         aggregate = aggregate.get(columns[0]) if len(columns) == 1 else None
     ks = sizes_by_column(options.k, columns, scope)
     checks.one_of("method", method, ["auto", *METHODS])
