@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import mag
+import mag.assess
 from mag.cli import main
 from mag.files import File
 from tests.test_hierarchy import JOBS
@@ -74,7 +75,7 @@ MISTAKES = {
     "--aggregate must be one of them for all columns, or NAME=HOW, of a column of -c; got 'mean'.": [
         "--aggregate", "mean", "--aggregate", "job=mode",
     ],
-    "--aggregate must name a column once; 'job' is named twice.": ["--aggregate", "job=mode", "--aggregate", "job=mode"],
+    "--aggregate must name a column once; 'job' is named twice.": ["--aggregate", "job=mode"] * 2,
     "--order must be NAME=A,B,..., of a column of -c; got 'low,high'.": ["--order", "low,high"],
     "--order must list different categories; got degree=low,low.": ["--order", "degree=low,low"],
     "--importance must be NAME=NUMBER, of a column of -c; got 'age=much'.": ["--importance", "age=much"],
@@ -185,3 +186,267 @@ def test_labels_and_declared_missing_values_of_spss_follow_categories(tmp_path):
     assert set(meta.variable_value_labels["degree"]) == set(out["degree"].to_list())  # of published values only
     assert "job" not in meta.variable_value_labels
     assert out.group_by("job", "degree", "party").len()["len"].min() >= 4
+
+
+# ---- distances
+
+
+def naive_distance(x, y, tree):
+    """The loss of the closest common ancestor, by the rows of the tree."""
+    leaf = next(row for row in tree if row[0] == x)
+    label = next(label for label in leaf if any(label in row[row.index(y) :] for row in tree if y in row))
+    below = {row[0] for row in tree if label in row}
+    return len(below) / len(tree) if len(below) > 1 else 0.0
+
+
+def naive_linkage(squares, masked):
+    """Expected, possible and certain links, by all pairs."""
+    n = len(masked)
+    expected = possible = certain = 0
+    for i in range(n):
+        nearest = [j for j in range(n) if squares[i][j] <= min(squares[i]) * (1 + 1e-9)]
+        if any(masked[j] == masked[i] for j in nearest):
+            expected, possible, certain = expected + 1 / len(nearest), possible + 1, certain + (len(nearest) == 1)
+    return expected / n, possible / n, certain / n
+
+
+@pytest.mark.parametrize("standardize", [True, False, "range"])
+@pytest.mark.parametrize("seed", range(3))
+def test_linkage_of_mixed_records_by_all_pairs(seed, standardize):
+    table = people(40, seed).drop("name")
+    names = ["age", "job", "degree", "party"]
+    release = mag.microaggregate(
+        table, 2 + seed, names, hierarchies={"job": TREE}, order={"degree": LEVELS},
+        aggregate={"degree": ["median", "range", "max"][seed], "age": ["mean", "range", "range"][seed]},
+    )  # fmt: skip
+    before, after = table.select(names).rows(), release.data.select(names).rows()
+
+    def ends(cell, read):
+        if isinstance(cell, str) and cell.startswith("["):
+            return [read(part) for part in cell.strip("[]").split(", ")]
+        return [read(cell), read(cell)]
+
+    def hull(value, cell, read):
+        low, high = ends(cell, read)
+        return max(read(value), high) - min(read(value), low)
+
+    def squares(record, masked):
+        """Of every column, the squared distance of a record from a masked one."""
+        return [
+            hull(record[0], masked[0], float) ** 2,
+            naive_distance(record[1], masked[1], JOBS),
+            hull(record[2], masked[2], lambda word: LEVELS.index(word) / 2) ** 2,
+            float(record[3] != masked[3]),
+        ]
+
+    own = np.array([[squares(one, other) for other in before] for one in before])
+    units = own.mean(axis=(0, 1)) / 2 if standardize is True else np.ones(4)
+    if standardize == "range":
+        units = np.array([(table["age"].max() - table["age"].min()) ** 2, 1, 1, 1])
+    far = [[sum(np.array(squares(one, other)) / units) for other in after] for one in before]
+    linkage = mag.privacy.distance_linkage(
+        table.select(names), release.data.select(names), hierarchies={"job": TREE}, order={"degree": LEVELS},
+        standardize=standardize,
+    )  # fmt: skip
+    assert (linkage.expected, linkage.possible, linkage.certain) == pytest.approx(naive_linkage(far, after))
+    assert linkage.expected <= 1 / (2 + seed)
+
+
+def test_standard_deviations_are_those_that_records_are_grouped_by():
+    from mag.frames import frame_of
+    from mag.frames.categories import categories_of
+    from mag.hierarchy.mixed import read_scales
+
+    table = people(50).select("job", "degree", "party")
+    scales = read_scales(table, table, {"job": TREE}, {"degree": LEVELS})
+    for scale, (tree, order) in zip(scales, [(TREE, None), (None, LEVELS), (None, None)], strict=True):
+        column = categories_of(frame_of(table).column(scale.name), scale.name, tree, order)
+        points = column.embedding()[column.values]
+        assert scale.variance() == pytest.approx(points.var(axis=0).sum())
+        every = np.arange(50)
+        assert scale.squared(every, every) == pytest.approx(np.square(points[:, None] - points[None]).sum(axis=2))
+        assert not scale.apart().any()
+
+
+def test_frames_of_numbers_are_arrays_of_numbers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2)).round(1)
+    Y = X.round()
+    frames = [pl.DataFrame({"a": table[:, 0], "b": table[:, 1]}) for table in (X, Y)]
+    assert mag.privacy.distance_linkage(*frames) == mag.privacy.distance_linkage(X, Y)
+    assert mag.privacy.rank_linkage(*frames) == mag.privacy.rank_linkage(X, Y)
+    assert mag.assess.risk(*frames) == mag.assess.risk(X, Y)
+    for key, value in mag.assess.utility(X, Y).items():
+        assert mag.assess.utility(*frames)[key] == pytest.approx(value)
+
+
+def test_ranks_of_ordered_categories_are_ranks():
+    before, after = ["low", "high", "middle", "low"], ["low", "high", "high", "low"]
+    numbers = [[LEVELS.index(word) for word in words] for words in (before, after)]
+    linkage = mag.privacy.rank_linkage({"x": before}, {"x": after}, order={"x": LEVELS})
+    assert linkage == mag.privacy.rank_linkage(*numbers)
+    with pytest.raises(ValueError, match="must hold values that have an order; 'x' have none"):
+        mag.privacy.rank_linkage({"x": before}, {"x": after})
+
+
+def test_gower_distances_of_generalized_records_are_the_penalty():
+    table = people(80).drop("name")
+    names = ["age", "job", "degree"]
+    release = mag.microaggregate(
+        table, 3, names, rest="drop", hierarchies={"job": TREE}, order={"degree": LEVELS},
+        aggregate={"age": "range", "degree": "range"},
+    )  # fmt: skip
+    options = {"hierarchies": {"job": TREE}, "order": {"degree": LEVELS}}
+    far = mag.metrics.gower_distance(table.select(names), release.data.select(names), **options)
+    assert far == pytest.approx(release.ncp())
+    assert far == pytest.approx(
+        mag.metrics.ncp(table.select(names), release.grouping.labels, normalized=True, **options)
+    )
+    assert release.utility()["gower_distance"] == pytest.approx(far)
+
+
+def test_total_variation_by_hand():
+    jobs = ["baker", "painter", "dentist", "surgeon"]
+    flat = mag.metrics.total_variation(jobs, ["baker", "baker", "dentist", "surgeon"])
+    assert flat == 0.25
+    crafts = sum(row[1] == "crafts" for row in JOBS)
+    spread = mag.metrics.total_variation(jobs, ["crafts", "crafts", "dentist", "surgeon"], hierarchies={0: TREE})
+    below = [2 / crafts if row[1] == "crafts" else 0 for row in JOBS]
+    own = [sum(job == row[0] for job in jobs) * (row[1] == "crafts") for row in JOBS]
+    assert spread == pytest.approx(np.abs(np.subtract(below, own)).sum() / 2 / 4)
+    ranked = mag.metrics.total_variation(["low", "low", "high"], ["[low, high]", "low", "high"], order={0: LEVELS})
+    assert ranked == pytest.approx((abs(2 - 4 / 3) + 1 / 3 + 1 / 3) / 2 / 3)
+    with pytest.raises(ValueError, match="must hold a column of categories"):
+        mag.metrics.total_variation([1, 2], [1, 2])
+
+
+def test_the_penalty_of_used_leaves():
+    tree = mag.Hierarchy.flat(["a", "b", "c", "d"])
+    values, groups = ["a", "b", "a", "a"], [0, 0, 1, 1]
+    assert mag.metrics.ncp(values, groups, hierarchies={0: tree}, normalized=True) == 0.5
+    half = mag.Hierarchy.from_levels([["a", "x", "*"], ["b", "x", "*"], ["c", "y", "*"], ["d", "y", "*"]])
+    assert mag.metrics.ncp(values, groups, hierarchies={0: half}, normalized=True) == 0.25
+    assert mag.metrics.ncp(values, groups, hierarchies={0: half}, leaves="used", normalized=True) == 0.5
+    release = mag.microaggregate({"x": values, "g": groups}, 2, "x", by="g", hierarchies={"x": half})
+    assert (release.ncp(), release.ncp("used")) == (0.25, 0.5)
+    with pytest.raises(ValueError, match="leaves must be one of"):
+        release.ncp("some")
+
+
+SECRET = {"x": ["baker", "baker", "secret"], "y": [1, 2, 3]}
+UNKNOWN = {
+    "hierarchies['x'] must have every value as a leaf; 1 distinct values are none.": (
+        SECRET, SECRET, {"x": TREE}, None,
+    ),
+    "column 'x' of masked must hold labels of hierarchies['x']; 1 distinct values are none.": (
+        {"x": ["baker"] * 3}, {"x": SECRET["x"]}, {"x": TREE}, None,
+    ),
+    "order['x'] must hold every value of the column; 1 distinct values are not in it.": (
+        SECRET, SECRET, None, {"x": ["baker"]},
+    ),
+    "column 'x' of masked must hold categories of order['x'] or ranges of them; 1 distinct values are neither.": (
+        {"x": ["baker"] * 3}, {"x": SECRET["x"]}, None, {"x": ["baker"]},
+    ),
+    "column 'y' of masked must hold numbers or ranges such as [20, 39]; 2 distinct values are neither.": (
+        {"y": [1, 2, 3]}, {"y": ["secret", "[1, 2]", "[1, secret]"]}, None, None,
+    ),
+    "original contains 1 missing values in column 'x'; drop them first.": (
+        {"x": ["secret", None]}, {"x": ["secret", "secret"]}, None, None,
+    ),
+    "hierarchies must map columns to trees; got 'secret'.": (SECRET, SECRET, "secret", None),
+    "order must map columns to lists of categories; got 'secret'.": (SECRET, SECRET, None, "secret"),
+    "order must name columns of original; got 'z'.": (SECRET, SECRET, None, {"z": []}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", UNKNOWN)
+def test_no_measure_quotes_a_value(sentence):
+    before, after, hierarchies, order = UNKNOWN[sentence]
+    for measure in (mag.privacy.distance_linkage, mag.metrics.gower_distance, mag.metrics.total_variation):
+        with pytest.raises(mag.Mistake) as error:
+            measure(before, after, hierarchies=hierarchies, order=order)
+        assert str(error.value) == sentence
+        assert error.value.__cause__ is None
+
+
+def test_dates_and_their_ranges_are_numbers():
+    days = np.array(["2026-01-01", "2026-01-03", "2026-01-11"], "M8[D]")
+    masked = np.array(["[2026-01-01, 2026-01-03]", "[2026-01-01, 2026-01-03]", "2026-01-11"], object)
+    assert mag.metrics.gower_distance({"d": days}, {"d": masked}) == pytest.approx(2 * 0.2 / 3)
+
+
+# ---- risk and utility of a release
+
+
+def test_incomplete_records_are_left_out_and_counted():
+    gaps = pl.int_range(60) % 10 == 0
+    table = people(60).with_columns(pl.when(gaps).then(None).otherwise(pl.col("party")).alias("job"))
+    release = mag.microaggregate(
+        table, 3, ["age", "job"], rest="drop", missing="group", aggregate={"job": "mode", "age": "mean"}
+    )
+    for measures in (release.risk(), release.utility()):
+        assert (measures["records"], measures["incomplete_records"]) == (54, 6)
+    assert release.risk()["k_anonymity"] >= 3
+
+
+def test_a_release_without_numbers_has_risk_and_utility():
+    release = mag.microaggregate(
+        people(60), 4, ["job", "degree"], rest="drop", hierarchies={"job": TREE}, order={"degree": LEVELS}
+    )
+    risk, utility = release.risk(), release.utility()
+    assert risk["k_anonymity"] == release.guarantee.smallest
+    assert risk["distance_linkage"] <= 1 / 4
+    assert "sd_interval_disclosure" not in risk
+    assert "Intervals look at numbers only: job, degree are left out." in risk["notes"]
+    assert "Ranks look at values that have an order only: job is left out." in risk["notes"]
+    assert "information_loss" not in utility
+    assert list(utility["gower_distance_by_column"]) == ["job", "degree"]
+    assert utility["ncp"] == release.ncp()
+
+
+def test_ranges_of_durations_are_left_out():
+    table = {"t": np.arange(12).astype("m8[h]"), "y": np.arange(12.0)}
+    release = mag.microaggregate(table, 3, ["t", "y"], aggregate={"t": "range"})
+    assert "Ranges of durations are left out: t." in release.risk()["notes"]
+    assert "information_loss" in release.utility()
+
+
+# ---- the commands
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.parquet", "in.sav"])
+def test_risk_and_utility_of_files_are_those_of_the_release(name, tmp_path, capsys):
+    table = people()
+    if name.endswith("csv"):
+        table.write_csv(tmp_path / name)
+    else:
+        stored(tmp_path, name, table)
+    out = name.replace("in", "out")
+    trees, order = ["--hierarchy", f"job={tmp_path / 'jobs.csv'}"], ["--order", "degree=low,middle,high"]
+    words = [*trees, *OPTIONS]
+    assert mask(tmp_path, *COLUMNS, *words, source=name, out=out) == 0
+    release = mag.microaggregate(
+        table, 3, ["age", "job", "degree", "party"], drop="name", hierarchies={"job": TREE},
+        order={"degree": LEVELS}, aggregate={"party": "mode", "age": "range"},
+    )  # fmt: skip
+    columns = ["-c", "age", "-c", "job", "-c", "degree", "-c", "party", *trees, *order, "--category", "party"]
+    for command, expected in (("risk", release.risk()), ("utility", release.utility())):
+        capsys.readouterr()
+        assert main([command, str(tmp_path / name), str(tmp_path / out), *columns, "--json"]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        for key, value in expected.items():
+            assert printed[key] == (pytest.approx(value) if key != "notes" else value), key
+    assert main(["utility", str(tmp_path / name), str(tmp_path / out), *columns]) == 0
+    shown = capsys.readouterr().out
+    assert "change of frequencies of job" in shown
+    assert "Note: Information loss" in shown
+
+
+def test_categories_must_be_declared_in_two_files(tmp_path, capsys):
+    people().write_csv(tmp_path / "in.csv")
+    both = [str(tmp_path / "in.csv")] * 2
+    assert main(["risk", *both, "-c", "party"]) == 2
+    assert "categories need --hierarchy, --order or --category" in " ".join(capsys.readouterr().err.split())
+    assert main(["risk", *both, "--category", "party"]) == 0
+    assert main(["risk", both[0], "--qi", "party", "--category", "party"]) == 2
+    assert "are used with two files only" in capsys.readouterr().err

@@ -65,8 +65,13 @@ Aggregate = Annotated[
 By = Annotated[
     list[str] | None, column_option("A stratum column: groups never mix its values, which stay. Repeatable.", "--by")
 ]
+Category = Annotated[
+    list[str] | None,
+    column_option("A column of categories without hierarchy or order. Repeatable.", "--category"),
+]
 Column = Annotated[
-    list[str] | None, column_option("A numeric column to look at (default: all). Repeatable.", "--column", "-c")
+    list[str] | None,
+    column_option("A column to look at (default: all numbers, and declared categories). Repeatable.", "--column", "-c"),
 ]
 ToMask = Annotated[
     list[str],

@@ -38,17 +38,26 @@ class Categories:
         missing = None if self.missing is None else some(self.missing[rows])
         return Categories(self.values[rows], missing, self.first, self.labels, self.ordered, self.tree, self.leaves)
 
-    def penalty(self, labels: np.ndarray) -> float:
+    def cells(self) -> np.ndarray:
+        """The values, None where they are missing."""
+        values = np.empty(len(self.labels) + 1, object)
+        values[:-1] = self.labels
+        return values[self.values if self.missing is None else np.where(self.missing, -1, self.values)]
+
+    def penalty(self, labels: np.ndarray, used: bool = False) -> float:
         """The mean loss of the records in groups of these numbers: that of the group's closest common ancestor.
 
         Without a tree it is the share of all ranks that the group spans, or 1 where its categories differ; 0 where a
-        cell is missing.
+        cell is missing.  `used`: of the tree's leaves only those that occur count.
         """
         there = np.ones(labels.size, bool) if self.missing is None else ~self.missing
         groups, sizes = np.unique(labels[there], return_inverse=True, return_counts=True)[1:]
         codes = self.values[there]
         if self.tree is not None and self.leaves is not None:
-            losses = self.tree.loss[self.tree.common_ancestors(self.leaves[codes], groups)]
+            leaves = self.leaves[codes]
+            losses = (self.tree.used_loss(leaves) if used else self.tree.loss)[
+                self.tree.common_ancestors(leaves, groups)
+            ]
         else:
             low, high = np.full(sizes.size, len(self.labels)), np.zeros(sizes.size, np.int64)
             np.minimum.at(low, groups, codes)

@@ -258,6 +258,19 @@ class Hierarchy:
 
         return np.fromiter(map(leaf, values), np.int64, len(values))
 
+    def find_nodes(self, cells: list[Any]) -> np.ndarray:
+        """The node that every published cell is a label of, or the leaf of a value; -1 where it is neither.
+
+        A label that stays over levels is its lowest node.
+        """
+        nodes: dict[str, int] = {}
+        for node, label in enumerate(self.labels):
+            nodes.setdefault(text_of(label), node)
+        found = np.array([nodes.get(text_of(cell), -1) for cell in cells], np.int64)
+        rest = np.flatnonzero(found < 0)
+        found[rest] = self.find([cells[place] for place in rest.tolist()])
+        return found
+
     def leaf_of(self, option: str, values: np.ndarray) -> np.ndarray:
         """The leaf of every value; a value without one is a mistake."""
         listed = values.tolist()
@@ -276,6 +289,12 @@ class Hierarchy:
             lowest, highest = np.minimum.reduceat(here, starts), np.maximum.reduceat(here, starts)
             ancestors = np.where(lowest == highest, lowest, ancestors)
         return ancestors
+
+    def used_loss(self, leaves: np.ndarray) -> np.ndarray:
+        """For every node, the share below it of those leaves that occur here; 0 for a node above a single one."""
+        used = self.levels[np.unique(leaves)]
+        below = np.bincount(used.ravel(), minlength=len(self.labels))
+        return np.where(below > 1, below / max(len(used), 1), 0.0)
 
     @cached_property
     def children(self) -> dict[int, list[int]]:
