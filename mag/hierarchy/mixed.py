@@ -7,6 +7,7 @@ of the range.
 
 import contextlib
 import datetime
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -239,12 +240,11 @@ def _on_ranks(name: Hashable, x: np.ndarray, y: np.ndarray, order: list[Any]) ->
         raise ValueMistake(
             f"order[{name!r}] must hold every value of the column; {unknown} distinct values are not in it."
         )
-
-    def rank(cell: Any) -> float | None:
-        place = int(ranks_of(order, [cell])[0])
-        return None if place < 0 else float(place)
-
-    low, high = _ends(y, rank, f"column {name!r} of masked must hold categories of order[{name!r}] or ranges of them")
+    low, high = _ends(
+        y,
+        lambda cell: _rank(order, cell),
+        f"column {name!r} of masked must hold categories of order[{name!r}] or ranges of them",
+    )
     last = max(len(order) - 1, 1)
     return Interval(name, ranks / last, low / last, high / last, 1.0, len(order))
 
@@ -282,6 +282,38 @@ def _point(cell: Any) -> float | None:
         moment = datetime.datetime.fromisoformat(cell)
         return moment.replace(tzinfo=moment.tzinfo or datetime.UTC).timestamp()
     return None
+
+
+def middles(cells: np.ndarray) -> np.ndarray:
+    """The middles of published ranges of numbers or dates, NaN where they are missing."""
+    there = ~is_absent(cells)
+    found = np.full(cells.size, np.nan)
+    if there.any():
+        low, high = _ends(cells[there], _point, "published cells must be numbers or ranges such as [20, 39]")
+        found[there] = low / 2 + high / 2
+    return found
+
+
+def labels_in_order(tree: Hierarchy | None, order: Sequence[Any], cells: Sequence[Any]) -> list[str]:
+    """The labels of published cells: siblings of a tree side by side and their parent after them, or by rank."""
+    distinct = [cell for cell in dict.fromkeys(cells) if cell is not None and cell == cell]
+    if tree is not None and (nodes := tree.find_nodes(distinct)).size and (nodes >= 0).all():
+        paths = [[node for node in path if node >= 0][::-1] for path in _paths(tree)[nodes].tolist()]
+        keys: list[Any] = [(*path, len(tree.labels)) for path in paths]
+    elif order:
+        ends = _ends(
+            np.array(distinct, object), lambda cell: _rank(order, cell), "cells must be categories of the order"
+        )
+        keys = list(zip(*(side.tolist() for side in ends), strict=True))
+    else:
+        counts = Counter(cells)
+        keys = [-counts[cell] for cell in distinct]
+    return [text_of(distinct[place]) for place in sorted(range(len(distinct)), key=keys.__getitem__)]
+
+
+def _rank(order: Sequence[Any], cell: Any) -> float | None:
+    place = int(ranks_of(list(order), [cell])[0])
+    return None if place < 0 else float(place)
 
 
 def _on_tree(name: Hashable, x: np.ndarray, y: np.ndarray, tree: Hierarchy) -> Tree:

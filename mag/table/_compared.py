@@ -2,12 +2,16 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mag.frames import Frame
 from mag.frames.categories import Categories
+from mag.hierarchy.mixed import labels_in_order, middles
+
+if TYPE_CHECKING:
+    from mag.report import Category
 
 Numbers = Mapping[Hashable, np.ndarray]
 
@@ -20,6 +24,22 @@ class Compared:
     masked: Any
     options: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    codes: Mapping[Hashable, Categories] = field(default_factory=dict)
+    ranges: Mapping[Hashable, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def categories(self, generalized: Sequence[Hashable]) -> "dict[Hashable, Category]":
+        """Columns of categories as the report takes them."""
+        from mag.report import Category
+
+        return {
+            name: Category(
+                before=self.original[name],
+                after=self.masked[name],
+                order=labels_in_order(own.tree, own.labels if own.ordered else [], self.masked[name].tolist()),
+                generalized=name in generalized,
+            )
+            for name, own in self.codes.items()
+        }
 
     def with_notes(self, measures: dict[str, Any]) -> dict[str, Any]:
         """Measures and what is to be said of them."""
@@ -39,6 +59,7 @@ def compare_cells(
     before, after = dict(numbers[0]), dict(numbers[1])
     trees: dict[Hashable, Any] = {}
     order: dict[Hashable, Any] = {}
+    ranges: dict[Hashable, tuple[np.ndarray, np.ndarray]] = {}
     left_out = []
     for name in names:
         if name in numbers[0]:
@@ -50,6 +71,7 @@ def compare_cells(
                 left_out.append(str(name))
                 continue
             before[name], after[name] = units.floats()[rows], cells
+            ranges[name] = before[name], middles(cells)
             continue
         own = categories[name]
         before[name], after[name] = own.cells(), cells
@@ -61,7 +83,8 @@ def compare_cells(
     kept = [name for name in names if name in before]
     notes = (f"Ranges of durations are left out: {', '.join(left_out)}.",) if left_out else ()
     options = {"hierarchies": trees, "order": order}
-    return Compared({name: before[name] for name in kept}, {name: after[name] for name in kept}, options, notes)
+    original, masked = ({name: table[name] for name in kept} for table in (before, after))
+    return Compared(original, masked, options, notes, categories, ranges)
 
 
 def _objects(cells: Sequence[Any]) -> np.ndarray:

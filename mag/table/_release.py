@@ -279,8 +279,10 @@ class Release(Generic[Table]):
 
     @cached_property
     def _kinds(self) -> dict[Hashable, str]:
-        published = frame_of(self.data)
-        return {name: published.column(name).units().kind for name in self._number_columns}
+        published, source = frame_of(self.data), self._source
+        kinds = {name: published.column(name).units().kind for name in self._number_columns}
+        assert source is not None
+        return kinds | {name: source.column(name).units().kind for name in self._compared.ranges}
 
     @cached_property
     def _compared(self) -> Compared:
@@ -383,17 +385,24 @@ class Release(Generic[Table]):
         list of matplotlib.axes.Axes
             One for each column.
         """
-        from mag.report import draw_distribution
+        from mag.report import draw_distribution, draw_levels
 
         before, after = self.numbers()
-        names = list(before if columns is None else columns)
+        pairs = {name: (before[name], after[name]) for name in before} | dict(self._compared.ranges)
+        levels = self._compared.categories(self.guarantee.generalized)
+        names = [name for name in self.guarantee.columns if name in pairs or name in levels]
+        names = names if columns is None else list(columns)
         for name in names:
-            if name not in before:
+            if name not in pairs and name not in levels:
                 raise ValueMistake(f"columns must be among the masked ones; got {name!r}.")
         k = self.guarantee.k
         every = new_axes(len(names))
         for axes, name in zip(every, names, strict=True):
-            draw_distribution(axes, str(name), before[name], after[name], k[name] if isinstance(k, dict) else k)
+            least = k[name] if isinstance(k, dict) else k
+            if name in levels:
+                draw_levels(axes, str(name), levels[name], least)
+            else:
+                draw_distribution(axes, str(name), *pairs[name], least)
         return every
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> pathlib.Path:
@@ -401,7 +410,7 @@ class Release(Generic[Table]):
         from mag.report import Facts, write
 
         before, after = self.numbers()
-        utility = {name: value for name, value in self.utility().items() if not isinstance(value, dict)}
+        compared = self._compared
         facts = Facts(
             title=title or "Microaggregation report",
             guarantee=str(self.guarantee),
@@ -412,7 +421,9 @@ class Release(Generic[Table]):
             masked=after,
             labels=self.grouping.labels,
             kinds={name: "datetime" for name, kind in self._kinds.items() if kind == "datetime"},
-            utility=utility,
+            categories=compared.categories(self.guarantee.generalized),
+            ranges=compared.ranges,
+            utility=self.utility(),
             risk=self.risk(),
             by=self.guarantee.by,
             untouched=self.guarantee.kept,
