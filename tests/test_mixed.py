@@ -450,3 +450,56 @@ def test_categories_must_be_declared_in_two_files(tmp_path, capsys):
     assert main(["risk", *both, "--category", "party"]) == 0
     assert main(["risk", both[0], "--qi", "party", "--category", "party"]) == 2
     assert "are used with two files only" in capsys.readouterr().err
+
+
+# ---- comparisons
+
+
+def test_compare_takes_categories():
+    table = people(80)
+    options = {"hierarchies": {"job": TREE}, "order": {"degree": LEVELS}, "importance": {"job": 2}}
+    comparison = mag.compare(
+        table, [3, 5], ["age", "job", "degree"], methods=["mdav", "ona_star"], standardize="range", **options
+    )
+    assert len(comparison.rows) == 4
+    for row in comparison.rows:
+        release = mag.microaggregate(
+            table, row["k"], ["age", "job", "degree"], rest="drop", method=row["method"], standardize="range",
+            random_state=0, **options,
+        )  # fmt: skip
+        utility, risk = release.utility(propensity=False), release.risk()
+        assert row["ncp"] == release.ncp()
+        assert row["total_variation"] == utility["total_variation"]
+        assert row["information_loss"] == utility["information_loss"]
+        assert row["distance_linkage"] == risk["distance_linkage"]
+    pytest.importorskip("matplotlib")
+    assert comparison.plot().get_xlabel() == "normalized certainty penalty, %"
+
+
+def test_compare_of_one_column_of_categories_uses_the_methods():
+    table = people(60)
+    comparison = mag.compare(table, 3, "job", methods=["mdav", "ona_star"], hierarchies={"job": TREE})
+    assert list(comparison["method"]) == ["mdav", "ona_star"]
+    assert "information_loss" not in comparison
+    assert "sd_interval_disclosure" not in comparison
+    codes = table.with_columns(pl.col("age") // 30)
+    coded = mag.compare(codes, 3, "age", methods="mdav", aggregate={"age": "mode"})
+    assert coded.rows[0]["ncp"] >= 0
+    with pytest.raises(ValueError, match="hierarchies must name columns that are masked; got 'job'"):
+        mag.compare(table, 3, "age", hierarchies={"job": TREE})
+
+
+def test_the_command_compares_categories(tmp_path, capsys):
+    people(80).write_csv(tmp_path / "in.csv")
+    TREE.to_arx(tmp_path / "jobs.csv")
+    words = ["compare", str(tmp_path / "in.csv"), "-c", "age", "-c", "job", "-c", "party", "-k", "3", "-m", "mdav"]
+    words += ["--hierarchy", f"job={tmp_path / 'jobs.csv'}", "--aggregate", "party=mode", "--importance", "party=0.5"]
+    assert main([*words, "--json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)["rows"]
+    release = mag.microaggregate(
+        people(80), 3, ["age", "job", "party"], rest="drop", method="mdav", hierarchies={"job": TREE},
+        aggregate={"party": "mode"}, importance={"party": 0.5},
+    )  # fmt: skip
+    assert row["penalty, %"] == pytest.approx(100 * release.ncp())
+    assert main(words[:-4]) == 2
+    assert "column 'party' holds text" in capsys.readouterr().err
