@@ -44,6 +44,12 @@ class Scale:
         """Half of the mean squared distance of two records' values."""
         raise NotImplementedError
 
+    def unit(self, standardize: bool | str) -> float:
+        """What distances are divided by: the standard deviation, with "range" that of numbers; 1 where it is 0."""
+        if standardize is True:
+            return float(np.sqrt(self.variance())) or 1.0
+        return (self.extent or 1.0) if standardize == "range" and isinstance(self, Interval) else 1.0
+
 
 @dataclass(frozen=True)
 class Interval(Scale):
@@ -152,10 +158,16 @@ def is_plain(*tables: Any) -> bool:
     return True
 
 
-def read_scales(original: Any, masked: Any, hierarchies: Any = None, order: Any = None) -> list[Scale]:
-    """Every column before and after, on the scale that its values and the options say."""
+def read_scales(
+    original: Any, masked: Any, hierarchies: Any = None, order: Any = None, *, paired: bool = True
+) -> list[Scale]:
+    """Every column before and after, on the scale that its values and the options say.
+
+    Where they are not `paired`, the records of both are others.
+    """
     X, Y = columns("original", original), columns("masked", masked)
-    checks.same_rows("masked", Y[0].size, "original", X[0].size)
+    if paired:
+        checks.same_rows("masked", Y[0].size, "original", X[0].size)
     checks.same_columns("masked", len(Y), "original", len(X))
     names = names_of(original, len(X))
     trees = read_hierarchies(hierarchies, len(X), names)
@@ -229,7 +241,7 @@ def _on_numbers(name: Hashable, x: np.ndarray, y: np.ndarray) -> Interval:
         low, high = _ends(y, _point, f"column {name!r} of masked must hold numbers or ranges such as [20, 39]")
     for option, cells in (("original", x), ("masked", low), ("masked", high)):
         checks.finite(f"column {name!r} of {option}", cells)
-    x, low, high = scaled(np.column_stack([x, low, high]), each=False)[0].T
+    x, low, high = (column[:, 0] for column in scaled(x[:, None], low[:, None], high[:, None], each=False))
     x, low, high = x - x[0], low - x[0], high - x[0]
     return Interval(name, x, low, high, float(x.max() - x.min()), 0)
 

@@ -2,12 +2,10 @@
 
 from typing import Any, Literal
 
-import numpy as np
-
 from mag._lib.checks import flag
 from mag._lib.floats import scaled, standardized
 from mag._lib.pairs import pair
-from mag.hierarchy.mixed import Interval, Scale, is_plain, read_scales
+from mag.hierarchy.mixed import is_plain, read_scales
 from mag.privacy._linkage import Linkage, link, link_scales
 
 
@@ -68,11 +66,4 @@ def distance_linkage(
         X, Y = pair(original, masked)
         return link(*(standardized(X, Y) if by_deviation else scaled(X, Y, each=False)))
     scales = read_scales(original, masked, hierarchies, order)
-    return link_scales(scales, [_unit(scale, by_deviation, by_range) for scale in scales])
-
-
-def _unit(scale: Scale, by_deviation: bool, by_range: bool) -> float:
-    """What distances of a column are divided by; a constant column keeps its unit."""
-    if by_deviation:
-        return float(np.sqrt(scale.variance())) or 1.0
-    return (scale.extent or 1.0) if by_range and isinstance(scale, Interval) else 1.0
+    return link_scales(scales, [scale.unit("range" if by_range else by_deviation) for scale in scales])
