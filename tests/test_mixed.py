@@ -1,6 +1,7 @@
 """Mixed data around a release: the command line, files of all formats, risk and utility, comparisons."""
 
 import json
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -503,3 +504,99 @@ def test_the_command_compares_categories(tmp_path, capsys):
     assert row["penalty, %"] == pytest.approx(100 * release.ncp())
     assert main(words[:-4]) == 2
     assert "column 'party' holds text" in capsys.readouterr().err
+
+
+# ---- values without a leaf
+
+
+def test_values_without_a_leaf_are_published_as_the_root():
+    table = {"job": ["baker", "painter", "baker", "astronaut", "astronaut", "pilot", "surgeon", "dentist", "surgeon"],
+             "age": [20, 21, 22, 40, 41, 42, 60, 61, 62]}  # fmt: skip
+    with pytest.raises(ValueError, match="no leaf for 2 values of 3 records"):
+        mag.microaggregate(table, 3, ["job", "age"], hierarchies={"job": TREE})
+    release = mag.microaggregate(table, 3, ["job", "age"], hierarchies={"job": TREE}, other="root")
+    assert release.data["job"].tolist() == ["crafts"] * 3 + ["*"] * 3 + ["medicine"] * 3
+    assert release.guarantee.generalized == ("job",)
+    crafts, medicine = (sum(row[1] == label for row in JOBS) / len(JOBS) for label in ("crafts", "medicine"))
+    assert release.ncp() == pytest.approx(((crafts + 1 + medicine) / 3 + 2 / 42) / 2)
+    assert release.utility()["gower_distance_by_column"]["job"] == pytest.approx((crafts + 1 + medicine) / 3)
+    assert "Values without a leaf in their hierarchy are published as its root: job." in release.warnings
+    assert release.manifest()["options"]["other"] == "root"
+    assert b"astronaut" not in pickle.dumps(release)
+    assert release.risk()["k_anonymity"] == 3
+    rule = mag.microaggregate(
+        table, 3, ["job", "age"], hierarchies={"job": lambda values: TREE}, other="root", random_state=0
+    )
+    assert rule.data["job"].tolist() == release.data["job"].tolist()
+
+
+def test_a_group_with_a_value_without_a_leaf_is_suppressed():
+    table = {"x": ["baker", "baker", "pilot"], "g": [0, 0, 0]}
+    release = mag.microaggregate(table, 3, "x", by="g", hierarchies={"x": TREE}, other="root")
+    assert release.data["x"].tolist() == ["*"] * 3
+    assert (release.ncp(), release.ncp("used")) == (1.0, 1.0)
+
+
+def test_trees_with_other_values():
+    tree = TREE.with_other()
+    assert tree.with_other() is tree
+    assert tree.check(["baker", "pilot", None, 7]) == []
+    assert tree.find(["baker", "pilot"]).tolist() == [[row[0] for row in JOBS].index("baker"), tree.other]
+    nodes = {tuple(map(str, row)): node for row, node in zip(TREE.to_levels(), range(len(JOBS)), strict=True)}
+    assert len(nodes) == len(JOBS)
+    for row in range(len(JOBS)):  # losses are those of the tree as it was
+        assert [tree.loss[node] for node in tree.levels[row]] == [TREE.loss[node] for node in TREE.levels[row]]
+    intervals = mag.Hierarchy.intervals(0, 20, [5, 10]).with_other()
+    assert intervals.find([3, 99, "x"]).tolist() == [intervals.other] * 3  # text is no number
+    assert intervals.find([3, 99]).tolist() == [0, intervals.other]
+    named = mag.Hierarchy.from_levels([["a", "*"], ["*", "*"]]).with_other()
+    assert named.find(["z", "*"]).tolist() == [1, 1]
+
+
+def test_mistakes_about_other_values():
+    table = {"x": ["baker", "pilot"]}
+    for options, sentence in (
+        ({"other": "root"}, "other is not used without hierarchies; got 'root'."),
+        ({"other": "drop", "hierarchies": {"x": TREE}}, "other must be one of 'error', 'root'; got 'drop'."),
+        (
+            {"other": "root", "hierarchies": {"x": TREE}, "aggregate": "mode"},
+            "values of 'x' without a leaf need the aggregate 'ancestor'; got 'mode'.",
+        ),
+    ):
+        with pytest.raises(mag.Mistake) as error:
+            mag.microaggregate(table, 2, "x", **options)
+        assert str(error.value) == sentence
+
+
+def test_the_commands_take_other_values(tmp_path, capsys):
+    jobs = ["baker", "painter", "pilot"] * 6
+    pl.DataFrame({"job": jobs, "age": list(range(18))}).write_csv(tmp_path / "in.csv")
+    words = ["-k", "3", "-c", "job", "-c", "age", "--hierarchy", f"job={tmp_path / 'jobs.csv'}"]
+    assert mask(tmp_path, *words) == 2
+    assert "--other root publishes them as its root" in " ".join(capsys.readouterr().err.split())
+    assert mask(tmp_path, *words, "--other", "root") == 0
+    out = pl.read_csv(tmp_path / "out.csv")
+    assert "pilot" not in out["job"].to_list()
+    assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["options"]["other"] == "root"
+    pair = [str(tmp_path / "in.csv"), str(tmp_path / "out.csv")]
+    for command in ("risk", "utility"):
+        assert main([command, *pair, *words[2:], "--other", "root"]) == 0
+    assert main(["compare", pair[0], *words, "--other", "root", "-m", "mdav"]) == 0
+    assert mask(tmp_path, "-k", "3", "-c", "age", "--drop", "job", "--other", "root", "--overwrite") == 2
+    assert "--other is not used without --hierarchy; got 'root'." in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_hierarchies_as_frames_and_back(library):
+    frame = TREE.to_frame(library)
+    names = list(getattr(frame, "column_names", frame.columns))
+    assert names == ["level 0", "level 1", "level 2"]
+    assert mag.Hierarchy.from_columns(frame, names) == TREE
+    table = people(30)
+    released = [
+        mag.microaggregate(table, 3, ["job", "age"], rest="drop", hierarchies={"job": tree}).data
+        for tree in (TREE, frame)
+    ]
+    assert released[0].equals(released[1])
+    with pytest.raises(ValueError, match="library must be one of 'pandas', 'polars', 'pyarrow'; got 'R'"):
+        TREE.to_frame("R")

@@ -152,6 +152,14 @@ Order = Annotated[
         rich_help_panel=GROUPING,
     ),
 ]
+Other = Annotated[
+    str,
+    choice_option(
+        "Values without a leaf in their hierarchy: error, or root (published as the most general label).",
+        ["error", "root"],
+        GROUPING,
+    ),
+]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace files that exist; never the input.", rich_help_panel=OUTPUT)
 ]
@@ -281,13 +289,17 @@ def parse_aggregates(words: Sequence[str], columns: Sequence[str]) -> Any:
     return parse_pairs("--aggregate", "one of them for all columns, or NAME=HOW", words, columns)
 
 
-def parse_hierarchies(words: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
+def parse_hierarchies(words: Sequence[str], columns: Sequence[str], other: str = "error") -> dict[str, Any]:
     """The hierarchy of every column that has one, NAME=FILE; read before anything long begins."""
+    from mag._lib.checks import one_of
     from mag.hierarchy import Hierarchy
 
-    return {
-        name: Hierarchy.read(path) for name, path in parse_pairs("--hierarchy", "NAME=FILE", words, columns).items()
-    }
+    paths = parse_pairs("--hierarchy", "NAME=FILE", words, columns)
+    if one_of("--other", other, ["error", "root"]) == "error":
+        return {name: Hierarchy.read(path) for name, path in paths.items()}
+    if not paths:
+        raise ValueMistake(f"--other is not used without --hierarchy; got {other!r}.")
+    return {name: Hierarchy.read(path).with_other() for name, path in paths.items()}
 
 
 def parse_orders(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[str]]:
@@ -317,11 +329,12 @@ def parse_categories(
     hierarchy: Sequence[str] | None,
     order: Sequence[str] | None,
     importance: Sequence[str] | None,
+    other: str,
 ) -> tuple[list[str], dict[str, Any]]:
     """Which columns are categories, and what the options say of columns, as `mag.microaggregate` takes it."""
     options = {
         "aggregate": parse_aggregates(aggregate or [], columns),
-        "hierarchies": parse_hierarchies(hierarchy or [], columns) or None,
+        "hierarchies": parse_hierarchies(hierarchy or [], columns, other) or None,
         "order": parse_orders(order or [], columns) or None,
         "importance": parse_importance(importance or [], columns) or None,
     }

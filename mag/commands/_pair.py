@@ -19,6 +19,7 @@ class Categories(NamedTuple):
     hierarchy: list[str] | None
     order: list[str] | None
     category: list[str] | None
+    other: str
 
 
 class Pair(NamedTuple):
@@ -42,7 +43,7 @@ def pair(
     before, after = open_files([original, masked], layout)
     named = list(columns) or before.names()
     options = {
-        "hierarchies": parse_hierarchies(declared.hierarchy or [], named),
+        "hierarchies": parse_hierarchies(declared.hierarchy or [], named, declared.other),
         "order": parse_orders(declared.order or [], named),
     }
     known = {*options["hierarchies"], *options["order"], *(declared.category or ())}

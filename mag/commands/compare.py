@@ -40,6 +40,7 @@ def compare(
     hierarchy: opt.Hierarchies = None,
     order: opt.Order = None,
     importance: opt.Importance = None,
+    other: opt.Other = "error",
     missing: opt.Missing = "error",
     small_strata: opt.SmallStrata = "error",
     seed: opt.Seed = None,
@@ -74,7 +75,7 @@ def compare(
             raise ValueMistake(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
         check_target(plot, [source], overwrite)
     [file] = opt.open_files([source], text_layout)
-    categories, by_column = opt.parse_categories(column, aggregate, hierarchy, order, importance)
+    categories, by_column = opt.parse_categories(column, aggregate, hierarchy, order, importance, other)
     numbers = [name for name in column if name not in categories]
     frame, _ = read_table(file, numbers, by or [], weights, categories)
     note_codes(frame, numbers, min(k), quiet)

@@ -63,6 +63,7 @@ def mask(
     hierarchy: opt.Hierarchies = None,
     order: opt.Order = None,
     importance: opt.Importance = None,
+    other: opt.Other = "error",
     standardize: Annotated[
         bool | None,
         typer.Option(
@@ -140,9 +141,9 @@ def mask(
         "threads": threads, "time_limit": time_limit,
         "round": opt.parse_integers("--round", decimals) if decimals else None,
     }  # fmt: skip
-    categories, by_column = opt.parse_categories(column, aggregate, hierarchy, order, importance)
+    categories, by_column = opt.parse_categories(column, aggregate, hierarchy, order, importance, other)
     numbers = [name for name in column if name not in categories]
-    options |= by_column | opt.parse_method_options(option or [])
+    options |= by_column | {"other": other} | opt.parse_method_options(option or [])
     if weights is not None and weights not in [*roles["--keep"], *roles["--drop"]]:
         raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     group_size, before = opt.parse_integers("-k", k), _stamp(source)

@@ -26,6 +26,7 @@ def risk(
     hierarchy: opt.Hierarchies = None,
     order: opt.Order = None,
     category: opt.Category = None,
+    other: opt.Other = "error",
     withheld: opt.WithheldRecords = None,
     k: Annotated[
         int | None, typer.Option("-k", min=1, help="Also count records in classes smaller than k.", metavar="K")
@@ -54,7 +55,7 @@ def risk(
             raise ValueMistake("--qi must name the quasi-identifiers of one file; got none.")
         if withheld is not None:
             raise ValueMistake("--withheld is used with two files only; leave it out.")
-        if hierarchy or order or category:
+        if hierarchy or order or category or other != "error":
             raise ValueMistake("--hierarchy, --order and --category are used with two files only; leave them out.")
         [file] = opt.open_files([original], text_layout)
         names = list(dict.fromkeys(qi))
@@ -62,7 +63,7 @@ def risk(
     else:
         if weights is not None:
             raise ValueMistake("--weights is used with one file only; leave it out.")
-        declared = Categories(hierarchy, order, category)
+        declared = Categories(hierarchy, order, category, other)
         names, before, after, options = pair(original, masked, qi or [], text_layout, withheld, declared)
         from mag.assess import risk as measured
 

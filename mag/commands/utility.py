@@ -16,6 +16,7 @@ def utility(
     hierarchy: opt.Hierarchies = None,
     order: opt.Order = None,
     category: opt.Category = None,
+    other: opt.Other = "error",
     withheld: opt.WithheldRecords = None,
     as_json: opt.Json = False,
     *,
@@ -32,7 +33,7 @@ def utility(
     mag utility people.csv out.csv -c age -c income --withheld withheld.csv
     mag utility people.csv out.csv -c age -c job -c degree --hierarchy job=jobs.csv --order degree=low,mid,high
     """
-    declared = Categories(hierarchy, order, category)
+    declared = Categories(hierarchy, order, category, other)
     names, before, after, options = pair(original, masked, column or [], text_layout, withheld, declared)
     from mag.assess import utility as measured
 

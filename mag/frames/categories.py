@@ -38,6 +38,14 @@ class Categories:
         missing = None if self.missing is None else some(self.missing[rows])
         return Categories(self.values[rows], missing, self.first, self.labels, self.ordered, self.tree, self.leaves)
 
+    @property
+    def outside(self) -> np.ndarray:
+        """Which codes have no leaf of their own."""
+        none = np.zeros(len(self.labels), bool)
+        if self.tree is None or self.leaves is None or self.tree.other < 0:
+            return none
+        return self.leaves == self.tree.other
+
     def cells(self) -> np.ndarray:
         """The values, None where they are missing."""
         values = np.empty(len(self.labels) + 1, object)
@@ -55,7 +63,7 @@ class Categories:
         codes = self.values[there]
         if self.tree is not None and self.leaves is not None:
             leaves = self.leaves[codes]
-            losses = (self.tree.used_loss(leaves) if used else self.tree.loss)[
+            losses = (self.tree.used_loss(leaves) if used else self.tree.published_loss)[
                 self.tree.common_ancestors(leaves, groups)
             ]
         else:
@@ -154,7 +162,7 @@ def _leaves(
         outside = (leaves < 0)[values] if missing is None else (leaves < 0)[values] & ~missing
         raise ValueMistake(
             f"hierarchies[{name!r}] has no leaf for {int((leaves < 0).sum())} values of {int(outside.sum())} records; "
-            "its method check lists them."
+            "its method check lists them, and other='root' publishes them as its root."
         )
     return leaves
 

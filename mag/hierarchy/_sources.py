@@ -11,9 +11,11 @@ from mag.hierarchy._tree import Hierarchy
 
 
 def hierarchy_of(option: str, source: Any) -> Hierarchy:
-    """A hierarchy, the path of a file of ARX, or a parent of every category."""
+    """A hierarchy, the path of a file of ARX, a frame of levels, or a parent of every category."""
     if isinstance(source, Hierarchy):
         return source
+    if hasattr(source, "columns"):
+        return Hierarchy.from_columns(source, list(getattr(source, "column_names", source.columns)))
     if isinstance(source, (str, os.PathLike)):
         return Hierarchy.read(source)
     return Hierarchy(rows_of_parents(option, source))

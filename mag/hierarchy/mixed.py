@@ -116,9 +116,10 @@ class Tree(Scale):
     def apart(self) -> np.ndarray:
         """Of every record, from 0 to 1."""
         leaves, nodes = self.tree.levels[self.before], self.paths[self.after]
-        far = np.full(self.before.size, self.tree.loss[self.tree.root])
+        loss = self.tree.published_loss
+        far = np.full(self.before.size, loss[self.tree.root])
         for level in range(leaves.shape[1] - 2, -1, -1):
-            far = np.where(leaves[:, level] == nodes[:, level], self.tree.loss[leaves[:, level]], far)
+            far = np.where(leaves[:, level] == nodes[:, level], loss[leaves[:, level]], far)
         return far
 
     def variance(self) -> float:

@@ -64,7 +64,7 @@ def ncp(
         groups,
         hierarchies,
         order,
-        lambda tree, nodes, own: (tree.used_loss(own) if used else tree.loss)[nodes],
+        lambda tree, nodes, own: (tree.used_loss(own) if used else tree.published_loss)[nodes],
     )
     w = column_weights(weights, penalty.size)
     return float(w @ penalty / (n * w.sum() if flag("normalized", normalized) else 1))

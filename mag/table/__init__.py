@@ -19,6 +19,7 @@ AggregateName: TypeAlias = Literal["ancestor", "max", "mean", "median", "medoid"
 Aggregate: TypeAlias = AggregateName | Mapping[Any, AggregateName]
 Missing: TypeAlias = Literal["drop", "error", "group"]
 SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
+Other: TypeAlias = Literal["error", "root"]
 Rest: TypeAlias = Literal["drop", "error", "keep"]
 Name = TypeVar("Name", bound=Hashable)
 Table = TypeVar("Table")
@@ -50,6 +51,7 @@ class TableOptions(TableMethodOptions, total=False):
     hierarchies: Mapping[Any, Any] | None
     order: Mapping[Any, Sequence[Any]] | None
     importance: Mapping[Any, float] | None
+    other: Other
 
 
 @overload
@@ -87,6 +89,7 @@ def microaggregate(
     hierarchies: Mapping[Any, Any] | None = None,
     order: Mapping[Any, Sequence[Any]] | None = None,
     importance: Mapping[Any, float] | None = None,
+    other: Other = "error",
     weights: Any = None,
     standardize: bool | Literal["range"] | None = None,
     missing: Missing = "error",
@@ -133,14 +136,17 @@ def microaggregate(
         others by the mode; "medoid" is the category nearest to all of the group, "range" the text ``[20, 39]``.  Where
         numbers are grouped by themselves the cost decides.
     hierarchies : dict, optional
-        By column: a `mag.Hierarchy`, the path of a file of ARX, a dictionary of parents, or a function that makes a
-        hierarchy of the column's distinct values.  The distance of two categories is the loss of their closest common
-        ancestor.
+        By column: a `mag.Hierarchy`, the path of a file of ARX, a frame of levels, a dictionary of parents, or a
+        function that makes a hierarchy of the column's distinct values.  The distance of two categories is the loss of
+        their closest common ancestor.
     order : dict, optional
         By column: the categories in order, which makes their distance the difference of ranks.  Ordered categoricals
         and Enums have one.
     importance : dict, optional
         By column: a factor of its distances, 1 by default.
+    other : {"error", "root"}
+        How to treat values that have no leaf in their hierarchy: raise an error, or publish the root for them and for
+        all of their group, see `mag.Hierarchy.with_other`.
     weights : column name or array, optional
         How much records count in means and medians, and in the optimum of a single column.  Groups count records.
     standardize : bool or "range", optional
@@ -206,6 +212,7 @@ smallest class 3 of 7 records.
         standardize=standardize, missing=missing, small_strata=small_strata, round=round, keep=keep, drop=drop,
         rest=rest, shuffle=shuffle, random_state=random_state, backend=backend, threads=threads,
         time_limit=time_limit, of_method={**options}, hierarchies=hierarchies, order=order, importance=importance,
+        other=other,
     )  # fmt: skip
     if is_source(table):
         return release_file(table, requested, output, overwrite, progress)

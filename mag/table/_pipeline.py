@@ -113,10 +113,17 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Cate
     options = request.options
     if request.plan.single or scale_of(frame, name, options) == "number":
         return _units(frame, name)
-    source, order = (options.hierarchies or {}).get(name), (options.order or {}).get(name)
+    source: Any = (options.hierarchies or {}).get(name)
+    order = (options.order or {}).get(name)
     is_rule = callable(source) and not isinstance(source, Hierarchy)
     tree = source if source is None or is_rule else hierarchy_of(f"hierarchies[{name!r}]", source)
-    return categories_of(frame.column(name), name, tree, None if order is None else list(order))
+    if tree is not None and options.other == "root":
+        tree = (lambda values: source(values).with_other()) if is_rule else tree.with_other()
+    own = categories_of(frame.column(name), name, tree, None if order is None else list(order))
+    if own.outside.any() and request.plan.aggregates[name] != "ancestor":
+        how = request.plan.aggregates[name]
+        raise ValueMistake(f"values of {name!r} without a leaf need the aggregate 'ancestor'; got {how!r}.")
+    return own
 
 
 def _units(frame: Frame, name: Hashable) -> Units:
@@ -376,6 +383,8 @@ def _recorded_options(request: Request) -> dict[str, Any]:
     for name in ("hierarchies", "order", "importance"):
         if options[name] is None:
             del options[name]
+    if options["other"] == "error":
+        del options["other"]
     if "hierarchies" in options:  # which columns have one: trees may be made of the values
         options["hierarchies"] = list(options["hierarchies"])
     if "order" in options:
@@ -395,6 +404,9 @@ def _warnings(frame: Frame, columns: Columns, strata: Strata, groups: TableGroup
         warnings.append(
             f"Without a hierarchy two values are equal or not, and none is near another: {', '.join(flat)}."
         )
+    outside = [str(name) for name, unit in columns.units.items() if isinstance(unit, Categories) and unit.outside.any()]
+    if outside:
+        warnings.append(f"Values without a leaf in their hierarchy are published as its root: {', '.join(outside)}.")
     texts = [name for name in generalized_columns(request.plan.aggregates) if not is_category(frame.column(name))]
     if texts:
         warnings.append(f"Published as text: {', '.join(map(str, texts))}.")

@@ -20,6 +20,7 @@ SCOPES = ("joint", "per-column")
 MISSING = ("drop", "error", "group")
 SMALL_STRATA = ("error", "merge", "suppress")
 REST = ("drop", "error", "keep")
+OTHER = ("error", "root")
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
 
 
@@ -51,6 +52,7 @@ class Options:
     hierarchies: Any = None
     order: Any = None
     importance: Any = None
+    other: str = "error"
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ def check_request(
     check_names_of("hierarchies", options.hierarchies, roles.columns)
     check_names_of("order", options.order, roles.columns)
     check_names_of("importance", options.importance, roles.columns)
+    if checks.one_of("other", options.other, OTHER) != "error" and not options.hierarchies:
+        raise ValueMistake(f"other is not used without hierarchies; got {options.other!r}.")
     checks.one_of("missing", options.missing, MISSING)
     checks.one_of("small_strata", options.small_strata, SMALL_STRATA)
     scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
