@@ -2,9 +2,9 @@
 
 import html
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from mag.api.method import check_options
 from mag.api.options import progress_of
 from mag.api.ready import ready_method
 from mag.api.types import MethodName, ProgressReport, RandomState
-from mag.frames import frame_of
+from mag.frames import Frame, frame_of
+from mag.frames.categories import is_category
 from mag.methods import METHODS
 from mag.table import Aggregate, Missing, Names, Release, SmallStrata, microaggregate
 
+LOSSES = {"information_loss": "information loss: SSE / SST, %", "ncp": "normalized certainty penalty, %"}
 DASHES, MARKERS = ("-", "--", "-.", ":"), "osD^vph<>"  # tell lines apart without color
 
 
@@ -45,9 +47,11 @@ class Comparison(Mapping[str, np.ndarray], Drawable):
         ``groups``, ``smallest``, ``withheld``
             The number of groups, the smallest number of records alike, the number of records not published.
         ``information_loss``, ``correlation_difference``
-            See `mag.metrics`; the former is a fraction.
+            See `mag.metrics`; the former is a fraction.  Of columns of numbers: left out where there are none.
+        ``ncp``, ``total_variation``
+            See `mag.metrics`; where columns hold categories or ranges are published.
         ``distance_linkage``, ``sd_interval_disclosure``
-            See `mag.privacy`; fractions of the records and of the values.
+            See `mag.privacy`; fractions of the records and of the values.  The latter is of numbers.
         ``seconds``
             The time of `mag.microaggregate`, without compiling and loading code.
         ``complete``
@@ -90,9 +94,10 @@ class Comparison(Mapping[str, np.ndarray], Drawable):
         return pl.DataFrame(list(self.rows))
 
     def _draw(self, axes: Any) -> None:
+        measure = "ncp" if "ncp" in self else "information_loss"
         for place, name in enumerate(dict.fromkeys(row["method"] for row in self.rows)):
             points = [row for row in self.rows if row["method"] == name]
-            loss, risk = ([100 * row[axis] for row in points] for axis in ("information_loss", "distance_linkage"))
+            loss, risk = ([100 * row[axis] for row in points] for axis in (measure, "distance_linkage"))
             looks = {"linestyle": DASHES[place % 4], "marker": MARKERS[place % 9], "markersize": 5}
             (line,) = axes.plot(loss, risk, **looks, label=name)
             for row, x, y in zip(points, loss, risk, strict=True):  # beside the point, on a side of the line's own
@@ -102,11 +107,11 @@ class Comparison(Mapping[str, np.ndarray], Drawable):
                 axes.annotate(
                     text, (x, y), away, textcoords="offset points", fontsize=8, color=line.get_color(), **side
                 )
-        axes.set_xlabel("information loss: SSE / SST, %")
+        axes.set_xlabel(LOSSES[measure])
         axes.set_ylabel("distance linkage: records linked correctly, %")
         axes.set_title("Risk against loss; down and left is better", fontsize=10, loc="left")
         axes.margins(0.12)
-        for axis, shares in (("x", self["information_loss"]), ("y", self["distance_linkage"])):
+        for axis, shares in (("x", self[measure]), ("y", self["distance_linkage"])):
             if shares.min() > 0:  # lines of methods that lose little would lie on each other
                 _scale_by_ratios(axes, axis)
         axes.grid(color="0.9")
@@ -122,8 +127,11 @@ def compare(
     options: Mapping[MethodName, Mapping[str, Any]] | None = None,
     by: Names | None = None,
     aggregate: Aggregate | None = None,
+    hierarchies: Mapping[Any, Any] | None = None,
+    order: Mapping[Any, Sequence[Any]] | None = None,
+    importance: Mapping[Any, float] | None = None,
     weights: Any = None,
-    standardize: bool | None = None,
+    standardize: bool | Literal["range"] | None = None,
     missing: Missing = "error",
     small_strata: SmallStrata = "error",
     random_state: RandomState = 0,
@@ -147,7 +155,7 @@ def compare(
         The methods, see `mag.multivariate`; a single column is always grouped at the optimum, "auto".
     options : dict, optional
         Options of methods, such as ``{"mona": {"rho": 0.4}}``.
-    by, aggregate, weights, standardize, missing, small_strata, random_state, threads
+    by, aggregate, hierarchies, order, importance, weights, standardize, missing, small_strata, random_state, threads
         As in `mag.microaggregate`.
     progress : bool or callable, optional
         As in `mag.multivariate`, of all runs together.
@@ -180,9 +188,11 @@ def compare(
         for name in names:
             if one_of("methods", name, ["auto", *METHODS]) != "auto":
                 check_options(name, size, own.get(name, {}), None, cpu, "cpu")
-    single = len(names_of(columns, frame.names)) == 1
+    masked = names_of(columns, frame.names)
+    single = len(masked) == 1 and _is_number(frame, masked[0], aggregate, {*(hierarchies or ()), *(order or ())})
     settings = {
-        "by": by, "aggregate": aggregate, "weights": weights, "standardize": standardize, "missing": missing,
+        "by": by, "aggregate": aggregate, "hierarchies": hierarchies, "order": order, "importance": importance,
+        "weights": weights, "standardize": standardize, "missing": missing,
         "small_strata": small_strata, "random_state": random_state, "threads": threads, "rest": "drop",
     }  # fmt: skip
     tracker, rows = Progress(progress_of(progress)), []
@@ -225,6 +235,12 @@ def _options(options: Mapping[Any, Mapping[str, Any]] | None, names: list[Method
     return {name: dict(own) for name, own in options.items()}
 
 
+def _is_number(frame: Frame, name: Any, aggregate: Any, categories: set[Any]) -> bool:
+    """Whether a column is one of numbers, which is grouped at the optimum if it is alone."""
+    how = aggregate.get(name) if isinstance(aggregate, Mapping) else None
+    return name not in categories and how not in ("medoid", "mode") and not is_category(frame.column(name))
+
+
 def _can_be_limited(name: str, single: bool) -> bool:
     return not single and (name == "auto" or "time_limit" in METHODS[name].options)
 
@@ -239,17 +255,24 @@ def _warm(name: str, k: int, single: bool, limited: bool, options: Mapping[str, 
         ready_method(one, k, options, quiet=quiet)
 
 
+MEASURES = (
+    "information_loss",
+    "ncp",
+    "total_variation",
+    "correlation_difference",
+    "distance_linkage",
+    "sd_interval_disclosure",
+)  # as far as the columns have them
+
+
 def _row(name: str, k: int, release: Release, seconds: float) -> dict[str, Any]:
-    loss, risk = release.utility(propensity=False), release.risk()
+    measures = release.utility(propensity=False) | release.risk()
     return {
         "method": name if name != "auto" else f"auto ({release.grouping.method})",
         "k": k,
         "groups": release.guarantee.n_groups,
         "smallest": release.guarantee.smallest,
-        "information_loss": loss["information_loss"],
-        "correlation_difference": loss["correlation_difference"],
-        "distance_linkage": risk["distance_linkage"],
-        "sd_interval_disclosure": risk["sd_interval_disclosure"],
+        **{key: measures[key] for key in MEASURES if key in measures},
         "withheld": release.withheld,
         "seconds": seconds,
         "complete": release.grouping.complete,

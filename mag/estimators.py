@@ -1,6 +1,6 @@
 """`mag.multivariate` as an estimator of scikit-learn."""
 
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -13,10 +13,15 @@ from mag.api.method import number_groups
 from mag.api.multivariate import multivariate
 from mag.api.types import BackendName, MethodName
 from mag.enforce import ENFORCE, Constraint, enforce
+from mag.frames import Frame, frame_of
+from mag.frames.categories import is_category, order_of
+from mag.hierarchy import Hierarchy, hierarchy_of
+from mag.hierarchy.mixed import read_scales
+from mag.hierarchy.nearest import nearest_records
 from mag.methods import METHODS
 from mag.methods.distances.standard import center_columns
 from mag.results import published
-from mag.table import Promise, constrain_values, recount_promises
+from mag.table import Promise, constrain_values, microaggregate, recount_promises
 
 try:
     from scipy.spatial import KDTree
@@ -25,6 +30,7 @@ try:
 except ImportError as error:
     raise ImportError("mag.Microaggregator needs scikit-learn 1.6 or newer; pip install 'mag-sdc[sklearn]'.") from error
 
+OF_TABLES = ("aggregate", "hierarchies", "importance", "order")  # parameters that need a frame
 FAR = 2.0**500  # in units of a column; squares of it can be summed
 
 
@@ -50,8 +56,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         The smallest group size, from 1 to the number of records.
     method : str
         How to group, see `mag.multivariate`.
-    standardize : bool
-        Measure each column in its standard deviations.
+    standardize : bool or "range"
+        Measure each column in its standard deviations; "range", of frames with categories, numbers in their range.
     backend : {"auto", "cpu"}
         Where to compute.
     threads : int, optional
@@ -72,12 +78,14 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         Seconds after which the best grouping so far is taken; `complete_` is then False.
     options : dict, optional
         Options of the method, such as ``{"gamma": 0.2}``.
+    aggregate, hierarchies, importance, order : optional
+        For frames of pandas or polars that hold categories, as in `mag.microaggregate`; hierarchies are no functions.
 
     Attributes
     ----------
     labels_ : array of int32, shape (n_samples,)
         The group of each record; groups are numbered in the order of their first records.
-    cluster_centers_ : array, shape (n_groups, n_features)
+    cluster_centers_ : array, shape (n_groups, n_features), or frame
         The representatives in the units of the data: all that is published.
     sizes_ : array of int, shape (n_groups,)
         The number of records in each group, at least k.
@@ -85,8 +93,11 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         The number of groups.
     information_loss_ : float
         SSE / SST, in standard deviations with ``standardize=True``.
+    ncp_ : float
+        In place of it, for frames with categories: the normalized certainty penalty.
     scale_ : array, shape (n_features,), or None
-        The standard deviations that `transform` measures by; None with ``standardize=False``.
+        The standard deviations that `transform` measures by; None with ``standardize=False``.  A dictionary for frames
+        with categories.
     method_ : str
         The method that found the groups.
     complete_ : bool
@@ -104,6 +115,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     -----
     A fitted estimator holds no records, only the attributes above, so its pickle reveals what the release does, the
     columns' standard deviations, and who is in which group (`labels_`).
+
+    Frames with columns of text, categories or booleans are masked by `mag.microaggregate`: `fit_transform` returns a
+    frame.  `transform` compares values with published ancestors, modes and ranges as `mag.privacy.distance_linkage`
+    does; a category that it has not seen is equally far from all of them, so that the other columns decide.
 
     NaN, infinity and sparse matrices are refused.  Arrays of other libraries come back as NumPy's; `mag.multivariate`
     stays in the library of its input.
@@ -128,7 +143,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         k: int = 5,
         *,
         method: MethodName = "auto",
-        standardize: bool = True,
+        standardize: bool | Literal["range"] = True,
         backend: BackendName = "auto",
         threads: int | None = None,
         n_jobs: int | None = None,
@@ -138,6 +153,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         enforce: str = "auto",
         time_limit: float | None = None,
         options: dict[str, Any] | None = None,
+        aggregate: Any = None,
+        hierarchies: Any = None,
+        importance: Any = None,
+        order: Any = None,
     ) -> None:
         self.k = k
         self.method = method
@@ -151,6 +170,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self.enforce = enforce
         self.time_limit = time_limit
         self.options = options
+        self.aggregate = aggregate
+        self.hierarchies = hierarchies
+        self.importance = importance
+        self.order = order
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, sensitive: Any = None) -> "Microaggregator":
         """Group the records of X.
@@ -172,6 +195,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         Microaggregator
             Itself.
         """
+        if self._is_mixed(X):
+            self._refuse_sensitive(sensitive)
+            self._release(X, sample_weight)
+            return self
         values = self._table(X, reset=True)
         k = integer("k", self.k, 1, len(values), "n_samples")
         weights = None if sample_weight is None else _weights(sample_weight, len(values))
@@ -180,7 +207,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             values,
             k,
             method=cast(MethodName, one_of("method", self.method, ["auto", *METHODS])),
-            standardize=self.standardize,
+            standardize=cast(bool, self.standardize),
             backend=self.backend,
             threads=self._threads(),
             random_state=int(seed.randint(2**31)) if isinstance(seed, np.random.RandomState) else seed,
@@ -193,7 +220,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self.n_groups_ = grouping.n_groups
         self.information_loss_ = grouping.information_loss
         self.method_, self.complete_, self.details_ = grouping.method, grouping.complete, grouping.details
-        self.scale_ = _deviations(values) if self.standardize else None
+        self.scale_: Any = _deviations(values) if self.standardize else None
         if constraints:
             self._enforce(values, k, constraints)
             weights = np.ones(len(values)) if weights is None else weights
@@ -220,6 +247,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         array, shape (n_samples, n_features)
             The masked records, each at least k times; floats of the type of X, float64 for integers.
         """
+        if self._is_mixed(X):
+            self._refuse_sensitive(sensitive)
+            return self._release(X, sample_weight)
         self.fit(X, sample_weight=sample_weight, sensitive=sensitive)
         return self.cluster_centers_[self.labels_]
 
@@ -237,7 +267,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             Rows of `cluster_centers_`.
         """
         nearest = self.predict(X)
-        return self.cluster_centers_[nearest]
+        return self._published_rows(nearest, X) if self._holds_frame else self.cluster_centers_[nearest]
 
     def predict(self, X: Any) -> Any:
         """Find the nearest representative of each record.
@@ -255,6 +285,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             Rows of `cluster_centers_`.
         """
         check_is_fitted(self)
+        if self._holds_frame:
+            return self._nearest(X)
         values = self._table(X, reset=False)
         tree = KDTree(self._measure(self.cluster_centers_))
         return tree.query(self._measure(values), workers=self._threads())[1].astype(np.int32)
@@ -263,6 +295,90 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32", "float16"]
         return tags
+
+    # ---- frames with categories
+
+    @property
+    def _holds_frame(self) -> bool:
+        return hasattr(self.cluster_centers_, "columns")
+
+    def _is_mixed(self, X: Any) -> bool:
+        """Whether X is a frame with categories, or is to be masked like one."""
+        settings = [name for name in OF_TABLES if getattr(self, name) is not None]
+        is_frame = hasattr(X, "columns") and hasattr(X, "shape")
+        if settings and not is_frame:
+            raise TypeMistake(f"X must be a frame of pandas or polars where {', '.join(settings)} is set.")
+        if not is_frame:
+            return False
+        frame = frame_of(X)
+        return bool(settings) or any(is_category(frame.column(name)) for name in frame.names)
+
+    def _refuse_sensitive(self, sensitive: Any) -> None:
+        wishes = {"sensitive": sensitive, "diversity": self.diversity, "closeness": self.closeness}
+        if used := [name for name, wish in wishes.items() if wish is not None]:
+            raise ValueMistake(f"{used[0]} is for X of numbers; mag.microaggregate takes it with categories as well.")
+
+    def _release(self, X: Any, sample_weight: Any) -> Any:
+        """Group the records of a frame; returns what is published."""
+        validate_data(self, X, reset=True, skip_check_array=True)
+        trees = {name: self._tree(name, tree) for name, tree in (self.hierarchies or {}).items()}
+        frame, seed = frame_of(X), self.random_state
+        weights = None if sample_weight is None else _weights(sample_weight, frame.n)
+        release = microaggregate(
+            X,
+            self.k,
+            frame.names,
+            method=cast(MethodName, one_of("method", self.method, ["auto", *METHODS])),
+            aggregate=self.aggregate,
+            hierarchies=trees or None,
+            importance=self.importance,
+            order=self.order,
+            weights=weights,
+            standardize=None if len(frame.names) == 1 and self.standardize is True else self.standardize,
+            backend=self.backend,
+            threads=self._threads(),
+            random_state=int(seed.randint(2**31)) if isinstance(seed, np.random.RandomState) else seed,
+            time_limit=self.time_limit,
+            **self._options(),
+        )
+        grouping = release.grouping
+        self.labels_, self.sizes_, self.n_groups_ = grouping.labels.astype(np.int32), grouping.sizes, grouping.n_groups
+        self.method_, self.complete_, self.details_ = grouping.method, grouping.complete, {}
+        self.ncp_ = release.ncp()
+        first = np.unique(self.labels_, return_index=True)[1]
+        self.cluster_centers_ = frame_of(release.data).build(first, frame.names, {}, True)
+        scales = read_scales(X, X, trees, self._orders(frame))
+        self.scale_ = {scale.name: scale.unit(self.standardize) for scale in scales}
+        return release.data
+
+    def _tree(self, name: Any, tree: Any) -> Hierarchy:
+        if callable(tree) and not isinstance(tree, Hierarchy):
+            raise TypeMistake(
+                f"hierarchies[{name!r}] must not be a function here: the fitted estimator would hold the values."
+            )
+        return hierarchy_of(f"hierarchies[{name!r}]", tree)
+
+    def _orders(self, frame: Frame) -> dict[Any, list[Any]]:
+        """The orders of columns: as the parameter says, or as the dtypes do."""
+        own = {name: order_of(frame.column(name)) for name in frame.names if name not in (self.order or ())}
+        return {name: order for name, order in own.items() if order is not None} | {
+            name: list(order) for name, order in (self.order or {}).items()
+        }
+
+    def _nearest(self, X: Any) -> np.ndarray:
+        validate_data(self, X, reset=False, skip_check_array=True)
+        if not hasattr(X, "columns"):
+            raise TypeMistake("X must be a frame with the columns that fit has seen; got an array.")
+        trees = {name: self._tree(name, tree) for name, tree in (self.hierarchies or {}).items()}
+        return nearest_records(X, self.cluster_centers_, self.scale_, trees, self._orders(frame_of(X)))
+
+    def _published_rows(self, places: np.ndarray, X: Any) -> Any:
+        """Representatives, with the index of X."""
+        centers = frame_of(self.cluster_centers_)
+        rows = centers.build(places, centers.names, {}, True)
+        if hasattr(X, "index") and hasattr(rows, "index"):
+            rows.index = X.index
+        return rows
 
     def _table(self, X: Any, reset: bool) -> np.ndarray:
         """X as scikit-learn checks it; NumPy's, also where its array API dispatch would keep another library's."""
@@ -302,7 +418,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return constraints
 
     def _enforce(self, values: np.ndarray, k: int, constraints: list[Constraint]) -> None:
-        z, everybody = center_columns(values, self.standardize).z, [np.arange(len(values))]
+        z, everybody = center_columns(values, cast(bool, self.standardize)).z, [np.arange(len(values))]
         enforced = enforce(z, k, self.labels_.astype(np.int64), everybody, constraints, self.enforce)
         labels, self.n_groups_ = number_groups(enforced.labels, len(values))
         self.labels_, self.sizes_ = labels, np.bincount(labels)

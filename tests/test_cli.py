@@ -302,7 +302,8 @@ def test_a_code_is_a_word_and_a_number(tmp_path, mag_):
         (["2026-01-31"] * 5 + ["NA"] * 3, "column 'x': 3 cells are NA; --null NA declares missing codes."),
         (["1"] * 5 + ["NA", "secret"], "1 cell is NA and 1 other cell is neither a number nor a date like 2026-01-31; "
                                        "--null NA declares missing codes, a decimal comma needs --decimal-comma."),
-        (["secret"] * 5 + ["1", "NA"], "'x' holds text, and categories need --hierarchy, --by, --keep or --drop."),
+        (["secret"] * 5 + ["1", "NA"], "'x' holds text, and categories need --hierarchy, --order, "
+                                       "--aggregate NAME=mode, --by, --keep or --drop."),
         (["1.234,5", "2,5"], "column 'x': 2 cells are neither a number nor a date"),
     ],
 )  # fmt: skip
@@ -314,7 +315,7 @@ def test_cells_that_are_no_numbers_are_explained(tmp_path, mag_, cells, sentence
     if "secret" in cells:
         pl.DataFrame({"x": cells}).write_parquet(source.with_suffix(".parquet"))
         given = ["mask", source.with_suffix(".parquet"), "-o", tmp_path / "o.csv", "-k", 2, "-c", "x"]
-        assert "categories need --hierarchy, --by, --keep or --drop." in mag_(*given)[2]
+        assert "categories need --hierarchy, --order, --aggregate NAME=mode, --by, --keep or --drop." in mag_(*given)[2]
 
 
 def test_columns_without_a_role_are_named(people, mag_):

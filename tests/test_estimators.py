@@ -1,5 +1,6 @@
 """`mag.Microaggregator`: scikit-learn's own checks, what is published, and where the guarantee ends."""
 
+import itertools
 import pathlib
 import pickle
 import re
@@ -20,13 +21,17 @@ from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mag
+from mag.hierarchy import mixed
+from tests.test_hierarchy import JOBS as ROWS
+from tests.test_mixed import LEVELS, people
 
+JOBS = {child: parent for row in ROWS for child, parent in itertools.pairwise(row) if child != parent}
 DOCS = pathlib.Path(__file__).parent.parent / "docs" / "guide" / "sklearn.md"
 
 OTHER_GROUP = "groups have at least k records, so the nearest representative is not always that of a record's own group"
@@ -367,13 +372,125 @@ def test_wrong_parameters_are_refused_by_fit(parameters, error, sentence):
     assert not hasattr(estimator, "labels_")
 
 
-@pytest.mark.parametrize(
-    "make", [pd.DataFrame, pl.DataFrame, lambda columns: list(zip(*columns.values(), strict=True))]
-)
-def test_values_are_not_quoted(make):
+def test_values_are_not_quoted():
     with pytest.raises((TypeError, ValueError), match=r"numbers|numeric") as raised:
-        mag.Microaggregator().fit(make({"a": ["secret"] * 9, "b": [1] * 9}))
+        mag.Microaggregator().fit([("secret", 1)] * 9)
     assert "secret" not in "".join(traceback.format_exception(raised.value, limit=0))
+
+
+# ---- frames with categories
+
+
+def survey(library, n=60, seed=0):
+    """Jobs of a tree, ordered degrees, numbers and a category without either."""
+    return library(people(n, seed).drop("name").to_dict(as_series=False))
+
+
+MIXED = {"hierarchies": {"job": JOBS}, "order": {"degree": LEVELS}, "method": "mdav"}
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_frames_with_categories_are_released_as_tables_are(library):
+    X = survey(library)
+    estimator = mag.Microaggregator(k=4, aggregate={"age": "range"}, importance={"job": 2}, **MIXED)
+    release = mag.microaggregate(X, 4, list(X.columns), aggregate={"age": "range"}, importance={"job": 2}, **MIXED)
+    published = estimator.fit_transform(X)
+    assert type(published) is type(X)
+    assert pl.DataFrame(published).rows() == pl.DataFrame(release.data).rows()
+    assert mag.privacy.k_anonymity(published) >= 4
+    assert estimator.sizes_.min() >= 4
+    assert estimator.ncp_ == release.ncp()
+    assert list(estimator.get_feature_names_out()) == list(X.columns)
+    centers = pl.DataFrame(estimator.cluster_centers_).rows()
+    assert [centers[label] for label in estimator.labels_] == pl.DataFrame(published).rows()
+
+
+@pytest.mark.parametrize("standardize", [True, False, "range"])
+def test_the_nearest_representative_of_categories_is_that_of_linkage(standardize):
+    X, new = survey(pl.DataFrame), survey(pl.DataFrame, 30, 1)
+    estimator = mag.Microaggregator(k=3, standardize=standardize, aggregate={"age": "range"}, **MIXED).fit(X)
+    places = estimator.predict(new)
+    centers = estimator.cluster_centers_
+    trees, order = {"job": mag.Hierarchy.from_parents(JOBS)}, {"degree": LEVELS}
+    for row in range(30):
+        record = pl.concat([new[[row]]] * len(centers))
+        scales = mixed.read_scales(record, centers, trees, order)
+        far = sum(scale.squared(np.array([0]), np.arange(len(centers)))[0] / estimator.scale_[scale.name] ** 2
+                  for scale in scales)  # fmt: skip
+        assert far[places[row]] == far.min()
+    assert estimator.transform(new).rows() == [centers.row(place) for place in places.tolist()]
+
+
+def test_unseen_categories_leave_the_decision_to_other_columns():
+    X = pd.DataFrame(
+        {"age": [20, 21, 22, 60, 61, 62], "job": ["baker"] * 3 + ["surgeon"] * 3, "x": ["a"] * 3 + ["b"] * 3}
+    )
+    estimator = mag.Microaggregator(k=3, hierarchies={"job": JOBS}, order={"x": ["a", "b"]}).fit(X)
+    unseen = {"job": ["astronaut", "astronaut", "surgeon"], "x": ["never", "never", "b"]}
+    new = pd.DataFrame({"age": [23, 59, 20], **unseen}, index=[7, 8, 9])
+    masked = estimator.transform(new)
+    assert masked["age"].tolist()[:2] == [21, 61]
+    assert masked["job"].tolist() == ["baker", "surgeon", "surgeon"]
+    assert masked.index.tolist() == [7, 8, 9]
+    assert "astronaut" not in str(masked.to_dict())
+
+
+def test_categories_in_a_pipeline_and_a_search():
+    X = survey(pd.DataFrame, 120)
+    y = np.random.default_rng(0).integers(0, 2, 120)
+    model = make_pipeline(
+        mag.Microaggregator(**MIXED),
+        ColumnTransformer(
+            [("codes", OneHotEncoder(handle_unknown="ignore"), ["job", "degree", "party"])], remainder="passthrough"
+        ),
+        DecisionTreeClassifier(random_state=0),
+    )
+    search = GridSearchCV(model, {"microaggregator__k": [2, 5]}, cv=2).fit(X, y)
+    assert len(search.predict(X)) == 120
+    copied = clone(mag.Microaggregator(k=4, **MIXED))
+    assert copied.get_params()["hierarchies"] == {"job": JOBS}
+    assert not hasattr(copied, "labels_")
+
+
+def test_a_fitted_estimator_holds_no_category_that_is_not_published():
+    X = survey(pd.DataFrame).assign(job=["baker"] * 30 + ["surgeon"] * 29 + ["astronaut"])
+    estimator = mag.Microaggregator(k=5).fit(X[["age", "job"]])
+    assert estimator.transform(X[["age", "job"]])["job"].isin(["baker", "surgeon"]).all()
+    assert b"astronaut" not in pickle.dumps(estimator)
+    ordered = X.assign(job=pd.Categorical(X["job"], ["baker", "surgeon", "astronaut"], ordered=True))[["age", "job"]]
+    estimator = mag.Microaggregator(k=5).fit(ordered)
+    assert b"astronaut" not in pickle.dumps(estimator)
+    assert len(estimator.transform(ordered)) == 60
+
+
+@pytest.mark.parametrize(
+    ("parameters", "make", "sentence"),
+    [
+        ({"order": {0: [1]}}, lambda: [[1, 2]] * 9, "X must be a frame of pandas or polars where order is set."),
+        (
+            {"hierarchies": {"job": lambda values: None}}, lambda: survey(pd.DataFrame),
+            "hierarchies['job'] must not be a function here: the fitted estimator would hold the values.",
+        ),
+        (
+            {"hierarchies": {"job": {"baker": "any"}}}, lambda: survey(pd.DataFrame),
+            "hierarchies['job'] has no leaf for 4 values of 46 records; its method check lists them, and "
+            "other='root' publishes them as its root.",
+        ),
+        ({"k": 61}, lambda: survey(pd.DataFrame), "k must be an integer in [1, n=60]; got 61."),
+    ],
+)  # fmt: skip
+def test_mistakes_with_categories_are_one_sentence(parameters, make, sentence):
+    with pytest.raises(mag.Mistake) as error:
+        mag.Microaggregator(**parameters).fit(make())
+    assert str(error.value) == sentence
+
+
+def test_records_to_transform_need_their_columns():
+    estimator = mag.Microaggregator(k=3, **MIXED).fit(survey(pd.DataFrame))
+    with pytest.raises(ValueError, match="feature names"):
+        estimator.transform(survey(pd.DataFrame).rename(columns={"job": "work"}))
+    with pytest.warns(UserWarning, match="feature names"), pytest.raises(TypeError, match="X must be a frame"):
+        estimator.transform(np.zeros((2, 4)))
 
 
 # ---- arrays of other libraries

@@ -1,5 +1,6 @@
 """Options that several commands share, and how their words are read."""
 
+import csv
 import functools
 import inspect
 import pathlib
@@ -48,23 +49,37 @@ def choice_option(help_text: str, words: Iterable[str], panel: str, *names: str)
     return typer.Option(*names, help=help_text, metavar="NAME", autocompletion=complete(words), rich_help_panel=panel)
 
 
+AGGREGATES = ["ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"]
+OF_CATEGORIES = ("ancestor", "medoid", "mode")  # what replaces groups of categories, and of nothing else
 Aggregate = Annotated[
-    str | None,
-    choice_option(
-        "What replaces a group: max, mean (default), median, mid_range or min.",
-        ["max", "mean", "median", "mid_range", "min"],
-        GROUPING,
+    list[str] | None,
+    typer.Option(
+        "--aggregate",
+        help="What replaces a group: max, mean (default), median, mid_range, min or range; of categories ancestor, "
+        "medoid or mode. Of one column: NAME=HOW, repeatable.",
+        metavar="HOW",
+        autocompletion=complete(AGGREGATES),
+        rich_help_panel=GROUPING,
     ),
 ]
 By = Annotated[
     list[str] | None, column_option("A stratum column: groups never mix its values, which stay. Repeatable.", "--by")
 ]
+Category = Annotated[
+    list[str] | None,
+    column_option("A column of categories without hierarchy or order. Repeatable.", "--category"),
+]
 Column = Annotated[
-    list[str] | None, column_option("A numeric column to look at (default: all). Repeatable.", "--column", "-c")
+    list[str] | None,
+    column_option("A column to look at (default: all numbers, and declared categories). Repeatable.", "--column", "-c"),
 ]
 ToMask = Annotated[
     list[str],
-    column_option("A quasi-identifier to mask: numbers, dates, or with --hierarchy categories.", "--column", "-c"),
+    column_option(
+        "A quasi-identifier to mask: numbers, dates, or categories by --hierarchy, --order or --aggregate NAME=mode.",
+        "--column",
+        "-c",
+    ),
 ]
 Closeness = Annotated[
     list[str] | None,
@@ -109,6 +124,15 @@ Hierarchies = Annotated[
         rich_help_panel=GROUPING,
     ),
 ]
+Importance = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--importance",
+        help="How much the distances of a column count (default: 1). Repeatable.",
+        metavar="NAME=NUMBER",
+        rich_help_panel=GROUPING,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)]
 Method = Annotated[
     str, choice_option("How to group whole records; see the list below.", EVERY_METHOD, GROUPING, "--method", "-m")
@@ -140,6 +164,24 @@ Null = Annotated[
         help="Missing codes of all columns, e.g. NA or -9,-8, or of one, e.g. income=-9,-8. Repeatable.",
         metavar="CODES",
         rich_help_panel=MISSING,
+    ),
+]
+Order = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--order",
+        help="A column of categories and all of them in order, e.g. degree=low,mid,high; one with a comma in quotes. "
+        "Repeatable.",
+        metavar="NAME=A,B,...",
+        rich_help_panel=GROUPING,
+    ),
+]
+Other = Annotated[
+    str,
+    choice_option(
+        "Values without a leaf in their hierarchy: error, or root (published as the most general label).",
+        ["error", "root"],
+        GROUPING,
     ),
 ]
 Overwrite = Annotated[
@@ -248,18 +290,82 @@ def parse_integers(option: str, words: Sequence[str]) -> Any:
     )
 
 
-def parse_hierarchies(words: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
-    """The hierarchy of every column that has one, NAME=FILE; read before anything long begins."""
-    trees: dict[str, Any] = {}
+def parse_pairs(option: str, form: str, words: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """What NAME=… says of every column that is named; a name may hold =."""
+    pairs: dict[str, str] = {}
     for word in words:
-        names = [name for name in columns if word.startswith(f"{name}=")]  # a name may hold =
+        names = [name for name in columns if word.startswith(f"{name}=")]
         if not names:
-            raise ValueMistake(f"--hierarchy must be NAME=FILE, of a column of -c; got {word!r}.")
-        from mag.hierarchy import Hierarchy
-
+            raise ValueMistake(f"{option} must be {form}, of a column of -c; got {word!r}.")
         name = max(names, key=len)
-        trees[name] = Hierarchy.read(word[len(name) + 1 :])
-    return trees
+        if name in pairs:
+            raise ValueMistake(f"{option} must name a column once; {name!r} is named twice.")
+        pairs[name] = word[len(name) + 1 :]
+    return pairs
+
+
+def parse_aggregates(words: Sequence[str], columns: Sequence[str]) -> Any:
+    """One for all columns, or NAME=HOW for some."""
+    if not words:
+        return None
+    if len(words) == 1 and "=" not in words[0]:
+        return dict.fromkeys(columns, words[0]) if words[0] in OF_CATEGORIES else words[0]
+    return parse_pairs("--aggregate", "one of them for all columns, or NAME=HOW", words, columns)
+
+
+def parse_hierarchies(words: Sequence[str], columns: Sequence[str], other: str = "error") -> dict[str, Any]:
+    """The hierarchy of every column that has one, NAME=FILE; read before anything long begins."""
+    from mag._lib.checks import one_of
+    from mag.hierarchy import Hierarchy
+
+    paths = parse_pairs("--hierarchy", "NAME=FILE", words, columns)
+    if one_of("--other", other, ["error", "root"]) == "error":
+        return {name: Hierarchy.read(path) for name, path in paths.items()}
+    if not paths:
+        raise ValueMistake(f"--other is not used without --hierarchy; got {other!r}.")
+    return {name: Hierarchy.read(path).with_other() for name, path in paths.items()}
+
+
+def parse_orders(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[str]]:
+    """The categories of every column that has an order, NAME=A,B,…; one with a comma stands in quotes."""
+    orders = {}
+    for name, listed in parse_pairs("--order", "NAME=A,B,...", words, columns).items():
+        [orders[name]] = csv.reader([listed], skipinitialspace=True)
+        if "" in orders[name] or len(set(orders[name])) < len(orders[name]):
+            raise ValueMistake(f"--order must list different categories; got {name}={listed}.")
+    return orders
+
+
+def parse_importance(words: Sequence[str], columns: Sequence[str]) -> dict[str, float]:
+    """A factor for every column that has one, NAME=NUMBER."""
+    factors = {}
+    for name, number in parse_pairs("--importance", "NAME=NUMBER", words, columns).items():
+        try:
+            factors[name] = float(number)
+        except ValueError:
+            raise ValueMistake(f"--importance must be NAME=NUMBER, of a column of -c; got '{name}={number}'.") from None
+    return factors
+
+
+def parse_categories(
+    columns: Sequence[str],
+    aggregate: Sequence[str] | None,
+    hierarchy: Sequence[str] | None,
+    order: Sequence[str] | None,
+    importance: Sequence[str] | None,
+    other: str,
+) -> tuple[list[str], dict[str, Any]]:
+    """Which columns are categories, and what the options say of columns, as `mag.microaggregate` takes it."""
+    options = {
+        "aggregate": parse_aggregates(aggregate or [], columns),
+        "hierarchies": parse_hierarchies(hierarchy or [], columns, other) or None,
+        "order": parse_orders(order or [], columns) or None,
+        "importance": parse_importance(importance or [], columns) or None,
+    }
+    how = options["aggregate"]
+    hows = how if isinstance(how, dict) else dict.fromkeys(columns, how)
+    known = {*(options["hierarchies"] or ()), *(options["order"] or ())}
+    return [name for name in columns if name in known or hows.get(name) in OF_CATEGORIES], options
 
 
 def parse_diversity(words: Sequence[str]) -> dict[str, Any]:

@@ -1,16 +1,34 @@
-"""Two files, before and after masking, as numbers."""
+"""Two files, before and after masking."""
 
 import pathlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mag._lib.errors import ValueMistake
-from mag.commands._options import open_files
+from mag.commands._options import open_files, parse_hierarchies, parse_orders
 from mag.commands._table import read_table, read_withheld
-from mag.files import Layout, columns_of
+from mag.files import CATEGORIES, File, Layout, columns_of
 
 if TYPE_CHECKING:
-    import numpy as np
+    import polars as pl
+
+
+class Categories(NamedTuple):
+    """What the command line says of columns of categories."""
+
+    hierarchy: list[str] | None
+    order: list[str] | None
+    category: list[str] | None
+    other: str
+
+
+class Pair(NamedTuple):
+    """The columns, and both tables: arrays where all are numbers, with NaN for missing, or columns by name."""
+
+    names: list[str]
+    before: Any
+    after: Any
+    options: dict[str, Any]
 
 
 def pair(
@@ -19,31 +37,62 @@ def pair(
     columns: Sequence[str],
     layout: Layout,
     withheld: pathlib.Path | None,
-) -> "tuple[list[str], np.ndarray, np.ndarray]":
-    """The columns, those named or all that are numbers in both files, and their values; missing is NaN."""
+    declared: Categories,
+) -> Pair:
+    """The columns named, or all that are numbers in both files and those that are declared as categories."""
     before, after = open_files([original, masked], layout)
+    named = list(columns) or before.names()
+    options = {
+        "hierarchies": parse_hierarchies(declared.hierarchy or [], named, declared.other),
+        "order": parse_orders(declared.order or [], named),
+    }
+    known = {*options["hierarchies"], *options["order"], *(declared.category or ())}
+    before.check_names([*known])
     if not columns:
         common = set(after.numeric())
-        columns = [name for name in before.numeric() if name in common]
+        columns = [name for name in before.names() if name in known or name in common & set(before.numeric())]
     if not columns:
         raise ValueMistake(f"{original.name!r} and {masked.name!r} have no column of numbers in common.")
-    tables = []
-    for file in (before, after):
-        frame, _ = read_table(file, columns)
-        wrong = [name for name in columns if not frame[name].dtype.is_numeric()]
-        if wrong:
-            raise ValueMistake(f"{file.path.name!r}: {', '.join(map(repr, wrong))} must hold numbers.")
-        tables.append(columns_of(frame, columns).cast(_float64()).to_numpy())
+    categories = [name for name in columns if name in known]
+    ranges = _ranges(after, [name for name in columns if name not in known])
+    tables = [_table(before, columns, categories), _table(after, columns, categories, ranges)]
     if withheld is not None:
-        tables[0] = tables[0][read_withheld(withheld, len(tables[0]))]
-    if len(tables[0]) != len(tables[1]):
+        tables[0] = tables[0].filter(read_withheld(withheld, tables[0].height))
+    if tables[0].height != tables[1].height:
         where = "" if withheld is None else f" without those of {withheld.name!r}"
         raise ValueMistake(
             f"{masked.name!r} must have the records of {original.name!r}{where}, in the same order; got "
-            f"{len(tables[1])} and {len(tables[0])}; if mag mask withheld some, pass --withheld FILE to it, and FILE "
-            "here."
+            f"{tables[1].height} and {tables[0].height}; if mag mask withheld some, pass --withheld FILE to it, and "
+            "FILE here."
         )
-    return list(columns), tables[0], tables[1]
+    if not categories and not ranges:
+        numbers = [table.cast(_float64()).to_numpy() for table in tables]
+        return Pair(list(columns), numbers[0], numbers[1], {})
+    cells = [{name: table[name].to_numpy() for name in columns} for table in tables]
+    return Pair(list(columns), cells[0], cells[1], options)
+
+
+def _table(file: File, columns: Sequence[str], categories: Sequence[str], ranges: Sequence[str] = ()) -> "pl.DataFrame":
+    text = [*categories, *ranges]
+    numbers = [name for name in columns if name not in text]
+    try:
+        frame, _ = read_table(file, numbers, declared=text)
+    except ValueMistake as mistake:  # what these commands call it
+        words = str(mistake).replace(CATEGORIES, "categories need --hierarchy, --order or --category")
+        raise ValueMistake(words) from None
+    wrong = [name for name in numbers if not frame[name].dtype.is_numeric()]
+    if wrong:
+        raise ValueMistake(f"{file.path.name!r}: {', '.join(map(repr, wrong))} must hold numbers.")
+    return columns_of(frame, columns)
+
+
+def _ranges(masked: File, columns: Sequence[str]) -> list[str]:
+    """Columns that are published as ranges such as [20, 39]."""
+    import polars as pl
+
+    text = [name for name in columns if name not in masked.numeric()] if columns else []
+    frame = masked.read([], (), text)[0] if text else pl.DataFrame()
+    return [name for name in text if frame[name].dtype == pl.String and frame[name].str.starts_with("[").any()]
 
 
 def _float64() -> Any:

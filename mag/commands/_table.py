@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mag._lib.atomic import PRIVATE
 from mag._lib.errors import ValueMistake
-from mag.files import File, Meta
+from mag.files import CATEGORIES, File, Meta
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,18 +14,22 @@ if TYPE_CHECKING:
 
 
 def read_table(
-    file: File, columns: Sequence[str], others: Sequence[str] = (), weights: str | None = None
+    file: File,
+    columns: Sequence[str],
+    others: Sequence[str] = (),
+    weights: str | None = None,
+    declared: Sequence[str] = (),
 ) -> "tuple[pl.DataFrame, Meta]":
-    """The columns to compute with, which must not be text, and the others as they are.
+    """The columns to compute with, which must not be text, the others as they are, and those `declared` as categories.
 
     A code for missing numbers of a column that is neither one of them nor `weights` is a mistake.
     """
     file.check_names(list(file.layout.null_of))
-    unused = [name for name in file.layout.null_of if name not in [*columns, weights]]
+    unused = [name for name in file.layout.null_of if name not in [*columns, *declared, weights]]
     if unused:
         listed = ", ".join(map(repr, unused))
         raise ValueMistake(f"--null: codes are for columns that are computed with; {listed} is none of them.")
-    frame, meta = file.read(columns, others)
+    frame, meta = file.read(columns, others, declared)
     text = [name for name in columns if _is_category(frame[name])]
     if text:
         raise ValueMistake(f"{file.path.name!r}: {categories(text)}")
@@ -50,7 +54,7 @@ def categories(names: Sequence[str]) -> str:
     """What to do with columns that are no numbers."""
     listed = ", ".join(map(repr, names))
     is_or_are = "column {} holds" if len(names) == 1 else "columns {} hold"
-    return f"{is_or_are.format(listed)} no numbers; categories need --hierarchy, --by, --keep or --drop."
+    return f"{is_or_are.format(listed)} no numbers; {CATEGORIES}."
 
 
 def write_withheld(path: pathlib.Path, places: Iterable[int]) -> None:

@@ -16,6 +16,8 @@ from mag.files import Layout
 PLOTS = (".pdf", ".png", ".svg")
 SHOWN = {  # how columns are called here, and those that are printed in percent
     "information_loss": "information loss, %",
+    "ncp": "penalty, %",
+    "total_variation": "frequencies, %",
     "correlation_difference": "correlations",
     "distance_linkage": "linkage, %",
     "sd_interval_disclosure": "intervals, %",
@@ -35,6 +37,10 @@ def compare(
     by: opt.By = None,
     weights: opt.Weights = None,
     aggregate: opt.Aggregate = None,
+    hierarchy: opt.Hierarchies = None,
+    order: opt.Order = None,
+    importance: opt.Importance = None,
+    other: opt.Other = "error",
     missing: opt.Missing = "error",
     small_strata: opt.SmallStrata = "error",
     seed: opt.Seed = None,
@@ -54,25 +60,30 @@ def compare(
 
     Information loss is SSE / SST of the standardized columns; linkage the share of records that an intruder who knows
     the original values expects to find by the nearest masked record; intervals the share of values within a tenth of a
-    standard deviation of their masked value.  Records with missing cells are left out of all three.  An --option, a
+    standard deviation of their masked value.  Records with missing cells are left out of all three.  Where columns are
+    categories, penalty is the normalized certainty penalty of all columns, and frequencies how those of categories have
+    changed; the others look at columns of numbers, linkage at all columns.  An --option, a
     --seed and a --time-limit go to the methods that take them; seconds do not contain compilation.
 
     Examples:
     mag compare people.csv -c age -c income -k 3 -k 5 -m mdav -m ona_star --plot tradeoff.png
     mag compare people.csv -c age -c income -k 5 -m auto -m anneal --time-limit 10 --weights weight
+    mag compare people.csv -c age -c job -k 5 -m mdav -m ona_star --hierarchy job=jobs.csv
     """
     if plot is not None:
         if plot.suffix.lower() not in PLOTS:
             raise ValueMistake(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
         check_target(plot, [source], overwrite)
     [file] = opt.open_files([source], text_layout)
-    frame, _ = read_table(file, column, by or [], weights)
-    note_codes(frame, column, min(k), quiet)
+    categories, by_column = opt.parse_categories(column, aggregate, hierarchy, order, importance, other)
+    numbers = [name for name in column if name not in categories]
+    frame, _ = read_table(file, numbers, by or [], weights, categories)
+    note_codes(frame, numbers, min(k), quiet)
     from mag.comparison import compare as compare_methods
 
     methods: list[Any] = list(dict.fromkeys(method or ["auto"]))
     special = _special_options(methods, opt.parse_method_options(option or []), seed, time_limit)
-    choices: dict[str, Any] = {"aggregate": aggregate, "missing": missing, "small_strata": small_strata}
+    choices: dict[str, Any] = by_column | {"missing": missing, "small_strata": small_strata}
     with bar("comparing", quiet) as progress:
         comparison = compare_methods(
             frame,

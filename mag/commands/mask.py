@@ -64,6 +64,9 @@ def mask(
     ] = None,
     aggregate: opt.Aggregate = None,
     hierarchy: opt.Hierarchies = None,
+    order: opt.Order = None,
+    importance: opt.Importance = None,
+    other: opt.Other = "error",
     standardize: Annotated[
         bool | None,
         typer.Option(
@@ -125,7 +128,7 @@ def mask(
     Examples:
     mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name
     mag mask survey.sav -o out.csv -k 3 -c income --null income=-9,-8 --missing group --small-strata suppress
-    mag mask people.csv -o out.csv -k 5 -c age -c education --hierarchy education=education.csv --drop name
+    mag mask people.csv -o out.csv -k 5 -c age -c job -c degree --hierarchy job=jobs.csv --order degree=low,mid,high
     mag mask people.csv -o out.csv -k 5 -c age --diversity disease=3 --closeness income=0.2 --drop name
     mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
     """
@@ -142,18 +145,17 @@ def mask(
     ranked = opt.numbers_among(read, close)
     options: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
-        "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
+        "standardize": standardize, "missing": missing, "small_strata": small_strata,
         "shuffle": shuffle, "random_state": seed,
         "threads": threads, "time_limit": time_limit,
         "round": opt.parse_integers("--round", decimals) if decimals else None,
-        "hierarchies": opt.parse_hierarchies(hierarchy or [], column) or None,
         "sensitive": hidden, "diversity": diverse or None, "closeness": close or None,
     }  # fmt: skip
-    options |= opt.parse_method_options(option or [])
+    categories, by_column = opt.parse_categories(column, aggregate, hierarchy, order, importance, other)
+    numbers = [name for name in column if name not in categories]
+    options |= by_column | {"other": other} | opt.parse_method_options(option or [])
     if weights is not None and weights not in [*roles["--keep"], *roles["--drop"]]:
         raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
-    trees = list(options["hierarchies"] or ())
-    numbers = [name for name in column if name not in trees]
     untouched = [*roles["--by"], *roles["--keep"], *(name for name in hidden if name not in ranked)]
     group_size, before = opt.parse_integers("-k", k), _stamp(source)
     in_memory = dry_run or report or withheld or prove_input or text_layout.has_codes
@@ -170,7 +172,7 @@ def mask(
     salt = secrets.token_bytes(32) if prove_input else None
     with ThreadPoolExecutor(1) as aside:  # hashes while others work
         proof = None if salt is None or dry_run else aside.submit(digest, source, salt)
-        frame, meta = read_table(read, [*numbers, *ranked], [*trees, *untouched], weights)
+        frame, meta = read_table(read, [*numbers, *ranked], untouched, weights, categories)
         note_codes(frame, numbers, group_size, quiet)
         if weights is not None:
             options["weights"] = read_weights(read, weights)
@@ -189,13 +191,13 @@ def mask(
         if not dry_run:
             with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
                 [target], drafts = written, dict(zip(targets, paths, strict=True))
-                stored = target.write(release.data, [*numbers, *ranked], meta, drafts["out"])
+                stored = target.write(release.data, [*numbers, *ranked], meta, drafts["out"], categories)
                 if report is not None:
                     release.report(drafts["report"])
                 if withheld is not None:
                     write_withheld(drafts["withheld"], release.withheld_rows().tolist())
                 if target.format.text:  # the count needs memory, too
-                    stored = columns_of(stored, [*trees, *untouched])
+                    stored = columns_of(stored, [*categories, *untouched])
                 del release, frame
                 hashed = aside.submit(digest, drafts["out"])
                 manifest["verified"] = verify_file(target, drafts["out"], guarantee, stored)
@@ -272,7 +274,7 @@ def verify_sensitive(
     from mag.table import recount_promises
 
     (hidden, ranked), names = sensitive, list(columns)
-    frame, _ = file.read(ranked, [*names, *(name for name in hidden if name not in ranked)], draft)
+    frame, _ = file.read(ranked, [*names, *(name for name in hidden if name not in ranked)], draft=draft)
     counted = recount_promises(frame, names, diversity or None, closeness or None)
     return [{"column": promise.name, **promise.require().facts()} for promise in counted]
 

@@ -7,8 +7,8 @@ import typer
 
 from mag._lib.errors import ValueMistake
 from mag.commands import _options as opt
-from mag.commands._output import dump, table
-from mag.commands._pair import pair
+from mag.commands._output import dump, say, table
+from mag.commands._pair import Categories, pair
 from mag.commands._table import read_weights
 from mag.files import File, Layout, columns_of
 
@@ -23,6 +23,10 @@ def risk(
     ] = None,
     qi: opt.OptionalQuasiIdentifiers = None,
     weights: opt.Weights = None,
+    hierarchy: opt.Hierarchies = None,
+    order: opt.Order = None,
+    category: opt.Category = None,
+    other: opt.Other = "error",
     withheld: opt.WithheldRecords = None,
     k: Annotated[
         int | None, typer.Option("-k", min=1, help="Also count records in classes smaller than k.", metavar="K")
@@ -36,33 +40,41 @@ def risk(
     One file: classes of records with equal quasi-identifiers, of any type, and the expected number of re-identified
     records; with --weights, sampling weights, in the population.
 
-    Two files: record linkage and interval disclosure of numeric columns (default: all in common).  Row i of both must
-    be the same record.  Records with missing cells are left out.
+    Two files: record linkage and interval disclosure of numeric columns (default: all in common), and linkage of
+    columns that --hierarchy, --order or --category declare as categories.  Row i of both must be the same record.
+    Records with missing cells are left out.
 
     Examples:
     mag risk people.csv --qi region --qi age --qi income
     mag risk people.csv --qi region --qi age --weights weight -k 5
     mag risk people.csv out.csv --qi age --qi income
+    mag risk people.csv out.csv --qi age --qi job --hierarchy job=jobs.csv
     """
     if masked is None:
         if not qi:
             raise ValueMistake("--qi must name the quasi-identifiers of one file; got none.")
         if withheld is not None:
             raise ValueMistake("--withheld is used with two files only; leave it out.")
+        if hierarchy or order or category or other != "error":
+            raise ValueMistake("--hierarchy, --order and --category are used with two files only; leave them out.")
         [file] = opt.open_files([original], text_layout)
         names = list(dict.fromkeys(qi))
         risks = _classes(file, names, weights, k)
     else:
         if weights is not None:
             raise ValueMistake("--weights is used with one file only; leave it out.")
-        names, before, after = pair(original, masked, qi or [], text_layout, withheld)
+        declared = Categories(hierarchy, order, category, other)
+        names, before, after, options = pair(original, masked, qi or [], text_layout, withheld, declared)
         from mag.assess import risk as measured
 
-        risks = measured(before, after, k=k)
+        risks = measured(before, after, k=k, **options)
     if as_json:
         dump({"columns": names} | risks)
         return
+    notes = risks.pop("notes", [])
     table(["risk", ", ".join(names)], list(risks.items()))
+    for note in notes:
+        say(f"Note: {note}")
 
 
 def _classes(file: File, qi: list[str], weights: str | None, k: int | None) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """`mag utility`."""
 
 from mag.commands import _options as opt
-from mag.commands._output import dump, table
-from mag.commands._pair import pair
+from mag.commands._output import dump, say, table
+from mag.commands._pair import Categories, pair
 from mag.files import Layout
+
+BY_COLUMN = {"gower_distance_by_column": "distance of", "total_variation_by_column": "change of frequencies of"}
 
 
 @opt.with_text_layout
@@ -11,6 +13,10 @@ def utility(
     original: opt.Original,
     masked: opt.Masked,
     column: opt.Column = None,
+    hierarchy: opt.Hierarchies = None,
+    order: opt.Order = None,
+    category: opt.Category = None,
+    other: opt.Other = "error",
     withheld: opt.WithheldRecords = None,
     as_json: opt.Json = False,
     *,
@@ -18,19 +24,29 @@ def utility(
 ) -> None:
     """Measure what masking has cost: information loss, correlations, distinguishability.
 
-    Row i of both files must be the same record.  Records with a missing cell in one of the columns are left out.
+    Row i of both files must be the same record.  Records with a missing cell in one of the columns are left out.  Of
+    columns that --hierarchy, --order or --category declare as categories: how far cells are from the published ones,
+    the normalized certainty penalty, and how frequencies have changed.
 
     Examples:
     mag utility people.csv out.csv
     mag utility people.csv out.csv -c age -c income --withheld withheld.csv
+    mag utility people.csv out.csv -c age -c job -c degree --hierarchy job=jobs.csv --order degree=low,mid,high
     """
-    names, before, after = pair(original, masked, column or [], text_layout, withheld)
+    declared = Categories(hierarchy, order, category, other)
+    names, before, after, options = pair(original, masked, column or [], text_layout, withheld, declared)
     from mag.assess import utility as measured
 
-    utilities = measured(before, after)
-    each = dict(zip(names, utilities.pop("information_loss_by_column", ()), strict=False))
+    utilities = measured(before, after, **options)
+    losses = utilities.pop("information_loss_by_column", ())
+    each = losses if isinstance(losses, dict) else dict(zip(names, losses, strict=False))
     if as_json:
         dump({"columns": names} | utilities | {"information_loss_by_column": each})
         return
-    rows = list(utilities.items()) + [(f"information loss of {name}", loss) for name, loss in each.items()]
-    table(["utility", ", ".join(names)], rows)
+    notes, rows = utilities.pop("notes", []), []
+    by_column = {words: utilities.pop(key, {}) for key, words in BY_COLUMN.items()}
+    for words, figures in {"information loss of": each, **by_column}.items():
+        rows += [(f"{words} {name}", figure) for name, figure in figures.items()]
+    table(["utility", ", ".join(names)], [*utilities.items(), *rows])
+    for note in notes:
+        say(f"Note: {note}")

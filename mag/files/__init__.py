@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
 from mag.files import csv, dta, feather, parquet, sas7bdat, sav, tsv, xlsx, xpt
-from mag.files._cells import without_codes
+from mag.files._cells import blank_codes, fill_codes, without_codes
 from mag.files._counts import Histogram, below, smallest
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
+from mag.files.csv import CATEGORIES
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMATS", "File", "Histogram", "Layout", "Meta", "below", "columns_of", "smallest"]
+__all__ = ["CATEGORIES", "FORMATS", "File", "Histogram", "Layout", "Meta", "below", "columns_of", "smallest"]
 
 LIBRARIES = (
     "_fastexcel",
@@ -78,21 +79,39 @@ class File:
         return self._run(self.format.numeric, self._there(), self.layout)
 
     def read(
-        self, numbers: Sequence[str], others: Sequence[str] = (), draft: pathlib.Path | None = None
+        self,
+        numbers: Sequence[str],
+        others: Sequence[str] = (),
+        categories: Sequence[str] = (),
+        draft: pathlib.Path | None = None,
     ) -> "tuple[pl.DataFrame, Meta]":
-        """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order."""
+        """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order.
+
+        Of `categories`, which are not computed with either, codes for missing cells are missing.
+        """
         if draft is None:
-            self.check_names([*numbers, *others, *self.layout.null_of])
-        frame, meta = self._run(self.format.read, draft or self.path, list(numbers), list(others), self.layout)
+            self.check_names([*numbers, *others, *categories, *self.layout.null_of])
+        computed, kept = (numbers, [*categories, *others]) if self.format.text else ([*numbers, *categories], others)
+        frame, meta = self._run(self.format.read, draft or self.path, list(computed), list(kept), self.layout)
         if not self.format.text and self.layout.has_codes:
             frame = frame.with_columns(without_codes(frame[name], self.layout) for name in numbers)
-        return frame, meta
+        return frame.with_columns(blank_codes(frame[name], self.layout) for name in categories), meta
 
-    def write(self, frame: "pl.DataFrame", masked: Sequence[str], meta: Meta, draft: pathlib.Path) -> "pl.DataFrame":
+    def write(
+        self,
+        frame: "pl.DataFrame",
+        masked: Sequence[str],
+        meta: Meta,
+        draft: pathlib.Path,
+        categories: Sequence[str] = (),
+    ) -> "pl.DataFrame":
         """Write a frame whose columns `masked` were computed, under another name for now; return what was written.
 
-        A cell that the format cannot hold exactly is an error.
+        Text holds a missing one of `categories` as the first of its codes.  A cell that the format cannot hold exactly
+        is an error.
         """
+        if self.format.text:
+            frame = frame.with_columns(fill_codes(frame[name], self.layout) for name in categories)
         frame = self.format.fitted(frame, masked)
         self.format.check(frame, self.path, self.layout)
         try:

@@ -62,11 +62,29 @@ def without_codes(column: "pl.Series", layout: Layout) -> "pl.Series":
         cell = bare(pl.col(""), layout, column.name)
         read = column.alias("").to_frame().select(cell if kind is None else parsed(cell, kind)).to_series()
         return (column if kind is None else read).alias(column.name)
+    return blank_codes(column, layout)
+
+
+def blank_codes(column: "pl.Series", layout: Layout) -> "pl.Series":
+    """A column as it is stored, its codes for missing cells as null."""
+    import polars as pl
+
+    codes = layout.codes(column.name)
+    if not codes:
+        return column
     cells = column.alias("")
-    coded = cells.cast(pl.String).is_in(codes)
+    coded = cells.cast(pl.String).str.strip_chars().is_in(codes)
     if column.dtype.is_numeric():
         coded |= cells.cast(pl.Float64).is_in(_values(codes))
     return cells.to_frame().select(pl.when(~coded.fill_null(False)).then(cells)).to_series().alias(column.name)
+
+
+def fill_codes(column: "pl.Series", layout: Layout) -> "pl.Series":
+    """Missing cells as the first of the column's codes, where it has any."""
+    import polars as pl
+
+    codes = layout.codes(column.name)
+    return column.cast(pl.String).fill_null(codes[0]) if codes and column.null_count() else column
 
 
 def parsed(text: "pl.Expr", kind: str, strict: bool = False) -> "pl.Expr":

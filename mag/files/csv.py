@@ -193,7 +193,7 @@ class Csv(Format):
                 sums[name] += strange_cells(text[name], layout, name)
         for name, counts in sums.items():
             if counts["text"] > counts["readable"] + counts["other"]:
-                yield f"column {name!r} holds text, and categories need --hierarchy, --by, --keep or --drop"
+                yield f"column {name!r} holds text, and {CATEGORIES}"
                 continue
             words, others = [word for word in WORDS if counts[word]], counts["text"] + counts["other"]
             listed = [f"{counts[word]} {_cells(counts[word])} {word}" for word in words]
@@ -210,6 +210,7 @@ def _cells(count: int) -> str:
     return "cell is" if count == 1 else "cells are"
 
 
+CATEGORIES = "categories need --hierarchy, --order, --aggregate NAME=mode, --by, --keep or --drop"
 COMMA = "with --decimal-comma a number has no point"
 
 

@@ -12,7 +12,7 @@ from mag.frames.arrays import ArrayColumn
 from mag.frames.base import Column, SeriesColumn
 from mag.frames.objects import is_missing
 from mag.frames.units import some
-from mag.hierarchy import Hierarchy
+from mag.hierarchy import Hierarchy, text_of
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,34 @@ class Categories:
         missing = None if self.missing is None else some(self.missing[rows])
         return Categories(self.values[rows], missing, self.first, self.labels, self.ordered, self.tree, self.leaves)
 
-    def penalty(self, labels: np.ndarray) -> float:
+    @property
+    def outside(self) -> np.ndarray:
+        """Which codes have no leaf of their own."""
+        none = np.zeros(len(self.labels), bool)
+        if self.tree is None or self.leaves is None or self.tree.other < 0:
+            return none
+        return self.leaves == self.tree.other
+
+    def cells(self) -> np.ndarray:
+        """The values, None where they are missing."""
+        values = np.empty(len(self.labels) + 1, object)
+        values[:-1] = self.labels
+        return values[self.values if self.missing is None else np.where(self.missing, -1, self.values)]
+
+    def penalty(self, labels: np.ndarray, used: bool = False) -> float:
         """The mean loss of the records in groups of these numbers: that of the group's closest common ancestor.
 
         Without a tree it is the share of all ranks that the group spans, or 1 where its categories differ; 0 where a
-        cell is missing.
+        cell is missing.  `used`: of the tree's leaves only those that occur count.
         """
         there = np.ones(labels.size, bool) if self.missing is None else ~self.missing
         groups, sizes = np.unique(labels[there], return_inverse=True, return_counts=True)[1:]
         codes = self.values[there]
         if self.tree is not None and self.leaves is not None:
-            losses = self.tree.loss[self.tree.common_ancestors(self.leaves[codes], groups)]
+            leaves = self.leaves[codes]
+            losses = (self.tree.used_loss(leaves) if used else self.tree.published_loss)[
+                self.tree.common_ancestors(leaves, groups)
+            ]
         else:
             low, high = np.full(sizes.size, len(self.labels)), np.zeros(sizes.size, np.int64)
             np.minimum.at(low, groups, codes)
@@ -131,13 +148,14 @@ def categories_of(column: Column, name: Any, tree: Any = None, order: list[Any] 
         there = there[np.array(sorted(range(there.size), key=lambda i: _rank(labels[there[i]])), np.int64)]
     else:
         rank = {label: place for place, label in enumerate(order)}
-        if unknown := [place for place in there.tolist() if labels[place] not in rank]:
+        ranks = [rank.get(label, rank.get(text_of(label), -1)) for label in (labels[place] for place in there.tolist())]
+        if unknown := [place for place, own in zip(there.tolist(), ranks, strict=True) if own < 0]:
             records = int(np.isin(codes, unknown).sum())
             raise ValueMistake(
                 f"order[{name!r}] must hold every value of the column; {len(unknown)} values of {records} records are "
                 "not in it."
             )
-        there = there[np.argsort([rank[labels[place]] for place in there.tolist()], kind="stable")]
+        there = there[np.argsort(ranks, kind="stable")]
     number = np.zeros(len(labels), np.int64)
     number[there] = np.arange(there.size)
     values, kept = number[codes], [labels[place] for place in there.tolist()]
@@ -159,7 +177,7 @@ def _leaves(
         outside = (leaves < 0)[values] if missing is None else (leaves < 0)[values] & ~missing
         raise ValueMistake(
             f"hierarchies[{name!r}] has no leaf for {int((leaves < 0).sum())} values of {int(outside.sum())} records; "
-            "its method check lists them."
+            "its method check lists them, and other='root' publishes them as its root."
         )
     return leaves
 

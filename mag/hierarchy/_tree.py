@@ -1,6 +1,7 @@
 """The tree itself: a matrix of leaves and levels, and what follows from it."""
 
 import datetime
+import importlib
 import os
 import pathlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib import checks
 from mag._lib.errors import ValueMistake
 from mag._lib.lazy import cached_property
 from mag.hierarchy import _rows, _rules
@@ -63,7 +65,7 @@ class Hierarchy:
         warnings: Sequence[str] = (),
         locate: Callable[[list[Any]], np.ndarray] | None = None,
     ) -> None:
-        self.warnings, self._locate = tuple(warnings), locate
+        self.warnings, self._locate, self.other = tuple(warnings), locate, -1
         n_levels = len(rows[0])
         self.levels = np.empty((len(rows), n_levels), np.int64)
         self.labels: list[Hashable] = []
@@ -197,6 +199,30 @@ class Hierarchy:
         """
         return cls(*_rows.check_levels("values", _rules.dates(values, levels), "row"))
 
+    def with_other(self) -> "Hierarchy":
+        """The same tree, which takes every other value for one more leaf below the root, called as the root is.
+
+        Such a value is never published: its label is the root's, which counts as a loss of all.
+
+        Examples
+        --------
+        >>> import mag
+        >>> degrees = mag.Hierarchy.flat(["BSc", "MSc"])
+        >>> degrees.check(["MSc", "PhD"]), degrees.with_other().check(["MSc", "PhD"])
+        (['PhD'], [])
+        """
+        if self.other >= 0:
+            return self
+        root = self.labels[self.root]
+        rows = self.to_levels()
+        if root not in self._numbers:
+            rows.append([root] * self.levels.shape[1])
+        tree = Hierarchy(rows, self.warnings, self._locate)
+        tree.other = tree._numbers[root]
+        tree.loss = tree._shares(np.delete(np.arange(len(rows)), tree.other))
+        tree.loss[tree.root] = 1.0
+        return tree
+
     # ---- what it says of itself
 
     def __repr__(self) -> str:
@@ -236,6 +262,28 @@ class Hierarchy:
         """A row for every value: the value, then ever more general labels."""
         return [[self.labels[node] for node in row] for row in self.levels.tolist()]
 
+    def to_frame(self, library: str = "pandas") -> Any:
+        """A row for every value as a frame: columns ``level 0``, the value, to the most general label.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}
+            Which must be installed.
+
+        Examples
+        --------
+        >>> import mag
+        >>> mag.Hierarchy.flat(["BSc", "MSc"]).to_frame()
+          level 0 level 1
+        0     BSc       *
+        1     MSc       *
+        """
+        name = checks.one_of("library", library, ["pandas", "polars", "pyarrow"])
+        rows = self.to_levels()
+        columns = {f"level {level}": [row[level] for row in rows] for level in range(self.levels.shape[1])}
+        module = importlib.import_module(name)
+        return module.table(columns) if name == "pyarrow" else module.DataFrame(columns)
+
     def to_arx(self, path: str | os.PathLike[str], separator: str = ";") -> None:
         """Write a file for ARX, or for `read`."""
         _rows.write_lines(path, [[text_of(label) for label in row] for row in self.to_levels()], separator)
@@ -249,14 +297,28 @@ class Hierarchy:
     def find(self, values: list[Any]) -> np.ndarray:
         """The leaf of every value, -1 where it has none; a value that is no text is also looked up as text."""
         if self._locate is not None:
-            return self._locate(values)
+            found = self._locate(values)
+            return np.where(found < 0, self.other, found)
         known = self._numbers
 
         def leaf(value: Any) -> int:
-            place = known.get(value, -1)
-            return known.get(text_of(value), -1) if place < 0 and not isinstance(value, str) else place
+            place = known.get(value, self.other)
+            return known.get(text_of(value), place) if place == self.other and not isinstance(value, str) else place
 
         return np.fromiter(map(leaf, values), np.int64, len(values))
+
+    def find_nodes(self, cells: list[Any]) -> np.ndarray:
+        """The node that every published cell is a label of, or the leaf of a value; -1 where it is neither.
+
+        A label that stays over levels is its lowest node.
+        """
+        nodes: dict[str, int] = {}
+        for node, label in enumerate(self.labels):
+            nodes.setdefault(text_of(label), node)
+        found = np.array([nodes.get(text_of(cell), -1) for cell in cells], np.int64)
+        rest = np.flatnonzero(found < 0)
+        found[rest] = self.find([cells[place] for place in rest.tolist()])
+        return found
 
     def leaf_of(self, option: str, values: np.ndarray) -> np.ndarray:
         """The leaf of every value; a value without one is a mistake."""
@@ -276,6 +338,26 @@ class Hierarchy:
             lowest, highest = np.minimum.reduceat(here, starts), np.maximum.reduceat(here, starts)
             ancestors = np.where(lowest == highest, lowest, ancestors)
         return ancestors
+
+    @cached_property
+    def published_loss(self) -> np.ndarray:
+        """What is lost where a node is published: its loss, and all of it for values that have no leaf."""
+        return self._all_of_other(self.loss.copy())
+
+    def used_loss(self, leaves: np.ndarray) -> np.ndarray:
+        """The same by those leaves alone that occur here; 0 for a node above a single one."""
+        used = np.unique(leaves)
+        return self._all_of_other(self._shares(used[used != self.other]))
+
+    def _shares(self, leaves: np.ndarray) -> np.ndarray:
+        """For every node, the share of these leaves that is below it; 0 for a node above a single one."""
+        below = np.bincount(self.levels[leaves].ravel(), minlength=len(self.labels))
+        return np.where(below > 1, below / max(len(leaves), 1), 0.0)
+
+    def _all_of_other(self, loss: np.ndarray) -> np.ndarray:
+        if self.other >= 0:
+            loss[self.levels[self.other]] = 1.0
+        return loss
 
     @cached_property
     def children(self) -> dict[int, list[int]]:

@@ -5,7 +5,7 @@ from typing import Any
 from mag.metrics._penalty import penalties
 
 
-def total_il(original: Any, groups: Any, *, hierarchies: Any = None) -> float:
+def total_il(original: Any, groups: Any, *, hierarchies: Any = None, order: Any = None) -> float:
     """Width of the groups, where categories count by the height of their tree.
 
     ``Total-IL = Σ_C |C| · (Σ_j (max_j C − min_j C) / (max_j X − min_j X) + Σ_j H(Λ_j(C)) / H(T_j))`` with Λ the subtree
@@ -13,12 +13,14 @@ def total_il(original: Any, groups: Any, *, hierarchies: Any = None) -> float:
 
     Parameters
     ----------
-    original : array, shape (n, d) or (n,)
+    original : array, shape (n, d) or (n,), or frame
     groups : array, shape (n,) or (n, ·)
         The group of every record; or the published records, of which equal ones form a group.
     hierarchies : dict, optional
-        For categorical columns, by their index: a `mag.Hierarchy`, a file of one, or a dict from every
+        For categorical columns, by their name or place: a `mag.Hierarchy`, a file of one, or a dict from every
         category to its parent, up to one root.
+    order : dict, optional
+        For ordered columns, by their name or place: the categories in order.
 
     Returns
     -------
@@ -37,6 +39,6 @@ def total_il(original: Any, groups: Any, *, hierarchies: Any = None) -> float:
     1.0
     """
     _, penalty = penalties(
-        original, groups, hierarchies, lambda tree, node: tree.height[node] / max(tree.height[tree.root], 1)
+        original, groups, hierarchies, order, lambda tree, node, _: tree.height[node] / max(tree.height[tree.root], 1)
     )
     return float(penalty.sum())

@@ -4,11 +4,11 @@ import os
 import pathlib
 
 from mag._lib.atomic import writing
-from mag.report._facts import Facts
+from mag.report._facts import Category, Facts
 from mag.report._page import page
-from mag.report._plot import draw_distribution
+from mag.report._plot import draw_distribution, draw_levels
 
-__all__ = ["Facts", "draw_distribution", "page", "write"]
+__all__ = ["Category", "Facts", "draw_distribution", "draw_levels", "page", "write"]
 
 
 def write(path: str | os.PathLike[str], facts: Facts) -> pathlib.Path:

@@ -16,6 +16,38 @@ SCOPES = ("joint", "per-column")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Category:
+    """A masked column of categories.
+
+    Parameters
+    ----------
+    before, after : object arrays of shape (n,)
+        The values and what is published, None where a cell is missing.
+    order : sequence of str
+        The published labels in the order to draw them in.
+    generalized : bool
+        Whether published cells are true for every record.
+    """
+
+    before: np.ndarray
+    after: np.ndarray
+    order: Sequence[str]
+    generalized: bool
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """A number for every value, NaN where it is missing."""
+        places: dict[Any, int] = {}
+        cells = self.before.tolist()
+        return np.array([np.nan if is_missing(x) else places.setdefault(x, len(places)) for x in cells], np.float64)
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is None or NaN."""
+    return cell is None or cell != cell
+
+
+@dataclass(frozen=True, kw_only=True)
 class Facts:
     """The content of one report.
 
@@ -35,6 +67,10 @@ class Facts:
         The group of every record, or of every cell; negative where there is none.
     kinds : mapping of column to {"datetime", "duration", "number"}
         Columns that are not named are numbers.
+    categories : mapping of column to Category
+        Masked columns of categories.
+    ranges : mapping of column to two float64 arrays of shape (n,)
+        Masked columns of numbers that are published as ranges: values, and the middles of the ranges.
     utility, risk : mapping of str to number
         As `mag.assess` gives them.
     by, untouched : sequence of columns
@@ -58,6 +94,8 @@ class Facts:
     masked: Mapping[Hashable, np.ndarray]
     labels: np.ndarray
     kinds: Mapping[Hashable, str] = field(default_factory=dict)
+    categories: Mapping[Hashable, Category] = field(default_factory=dict)
+    ranges: Mapping[Hashable, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     utility: Mapping[str, Any] = field(default_factory=dict)
     risk: Mapping[str, Any] = field(default_factory=dict)
     by: Sequence[Hashable] = ()
@@ -69,18 +107,33 @@ class Facts:
 
     def __post_init__(self) -> None:
         checks.one_of("scope", self.scope, SCOPES)
-        if not self.original or list(self.original) != list(self.masked):
+        if not self.names or list(self.original) != list(self.masked):
             raise ValueMistake("original and masked must hold the same columns, at least one, in one order.")
         for kind in self.kinds.values():
             checks.one_of("kinds", kind, KINDS)
         for name, table in (("original", self.original), ("masked", self.masked)):
             for column in table.values():
                 checks.same_rows(f"every column of {name}", len(column), "labels", len(self.labels))
+        for option, columns in (("categories", self.categories), ("ranges", self.ranges)):
+            for own in columns.values():
+                before = own.before if isinstance(own, Category) else own[0]
+                checks.same_rows(f"every column of {option}", len(before), "labels", len(self.labels))
         shape = (self.n,) if self.scope == "joint" else (self.n, len(self.original))
         if np.shape(self.labels) != shape:
             raise ValueMistake(
                 f"labels must be of shape {shape} with scope={self.scope!r}; got {np.shape(self.labels)}."
             )
+
+    @property
+    def names(self) -> list[Hashable]:
+        """All masked columns."""
+        return [*self.masked, *self.ranges, *self.categories]
+
+    @property
+    def values(self) -> list[np.ndarray]:
+        """All masked columns before, as float64; categories by codes."""
+        ranges, codes = (before for before, _ in self.ranges.values()), (own.codes for own in self.categories.values())
+        return [*self.original.values(), *ranges, *codes]
 
     @property
     def n(self) -> int:
@@ -90,7 +143,7 @@ class Facts:
     @property
     def incomplete(self) -> int:
         """Published records that miss a cell."""
-        tables = (*self.original.values(), *self.masked.values())
+        tables = (*self.values, *self.masked.values())
         return int(np.logical_or.reduce([np.isnan(column) for column in tables]).sum())
 
     @cached_property

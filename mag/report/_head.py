@@ -42,7 +42,10 @@ def _figures(facts: Facts) -> Element:
     pairs += [("Records published", tally(facts.n)), ("Records withheld", tally(facts.withheld))]
     if "information_loss" in facts.utility:
         of_which = " of complete records" if facts.incomplete else ""
-        pairs.append((f"Information loss{of_which}", share(facts.utility["information_loss"])))
+        of_what = " (numbers)" if facts.categories or facts.ranges else ""
+        pairs.append((f"Information loss{of_what}{of_which}", share(facts.utility["information_loss"])))
+    if "ncp" in facts.utility:
+        pairs.append(("Certainty penalty", share(facts.utility["ncp"])))
     rows = (element("div", element("dt", label), element("dd", text)) for label, text in pairs)
     return element("dl", *rows, class_="figures")
 
@@ -52,7 +55,7 @@ def _state_promise(facts: Facts) -> Element:
     if facts.scope == "joint":
         k = facts.smallest
         points: list[list[Content]] = [
-            [f"At least {k} records share each published combination of ", *names(facts.masked), *strata, "."],
+            [f"At least {k} records share each published combination of ", *names(facts.names), *strata, "."],
             [f"Whoever knows these values of a person is left with at least {k} records that may be theirs."],
         ]
     else:
@@ -61,7 +64,7 @@ def _state_promise(facts: Facts) -> Element:
         points = [
             [
                 f"At least {span(k, max(sizes))} records share each published value of ",
-                *names(facts.masked),
+                *names(facts.names),
                 *strata,
                 ", column by column.",
             ],
@@ -126,7 +129,7 @@ def _of_groups(facts: Facts) -> list[list[Content]]:
     columns, labels = list(facts.original.values()), facts.labels
     total = several(_groups.sizes(labels).size, "group", "groups")
     sentences: list[list[Content]] = []
-    same, one = _groups.of_one_value(columns, labels), _groups.dominated(columns, labels)
+    same, one = _groups.of_one_value(facts.values, labels), _groups.dominated(columns, labels)
     if same.groups:
         where = f"In {tally(same.groups)} of {total} ({several(same.records, 'record', 'records')})"
         sentences.append([f"{where} all records had the same values. {EXACT}"])

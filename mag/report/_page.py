@@ -13,6 +13,7 @@ SECTIONS = [
     _sections.groups,
     _sections.columns,
     _sections.losses,
+    _sections.categories,
     _sections.correlations,
     _sections.risk,
     _sections.utility,

@@ -1,12 +1,12 @@
 """The sections of the page, in their order."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from mag.assess import unmasked_risk
-from mag.report import _bins, _columns, _groups, _svg, _words
+from mag.report import _bins, _columns, _groups, _levels, _svg, _words
 from mag.report._facts import Facts
 from mag.report._html import Content, Element, Row, element, name, short, table
 from mag.report._text import figure, several, share, signed, span, tally
@@ -52,17 +52,25 @@ def columns(facts: Facts) -> Element:
         "Share of the records along the range of the published values. "
         "Bars of fewer than k original values are joined with their neighbors."
     )
+    others = [
+        *(_range_card(facts, column) for column in facts.ranges),
+        *(_level_card(facts, column) for column in facts.categories),
+    ]
+    if facts.categories:
+        intro += " Categories have bars of the published labels; all other values are \u201cothers\u201d."
     area = element("rect", width=28, height=14, class_="before")
     line = element("path", d="M0 9H10V3H18V9H28", class_="after")
-    key = (
-        element("li", element("svg", mark, viewBox="0 0 28 14", aria_hidden="true"), text)
-        for mark, text in ((area, "before"), (line, "after, as published"))
-    )
+    marks = [(area, "before"), (line, "after, as published")]
+    if facts.categories:
+        marks.append((element("rect", width=28, height=14, class_="bar"), "categories after, as published"))
+    key = (element("li", element("svg", mark, viewBox="0 0 28 14", aria_hidden="true"), text) for mark, text in marks)
     return _section(
         "Distributions before and after",
         element("p", intro, class_="soft"),
         element("ul", *key, class_="key"),
-        element("div", *(_card(facts, place, column) for place, column in enumerate(facts.masked)), class_="grid"),
+        element(
+            "div", *(_card(facts, place, column) for place, column in enumerate(facts.masked)), *others, class_="grid"
+        ),
     )
 
 
@@ -96,8 +104,65 @@ def _card(facts: Facts, place: int, column: Hashable) -> Element:
     return element("figure", element("h3", name(column)), chart, caption)
 
 
-def losses(facts: Facts) -> Element:
+def _range_card(facts: Facts, column: Hashable) -> Element:
+    original, middles = facts.ranges[column]
+    histogram = _bins.bins(original, middles, facts.k_of(column))
+    drawn = None
+    if histogram is not None:
+        label = f"Distribution of {short(column)} before, and of the middles of the published ranges"
+        drawn = _svg.distributions(label, histogram, facts.kinds.get(column, "number"))
+    missing = int(np.isnan(middles).sum())
+    notes = ["Published as ranges, true for every record; drawn at their middles."]
+    notes += [f"{several(missing, 'cell', 'cells')} missing."] if missing else []
+    return element("figure", element("h3", name(column)), drawn, element("figcaption", *_paragraphs(notes)))
+
+
+def _level_card(facts: Facts, column: Hashable) -> Element:
+    own, k = facts.categories[column], facts.k_of(column)
+    levels = _levels.bars(own.before, own.after, own.order, k, own.generalized)
+    drawn = None
+    if levels is not None:
+        drawn = _svg.levels(f"Shares of the levels of {short(column)} before and after", levels)
+    published = _levels.texts(own.after)
+    missing = len(own.after) - published.size
+    values = several(len(set(published.tolist())), "distinct label", "distinct labels")
+    notes = [] if levels is not None else ["The levels cannot be told apart without telling of fewer than k records."]
+    how = "true for every record" if own.generalized else "one value for each group"
+    notes.append(f"{values} published, {how}" + (f", {several(missing, 'cell', 'cells')} missing." if missing else "."))
+    same = _groups.of_one_value([own.codes], facts.labels).groups / max(_groups.sizes(facts.labels).size, 1)
+    if same >= 0.01:
+        notes.append(f"In {share(same)} of the groups all had the same value.")
+    return element("figure", element("h3", name(column)), drawn, element("figcaption", *_paragraphs(notes)))
+
+
+def _paragraphs(notes: Iterable[str]) -> list[Element]:
+    return [element("p", note) for note in notes]
+
+
+def categories(facts: Facts) -> Element | None:
+    """What the columns lost, categories among them."""
+    far, changes = (facts.utility.get(f"{key}_by_column", {}) for key in ("gower_distance", "total_variation"))
+    if not far or facts.utility.get("records", 0) < max(facts.k_of(column) for column in facts.names):
+        return None
+    largest = max(far.values()) or 1.0
+    rows: list[Row] = [
+        (
+            [name(column)],
+            [share(far[column])],
+            [share(changes[column]) if column in changes else "–"],
+            [_svg.share_bar(far[column] / largest)],
+        )
+        for column in sorted(far, key=lambda column: -far[column])
+    ]
+    said = "How far published cells are from the values, and how the frequencies of categories have changed."
+    heads = ("Column", "Distance", "Frequencies", "Compared")
+    return _section("Loss by column", element("p", said), table("Largest distance first", heads, rows, class_="losses"))
+
+
+def losses(facts: Facts) -> Element | None:
     """Information loss, overall and by column."""
+    if not facts.masked:
+        return None
     least = max(facts.k_of(column) for column in facts.masked)
     shares = _columns.losses(list(facts.original.values()), list(facts.masked.values()), least)
     lost = dict(zip(facts.masked, shares, strict=True))
@@ -109,7 +174,8 @@ def losses(facts: Facts) -> Element:
     said = "Averaging within groups loses a part of the variation between records: the information loss, SSE / SST."
     if "information_loss" in facts.utility:
         overall = share(facts.utility["information_loss"])
-        said += f" Over all columns, each in its standard deviations, it is {overall}."
+        whose = "columns of numbers" if facts.categories or facts.ranges else "columns"
+        said += f" Over all {whose}, each in its standard deviations, it is {overall}."
     if facts.incomplete:
         without = several(facts.n - facts.incomplete, "record", "records")
         said += f" All of these figures are of the {without} without a missing cell."
@@ -176,7 +242,7 @@ def _agreement(before: np.ndarray, after: np.ndarray) -> list[Element]:
 
 def risk(facts: Facts) -> Element | None:
     """What the table still gives away."""
-    unmasked = unmasked_risk(list(facts.original.values()))
+    unmasked = unmasked_risk(facts.values)
     rows: list[Row] = [
         (_meaning(word), [word.text(unmasked[key])], [word.text(facts.risk[key])])
         for key, word in _words.RISK.items()
@@ -184,7 +250,7 @@ def risk(facts: Facts) -> Element | None:
     ]
     caption = "What is left for an intruder, and what the same columns would give away unmasked"
     listed = table(caption, ("Measure", "Unmasked", "Published"), rows, class_="numbers")
-    return _section("Risk", listed, _looked_at(facts.risk)) if rows else None
+    return _section("Risk", listed, _looked_at(facts.risk), *_notes(facts.risk)) if rows else None
 
 
 def utility(facts: Facts) -> Element | None:
@@ -195,7 +261,12 @@ def utility(facts: Facts) -> Element | None:
         if key in facts.utility
     ]
     listed = table("What is lost for an analyst: smaller is better", ("Measure", "Value"), rows, class_="numbers")
-    return _section("Utility", listed, _looked_at(facts.utility)) if rows else None
+    return _section("Utility", listed, _looked_at(facts.utility), *_notes(facts.utility)) if rows else None
+
+
+def _notes(measures: Mapping[str, Any]) -> list[Element]:
+    """What a measure did not look at."""
+    return [element("p", note, class_="soft") for note in measures.get("notes", ())]
 
 
 def _looked_at(numbers: Mapping[str, Any]) -> Element | None:
@@ -219,6 +290,11 @@ def reveals(facts: Facts) -> Element:
         "The page shows no value of a person. Its axes span published values only, no bar counts fewer than k original "
         "values, and no quantile of the original is given."
     )
+    if facts.categories:
+        text += (
+            " Bars of categories have published labels only, and where cells are generalized, also the values of a bar "
+            "that are in more general cells are none or at least k."
+        )
     beware = (
         "Beyond the published table it tells counts of at least k records, losses, correlations and risks. These are "
         "statistics of the original: hand the page on only where they may be known."

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from mag.report._bins import Bins
-from mag.report._html import Content, Element, element
-from mag.report._text import date_ticks, number_ticks, tally
+from mag.report._html import Content, Element, element, short
+from mag.report._levels import Bar
+from mag.report._text import date_ticks, number_ticks, share, tally
 
 WIDTH, HEIGHT, FOOT, SIDE = 320, 132, 20, 8
 LETTER = 6  # about as wide as a digit
+STEP, WORDS = 35, 26  # height and letters of a level
 Ticks = Sequence[tuple[float, str]]
 
 
@@ -39,6 +41,23 @@ def distributions(label: str, bins: Bins, kind: str) -> Element:
             [(float(at), text) for (_, text), at in zip(ticks, _across([t for t, _ in ticks], low, high), strict=True)]
         ),
     )
+
+
+def levels(label: str, bars: Sequence[Bar]) -> Element:
+    """Two bars for every level, before and after, below its label."""
+    top = max(max(bar.before, bar.after) for bar in bars)
+    wide = WIDTH - 2 * SIDE - 8 * LETTER
+    shapes: list[Content] = []
+    for place, bar in enumerate(bars):
+        up = place * STEP
+        cut = short(bar.label, WORDS)
+        shapes.append(element("text", cut, element("title", bar.label), x=SIDE, y=up + 11, text_anchor="start"))
+        for down, part, kind in ((15, bar.before, "before"), (23, bar.after, "bar")):
+            room = {"x": SIDE, "y": up + down, "height": 7}
+            shapes.append(element("rect", width=_n(wide * part / top), class_=kind, **room))
+            if kind == "bar":
+                shapes.append(_label(f"{share(bar.before)} → {share(part)}", WIDTH - SIDE, up + 11, "end"))
+    return chart(label, *shapes, height=len(bars) * STEP)
 
 
 def sizes(label: str, counts: Sequence[tuple[int, int, int]]) -> Element:

@@ -67,6 +67,26 @@ RISK = {
 }
 
 UTILITY = {
+    "ncp": Measure(
+        "Normalized certainty penalty",
+        "How much wider than a value groups are: ranges of numbers, shares of the leaves of hierarchies.",
+        "Xu et al. 2006",
+        share,
+    ),
+    "gower_distance": Measure(
+        "Distance of published cells",
+        "How far a published cell is from the value: differences in the range of a column, ranks, the loss of the "
+        "closest common ancestor, 0 or 1 without a hierarchy.",
+        "Gower 1971",
+        share,
+    ),
+    "total_variation": Measure(
+        "Change of frequencies",
+        "Share of the records that would have to move between categories to restore their frequencies. A published "
+        "ancestor counts evenly for all categories below it.",
+        "Levin & Peres 2017",
+        share,
+    ),
     "information_loss": Measure(
         "Information loss",
         "Share of the variation between records that is lost by averaging: SSE / SST of standardized columns.",

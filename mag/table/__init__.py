@@ -33,6 +33,7 @@ Missing: TypeAlias = Literal["drop", "error", "group"]
 Diversity: TypeAlias = int | tuple[Literal["distinct", "entropy"], float] | tuple[Literal["recursive"], float, int]
 Enforce: TypeAlias = Literal["auto", "buckets", "merge", "swap"]
 SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
+Other: TypeAlias = Literal["error", "root"]
 Rest: TypeAlias = Literal["drop", "error", "keep"]
 Name = TypeVar("Name", bound=Hashable)
 Table = TypeVar("Table")
@@ -68,6 +69,7 @@ class TableOptions(TableMethodOptions, total=False):
     diversity: Mapping[Any, Diversity] | None
     closeness: Mapping[Any, float | Fraction | Closeness] | None
     enforce: Enforce
+    other: Other
 
 
 @overload
@@ -109,6 +111,7 @@ def microaggregate(
     diversity: Mapping[Any, Diversity] | None = None,
     closeness: Mapping[Any, float | Fraction | Closeness] | None = None,
     enforce: Enforce = "auto",
+    other: Other = "error",
     weights: Any = None,
     standardize: bool | Literal["range"] | None = None,
     missing: Missing = "error",
@@ -155,9 +158,9 @@ def microaggregate(
         others by the mode; "medoid" is the category nearest to all of the group, "range" the text ``[20, 39]``.  Where
         numbers are grouped by themselves the cost decides.
     hierarchies : dict, optional
-        By column: a `mag.Hierarchy`, the path of a file of ARX, a dictionary of parents, or a function that makes a
-        hierarchy of the column's distinct values.  The distance of two categories is the loss of their closest common
-        ancestor.
+        By column: a `mag.Hierarchy`, the path of a file of ARX, a frame of levels, a dictionary of parents, or a
+        function that makes a hierarchy of the column's distinct values.  The distance of two categories is the loss of
+        their closest common ancestor.
     order : dict, optional
         By column, masked or sensitive: the categories in order, which makes their distance the difference of ranks.
         Ordered categoricals and Enums have one.
@@ -175,6 +178,9 @@ def microaggregate(
     enforce : {"auto", "buckets", "merge", "swap"}
         How to meet diversity and closeness: merge groups that fail, let them swap records with near groups first, draw
         groups from buckets of the sensitive values, or whichever of these loses least.
+    other : {"error", "root"}
+        How to treat values that have no leaf in their hierarchy: raise an error, or publish the root for them and for
+        all of their group, see `mag.Hierarchy.with_other`.
     weights : column name or array, optional
         How much records count in means and medians, and in the optimum of a single column.  Groups count records.
     standardize : bool or "range", optional
@@ -251,6 +257,7 @@ smallest class 3 of 7 records.
         rest=rest, shuffle=shuffle, random_state=random_state, backend=backend, threads=threads,
         time_limit=time_limit, of_method={**options}, hierarchies=hierarchies, order=order, importance=importance,
         sensitive=sensitive, diversity=diversity, closeness=closeness, enforce=enforce,
+        other=other,
     )  # fmt: skip
     if is_source(table):
         return release_file(table, requested, output, overwrite, progress)

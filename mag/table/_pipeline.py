@@ -1,7 +1,7 @@
 """A table in memory: check, then read → stratify → group → mask → build → recount → publish."""
 
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from mag.frames.categories import Categories, categories_of, is_category, order_
 from mag.frames.units import Refused, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.table._aggregate import AGGREGATES, representatives
-from mag.table._categories import generalized_columns, mask_categories, mask_range
+from mag.table._categories import ALLOWED, generalized_columns, mask_categories, mask_range
 from mag.table._grouping import TableGroups, constrain_groups, group_each, group_jointly
 from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
 from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
@@ -104,11 +104,12 @@ def read(frame: Frame, request: Request) -> Columns:
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
-    """Numbers, or nominal or ordinal categories, with a hierarchy or without."""
+    """Numbers, or nominal or ordinal categories, with a hierarchy or without; numbers with a mode are codes."""
     tree = name in (options.hierarchies or ())
     ordered = name in (options.order or ())
     column = frame.column(name)
-    if not (tree or ordered or is_category(column)):
+    how = options.aggregate.get(name) if isinstance(options.aggregate, Mapping) else None
+    if not (tree or ordered or how in ALLOWED["nominal"] or is_category(column)):
         return "number"
     scale = "ordinal" if ordered or order_of(column) is not None else "nominal"
     return f"{scale} with a hierarchy" if tree else scale
@@ -118,10 +119,17 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Cate
     options = request.options
     if request.plan.single or scale_of(frame, name, options) == "number":
         return _units(frame, name)
-    source, order = (options.hierarchies or {}).get(name), (options.order or {}).get(name)
+    source: Any = (options.hierarchies or {}).get(name)
+    order = (options.order or {}).get(name)
     is_rule = callable(source) and not isinstance(source, Hierarchy)
     tree = source if source is None or is_rule else hierarchy_of(f"hierarchies[{name!r}]", source)
-    return categories_of(frame.column(name), name, tree, None if order is None else list(order))
+    if tree is not None and options.other == "root":
+        tree = (lambda values: source(values).with_other()) if is_rule else tree.with_other()
+    own = categories_of(frame.column(name), name, tree, None if order is None else list(order))
+    if own.outside.any() and request.plan.aggregates[name] != "ancestor":
+        how = request.plan.aggregates[name]
+        raise ValueMistake(f"values of {name!r} without a leaf need the aggregate 'ancestor'; got {how!r}.")
+    return own
 
 
 def _units(frame: Frame, name: Hashable) -> Units:
@@ -399,6 +407,8 @@ def _recorded_options(request: Request) -> dict[str, Any]:
     for name in ("hierarchies", "order", "importance"):
         if options[name] is None:
             del options[name]
+    if options["other"] == "error":
+        del options["other"]
     if "hierarchies" in options:  # which columns have one: trees may be made of the values
         options["hierarchies"] = list(options["hierarchies"])
     if "order" in options:
@@ -420,6 +430,9 @@ def _warnings(
         warnings.append(
             f"Without a hierarchy two values are equal or not, and none is near another: {', '.join(flat)}."
         )
+    outside = [str(name) for name, unit in columns.units.items() if isinstance(unit, Categories) and unit.outside.any()]
+    if outside:
+        warnings.append(f"Values without a leaf in their hierarchy are published as its root: {', '.join(outside)}.")
     texts = [name for name in generalized_columns(request.plan.aggregates) if not is_category(frame.column(name))]
     if texts:
         warnings.append(f"Published as text: {', '.join(map(str, texts))}.")

@@ -8,17 +8,19 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import numpy as np
 
 from mag import __version__, assess, metrics, verify
+from mag._lib import checks
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
 from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories
+from mag.table._compared import Compared, compare_cells
 from mag.table._sensitive import Promise
 
 if TYPE_CHECKING:
@@ -299,16 +301,22 @@ class Release(Generic[Table]):
 
     @cached_property
     def _kinds(self) -> dict[Hashable, str]:
-        published = frame_of(self.data)
-        return {name: published.column(name).units().kind for name in self._number_columns}
+        published, source = frame_of(self.data), self._source
+        kinds = {name: published.column(name).units().kind for name in self._number_columns}
+        assert source is not None
+        return kinds | {name: source.column(name).units().kind for name in self._compared.ranges}
 
-    def _tables(self) -> tuple[np.ndarray, np.ndarray]:
+    @cached_property
+    def _compared(self) -> Compared:
+        """The masked columns of the published records before and after, for risk and utility."""
         before, after = self.numbers()
-        if not before:
-            raise RuntimeMistake(
-                "risk, utility and report need a masked column that is published as numbers; got none."
-            )
-        return np.column_stack(list(before.values())), np.column_stack(list(after.values()))
+        if list(before) == list(self.guarantee.columns):
+            return Compared(np.column_stack(list(before.values())), np.column_stack(list(after.values())))
+        assert self._source is not None
+        rows = slice(None) if self._rows is None else self._rows
+        return compare_cells(
+            self._source, rows, frame_of(self.data), self.guarantee.columns, self._categories, (before, after)
+        )
 
     def withheld_rows(self) -> np.ndarray:
         """The row numbers, in the original table, of the records that are not published; pickles do not hold them."""
@@ -339,31 +347,44 @@ class Release(Generic[Table]):
         return int(sizes.min()), int(sizes[sizes < k].sum())
 
     def risk(self) -> dict[str, Any]:
-        """Disclosure risk of the masked columns of numbers: `mag.assess.risk`."""
-        return assess.risk(*self._tables())
+        """Disclosure risk of the masked columns: `mag.assess.risk`, with the hierarchies that were used."""
+        compared = self._compared
+        return compared.with_notes(assess.risk(compared.original, compared.masked, **compared.options))
 
     def utility(self, propensity: bool = True) -> dict[str, Any]:
-        """Information loss of the masked columns of numbers: `mag.assess.utility`, with column names."""
-        measures = assess.utility(*self._tables(), propensity)
-        if "information_loss_by_column" in measures:
-            pairs = zip(self._number_columns, measures["information_loss_by_column"], strict=True)
-            measures["information_loss_by_column"] = dict(pairs)
-        return measures
+        """Information loss of the masked columns: `mag.assess.utility`, with column names and the hierarchies used.
 
-    def ncp(self) -> float:
+        ``ncp`` is that of the groups, as `ncp` gives it.
+        """
+        compared = self._compared
+        measures = assess.utility(compared.original, compared.masked, propensity, **compared.options)
+        losses = measures.get("information_loss_by_column")
+        if isinstance(losses, list):
+            measures["information_loss_by_column"] = dict(zip(self._number_columns, losses, strict=True))
+        if "ncp" in measures:
+            measures["ncp"] = self.ncp()
+        return compared.with_notes(measures)
+
+    def ncp(self, leaves: Literal["all", "used"] = "all") -> float:
         """The normalized certainty penalty of the groups, 0 to 1: the mean over columns and records of what is lost.
 
         Numbers lose the range of their group by the range of all, categories the share of their hierarchy's leaves that
         is below the group's closest common ancestor; without a hierarchy, ranks are numbers, and groups of different
         values lose 1.  Missing cells lose nothing.
+
+        Parameters
+        ----------
+        leaves : {"all", "used"}
+            Whether leaves that no published record had count, too.
         """
+        used = checks.one_of("leaves", leaves, ["all", "used"]) == "used"
         if self._source is None or self.guarantee.scope != "joint":
             raise RuntimeMistake("ncp can only be asked of a joint release that mag.microaggregate returned.")
         rows = slice(None) if self._rows is None else self._rows
         labels, losses = self.grouping.labels, []
         for name in self.guarantee.columns:
             if name in self._categories:
-                losses.append(self._categories[name].penalty(labels))
+                losses.append(self._categories[name].penalty(labels, used))
                 continue
             numbers = self._source.column(name).units().floats()[rows]
             there = ~np.isnan(numbers)
@@ -387,17 +408,24 @@ class Release(Generic[Table]):
         list of matplotlib.axes.Axes
             One for each column.
         """
-        from mag.report import draw_distribution
+        from mag.report import draw_distribution, draw_levels
 
         before, after = self.numbers()
-        names = list(before if columns is None else columns)
+        pairs = {name: (before[name], after[name]) for name in before} | dict(self._compared.ranges)
+        levels = self._compared.categories(self.guarantee.generalized)
+        names = [name for name in self.guarantee.columns if name in pairs or name in levels]
+        names = names if columns is None else list(columns)
         for name in names:
-            if name not in before:
+            if name not in pairs and name not in levels:
                 raise ValueMistake(f"columns must be among the masked ones; got {name!r}.")
         k = self.guarantee.k
         every = new_axes(len(names))
         for axes, name in zip(every, names, strict=True):
-            draw_distribution(axes, str(name), before[name], after[name], k[name] if isinstance(k, dict) else k)
+            least = k[name] if isinstance(k, dict) else k
+            if name in levels:
+                draw_levels(axes, str(name), levels[name], least)
+            else:
+                draw_distribution(axes, str(name), *pairs[name], least)
         return every
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> pathlib.Path:
@@ -405,7 +433,7 @@ class Release(Generic[Table]):
         from mag.report import Facts, write
 
         before, after = self.numbers()
-        utility = {name: value for name, value in self.utility().items() if not isinstance(value, dict)}
+        compared = self._compared
         facts = Facts(
             title=title or "Microaggregation report",
             guarantee=str(self.guarantee),
@@ -416,7 +444,9 @@ class Release(Generic[Table]):
             masked=after,
             labels=self.grouping.labels,
             kinds={name: "datetime" for name, kind in self._kinds.items() if kind == "datetime"},
-            utility=utility,
+            categories=compared.categories(self.guarantee.generalized),
+            ranges=compared.ranges,
+            utility=self.utility(),
             risk=self.risk(),
             by=self.guarantee.by,
             untouched=self.guarantee.kept,

@@ -22,6 +22,7 @@ SCOPES = ("joint", "per-column")
 MISSING = ("drop", "error", "group")
 SMALL_STRATA = ("error", "merge", "suppress")
 REST = ("drop", "error", "keep")
+OTHER = ("error", "root")
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
 
 
@@ -57,6 +58,7 @@ class Options:
     diversity: Any = None
     closeness: Any = None
     enforce: str = "auto"
+    other: str = "error"
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ def check_request(
     if options.enforce != "auto" and not demands:
         raise ValueMistake(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
     check_names_of("importance", options.importance, roles.columns)
+    if checks.one_of("other", options.other, OTHER) != "error" and not options.hierarchies:
+        raise ValueMistake(f"other is not used without hierarchies; got {options.other!r}.")
     checks.one_of("missing", options.missing, MISSING)
     checks.one_of("small_strata", options.small_strata, SMALL_STRATA)
     scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
@@ -180,6 +184,8 @@ def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, st
     ranged = not single or scope == "joint"
     aggregate = options.aggregate
     if isinstance(aggregate, Mapping):
+        if single and len(columns) > 1:
+            raise ValueMistake("aggregate must be one for all columns with scope='per-column'; got a dictionary.")
         aggregate = aggregate.get(columns[0]) if len(columns) == 1 else None
     ks = sizes_by_column(options.k, columns, scope)
     checks.one_of("method", method, ["auto", *METHODS])

@@ -1,0 +1,93 @@
+"""The masked columns of a release before and after, categories and ranges among them, as risk and utility take them."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mag.frames import Frame
+from mag.frames.categories import Categories
+from mag.hierarchy.mixed import labels_in_order, middles
+
+if TYPE_CHECKING:
+    from mag.report import Category
+
+Numbers = Mapping[Hashable, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two tables, arrays of numbers or columns by name, and the options of their categories."""
+
+    original: Any
+    masked: Any
+    options: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    codes: Mapping[Hashable, Categories] = field(default_factory=dict)
+    ranges: Mapping[Hashable, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def categories(self, generalized: Sequence[Hashable]) -> "dict[Hashable, Category]":
+        """Columns of categories as the report takes them."""
+        from mag.report import Category
+
+        return {
+            name: Category(
+                before=self.original[name],
+                after=self.masked[name],
+                order=labels_in_order(own.tree, own.labels if own.ordered else [], self.masked[name].tolist()),
+                generalized=name in generalized,
+            )
+            for name, own in self.codes.items()
+        }
+
+    def with_notes(self, measures: dict[str, Any]) -> dict[str, Any]:
+        """Measures and what is to be said of them."""
+        notes = [*self.notes, *measures.get("notes", ())]
+        return measures | ({"notes": notes} if notes else {})
+
+
+def compare_cells(
+    source: Frame,
+    rows: Any,
+    published: Frame,
+    names: Sequence[Hashable],
+    categories: Mapping[Hashable, Categories],
+    numbers: tuple[Numbers, Numbers],
+) -> Compared:
+    """Columns of a release that holds more than numbers; missing cells are NaN or None."""
+    before, after = dict(numbers[0]), dict(numbers[1])
+    trees: dict[Hashable, Any] = {}
+    order: dict[Hashable, Any] = {}
+    ranges: dict[Hashable, tuple[np.ndarray, np.ndarray]] = {}
+    left_out = []
+    for name in names:
+        if name in numbers[0]:
+            continue
+        cells = _objects(published.column(name).cells())
+        if name not in categories:
+            units = source.column(name).units()
+            if units.kind == "duration":
+                left_out.append(str(name))
+                continue
+            before[name], after[name] = units.floats()[rows], cells
+            ranges[name] = before[name], middles(cells)
+            continue
+        own = categories[name]
+        before[name], after[name] = own.cells(), cells
+        known = [cell for cell in dict.fromkeys(cells.tolist()) if cell is not None and cell == cell]
+        if own.tree is not None and (own.tree.find_nodes(known) >= 0).all():
+            trees[name] = own.tree
+        elif own.ordered:
+            order[name] = own.labels
+    kept = [name for name in names if name in before]
+    notes = (f"Ranges of durations are left out: {', '.join(left_out)}.",) if left_out else ()
+    options = {"hierarchies": trees, "order": order}
+    original, masked = ({name: table[name] for name in kept} for table in (before, after))
+    return Compared(original, masked, options, notes, categories, ranges)
+
+
+def _objects(cells: Sequence[Any]) -> np.ndarray:
+    column = np.empty(len(cells), object)
+    column[:] = cells
+    return column
