@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 __all__ = [
     "CacheWarning",
+    "Closeness",
     "ColumnGroupings",
     "Comparison",
     "CopyWarning",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from mag.api.univariate import univariate
     from mag.comparison import Comparison, compare
     from mag.costs import Cost
+    from mag.criteria import Closeness
     from mag.estimators import Microaggregator as Microaggregator
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CacheWarning": "mag._lib.errors",
+    "Closeness": "mag.criteria",
     "ColumnGroupings": "mag.results",
     "Comparison": "mag.comparison",
     "CopyWarning": "mag._lib.arrays",

@@ -23,6 +23,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "bounds": "test_bounds",
     "commands": "test_cli",
     "costs": "test_grouping",
+    "criteria": "test_criteria",
     "dp": "test_dp",
     "files": "test_files",
     "frames": "test_table",

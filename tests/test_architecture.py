@@ -13,6 +13,7 @@ from mag._backends import BACKENDS
 from mag.bounds import BOUNDS
 from mag.commands import COMMANDS
 from mag.costs import COSTS
+from mag.criteria import CRITERIA
 from mag.dp import MECHANISMS
 from mag.files import FORMATS
 from mag.graphs.keep import KEEP
@@ -36,7 +37,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.api"],
     ["mag.bounds"],
     ["mag.methods"],
-    ["mag.metrics", "mag.privacy"],
+    ["mag.criteria", "mag.metrics", "mag.privacy"],
     ["mag._backends"],
     ["mag.results"],
     ["mag.solvers"],
@@ -130,6 +131,7 @@ TABLES = {
     "bounds": BOUNDS,
     "commands": COMMANDS,
     "costs": COSTS,
+    "criteria": CRITERIA,
     "files": FORMATS,
     "graphs/keep": KEEP,
     "metrics": METRICS,

@@ -1,0 +1,35 @@
+"""t-closeness where values i and j of m are |i − j| / (m − 1) apart (Li et al. 2007, section 4.1).
+
+The thesis (section 3.3) gives the distance without the division by m − 1, which would let it exceed 1.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mag.criteria._criterion import always_feasible, excess, limits
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Σ_{i<m} |n (c_1 + … + c_i) − s (N_1 + … + N_i)| ≤ t (m − 1) s n; values are in order."""
+
+    t: Fraction
+    rises = False
+    why_not = always_feasible
+
+    def holds(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+        """Whether the distribution of each class is within t of the table's."""
+        work, sizes, n = _work(counts, totals)
+        return np.asarray(work <= limits(self.t, len(totals) - 1, sizes, n), bool)
+
+    def measure(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+        """The distance of each class from the table."""
+        work, sizes, n = _work(counts, totals)
+        return (work / (max(len(totals) - 1, 1) * n * sizes)).astype(np.float64)
+
+
+def _work(counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    more, sizes, n = excess(counts, totals)
+    return np.abs(np.cumsum(more, axis=1)[:, :-1]).sum(axis=1), sizes, n
