@@ -1,8 +1,8 @@
 """Full-domain recoding: one level of its hierarchy for every column, searched among all combinations of levels.
 
-A node of the lattice is such a combination.  Records of classes that fail are suppressed: published as the root in every
-column, or withheld.  What is minimized is the normalized certainty penalty, where suppressed records lose 1; all of it
-is counted in integers.
+A node of the lattice is such a combination.  Records of classes that fail are suppressed: published as the root in all
+columns, or withheld.  What is minimized is the normalized certainty penalty, where suppressed records lose 1; it is
+counted in integers.
 """
 
 from mag.lattice._classes import Classes

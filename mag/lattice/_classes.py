@@ -43,7 +43,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Classes:
-    """Classes with the number of every column's node (classes × columns), their stratum, and how many records they have."""
+    """Classes: the number of every column's node (classes × columns), their stratum, and how many records they have."""
 
     codes: np.ndarray
     stratum: np.ndarray
@@ -78,4 +78,3 @@ def number_rows(columns: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray
     first = np.empty(int(place.max()) + 1, np.int64)
     first[place[::-1]] = np.arange(n - 1, -1, -1)
     return first, place
-

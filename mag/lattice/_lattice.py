@@ -91,9 +91,7 @@ class Lattice:
 
     def base(self, levels: Levels) -> int:
         """What is lost on a node if no record is suppressed: no node above loses less, with suppression or without."""
-        return sum(
-            weight * base[level] for weight, base, level in zip(self._weights, self._base, levels, strict=True)
-        )
+        return sum(weight * base[level] for weight, base, level in zip(self._weights, self._base, levels, strict=True))
 
     def every_base(self) -> np.ndarray:
         """The same of all nodes, as shares of all there is to lose, rounded to floats."""
@@ -118,9 +116,7 @@ class Lattice:
         counts = classes.counts[gone]
         return tuple(
             base[level] - int(ladder.below[level][codes] @ counts) + fate.suppressed * ladder.leaves
-            for base, level, ladder, codes in zip(
-                self._base, levels, self.ladders, classes.codes[gone].T, strict=True
-            )
+            for base, level, ladder, codes in zip(self._base, levels, self.ladders, classes.codes[gone].T, strict=True)
         )
 
     def ncp(self, outcome: Outcome) -> Fraction:

@@ -82,7 +82,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Fate:
-    """What becomes of classes: `kept` ones stay; in some strata suppressed records are `shown`; and counts of records."""
+    """What becomes of classes: `kept` ones stay; in some strata suppressed records are `shown`; counts of records."""
 
     kept: np.ndarray
     shown: np.ndarray

@@ -6,12 +6,13 @@ from typing import Any, Literal, TypeAlias, TypeVar, Unpack, overload
 
 from mag._lib.errors import TypeMistake
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
+from mag.table._generalize import generalize
 from mag.table._parquet import FileRelease, is_source, release_file
 from mag.table._pipeline import release_table
-from mag.table._release import Guarantee, Release, TableGrouping
+from mag.table._release import Guarantee, LatticeNode, Release, TableGrouping
 from mag.table._request import Options
 
-__all__ = ["FileRelease", "Guarantee", "Release", "TableGrouping", "microaggregate"]
+__all__ = ["FileRelease", "Guarantee", "LatticeNode", "Release", "TableGrouping", "generalize", "microaggregate"]
 
 Names: TypeAlias = Hashable | Iterable[Hashable]
 Scope: TypeAlias = Literal["joint", "per-column"]

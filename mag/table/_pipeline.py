@@ -113,9 +113,14 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Cate
     if request.plan.single or scale_of(frame, name, options) == "number":
         return _units(frame, name)
     source, order = (options.hierarchies or {}).get(name), (options.order or {}).get(name)
+    return read_categories(frame, name, source, None if order is None else list(order))
+
+
+def read_categories(frame: Frame, name: Hashable, source: Any, order: list[Any] | None = None) -> Categories:
+    """A column of categories; `source` is what the caller wrote as its hierarchy."""
     is_rule = callable(source) and not isinstance(source, Hierarchy)
     tree = source if source is None or is_rule else hierarchy_of(f"hierarchies[{name!r}]", source)
-    return categories_of(frame.column(name), name, tree, None if order is None else list(order))
+    return categories_of(frame.column(name), name, tree, order)
 
 
 def _units(frame: Frame, name: Hashable) -> Units:

@@ -55,6 +55,10 @@ class Guarantee:
     generalized, replaced : tuple of column names
         Where categories or ranges are published: columns whose cells are true for every record, and columns whose cells
         are one value for each group, which need not be a record's own.
+    levels : dict
+        By `mag.generalize`: the level of its hierarchy that every column is published on, 0 for the values themselves.
+    suppressed : int
+        By `mag.generalize`: published records that show the most general label in every column.
     holds : bool
         Always True: a table that fails the count is never returned.
     """
@@ -71,11 +75,14 @@ class Guarantee:
     smallest_by_column: dict[Hashable, int] = field(default_factory=dict)
     generalized: tuple[Hashable, ...] = ()
     replaced: tuple[Hashable, ...] = ()
+    levels: dict[Hashable, int] = field(default_factory=dict)
+    suppressed: int = 0
     holds: bool = True
 
     def facts(self) -> dict[str, Any]:
         """For the manifest: all attributes, of those about categories the ones that are not empty."""
-        return {name: fact for name, fact in vars(self).items() if name not in ("generalized", "replaced") or fact}
+        own = ("generalized", "replaced", "levels", "suppressed")
+        return {name: fact for name, fact in vars(self).items() if name not in own or fact}
 
     def __str__(self) -> str:
         names, strata = ", ".join(map(str, self.columns)), f" (with {', '.join(map(str, self.by))})" if self.by else ""
@@ -102,11 +109,41 @@ class Guarantee:
         if self.replaced:
             are = "is" if len(self.replaced) == 1 else "are"
             text += f" {', '.join(map(str, self.replaced))} {are} replaced by one value for each group."
+        if self.levels:
+            levels = ", ".join(f"{name} {level}" for name, level in self.levels.items())
+            text += f" Each column is published on one level of its hierarchy: {levels}."
+        if self.suppressed:
+            records = "record shows" if self.suppressed == 1 else "records show"
+            text += f" Suppressed: {self.suppressed} {records} the most general label in every column."
         if self.withheld:
             text += f" Withheld: {self.withheld} {'record' if self.withheld == 1 else 'records'}."
         if self.kept:
             text += f" Kept unchanged and not covered: {', '.join(map(str, self.kept))}."
         return text
+
+
+@dataclass(frozen=True)
+class LatticeNode:
+    """A combination of levels that `mag.generalize` looked at.
+
+    Attributes
+    ----------
+    levels : dict
+        The level of every column.
+    loss : float
+        What is lost, 0 to 1: the mean over records and columns of the share of the hierarchy's leaves that is below the
+        published label, where columns count by `importance` and suppressed records lose 1.
+    suppressed, withheld : int
+        Suppressed records, and those of them that are not published.
+    smallest : int
+        The smallest class.
+    """
+
+    levels: dict[Hashable, int]
+    loss: float
+    suppressed: int
+    withheld: int
+    smallest: int
 
 
 @dataclass(frozen=True)
@@ -126,7 +163,7 @@ class TableGrouping(Drawable):
     method : str
         The method that found the groups; "univariate" is the optimum of one column.
     complete : bool
-        False if `time_limit` ended the search.
+        False if `time_limit` or `max_nodes` ended the search.
     """
 
     labels: np.ndarray
@@ -189,7 +226,7 @@ class Provenance:
 
 @dataclass(eq=False, repr=False)
 class Release(Generic[Table]):
-    """A published table with its guarantee, as returned by `mag.microaggregate`.  Read-only.
+    """A published table with its guarantee, as returned by `mag.microaggregate` and `mag.generalize`.  Read-only.
 
     Pickles and copies hold what is published and nothing else: `numbers`, `risk`, `utility`, `plot` and `report`, which
     need the original, work on the release itself only.
@@ -206,6 +243,13 @@ class Release(Generic[Table]):
         What the publisher should check.
     withheld : int
         The number of records that are not published.
+    levels : dict or None
+        By `mag.generalize`: the level of its hierarchy that every column is published on.
+    proven : bool or None
+        By `mag.generalize`: whether no other levels lose less; otherwise they are the best found.
+    lattice : tuple of LatticeNode
+        By `mag.generalize`: the best ten combinations of levels, that of `levels` first.  For the publisher: neither
+        manifests nor reports nor pickles hold it.
     """
 
     data: Table
@@ -216,6 +260,10 @@ class Release(Generic[Table]):
     _source: Frame | None = None
     _rows: np.ndarray | None = None
     _categories: dict[Hashable, Categories] = field(default_factory=dict)
+    levels: dict[Hashable, int] | None = None
+    proven: bool | None = None
+    lattice: tuple[LatticeNode, ...] = ()
+    _ncp: float | None = None
 
     @property
     def withheld(self) -> int:
@@ -223,7 +271,7 @@ class Release(Generic[Table]):
         return self.guarantee.withheld
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("data", "guarantee", "grouping", "warnings", "_provenance")
+        names = ("data", "guarantee", "grouping", "warnings", "_provenance", "levels", "proven")
         return {name: getattr(self, name) for name in names}
 
     def with_options(self, **options: Any) -> "Release[Table]":
@@ -333,7 +381,11 @@ class Release(Generic[Table]):
         Numbers lose the range of their group by the range of all, categories the share of their hierarchy's leaves that
         is below the group's closest common ancestor; without a hierarchy, ranks are numbers, and groups of different
         values lose 1.  Missing cells lose nothing.
+
+        By `mag.generalize` it is what the published labels lose; suppressed records, withheld or not, lose 1.
         """
+        if self._ncp is not None:
+            return self._ncp
         if self._source is None or self.guarantee.scope != "joint":
             raise RuntimeMistake("ncp can only be asked of a joint release that mag.microaggregate returned.")
         rows = slice(None) if self._rows is None else self._rows
@@ -443,10 +495,10 @@ def digest(frame: Frame, name: Hashable) -> str:
 
 def public_options(options: dict[str, Any], published: Iterable[Hashable]) -> dict[str, Any]:
     """Options in the types of JSON: how many columns are dropped, and no name of a column that is not published."""
-    weights = options["weights"]
-    if weights is not None and str(weights) not in map(str, published):
-        weights = "not published"
-    return to_json_types(options | {"drop": len(options["drop"]), "weights": weights})
+    public = options | {"drop": len(options["drop"])}
+    if options.get("weights") is not None and str(options["weights"]) not in map(str, published):
+        public["weights"] = "not published"
+    return to_json_types(public)
 
 
 def name_of(option: Any) -> Any:
