@@ -5,10 +5,11 @@ import pathlib
 
 from mag._lib.atomic import writing
 from mag.report._facts import Facts
+from mag.report._levels import Level, Recoding
 from mag.report._page import page
 from mag.report._plot import draw_distribution
 
-__all__ = ["Facts", "draw_distribution", "page", "write"]
+__all__ = ["Facts", "Level", "Recoding", "draw_distribution", "page", "write"]
 
 
 def write(path: str | os.PathLike[str], facts: Facts) -> pathlib.Path:

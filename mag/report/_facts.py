@@ -10,6 +10,7 @@ from mag._lib import checks
 from mag._lib.errors import ValueMistake
 from mag._lib.lazy import cached_property
 from mag.report._columns import Change, change
+from mag.report._levels import Recoding
 
 KINDS = ("datetime", "duration", "number")
 SCOPES = ("joint", "per-column")
@@ -47,6 +48,8 @@ class Facts:
         Sentences of whoever made the release; the page adds its own.
     manifest : mapping
         How the release was made; the page shows an excerpt.
+    recoding : Recoding, optional
+        The level of each column, where nothing is published as numbers: `original` and `masked` are empty then.
     """
 
     title: str
@@ -66,10 +69,11 @@ class Facts:
     withheld: int = 0
     warnings: Sequence[str] = ()
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    recoding: Recoding | None = None
 
     def __post_init__(self) -> None:
         checks.one_of("scope", self.scope, SCOPES)
-        if not self.original or list(self.original) != list(self.masked):
+        if bool(self.original) == bool(self.recoding) or list(self.original) != list(self.masked):
             raise ValueMistake("original and masked must hold the same columns, at least one, in one order.")
         for kind in self.kinds.values():
             checks.one_of("kinds", kind, KINDS)
@@ -86,6 +90,11 @@ class Facts:
     def n(self) -> int:
         """Published records."""
         return len(self.labels)
+
+    @property
+    def columns(self) -> list[Hashable]:
+        """The masked columns."""
+        return list(self.masked) if self.recoding is None else list(self.recoding.levels)
 
     @property
     def incomplete(self) -> int:

@@ -52,7 +52,7 @@ def _state_promise(facts: Facts) -> Element:
     if facts.scope == "joint":
         k = facts.smallest
         points: list[list[Content]] = [
-            [f"At least {k} records share each published combination of ", *names(facts.masked), *strata, "."],
+            [f"At least {k} records share each published combination of ", *names(facts.columns), *strata, "."],
             [f"Whoever knows these values of a person is left with at least {k} records that may be theirs."],
         ]
     else:
@@ -124,6 +124,8 @@ def computed(facts: Facts) -> list[list[Content]]:
 
 def _of_groups(facts: Facts) -> list[list[Content]]:
     columns, labels = list(facts.original.values()), facts.labels
+    if not columns:
+        return []
     total = several(_groups.sizes(labels).size, "group", "groups")
     sentences: list[list[Content]] = []
     same, one = _groups.of_one_value(columns, labels), _groups.dominated(columns, labels)

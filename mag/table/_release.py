@@ -23,6 +23,8 @@ from mag.frames.categories import Categories
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    from mag.report import Recoding
+
     Table = TypeVar("Table", default=Any)
 else:  # before Python 3.13 a type variable has no default
     from typing import TypeVar
@@ -434,7 +436,10 @@ class Release(Generic[Table]):
         from mag.report import Facts, write
 
         before, after = self.numbers()
-        utility = {name: value for name, value in self.utility().items() if not isinstance(value, dict)}
+        utility, risk = {}, {}
+        if self.levels is None:
+            utility = {name: value for name, value in self.utility().items() if not isinstance(value, dict)}
+            risk = self.risk()
         facts = Facts(
             title=title or "Microaggregation report",
             guarantee=str(self.guarantee),
@@ -446,15 +451,31 @@ class Release(Generic[Table]):
             labels=self.grouping.labels,
             kinds={name: "datetime" for name, kind in self._kinds.items() if kind == "datetime"},
             utility=utility,
-            risk=self.risk(),
+            risk=risk,
             by=self.guarantee.by,
             untouched=self.guarantee.kept,
             with_kept=self.count_with_kept(),
             withheld=self.withheld,
             warnings=self.warnings,
             manifest=self.manifest(),
+            recoding=self._recoding,
         )
         return write(path, facts)
+
+    @property
+    def _recoding(self) -> "Recoding | None":
+        """What the report says of levels."""
+        from mag.report import Level, Recoding
+
+        if self.levels is None:
+            return None
+        levels = {}
+        for name, level in self.levels.items():
+            tree = self._categories[name].tree
+            assert tree is not None
+            labels = len(set(frame_of(self.data).column(name).cells()))
+            levels[name] = Level(level, tree.levels.shape[1] - 1, labels)
+        return Recoding(levels, self.ncp(), bool(self.proven))
 
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""
