@@ -25,6 +25,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "costs": "test_grouping",
     "criteria": "test_criteria",
     "dp": "test_dp",
+    "enforce": "test_diversity",
     "files": "test_files",
     "frames": "test_table",
     "graphs": "test_graphs",
@@ -36,6 +37,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "scale": "test_recounts",
     "solvers": "test_grouping",
     "table": "test_table",
+    "verify": "test_verify",
 }
 SLOW = ("long", "mutation", "sanitize")
 

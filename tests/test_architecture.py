@@ -15,6 +15,7 @@ from mag.commands import COMMANDS
 from mag.costs import COSTS
 from mag.criteria import CRITERIA
 from mag.dp import MECHANISMS
+from mag.enforce import ENFORCE
 from mag.files import FORMATS
 from mag.graphs.keep import KEEP
 from mag.methods import METHODS
@@ -35,7 +36,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.frames"],
     ["mag.graphs", "mag.scale"],
     ["mag.api"],
-    ["mag.bounds"],
+    ["mag.bounds", "mag.enforce"],
     ["mag.methods"],
     ["mag.lattice"],
     ["mag.criteria", "mag.metrics", "mag.privacy"],
@@ -133,6 +134,7 @@ TABLES = {
     "commands": COMMANDS,
     "costs": COSTS,
     "criteria": CRITERIA,
+    "enforce": ENFORCE,
     "files": FORMATS,
     "graphs/keep": KEEP,
     "metrics": METRICS,

@@ -20,7 +20,7 @@ from mag.frames.base import SeriesColumn
 from mag.frames.pandas import PandasColumn
 from mag.frames.polars import PolarsColumn
 from mag.table import _aggregate, _grouping
-from mag.verify import NotAnonymous, recount
+from mag.verify import NotAnonymous, _cells, recount
 from tests.frames import LIBRARIES, cells, dtypes, names, smallest_class
 
 NAN = float("nan")
@@ -143,7 +143,7 @@ def test_texts_of_polars_are_told_apart_whatever_their_number(name, distinct):
     cells = [*texts, *(f"text {i}" for i in range(distinct))] * 3
     column = pl.Series(name, cells)
     assert recount(pl.DataFrame([column]), [name]) == 3
-    [tokens] = mag.verify._of_polars(column)
+    [tokens] = _cells._of_polars(column)
     assert len(set(tokens.tolist())) == len(set(zip(tokens.tolist(), cells, strict=True))) == len(texts) + distinct
 
 

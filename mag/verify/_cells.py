@@ -1,143 +1,36 @@
-"""The independent recount: how many records of a published table are alike.
-
-It looks at the table as its reader gets it, and at nothing that the grouping knows: cells are equal if their bits are,
-missing is a value, −0.0 is not 0.0, one NaN may not be another, lists and structures are compared part by part as they
-are stored, and Python objects are equal if they are of one type and value.  Cells are read here by themselves, in
-another way than the strata read them, so that one flaw cannot hide the other.
-"""
+"""Cells as integers that are equal where what is published is, and the classes of equal rows."""
 
 import datetime
 import decimal
 import enum
 import fractions
-import os
 import sys
 import uuid
-from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mag._lib import arrays
-from mag._lib.errors import REPORT, NotAnonymous, TypeMistake, ValueMistake
+from mag._lib.errors import TypeMistake
 from mag._lib.rowhash import add_cells
-from mag.frames import Frame, frame_of
-
-__all__ = ["recount"]
 
 
 class Incomparable(TypeMistake):
     """Cells that cannot be compared exactly."""
 
 
-def recount(table: Any, columns: Sequence[Hashable]) -> int:
-    """The smallest class: the least number of records that are equal in these columns, as they are stored.
-
-    Cells are compared bit by bit: −0.0 is not 0.0, unlike in `mag.privacy.k_anonymity`, which compares values and can
-    therefore be larger.
-
-    Parameters
-    ----------
-    table : frame of pandas, polars or pyarrow, or dictionary of arrays
-    columns : sequence of column names
-
-    Returns
-    -------
-    int
-        0 for a table without records.
-
-    Examples
-    --------
-    >>> import mag.verify
-    >>> mag.verify.recount({"age": [31, 31, 52, 52, 52], "sex": ["f", "f", "m", "m", "m"]}, ["age", "sex"])
-    2
-    """
-    return recounts(table, [], columns)[0]
-
-
-def recounts(
-    table: Any, by: Sequence[Hashable], columns: Sequence[Hashable], each: bool = False
-) -> tuple[int, dict[Hashable, int]]:
-    """`recount` of `by` and all columns together; if `each`, also of `by` and every column alone."""
-    frame = frame_of(table)
-    names = [*by, *columns]
-    absent = [repr(name) for name in names if name not in frame.names]
-    if absent or not names:
-        raise ValueMistake(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
-    if frame.n == 0:
-        return 0, dict.fromkeys(columns if each else (), 0)
-    tokens = {name: _tokens(frame, name) for name in names}
-    strata = [token for name in by for token in tokens[name]]
-    if len(strata) > 1:
-        strata = [_classes(strata)]
-    rows = [[*strata, *(token for name in columns for token in tokens[name])]]
-    rows += [[*strata, *tokens[name]] for name in columns] if each and len(columns) > 1 else []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # NumPy sorts without Python's lock
-        jointly, *alone = pool.map(smallest, rows)
-    return jointly, dict(zip(columns if each else (), alone or [jointly], strict=False))
-
-
-def sizes_of_classes(table: Any, columns: Sequence[Hashable]) -> np.ndarray:
-    """How many records each class of equal records has, compared as `recount` does."""
-    frame = frame_of(table)
-    return np.bincount(_classes([token for name in columns for token in _tokens(frame, name)]))
-
-
-def require_comparable(frame: Frame, by: Sequence[Hashable]) -> None:
-    """Raise where the recount could not tell the cells of a column apart, before anything is grouped."""
-    for name in by:
-        _tokens(frame, name, slice(None) if _holds_objects(_column(frame, name)) else slice(0, 0))
-
-
-def _tokens(frame: Frame, name: Hashable, rows: slice = slice(None)) -> list[np.ndarray]:
-    column = _column(frame, name)
-    try:
-        return _READERS[frame.library](column if rows == slice(None) else column[rows])
-    except Incomparable as error:
-        raise TypeMistake(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.") from None
-
-
-def _column(frame: Frame, name: Hashable) -> Any:
-    return frame.native.column(name) if frame.library == "pyarrow" else frame.native[name]
-
-
-def _holds_objects(column: Any) -> bool:
-    """Whether only the cells tell what they are."""
-    return str(getattr(column, "dtype", "object")).lower().startswith("object") and not hasattr(column, "num_chunks")
-
-
-def require(smallest: int, k: int, columns: Sequence[Hashable], n: int) -> None:
-    """Raise `NotAnonymous` where the smallest class has fewer than k records."""
-    if smallest < k:
-        raise NotAnonymous(
-            f"The published table would have a class of {smallest} equal records in {', '.join(map(str, columns))} "
-            f"where k={k} are promised, of {n} records: nothing is published; {REPORT}"
-        )
-
-
-def smallest(tokens: list[np.ndarray]) -> int:
-    """The smallest class of equal rows of integer arrays."""
-    if len(tokens) == 1:
-        first = np.sort(tokens[0])
-        begins = first[1:] != first[:-1]
-    else:
-        _, begins = _neighbors(tokens)
-    ends = np.flatnonzero(np.append(begins, True))
-    return int(np.diff(ends, prepend=-1).min())
-
-
-def _classes(tokens: list[np.ndarray]) -> np.ndarray:
+def classes(tokens: list[np.ndarray]) -> np.ndarray:
     """The class of every row, as a number."""
     if tokens[0].size == 0:
         return np.empty(0, np.int64)
-    order, begins = _neighbors(tokens)
+    order, begins = neighbors(tokens)
     classes = np.empty(order.size, np.int64)
     classes[order] = np.concatenate([[0], np.cumsum(begins)])
     return classes
 
 
-def _neighbors(tokens: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def neighbors(tokens: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """An order in which equal rows stand together, and whether each row but the first differs from the one before.
 
     Rows are sorted by a hash of theirs, and then compared: two different rows with one hash are noticed.
@@ -162,7 +55,7 @@ def _differs(tokens: list[np.ndarray], order: np.ndarray) -> np.ndarray:
     return begins
 
 
-# ---- cells as integers that are equal where what is published is
+# ---- cells as integers
 
 
 def _words(array: np.ndarray) -> list[np.ndarray]:
@@ -183,7 +76,7 @@ def _with_nulls(tokens: list[np.ndarray], null: Any) -> list[np.ndarray]:
 
 def _sequences(inner: list[np.ndarray], lengths: np.ndarray) -> list[np.ndarray]:
     """Lists of cells that stand one after the other in `inner`; one of length -1 is null."""
-    cells, ends = _classes(inner).tobytes(), 8 * np.cumsum(np.maximum(lengths, 0))
+    cells, ends = classes(inner).tobytes(), 8 * np.cumsum(np.maximum(lengths, 0))
     begins = ends - 8 * np.maximum(lengths, 0)
     numbers: dict[Any, int] = {}
     spans = zip(begins.tolist(), ends.tolist(), (lengths < 0).tolist(), strict=True)
@@ -240,7 +133,7 @@ def _of_array(column: Any) -> list[np.ndarray]:
     """Arrays of a dictionary; series among them as their own library has them."""
     for library in ("pandas", "polars", "pyarrow"):
         if type(column).__module__.partition(".")[0] == library and (library != "pandas" or hasattr(column, "iloc")):
-            return _READERS[library](column)
+            return READERS[library](column)
     array, _ = arrays.read("table", column)
     if array.dtype.names is not None:
         return [token for name in array.dtype.names for token in _of_array(array[name])]
@@ -337,9 +230,23 @@ def of_arrow(column: Any) -> list[np.ndarray]:
     return _with_nulls(_words(stored[column.offset :]), null)
 
 
-_READERS: dict[str, Callable[[Any], list[np.ndarray]]] = {
+READERS: dict[str, Callable[[Any], list[np.ndarray]]] = {
     "dictionary": _of_array,
     "pandas": _of_pandas,
     "polars": _of_polars,
     "pyarrow": of_arrow,
 }
+
+
+# ---- cells as Python's objects
+
+
+def listed(column: Any) -> list[Any]:
+    """The cells of a column of any library; missing ones are None, NaN or what the library calls them."""
+    for way in ("to_pylist", "to_list"):
+        if hasattr(column, way):
+            return getattr(column, way)()
+    array, _ = arrays.read("table", column)
+    if array.dtype.kind in "Mm":
+        return [None if absent else count for absent, count in zip(np.isnat(array), array.view(np.int64), strict=True)]
+    return array.tolist()

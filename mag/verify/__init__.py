@@ -1,0 +1,261 @@
+"""The independent recount: how many records of a published table are alike.
+
+It looks at the table as its reader gets it, and at nothing that the grouping knows: cells are equal if their bits are,
+missing is a value, −0.0 is not 0.0, one NaN may not be another, lists and structures are compared part by part as they
+are stored, and Python objects are equal if they are of one type and value.  Cells are read here by themselves, in
+another way than the strata read them, so that one flaw cannot hide the other.
+"""
+
+import os
+from collections.abc import Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mag._lib import checks
+from mag._lib.errors import REPORT, NotAnonymous, TypeMistake, ValueMistake
+from mag.frames import Frame, frame_of
+from mag.hierarchy import Hierarchy
+from mag.verify import _sensitive
+from mag.verify._cells import READERS, Incomparable, classes, listed, neighbors
+from mag.verify._cells import of_arrow as of_arrow  # files are counted by it, too
+
+__all__ = ["closeness", "distinct", "entropy", "recount", "recursive"]
+
+
+def recount(table: Any, columns: Sequence[Hashable]) -> int:
+    """The smallest class: the least number of records that are equal in these columns, as they are stored.
+
+    Cells are compared bit by bit: −0.0 is not 0.0, unlike in `mag.privacy.k_anonymity`, which compares values and can
+    therefore be larger.
+
+    Parameters
+    ----------
+    table : frame of pandas, polars or pyarrow, or dictionary of arrays
+    columns : sequence of column names
+
+    Returns
+    -------
+    int
+        0 for a table without records.
+
+    Examples
+    --------
+    >>> import mag.verify
+    >>> mag.verify.recount({"age": [31, 31, 52, 52, 52], "sex": ["f", "f", "m", "m", "m"]}, ["age", "sex"])
+    2
+    """
+    return recounts(table, [], columns)[0]
+
+
+def recounts(
+    table: Any, by: Sequence[Hashable], columns: Sequence[Hashable], each: bool = False
+) -> tuple[int, dict[Hashable, int]]:
+    """`recount` of `by` and all columns together; if `each`, also of `by` and every column alone."""
+    frame = frame_of(table)
+    names = [*by, *columns]
+    absent = [repr(name) for name in names if name not in frame.names]
+    if absent or not names:
+        raise ValueMistake(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
+    if frame.n == 0:
+        return 0, dict.fromkeys(columns if each else (), 0)
+    tokens = {name: _tokens(frame, name) for name in names}
+    strata = [token for name in by for token in tokens[name]]
+    if len(strata) > 1:
+        strata = [classes(strata)]
+    rows = [[*strata, *(token for name in columns for token in tokens[name])]]
+    rows += [[*strata, *tokens[name]] for name in columns] if each and len(columns) > 1 else []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # NumPy sorts without Python's lock
+        jointly, *alone = pool.map(smallest, rows)
+    return jointly, dict(zip(columns if each else (), alone or [jointly], strict=False))
+
+
+def sizes_of_classes(table: Any, columns: Sequence[Hashable]) -> np.ndarray:
+    """How many records each class of equal records has, compared as `recount` does."""
+    frame = frame_of(table)
+    return np.bincount(classes([token for name in columns for token in _tokens(frame, name)]))
+
+
+def require_comparable(frame: Frame, by: Sequence[Hashable]) -> None:
+    """Raise where the recount could not tell the cells of a column apart, before anything is grouped."""
+    for name in by:
+        _tokens(frame, name, slice(None) if _holds_objects(_column(frame, name)) else slice(0, 0))
+
+
+def _tokens(frame: Frame, name: Hashable, rows: slice = slice(None)) -> list[np.ndarray]:
+    column = _column(frame, name)
+    try:
+        return READERS[frame.library](column if rows == slice(None) else column[rows])
+    except Incomparable as error:
+        raise TypeMistake(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.") from None
+
+
+def _column(frame: Frame, name: Hashable) -> Any:
+    return frame.native.column(name) if frame.library == "pyarrow" else frame.native[name]
+
+
+def _holds_objects(column: Any) -> bool:
+    """Whether only the cells tell what they are."""
+    return str(getattr(column, "dtype", "object")).lower().startswith("object") and not hasattr(column, "num_chunks")
+
+
+def require(smallest: int, k: int, columns: Sequence[Hashable], n: int) -> None:
+    """Raise `NotAnonymous` where the smallest class has fewer than k records."""
+    if smallest < k:
+        raise NotAnonymous(
+            f"The published table would have a class of {smallest} equal records in {', '.join(map(str, columns))} "
+            f"where k={k} are promised, of {n} records: nothing is published; {REPORT}"
+        )
+
+
+def smallest(tokens: list[np.ndarray]) -> int:
+    """The smallest class of equal rows of integer arrays."""
+    if len(tokens) == 1:
+        first = np.sort(tokens[0])
+        begins = first[1:] != first[:-1]
+    else:
+        _, begins = neighbors(tokens)
+    ends = np.flatnonzero(np.append(begins, True))
+    return int(np.diff(ends, prepend=-1).min())
+
+
+# ---- what classes reveal of sensitive columns
+
+
+def distinct(table: Any, columns: Sequence[Hashable], sensitive: Any) -> int:
+    """The least number of different values of a sensitive column in a class: distinct ℓ-diversity.
+
+    Missing cells are one value.  Values are compared as such, not as they are stored: −0.0 is 0.0.
+
+    Parameters
+    ----------
+    table : frame of pandas, polars or pyarrow, or dictionary of arrays
+    columns : sequence of column names
+        The quasi-identifiers, stratum columns included; classes are those of `recount`.
+    sensitive : column name or tuple of them
+        A tuple is for combinations of values.
+
+    Returns
+    -------
+    int
+        0 for a table without records.
+
+    Examples
+    --------
+    >>> import mag.verify
+    >>> people = {"age": [31, 31, 52, 52, 52], "disease": ["flu", "ulcer", "flu", "flu", "cough"]}
+    >>> mag.verify.distinct(people, ["age"], "disease")
+    2
+    """
+    return min((len(own) for own in sensitive_counts(table, columns, sensitive)), default=0)
+
+
+def entropy(table: Any, columns: Sequence[Hashable], sensitive: Any) -> float:
+    """The least number of equally frequent values with the entropy of a class: entropy ℓ-diversity.
+
+    Parameters
+    ----------
+    table, columns, sensitive
+        As for `distinct`.
+
+    Returns
+    -------
+    float
+        0.0 for a table without records.
+
+    Examples
+    --------
+    >>> import mag.verify
+    >>> people = {"age": [31, 31, 52, 52, 52], "disease": ["flu", "ulcer", "flu", "flu", "cough"]}
+    >>> round(mag.verify.entropy(people, ["age"], "disease"), 3)
+    1.89
+    """
+    counts = sensitive_counts(table, columns, sensitive)
+    return _sensitive.least_entropy(counts) if counts else 0.0
+
+
+def recursive(table: Any, columns: Sequence[Hashable], sensitive: Any, l: int) -> Fraction | float:  # noqa: E741
+    """The largest ratio of the most frequent value to all from the l-th on: below c, a table is (c, l)-diverse.
+
+    Parameters
+    ----------
+    table, columns, sensitive
+        As for `distinct`.
+    l : int
+        Counts of a class are summed from the l-th largest on.
+
+    Returns
+    -------
+    fractions.Fraction or float
+        Exact; infinite where a class has fewer than l values, and 0 for a table without records.
+
+    Examples
+    --------
+    >>> import mag.verify
+    >>> people = {"age": [31, 31, 52, 52, 52], "disease": ["flu", "ulcer", "flu", "flu", "cough"]}
+    >>> mag.verify.recursive(people, ["age"], "disease", 2)
+    Fraction(2, 1)
+    """
+    counts = sensitive_counts(table, columns, sensitive)
+    return _sensitive.largest_ratio(counts, l) if counts else Fraction(0)
+
+
+def closeness(
+    table: Any,
+    columns: Sequence[Hashable],
+    sensitive: Any,
+    *,
+    ground: str = "ordered",
+    order: Sequence[Any] | None = None,
+    hierarchy: Hierarchy | None = None,
+) -> Fraction:
+    """The largest earth mover's distance of a sensitive column between a class and the table: t-closeness.
+
+    Parameters
+    ----------
+    table, columns, sensitive
+        As for `distinct`.
+    ground : {"equal", "hierarchical", "ordered"}
+        The distance of two values, see `mag.Closeness`.  Missing cells are the last of ordered values, and stand below
+        the root of a hierarchy.
+    order : sequence, optional
+        All values in order, where it is not their own.
+    hierarchy : mag.Hierarchy, optional
+        The tree of the values, for "hierarchical".
+
+    Returns
+    -------
+    fractions.Fraction
+        Exact; 0 for a table without records.
+
+    Examples
+    --------
+    >>> import mag.verify
+    >>> people = {"age": [31, 31, 52, 52, 52], "income": [1, 3, 2, 2, 3]}
+    >>> mag.verify.closeness(people, ["age"], "income")
+    Fraction(1, 5)
+    """
+    checks.one_of("ground", ground, ("equal", "hierarchical", "ordered"))
+    counts = sensitive_counts(table, columns, sensitive)
+    return _sensitive.largest_distance(counts, ground, order, hierarchy) if counts else Fraction(0)
+
+
+def sensitive_counts(table: Any, columns: Sequence[Hashable], sensitive: Any) -> _sensitive.Counts:
+    """How often each sensitive value occurs in each class of records that are equal as they are stored."""
+    frame = frame_of(table)
+    names = [sensitive] if sensitive in frame.names or not isinstance(sensitive, tuple) else list(sensitive)
+    absent = [repr(name) for name in [*columns, *names] if name not in frame.names]
+    if absent or not columns or not names:
+        raise ValueMistake(f"columns and sensitive must name columns of the table; got {', '.join(absent) or 'none'}.")
+    tokens = [token for name in columns for token in _tokens(frame, name)]
+    return _sensitive.count_values(classes(tokens).tolist(), [listed(_column(frame, name)) for name in names])
+
+
+def require_diverse(holds: bool, promise: str, n: int) -> None:
+    """Raise `NotAnonymous` where a criterion that was promised does not hold."""
+    if not holds:
+        raise NotAnonymous(
+            f"The published table would break a promise, {promise}, of {n} records: nothing is published; {REPORT}"
+        )
