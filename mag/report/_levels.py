@@ -27,12 +27,10 @@ class Recoding:
 
 def describe_recoding(recoding: Recoding) -> Element:
     """A section with a row for every column."""
-    proven = (
-        "No other levels lose less." if recoding.is_proven else "Other levels may lose less: not all were looked at."
-    )
+    proven = "No other levels lose less." if recoding.is_proven else "Others may lose less: not all were looked at."
     said = (
-        "A value is recoded alike wherever it stands. The loss is the share of the hierarchy's leaves that is below the "
-        f"published label, on average over records and columns, where suppressed records lose all: "
+        "A value is recoded alike wherever it stands. The loss is the share of the hierarchy's leaves that is below "
+        "the published label, on average over records and columns, where suppressed records lose all: "
         f"{share(recoding.loss)}. {proven}"
     )
     rows: list[Row] = [

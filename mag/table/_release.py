@@ -441,7 +441,7 @@ class Release(Generic[Table]):
             utility = {name: value for name, value in self.utility().items() if not isinstance(value, dict)}
             risk = self.risk()
         facts = Facts(
-            title=title or "Microaggregation report",
+            title=title or ("Microaggregation report" if self.levels is None else "Generalization report"),
             guarantee=str(self.guarantee),
             scope=self.guarantee.scope,
             k=self.guarantee.k,
