@@ -1,26 +1,32 @@
 """`mag mask`."""
 
 import json
-import os
 import pathlib
 import secrets
-from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
+from mag._lib.atomic import SECRET, digest, writing
 from mag._lib.errors import ValueMistake
-from mag._lib.roles import Sentences, assign_roles
 from mag.commands import _options as opt
 from mag.commands._codes import note_codes
-from mag.commands._output import bar, dump, say
+from mag.commands._output import bar, dump
+from mag.commands._publish import (
+    check_roles,
+    describe_file,
+    describe_kept,
+    manifest_of,
+    say_published,
+    stamp,
+    targets_of,
+)
 from mag.commands._table import read_table, read_weights, write_withheld
 from mag.files import FORMATS, File, Layout, columns_of, smallest
 
 if TYPE_CHECKING:
-    from mag.table import FileRelease, Guarantee, Release
+    from mag.table import FileRelease, Guarantee
 
 
 @opt.with_text_layout
@@ -128,9 +134,9 @@ def mask(
     if out is None and not dry_run:
         raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
     read, *written = opt.open_files([source], text_layout, [] if out is None else [out])
-    targets = _targets(out, {"report": report, "withheld": withheld}, prove_input, source, overwrite)
+    targets = targets_of(out, {"report": report, "withheld": withheld}, prove_input, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
-    _check_roles(read, roles)
+    check_roles(read, roles)
     options: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
         "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
@@ -144,7 +150,7 @@ def mask(
         raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     trees = list(options["hierarchies"] or ())
     numbers = [name for name in column if name not in trees]
-    group_size, before = opt.parse_integers("-k", k), _stamp(source)
+    group_size, before = opt.parse_integers("-k", k), stamp(source)
     in_memory = dry_run or report or withheld or prove_input or text_layout.has_codes
     if out is not None and not in_memory and _by_column([read, *written], options):
         options["weights"] = weights
@@ -154,7 +160,7 @@ def mask(
         if as_json:
             dump(streamed.manifest())
         elif not quiet:
-            _say(streamed.guarantee, streamed.warnings, targets.values(), dry_run)
+            say_published(streamed.guarantee, streamed.warnings, targets.values(), dry_run)
         return
     salt = secrets.token_bytes(32) if prove_input else None
     with ThreadPoolExecutor(1) as aside:  # hashes while others work
@@ -167,11 +173,11 @@ def mask(
 
         with bar(f"grouping {frame.height} records", quiet) as progress:
             release = microaggregate(frame, group_size, column, progress=progress, **options)
-        if _stamp(source) != before:
+        if stamp(source) != before:
             raise ValueMistake(f"{source.name!r} has changed while it was read; nothing was written.")
         unread = {"drop": len(roles["--drop"])} | ({"weights": weights} if weights in roles["--keep"] else {})
         release = release.with_options(**unread)
-        manifest, guarantee, warnings = _manifest(release), release.guarantee, release.warnings
+        manifest, guarantee, warnings = manifest_of(release), release.guarantee, release.warnings
         with_kept = release.count_with_kept()
         if with_kept is not None:
             manifest["with_kept"] = {"smallest": with_kept[0], "below_k": with_kept[1]}
@@ -188,7 +194,7 @@ def mask(
                 del release, frame
                 hashed = aside.submit(digest, drafts["out"])
                 manifest["verified"] = verify_file(target, drafts["out"], guarantee, stored)
-                manifest["files"] = {"output": _file(targets["out"], drafts["out"], hashed.result())}
+                manifest["files"] = {"output": describe_file(targets["out"], drafts["out"], hashed.result())}
                 if salt is not None and proof is not None:
                     manifest["files"]["input"] = {"name": source.name, "hmac_sha256": proof.result()}
                     drafts["secret"].write_text(salt.hex() + "\n")
@@ -196,7 +202,7 @@ def mask(
     if as_json:
         dump(manifest)
     elif not quiet:
-        _say(guarantee, [*warnings, *_describe_kept(with_kept, guarantee)], targets.values(), dry_run)
+        say_published(guarantee, [*warnings, *describe_kept(with_kept, guarantee)], targets.values(), dry_run)
 
 
 def _by_column(files: list[File], options: dict[str, Any]) -> bool:
@@ -242,68 +248,3 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
     if alone:
         counts["smallest_by_column"] = {name: smallest(sizes) for name, sizes in zip(columns, singly, strict=True)}
     return counts
-
-
-def _targets(
-    out: pathlib.Path | None,
-    others: dict[str, pathlib.Path | None],
-    prove: bool,
-    source: pathlib.Path,
-    overwrite: bool,
-) -> dict[str, pathlib.Path]:
-    """OUT and what is written beside it, all of which can be written, before anything long begins."""
-    targets = {} if out is None else {"out": out, "manifest": out.with_name(out.name + MANIFEST)}
-    if out is not None and prove:
-        targets["secret"] = out.with_name(out.name + SECRET)
-    targets |= {name: path for name, path in others.items() if path is not None}
-    for target in targets.values():
-        check_target(target, [source], overwrite)
-    return targets
-
-
-def _describe_kept(with_kept: tuple[int, int] | None, guarantee: "Guarantee") -> list[str]:
-    """What kept columns do to the classes, in numbers."""
-    if with_kept is None:
-        return []
-    k = guarantee.k if isinstance(guarantee.k, int) else min(guarantee.k.values())
-    smallest_class, below_k = with_kept
-    return [
-        f"With the kept columns, {below_k} of {guarantee.n_records} records are in classes smaller than {k}; the "
-        f"smallest class has {smallest_class}."
-    ]
-
-
-ROLES = Sentences(
-    repeated="a column must be named once; {name} is named by {role} and {role}.",
-    shared="a column must be named once; {name} is named by {role} and {other}.",
-    unassigned="{table} has columns without a role: {names}; pass --keep NAME (published unchanged, not protected) or "
-    "--drop NAME (not published) for each.",
-)
-
-
-def _check_roles(file: File, roles: dict[str, list[str]]) -> None:
-    file.check_names([name for names in roles.values() for name in names])
-    assign_roles(roles, file.names(), repr(file.path.name), ROLES)
-
-
-def _manifest(release: "Release") -> dict[str, Any]:
-    """Without the times, which depend on withheld records."""
-    manifest = release.manifest()
-    del manifest["seconds"]
-    return manifest
-
-
-def _file(path: pathlib.Path, now: pathlib.Path, digest: str) -> dict[str, Any]:
-    return {"name": path.name, "bytes": now.stat().st_size, "sha256": digest}
-
-
-def _stamp(path: pathlib.Path) -> tuple[int, int, int]:
-    status = os.stat(path)
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _say(guarantee: "Guarantee", warnings: Sequence[str], targets: Iterable[pathlib.Path], dry_run: bool) -> None:
-    say(guarantee)
-    for warning in warnings:
-        say(f"Note: {warning}")
-    say("Nothing was written." if dry_run else f"Written: {', '.join(map(str, targets))}")
