@@ -2,23 +2,37 @@
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Literal, TypeAlias, TypeVar, Unpack, overload
 
 from mag._lib.errors import TypeMistake
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
+from mag.criteria import Closeness
 from mag.table._generalize import generalize
 from mag.table._parquet import FileRelease, is_source, release_file
 from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, LatticeNode, Release, TableGrouping
 from mag.table._request import Options
+from mag.table._sensitive import Promise
 
-__all__ = ["FileRelease", "Guarantee", "LatticeNode", "Release", "TableGrouping", "generalize", "microaggregate"]
+__all__ = [
+    "FileRelease",
+    "Guarantee",
+    "LatticeNode",
+    "Promise",
+    "Release",
+    "TableGrouping",
+    "generalize",
+    "microaggregate",
+]
 
 Names: TypeAlias = Hashable | Iterable[Hashable]
 Scope: TypeAlias = Literal["joint", "per-column"]
 AggregateName: TypeAlias = Literal["ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"]
 Aggregate: TypeAlias = AggregateName | Mapping[Any, AggregateName]
 Missing: TypeAlias = Literal["drop", "error", "group"]
+Diversity: TypeAlias = int | tuple[Literal["distinct", "entropy"], float] | tuple[Literal["recursive"], float, int]
+Enforce: TypeAlias = Literal["auto", "buckets", "merge"]
 SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
 Rest: TypeAlias = Literal["drop", "error", "keep"]
 Name = TypeVar("Name", bound=Hashable)
@@ -51,6 +65,10 @@ class TableOptions(TableMethodOptions, total=False):
     hierarchies: Mapping[Any, Any] | None
     order: Mapping[Any, Sequence[Any]] | None
     importance: Mapping[Any, float] | None
+    sensitive: Names
+    diversity: Mapping[Any, Diversity] | None
+    closeness: Mapping[Any, float | Fraction | Closeness] | None
+    enforce: Enforce
 
 
 @overload
@@ -88,6 +106,10 @@ def microaggregate(
     hierarchies: Mapping[Any, Any] | None = None,
     order: Mapping[Any, Sequence[Any]] | None = None,
     importance: Mapping[Any, float] | None = None,
+    sensitive: Names = (),
+    diversity: Mapping[Any, Diversity] | None = None,
+    closeness: Mapping[Any, float | Fraction | Closeness] | None = None,
+    enforce: Enforce = "auto",
     weights: Any = None,
     standardize: bool | Literal["range"] | None = None,
     missing: Missing = "error",
@@ -138,10 +160,22 @@ def microaggregate(
         hierarchy of the column's distinct values.  The distance of two categories is the loss of their closest common
         ancestor.
     order : dict, optional
-        By column: the categories in order, which makes their distance the difference of ranks.  Ordered categoricals
-        and Enums have one.
+        By column, masked or sensitive: the categories in order, which makes their distance the difference of ranks.
+        Ordered categoricals and Enums have one.
     importance : dict, optional
         By column: a factor of its distances, 1 by default.
+    sensitive : column name or list of them
+        Columns that classes should not reveal.  They are published as they are: no value of theirs is masked.
+    diversity : dict, optional
+        By sensitive column: how many different values every class must hold; or ``("entropy", l)``, at least the
+        entropy of l equally frequent values; or ``("recursive", c, l)``, the most frequent value rarer than c times all
+        from the l-th on.  A tuple of columns is for their combined values.
+    closeness : dict, optional
+        By sensitive column: how far its distribution in a class may be from that of the published table, as earth
+        mover's distance from 0 to 1: a number, or a `mag.Closeness` with a ground distance.
+    enforce : {"auto", "buckets", "merge"}
+        How to meet diversity and closeness: merge groups that fail, draw groups from buckets of the sensitive values,
+        or whichever loses less.
     weights : column name or array, optional
         How much records count in means and medians, and in the optimum of a single column.  Groups count records.
     standardize : bool or "range", optional
@@ -182,11 +216,14 @@ def microaggregate(
     Raises
     ------
     mag.NotAnonymous
-        If the recount finds a class of fewer than k equal records: nothing is returned.
+        If the recount finds a class of fewer than k equal records, or one that breaks a criterion: nothing is
+        returned.
 
     Notes
     -----
     The published table is built from values alone in fresh memory, without metadata and unused categories.
+
+    Missing values of sensitive columns are a value.
 
     Integers, dates, times and decimals keep their dtype: representatives are rounded to the column's unit, half away
     from zero, exactly; with weights, to float64's precision within the group.
@@ -201,12 +238,20 @@ def microaggregate(
     >>> print(release.guarantee)
     Every record shares its values of age, income with at least 2 others: k = 3, counted on the published table, \
 smallest class 3 of 7 records.
+
+    Two different diseases in every class:
+
+    >>> people["disease"] = ["flu", "flu", "flu", "flu", "flu", "cough", "cough"]
+    >>> release = mag.microaggregate(people, 3, ["age", "income"], diversity={"disease": 2})
+    >>> release.guarantee.diversity["disease"].counted
+    2.0
     """
     requested = Options(
         k=k, columns=columns, by=by, method=method, scope=scope, cost=cost, aggregate=aggregate, weights=weights,
         standardize=standardize, missing=missing, small_strata=small_strata, round=round, keep=keep, drop=drop,
         rest=rest, shuffle=shuffle, random_state=random_state, backend=backend, threads=threads,
         time_limit=time_limit, of_method={**options}, hierarchies=hierarchies, order=order, importance=importance,
+        sensitive=sensitive, diversity=diversity, closeness=closeness, enforce=enforce,
     )  # fmt: skip
     if is_source(table):
         return release_file(table, requested, output, overwrite, progress)

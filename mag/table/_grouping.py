@@ -18,6 +18,7 @@ from mag.api.options import progress_of
 from mag.api.ready import progress_for
 from mag.api.types import AnyCost, BackendName
 from mag.api.univariate import univariate
+from mag.enforce import Constraint, enforce
 from mag.frames.categories import Categories
 from mag.frames.units import Units
 from mag.methods import Resources, automatic
@@ -35,13 +36,14 @@ class TableGroups:
     """The groups of the published records: one division for all columns, or one for each.
 
     `labels` have the shape (n,) or (n, m), and `n_groups` one entry or m; `method` says what found them, and `complete`
-    that it was not cut short.
+    that it was not cut short.  `n_before` is the number of groups before constraints, where they have changed any.
     """
 
     labels: np.ndarray
     n_groups: list[int]
     method: str
     complete: bool
+    n_before: int | None = None
 
     def of_column(self, j: int) -> tuple[np.ndarray, int]:
         """The labels of a column, and the number of its groups."""
@@ -257,6 +259,23 @@ def group_jointly(
         options=options.of_method,
     )  # fmt: skip
     return TableGroups(labels, [n_groups], ", ".join(methods), complete)
+
+
+def constrain_groups(
+    groups: TableGroups,
+    units: dict[Hashable, Units | Categories],
+    strata: Strata,
+    constraints: list[Constraint],
+    request: Request,
+) -> TableGroups:
+    """Groups for which the constraints hold: the same where they do already."""
+    k, z = next(iter(request.plan.ks.values())), _comparable(units, request.plan)
+    enforced = enforce(z, k, groups.labels.astype(np.int64), strata.members(), constraints, request.options.enforce)
+    if not enforced.ways:
+        return groups
+    labels, n_groups = number_groups(enforced.labels, len(z))
+    method = ", ".join([groups.method, *enforced.ways])
+    return TableGroups(labels, [n_groups], method, groups.complete, groups.n_groups[0])
 
 
 def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> np.ndarray:

@@ -301,7 +301,9 @@ class Task:
     def recorded_options(self) -> dict[str, Any]:
         """The options for the manifest, with names instead of objects."""
         names = ("weights", "scope", "round", "cost", "missing", "backend", "threads")
-        recorded = {"k": self.options.k, **vars(self.roles)} | {name: getattr(self.options, name) for name in names}
+        recorded = {"k": self.options.k, **self.roles.recorded()} | {
+            name: getattr(self.options, name) for name in names
+        }
         return recorded | {"cost": name_of(self.options.cost)}
 
     def mask(self, name: Any, table: Any) -> tuple[Any, int]:

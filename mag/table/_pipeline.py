@@ -13,15 +13,17 @@ from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
+from mag.enforce import Constraint
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories, categories_of, is_category, order_of
 from mag.frames.units import Refused, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.table._aggregate import AGGREGATES, representatives
 from mag.table._categories import generalized_columns, mask_categories, mask_range
-from mag.table._grouping import TableGroups, group_each, group_jointly
+from mag.table._grouping import TableGroups, constrain_groups, group_each, group_jointly
 from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
 from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
+from mag.table._sensitive import Promise, check_feasible, constrain, orders_of, recount_demands
 from mag.table._strata import SmallStrata, Strata, combined, form_strata, sizes_of
 
 
@@ -74,14 +76,20 @@ def release_table(table: Any, options: Options, progress: Any = None) -> Release
     strata = stratify(frame, columns, request)
     if strata.withheld:
         columns = columns.select(strata.rows)
+    orders = orders_of(frame, request.roles.sensitive, request.options.order)
+    constraints = constrain(frame, strata.rows, request.demands, orders)
+    check_feasible(request.demands, constraints, strata.members())
     clock.lap("read")
-    groups = group(columns, strata, request)
+    groups = group(columns, strata, constraints, request)
     clock.lap("group")
     permutation = permute(strata.rows.size, request)
     masked = mask(frame, columns, groups, request, permutation)
     published = build(frame, masked, strata, request, permutation)
     clock.lap("mask")
-    guarantee = recount(published, strata, groups, request)
+    promises = recount_demands(
+        published.data, [*request.roles.by, *request.roles.columns], request.demands, constraints, orders
+    )
+    guarantee = recount(published, strata, groups, promises, request)
     clock.lap("recount")
     return publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
 
@@ -217,11 +225,13 @@ def _are_integers(plan: Plan) -> bool:
 # ---- group
 
 
-def group(columns: Columns, strata: Strata, request: Request) -> TableGroups:
-    """Groups of at least k records within the strata."""
+def group(columns: Columns, strata: Strata, constraints: list[Constraint], request: Request) -> TableGroups:
+    """Groups of at least k records within the strata, for which the constraints hold."""
     how = group_each if request.plan.per_column else group_jointly
     with working_on(quiet=is_quiet(request.progress)):
         groups = how(columns.units, strata, columns.weights, request)
+        if constraints:
+            groups = constrain_groups(groups, columns.units, strata, constraints, request)
     if request.plan.single:
         Progress(request.progress).finish()  # compiled in one go: nothing to tell on the way
     return groups
@@ -302,7 +312,13 @@ def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: n
 # ---- recount
 
 
-def recount(published: Published, strata: Strata, groups: TableGroups, request: Request) -> Guarantee:
+def recount(
+    published: Published,
+    strata: Strata,
+    groups: TableGroups,
+    promises: dict[str, dict[Hashable, Promise]],
+    request: Request,
+) -> Guarantee:
     """What holds for the published table, counted on it; an error where it is not what was requested."""
     roles, plan, n = request.roles, request.plan, strata.rows.size
     true = generalized_columns(plan.aggregates)
@@ -325,6 +341,9 @@ def recount(published: Published, strata: Strata, groups: TableGroups, request: 
         smallest_by_column=by_column,
         generalized=true,
         replaced=tuple(name for name in roles.columns if name not in true) if true or mixed else (),
+        sensitive=tuple(roles.sensitive),
+        diversity=promises["diversity"],
+        closeness=promises["closeness"],
     )
 
 
@@ -361,7 +380,7 @@ def publish(
         method=groups.method,
         complete=groups.complete,
     )
-    warnings = _warnings(frame, columns, strata, groups, request)
+    warnings = _warnings(published.data, frame, columns, strata, groups, request)
     provenance = Provenance.of(_recorded_options(request), frame, installed_versions(), seconds)
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, Categories)}
     if published.permutation is not None:
@@ -372,6 +391,12 @@ def publish(
 def _recorded_options(request: Request) -> dict[str, Any]:
     """The options for the manifest: names instead of objects, and no seed that would undo a shuffle."""
     options = vars(request.options) | vars(request.roles) | {"threads": request.threads}
+    if not request.roles.sensitive:
+        del options["sensitive"]
+    for demanded in ("diversity", "closeness"):
+        del options[demanded]  # said in the guarantee
+    if not request.demands:
+        del options["enforce"]
     options["cost"] = name_of(options["cost"])
     options["weights"] = name_of(options["weights"])
     if options["shuffle"]:
@@ -388,7 +413,9 @@ def _recorded_options(request: Request) -> dict[str, Any]:
     return options | of_method
 
 
-def _warnings(frame: Frame, columns: Columns, strata: Strata, groups: TableGroups, request: Request) -> tuple[str, ...]:
+def _warnings(
+    data: Any, frame: Frame, columns: Columns, strata: Strata, groups: TableGroups, request: Request
+) -> tuple[str, ...]:
     roles = request.roles
     warnings: list[str] = []
     for unit in columns.units.values():
@@ -402,7 +429,7 @@ def _warnings(frame: Frame, columns: Columns, strata: Strata, groups: TableGroup
     texts = [name for name in generalized_columns(request.plan.aggregates) if not is_category(frame.column(name))]
     if texts:
         warnings.append(f"Published as text: {', '.join(map(str, texts))}.")
-    published = [*roles.by, *roles.columns, *roles.keep]
+    published = [*roles.by, *roles.columns, *roles.keep, *roles.sensitive]
     if not request.options.shuffle and (note := frame.index_note(published, strata.withheld > 0)):
         warnings.append(note)
     if roles.keep:
@@ -410,6 +437,15 @@ def _warnings(frame: Frame, columns: Columns, strata: Strata, groups: TableGroup
     merged = [str(name) for name, blank in zip(roles.by, strata.blank, strict=True) if blank is not None]
     if merged:
         warnings.append(f"Small strata were pooled: cells of {', '.join(merged)} are missing there.")
+    free = [name for name in roles.sensitive if not any(name in demand.columns for demand in request.demands)]
+    for name in free:
+        least = verify.distinct(data, [*roles.by, *roles.columns], (name,))
+        values = "value" if least == 1 else "different values"
+        warnings.append(f"Nothing is demanded of {name}: a class has only {least} {values} of it.")
+    if groups.n_before is not None:
+        warnings.append(
+            f"{groups.n_before} groups became {groups.n_groups[0]} for the sake of diversity and closeness."
+        )
     if not groups.complete:
         warnings.append("time_limit ended the search: these are the best groups found until then.")
     return tuple(warnings)

@@ -19,6 +19,7 @@ from mag._lib.lazy import cached_property
 from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories
+from mag.table._sensitive import Promise
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -57,6 +58,10 @@ class Guarantee:
     generalized, replaced : tuple of column names
         Where categories or ranges are published: columns whose cells are true for every record, and columns whose cells
         are one value for each group, which need not be a record's own.
+    sensitive : tuple of column names
+        Columns that are published as they are, and that classes should not reveal.
+    diversity, closeness : dict
+        By column: what is promised of its values in every class, a `mag.table.Promise`.
     levels : dict
         By `mag.generalize`: the level of its hierarchy that every column is published on, 0 for the values themselves.
     suppressed : int
@@ -77,14 +82,21 @@ class Guarantee:
     smallest_by_column: dict[Hashable, int] = field(default_factory=dict)
     generalized: tuple[Hashable, ...] = ()
     replaced: tuple[Hashable, ...] = ()
+    sensitive: tuple[Hashable, ...] = ()
+    diversity: dict[Hashable, Promise] = field(default_factory=dict)
+    closeness: dict[Hashable, Promise] = field(default_factory=dict)
     levels: dict[Hashable, int] = field(default_factory=dict)
     suppressed: int = 0
     holds: bool = True
 
     def facts(self) -> dict[str, Any]:
-        """For the manifest: all attributes, of those about categories the ones that are not empty."""
-        own = ("generalized", "replaced", "levels", "suppressed")
-        return {name: fact for name, fact in vars(self).items() if name not in own or fact}
+        """For the manifest: all attributes, of those about categories and sensitive columns the ones with content."""
+        optional = ("generalized", "replaced", "sensitive", "diversity", "closeness", "levels", "suppressed")
+        facts = {name: fact for name, fact in vars(self).items() if name not in optional or fact}
+        for option in ("diversity", "closeness"):
+            if option in facts:
+                facts[option] = {promise.name: promise.facts() for promise in facts[option].values()}
+        return facts
 
     def __str__(self) -> str:
         names, strata = ", ".join(map(str, self.columns)), f" (with {', '.join(map(str, self.by))})" if self.by else ""
@@ -105,6 +117,8 @@ class Guarantee:
                 " This is not joint k-anonymity: the smallest number of records alike in all of them is "
                 f"{self.smallest}, of {self.n_records} records."
             )
+        if self.diversity or self.closeness:
+            text += f" {self.promises()}"
         if self.generalized:
             are = "is" if len(self.generalized) == 1 else "are"
             text += f" {', '.join(map(str, self.generalized))} {are} generalized: true for every record."
@@ -119,9 +133,16 @@ class Guarantee:
             text += f" Suppressed: {self.suppressed} {records} the most general label in every column."
         if self.withheld:
             text += f" Withheld: {self.withheld} {'record' if self.withheld == 1 else 'records'}."
+        if self.sensitive:
+            text += f" Sensitive and kept as they are: {', '.join(map(str, self.sensitive))}."
         if self.kept:
             text += f" Kept unchanged and not covered: {', '.join(map(str, self.kept))}."
         return text
+
+    def promises(self) -> str:
+        """What holds for sensitive columns, as a sentence."""
+        text = "; ".join(map(str, [*self.diversity.values(), *self.closeness.values()]))
+        return f"{text[:1].upper()}{text[1:]}."
 
 
 @dataclass(frozen=True)
@@ -359,8 +380,9 @@ class Release(Generic[Table]):
         if not self.guarantee.kept:
             return None
         k = self.guarantee.k if isinstance(self.guarantee.k, int) else min(self.guarantee.k.values())
+        names = [name for name in frame_of(self.data).names if name not in self.guarantee.sensitive]
         try:
-            sizes = verify.sizes_of_classes(self.data, frame_of(self.data).names)
+            sizes = verify.sizes_of_classes(self.data, names)
         except TypeMistake:
             return None
         return int(sizes.min()), int(sizes[sizes < k].sum())

@@ -8,13 +8,15 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.errors import TypeMistake, ValueMistake
-from mag._lib.roles import assign_roles
+from mag._lib.roles import assign_roles, names_of
 from mag.api.options import cost_of, generator_of, progress_of
 from mag.api.types import AnyCost, BackendName
 from mag.costs import Cost
+from mag.enforce import ENFORCE
 from mag.methods import METHODS
 from mag.table._aggregate import AGGREGATES
 from mag.table._categories import ALLOWED, WEIGHTED
+from mag.table._sensitive import Demand, demands_of, sensitive_columns
 
 SCOPES = ("joint", "per-column")
 MISSING = ("drop", "error", "group")
@@ -51,6 +53,10 @@ class Options:
     hierarchies: Any = None
     order: Any = None
     importance: Any = None
+    sensitive: Any = ()
+    diversity: Any = None
+    closeness: Any = None
+    enforce: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,11 @@ class Roles:
     by: list[Hashable]
     keep: list[Hashable]
     drop: list[Hashable]
+    sensitive: list[Hashable] = field(default_factory=list)
+
+    def recorded(self) -> dict[str, list[Hashable]]:
+        """For the manifest: sensitive columns only where there are any."""
+        return {role: names for role, names in vars(self).items() if names or role != "sensitive"}
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,7 @@ class Request:
     generator: np.random.Generator
     threads: int
     progress: bool | Callable[[float], Any] | None
+    demands: Sequence[Demand] = ()
 
 
 def check_request(
@@ -109,7 +121,11 @@ def check_request(
     """All that can be checked before a column is read; `scale_of` says which columns are no numbers."""
     roles = roles_of(names, options)
     check_names_of("hierarchies", options.hierarchies, roles.columns)
-    check_names_of("order", options.order, roles.columns)
+    check_names_of("order", options.order, [*roles.columns, *roles.sensitive])
+    demands = demands_of(options, names)
+    checks.one_of("enforce", options.enforce, ["auto", *ENFORCE])
+    if options.enforce != "auto" and not demands:
+        raise ValueMistake(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
     check_names_of("importance", options.importance, roles.columns)
     checks.one_of("missing", options.missing, MISSING)
     checks.one_of("small_strata", options.small_strata, SMALL_STRATA)
@@ -123,13 +139,21 @@ def check_request(
     progress = progress_of(progress)
     if options.small_strata != "error" and not roles.by and options.missing != "group":
         raise ValueMistake(f"small_strata is not used without by= or missing='group'; got {options.small_strata!r}.")
-    return Request(options, roles, plan, generator, threads, progress)
+    return Request(options, roles, plan, generator, threads, progress, demands)
 
 
 def roles_of(names: Sequence[Hashable], options: Options) -> Roles:
     """The role of every column, each of which has one."""
     rest = checks.one_of("rest", options.rest, REST)
     requested = {"columns": options.columns, "by": options.by, "keep": options.keep, "drop": options.drop}
+    demands = demands_of(options, names)
+    masked, listed = names_of(options.columns, names), names_of(options.sensitive, names)
+    if sensitive := sensitive_columns(demands, listed, masked):
+        if options.scope == "per-column":
+            raise ValueMistake("sensitive, diversity and closeness are for scope='joint'; got scope='per-column'.")
+        kept = names_of(options.keep, names)  # a column that something is demanded of may be listed there as well
+        requested["keep"] = [name for name in kept if name in listed or name not in sensitive]
+        requested["sensitive"] = sensitive
     return Roles(**assign_roles(requested, names, rest=None if rest == "error" else rest))
 
 

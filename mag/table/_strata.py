@@ -26,6 +26,11 @@ class Strata:
         """How many records are not published."""
         return self.n - self.rows.size
 
+    def members(self) -> list[np.ndarray]:
+        """The places of the published records of each stratum."""
+        order = np.argsort(self.stratum, kind="stable")
+        return np.split(order, np.cumsum(sizes_of(self.stratum))[:-1])
+
 
 def dense(codes: np.ndarray) -> np.ndarray:
     """The same classes, numbered 0, 1, … without gaps."""

@@ -253,9 +253,12 @@ def sensitive_counts(table: Any, columns: Sequence[Hashable], sensitive: Any) ->
     return _sensitive.count_values(classes(tokens).tolist(), [listed(_column(frame, name)) for name in names])
 
 
-def require_diverse(holds: bool, promise: str, n: int) -> None:
+def is_uncertain(table: Any, columns: Sequence[Hashable], sensitive: Any, least: Fraction) -> bool:
+    """Whether every class has at least the entropy of so many equally frequent values, decided in integers."""
+    return all(_sensitive.is_uncertain(own, least) for own in sensitive_counts(table, columns, sensitive))
+
+
+def require_promise(holds: bool, promise: str) -> None:
     """Raise `NotAnonymous` where a criterion that was promised does not hold."""
     if not holds:
-        raise NotAnonymous(
-            f"The published table would break a promise, {promise}, of {n} records: nothing is published; {REPORT}"
-        )
+        raise NotAnonymous(f"The published table would break a promise, that {promise}: nothing is published; {REPORT}")
