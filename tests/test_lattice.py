@@ -11,8 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mag
+from mag.criteria.distinct import Distinct
+from mag.criteria.entropy import Entropy
+from mag.criteria.equal import Equal
+from mag.criteria.ordered import Ordered
+from mag.criteria.recursive import Recursive
 from mag.lattice import Ladder, Lattice, Rules, search
 from mag.lattice import _lattice as lattice_module
+from mag.lattice import _rules as rules_module
 from mag.lattice._classes import number_rows
 
 FINE = mag.Hierarchy.from_levels(
@@ -210,3 +216,79 @@ def test_rows_are_numbered_however_many_combinations_there_are(size):
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     assert [rows[first[own]] for own in place] == rows
     assert len(first) == len(set(rows))
+
+
+# ---- criteria of a sensitive column, by their definitions in fractions
+
+DISEASES = [3, 1, 2, 5]
+
+
+def shares(values, every):
+    counts = Counter(values)
+    return [Fraction(counts[value], len(values)) for value in every]
+
+
+def gaps(own, everybody, is_ordered):
+    """Differences of two distributions, of cumulated shares where values have an order."""
+    every = sorted(set(everybody))
+    differences = [a - b for a, b in zip(shares(own, every), shares(everybody, every), strict=True)]
+    if is_ordered:
+        return sum(map(abs, itertools.accumulate(differences))) / max(len(every) - 1, 1)
+    return sum(map(abs, differences)) / 2
+
+
+def falling(own):
+    return sorted(Counter(own).values(), reverse=True)
+
+
+DEFINITIONS = {  # of a class `own` in a published table `everybody`
+    Distinct(2): lambda own, everybody: len(set(own)) >= 2,
+    Distinct(3): lambda own, everybody: len(set(own)) >= 3,
+    Entropy(Fraction(3, 2)): lambda own, everybody: (
+        math.prod(Fraction(len(own), count) ** count for count in Counter(own).values()) >= Fraction(3, 2) ** len(own)
+    ),
+    Recursive(Fraction(2), 2): lambda own, everybody: falling(own)[0] < 2 * sum(falling(own)[1:]),
+    Equal(Fraction(1, 4)): lambda own, everybody: gaps(own, everybody, False) <= Fraction(1, 4),
+    Ordered(Fraction(1, 5)): lambda own, everybody: gaps(own, everybody, True) <= Fraction(1, 5),
+}
+
+
+@settings(max_examples=300, deadline=None)
+@given(tables(), st.data())
+def test_criteria_are_met_as_the_oracle_meets_them(table, data):
+    columns, values, stratum, k, suppress, is_root, importance = table
+    n = len(stratum)
+    diseases = data.draw(st.lists(st.sampled_from(DISEASES), min_size=n, max_size=n))
+    criteria = data.draw(st.lists(st.sampled_from(list(DEFINITIONS)), min_size=1, max_size=2, unique=True))
+
+    def good(records, published):
+        own, everybody = ([diseases[i] for i in some] for some in (records, published))
+        return all(DEFINITIONS[criterion](own, everybody) for criterion in criteria)
+
+    expected = outcomes(columns, values, stratum, k, suppress, is_root, importance, good)
+    every, codes = np.unique(diseases, return_inverse=True)
+    lattice = lattice_of(columns, values, stratum, importance, [(codes, every.size)])
+    rules = Rules(k, math.floor(Fraction(str(suppress)) * n), is_root, [(0, criterion) for criterion in criteria])
+    assert told(lattice, search(lattice, rules, 10**6)) == expected[:10]
+    assert {outcome[2] for outcome in told(lattice, search(lattice, rules, 0))} <= {outcome[2] for outcome in expected}
+
+
+def test_only_counts_and_distinct_values_are_monotone_under_suppression():
+    others = [criterion for criterion in DEFINITIONS if not isinstance(criterion, Distinct)]
+    assert Rules(2, 5, True, [(0, Distinct(2))]).is_monotone
+    for criterion in others:
+        assert not Rules(2, 5, True, [(0, criterion)]).is_monotone
+        assert Rules(2, 0, True, [(0, criterion)]).is_monotone
+
+
+def test_many_classes_are_looked_at_in_parts(monkeypatch):
+    rng = np.random.default_rng(3)
+    columns = ["letters", "flat"]
+    values = [rng.choice(list(rows_of(name)), 80).tolist() for name in columns]
+    codes = rng.integers(0, 4, 80)
+    rules = Rules(2, 20, True, [(0, Equal(Fraction(1, 3)))])
+    lattice = lattice_of(columns, values, [0] * 80, None, [(codes, 4)])
+    whole = search(lattice, rules, 10**6).best
+    assert whole
+    monkeypatch.setattr(rules_module, "CELLS", 1)
+    assert search(lattice, rules, 10**6).best == whole

@@ -11,6 +11,7 @@ import numpy as np
 from mag import verify
 from mag._lib import checks
 from mag._lib.errors import TypeMistake, ValueMistake
+from mag.enforce import Constraint
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories, is_category, publish_text
 from mag.hierarchy import Hierarchy, text_of
@@ -19,6 +20,7 @@ from mag.table._grouping import TableGroups
 from mag.table._pipeline import Clock, Columns, build, permute, publish, read_categories, recount
 from mag.table._release import LatticeNode, Release
 from mag.table._request import Options, Request, check_request
+from mag.table._sensitive import constrain, orders_of, recount_demands
 from mag.table._strata import Strata, combined
 
 SUPPRESSED = ("root", "withhold")
@@ -62,8 +64,10 @@ def release_recoded(table: Any, options: dict[str, Any], limits: Limits) -> Rele
     request = _check(frame, options)
     columns, rows = _read(frame, request)
     stratum = combined([frame.column(name).codes()[rows] for name in request.roles.by] or [np.zeros_like(rows)])
+    orders = orders_of(frame, request.roles.sensitive, request.options.order)
+    constraints = constrain(frame, rows, request.demands, orders)
     clock.lap("read")
-    lattice, recoding, recoded = _search(columns, stratum, request, limits)
+    lattice, recoding, recoded = _search(columns, stratum, constraints, request, limits)
     stays = ~recoded.withheld
     strata = Strata(frame.n, rows[stays], stratum[stays], [None] * len(request.roles.by))
     columns = columns.select(np.flatnonzero(stays))
@@ -76,7 +80,9 @@ def release_recoded(table: Any, options: dict[str, Any], limits: Limits) -> Rele
     published = build(frame, masked, strata, request, permutation)
     clock.lap("recode")
     levels = dict(zip(columns.units, recoded.levels, strict=True))
-    counted = recount(published, strata, groups, request)
+    classes_of = [*request.roles.by, *request.roles.columns]
+    promises = recount_demands(published.data, classes_of, request.demands, constraints, orders)
+    counted = recount(published, strata, groups, promises, request)
     guarantee = replace(counted, levels=levels, suppressed=int(suppressed.sum()))
     clock.lap("recount")
     release = publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
@@ -94,7 +100,10 @@ def _check(frame: Frame, options: dict[str, Any]) -> Request:
         "method": "auto", "scope": "joint", "cost": None, "aggregate": None, "weights": None, "standardize": None,
         "small_strata": "error", "round": None, "backend": "auto", "threads": None, "time_limit": None, "of_method": {},
     }  # fmt: skip
-    return check_request(frame.names, Options(**usual, **options), None, lambda name: "nominal with a hierarchy")
+    request = check_request(frame.names, Options(**usual, **options), None, lambda name: "nominal with a hierarchy")
+    if wrong := [repr(name) for name in options["order"] or () if name not in request.roles.sensitive]:
+        raise ValueMistake(f"order must name sensitive columns; got {', '.join(wrong)}.")
+    return request
 
 
 def _read(frame: Frame, request: Request) -> tuple[Columns, np.ndarray]:
@@ -145,9 +154,9 @@ def _flat(values: list[Any]) -> Hierarchy:
 
 
 def _search(
-    columns: Columns, stratum: np.ndarray, request: Request, limits: Limits
+    columns: Columns, stratum: np.ndarray, constraints: list[Constraint], request: Request, limits: Limits
 ) -> tuple[Lattice, Recoding, Recoded]:
-    ladders, codes, k = [], [], request.options.k
+    ladders, codes = [], []
     for unit in columns.units.values():
         assert isinstance(unit, Categories)
         assert unit.tree is not None
@@ -155,23 +164,35 @@ def _search(
         ladders.append(Ladder.of(unit.tree, unit.leaves, unit.missing is not None))
         codes.append(unit.values if unit.missing is None else np.where(unit.missing, len(unit.labels), unit.values))
     importance = [request.plan.importance.get(name, 1.0) for name in columns.units]
-    lattice = Lattice(ladders, np.stack(codes, axis=1), stratum, (), importance)
+    sensitive = [(constraint.codes, constraint.totals.size) for constraint in constraints]
+    lattice = Lattice(ladders, np.stack(codes, axis=1), stratum, sensitive, importance)
     most = math.floor(Fraction(str(limits.suppress)) * lattice.n)
-    rules = Rules(k, most, limits.suppressed == "root")
+    criteria = [(place, constraint.criterion) for place, constraint in enumerate(constraints)]
+    rules = Rules(request.options.k, most, limits.suppressed == "root", criteria)
+    reasons = [constraint.criterion.why_not(constraint.totals, constraint.column) for constraint in constraints]
+    reason = next((reason for reason in reasons if reason), None)
+    if reason is not None and rules.is_monotone:  # no suppression helps
+        raise ValueMistake(reason)
     recoding = search(lattice, rules, limits.max_nodes)
     if not recoding.best:
-        raise _nothing_allowed(lattice, request, limits, most)
+        raise ValueMistake(reason or _describe_failure(lattice, rules, limits))
     levels = recoding.best[0].levels
     return lattice, recoding, Recoded(levels, *lattice.records(levels, rules))
 
 
-def _nothing_allowed(lattice: Lattice, request: Request, limits: Limits, most: int) -> ValueMistake:
+def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits) -> str:
+    """Why no node is allowed."""
     counts = lattice.classes(lattice.top).counts
-    small = counts[counts < request.options.k]
-    return ValueMistake(
-        f"suppress={limits.suppress:g} allows {most} of {lattice.n} records to be suppressed, but even on the highest "
-        f"levels {int(small.sum())} records are in strata of fewer than k={request.options.k}; pass a larger suppress, "
-        "a smaller k, or fewer columns of by."
+    small = int(counts[counts < rules.k].sum())
+    allowed = f"suppress={limits.suppress:g} allows {rules.most} of {lattice.n} records to be suppressed"
+    if small > rules.most or not rules.criteria:
+        return (
+            f"{allowed}, but even on the highest levels {small} records are in strata of fewer than k={rules.k}; pass "
+            "a larger suppress, a smaller k, or fewer columns of by."
+        )
+    return (
+        f"{allowed}, which is too few for diversity= and closeness= on any levels; pass a larger suppress, weaker "
+        "criteria, or fewer columns of by."
     )
 
 
@@ -250,7 +271,10 @@ def _complete(
 def _recorded_options(release: Release, request: Request, limits: Limits) -> dict[str, Any]:
     """The options for the manifest, of those that `publish` has recorded the ones that have a meaning here."""
     recorded = release._provenance.options
-    own = ("k", "columns", "by", "hierarchies", "importance", "missing", "keep", "drop", "shuffle", "random_state")
+    own = (
+        "k", "columns", "by", "hierarchies", "importance", "sensitive", "order", "missing",
+        "keep", "drop", "shuffle", "random_state",
+    )  # fmt: skip
     return {name: recorded[name] for name in own if name in recorded} | vars(limits)
 
 

@@ -1,6 +1,6 @@
 """`mag.generalize`: the same recoding for all records."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from mag.api.types import RandomState
@@ -21,6 +21,10 @@ class RecodingOptions(TypedDict, total=False):
     suppress: float
     suppressed: Suppressed
     importance: Mapping[Any, float] | None
+    sensitive: Names
+    diversity: Mapping[Any, Any] | None
+    closeness: Mapping[Any, Any] | None
+    order: Mapping[Any, Sequence[Any]] | None
     missing: Literal["drop", "error", "group"]
     keep: Names
     drop: Names
@@ -46,6 +50,10 @@ def generalize(
     suppress: float = 0.05,
     suppressed: Suppressed = "root",
     importance: Mapping[Any, float] | None = None,
+    sensitive: Names = (),
+    diversity: Mapping[Any, Any] | None = None,
+    closeness: Mapping[Any, Any] | None = None,
+    order: Mapping[Any, Sequence[Any]] | None = None,
     missing: Literal["drop", "error", "group"] = "error",
     keep: Names = (),
     drop: Names = (),
@@ -77,9 +85,15 @@ def generalize(
         are chosen.  0 suppresses none.
     suppressed : {"root", "withhold"}
         What becomes of suppressed records: published with the most general label in every column, or not published.
-        Those that would be a class of fewer than k, with the same `by`, are withheld in either case.
+        Those that would be a class of fewer than k with the same `by`, or one that fails `diversity` or `closeness`,
+        are withheld in either case.
     importance : dict, optional
         By column: how much its loss counts, 1 by default.
+    sensitive, diversity, closeness
+        As in `mag.microaggregate`: classes that fail are suppressed, too.  The distribution that classes are compared
+        with is that of the published records.
+    order : dict, optional
+        By sensitive column: its categories in order, for closeness over ranks.
     missing : {"drop", "error", "group"}
         How to treat records with missing cells in `columns`: withhold them, raise an error, or take missing for a value
         of its own, which only the most general label covers.
@@ -104,7 +118,8 @@ def generalize(
     Raises
     ------
     mag.NotAnonymous
-        If the recount finds a class of fewer than k equal records: nothing is returned.
+        If the recount finds a class of fewer than k equal records, or one that breaks a criterion: nothing is
+        returned.
 
     Notes
     -----
@@ -130,5 +145,6 @@ def generalize(
     options = {
         "k": k, "columns": columns, "by": by, "hierarchies": hierarchies, "importance": importance, "missing": missing,
         "keep": keep, "drop": drop, "rest": rest, "shuffle": shuffle, "random_state": random_state,
+        "sensitive": sensitive, "diversity": diversity, "closeness": closeness, "order": order,
     }  # fmt: skip
     return release_recoded(table, options, limits)
