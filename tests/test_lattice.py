@@ -292,3 +292,13 @@ def test_many_classes_are_looked_at_in_parts(monkeypatch):
     assert whole
     monkeypatch.setattr(rules_module, "CELLS", 1)
     assert search(lattice, rules, 10**6).best == whole
+
+
+def test_ranks_of_values_that_are_not_published_do_not_count():
+    """Among two ranks the classes of x and of y are 1/6 from all, among three it would be 1/12."""
+    values = [["x"] * 3 + ["y"] * 3 + ["z"]]
+    codes = np.array([0, 0, 1, 0, 1, 1, 2])
+    lattice = lattice_of(["flat"], values, [0] * 7, None, [(codes, 3)])
+    rules = Rules(2, 7, False, [(0, Ordered(Fraction(1, 10)))])
+    assert search(lattice, rules, 10**6).best[0].levels == (1,)
+    assert search(lattice, Rules(2, 7, False, [(0, Ordered(Fraction(1, 6)))]), 10**6).best[0].levels == (0,)
