@@ -66,6 +66,30 @@ ToMask = Annotated[
     list[str],
     column_option("A quasi-identifier to mask: numbers, dates, or with --hierarchy categories.", "--column", "-c"),
 ]
+Closeness = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--closeness",
+        help="A sensitive column, and how far its distribution in a class may be from the table's, e.g. income=0.2; "
+        "behind a colon the distance of values: ordered, equal, or a hierarchy's file. Repeatable.",
+        metavar="NAME=T",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Diversity = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--diversity",
+        help="A sensitive column, and how many values every class must hold, e.g. disease=3; or disease=entropy:2.5, "
+        "disease=recursive:2,3 (c and l). Repeatable.",
+        metavar="NAME=L",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Sensitive = Annotated[
+    list[str] | None,
+    column_option("A sensitive column: published as it is, see --diversity, --closeness. Repeatable.", "--sensitive"),
+]
 DecimalComma = Annotated[
     bool,
     typer.Option("--decimal-comma", help="Read 1,5 as a number; cells are then separated by ;.", rich_help_panel=TEXT),
@@ -236,6 +260,47 @@ def parse_hierarchies(words: Sequence[str], columns: Sequence[str]) -> dict[str,
         name = max(names, key=len)
         trees[name] = Hierarchy.read(word[len(name) + 1 :])
     return trees
+
+
+def parse_diversity(words: Sequence[str]) -> dict[str, Any]:
+    """What is demanded of every sensitive column: L, entropy:L or recursive:C,L."""
+    wishes: dict[str, Any] = {}
+    for word in words:
+        name, equals, wish = word.rpartition("=")
+        kind, colon, rest = wish.rpartition(":")
+        numbers = [_value(part) for part in rest.split(",")]
+        if not (name and equals) or any(isinstance(number, (str, bool)) for number in numbers):
+            raise ValueMistake(f"--diversity must be NAME=L, NAME=entropy:L or NAME=recursive:C,L; got {word!r}.")
+        wishes[name] = (kind, *numbers) if colon else numbers[0]
+    return wishes
+
+
+def parse_closeness(words: Sequence[str]) -> dict[str, Any]:
+    """How close every sensitive column must be: T, T:ordered, T:equal or T:FILE."""
+    wishes: dict[str, Any] = {}
+    for word in words:
+        name, equals, wish = word.rpartition("=")
+        number, colon, ground = wish.partition(":")
+        t = _value(number)
+        if not (name and equals) or isinstance(t, (str, bool)) or (colon and not ground):
+            raise ValueMistake(f"--closeness must be NAME=T, or NAME=T:ordered, :equal or :FILE; got {word!r}.")
+        from mag.criteria import Closeness
+
+        if not colon:
+            wishes[name] = t
+        elif ground in ("equal", "ordered"):
+            wishes[name] = Closeness(t, ground)
+        else:
+            wishes[name] = Closeness(t, hierarchy=ground)
+    return wishes
+
+
+def numbers_among(file: File, closeness: dict[str, Any]) -> list[str]:
+    """Sensitive columns that are computed with as numbers: those whose order closeness may follow."""
+    follow = [name for name, wish in closeness.items() if getattr(wish, "ground", "auto") in ("auto", "ordered")]
+    follow = [name for name in follow if getattr(closeness[name], "hierarchy", None) is None]
+    file.check_names(list(closeness))
+    return [name for name in file.numeric() if name in follow] if follow else []
 
 
 def parse_method_options(words: Sequence[str]) -> dict[str, Any]:

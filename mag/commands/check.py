@@ -1,30 +1,51 @@
 """`mag check`."""
 
 import pathlib
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mag.commands._options import Delimiter, Encoding, Json, QuasiIdentifiers, Quiet, layout, open_files
+from mag._lib.errors import ValueMistake
+from mag.commands._options import (
+    Closeness,
+    Delimiter,
+    Diversity,
+    Encoding,
+    Json,
+    QuasiIdentifiers,
+    Quiet,
+    layout,
+    numbers_among,
+    open_files,
+    parse_closeness,
+    parse_diversity,
+)
 from mag.commands._output import dump, say
+from mag.files import File
+
+if TYPE_CHECKING:
+    from mag.table import Promise
 
 
 def check(
     path: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="The file to publish.")],
     qi: QuasiIdentifiers,
     k: Annotated[int, typer.Option("-k", min=1, help="Smallest class size allowed.", metavar="K")],
+    diversity: Diversity = None,
+    closeness: Closeness = None,
     as_json: Json = False,
     quiet: Quiet = False,
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
 ) -> int:
-    """Check that a file is k-anonymous: exits with 1 if a class has fewer than k records.
+    """Check that a file is k-anonymous: exits with 1 if a class has fewer than k records, or fails another demand.
 
     A class is a set of records with equal quasi-identifiers.  A missing cell is a value.  Text files are compared as
     text: 1.0 is not 1.
 
     Examples:
     mag check out.csv --qi region --qi age --qi income -k 5
+    mag check out.csv --qi age -k 5 --diversity disease=3 --closeness income=0.2
     mag check out.csv --qi age -k 5 --quiet || echo "do not publish"
     """
     from mag.files import below, smallest
@@ -32,16 +53,41 @@ def check(
     [file] = open_files([path], layout(delimiter, False, encoding, None))
     [sizes] = file.counts(list(dict.fromkeys(qi)))
     records, least, few = sum(size * count for size, count in sizes.items()), smallest(sizes), below(sizes, k)
-    holds = few == 0 and records > 0
+    promises = _promises(file, list(dict.fromkeys(qi)), diversity or [], closeness or []) if records else []
+    anonymous = few == 0 and records > 0
+    holds = anonymous and all(promise.holds for promise in promises)
     if as_json:
         summary = {"file": str(path), "qi": qi, "k": k, "holds": holds, "smallest": least, "violating": few}
-        dump(summary | {"records": records, "classes": sum(sizes.values())})
+        summary |= {"records": records, "classes": sum(sizes.values())}
+        if promises:
+            summary["sensitive"] = [
+                {"column": promise.name, "holds": promise.holds, **promise.facts()} for promise in promises
+            ]
+        dump(summary)
     elif not records:
         say(f"FAIL k={k}: {path.name} has no records.")
     elif not quiet:
         others = "other" if k == 2 else "others"
-        if holds:
+        if anonymous:
             say(f"PASS k={k}: each of {records} records matches at least {k - 1} {others}; smallest class {least}.")
         else:
             say(f"FAIL k={k}: {few} of {records} records match fewer than {k - 1} {others}; smallest class {least}.")
+        for promise in promises:
+            kind = "closeness" if promise.is_closeness else "diversity"
+            say(f"PASS {kind}: {promise}." if promise.holds else f"FAIL {kind}, required: {promise}.")
     return 0 if holds else 1
+
+
+def _promises(file: File, qi: list[str], diversity: list[str], closeness: list[str]) -> "list[Promise]":
+    """What is demanded of sensitive columns, counted on the file; numbers among them by their order."""
+    if not diversity and not closeness:
+        return []
+    from mag.table import recount_promises
+
+    diverse, close = parse_diversity(diversity), parse_closeness(closeness)
+    ranked = numbers_among(file, close)
+    if both := [repr(name) for name in qi if name in {**diverse, **close}]:
+        raise ValueMistake(f"a sensitive column must be none of --qi; got {', '.join(both)}.")
+    others = [name for name in dict.fromkeys([*qi, *diverse, *close]) if name not in ranked]
+    frame, _ = file.read(ranked, others)
+    return recount_promises(frame, qi, diverse or None, close or None)

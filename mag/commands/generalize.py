@@ -12,17 +12,8 @@ from mag._lib.atomic import digest, writing
 from mag._lib.errors import ValueMistake
 from mag.commands import _options as opt
 from mag.commands._output import dump, say
-from mag.commands._publish import (
-    check_roles,
-    describe_file,
-    describe_kept,
-    manifest_of,
-    say_published,
-    stamp,
-    targets_of,
-)
 from mag.commands._table import write_withheld
-from mag.commands.mask import verify_file
+from mag.commands.mask import _check_roles, _describe_kept, _file, _manifest, _say, _stamp, _targets, verify_file
 from mag.files import File, Meta
 
 if TYPE_CHECKING:
@@ -133,16 +124,16 @@ def generalize(
         raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
     layout = opt.layout(delimiter, False, encoding, null)
     read, *written = opt.open_files([source], layout, [] if out is None else [out])
-    targets = targets_of(out, {"report": report, "withheld": withheld}, False, source, overwrite)
+    targets = _targets(out, {"report": report, "withheld": withheld}, False, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
-    check_roles(read, roles)
+    _check_roles(read, roles)
     trees = parse_trees(column, hierarchy or [], intervals or [], flat or [])
     options: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "hierarchies": trees or None,
         "importance": _parse_importance(importance or [], column) or None, "suppress": suppress,
         "suppressed": suppressed, "missing": missing, "max_nodes": max_nodes, "shuffle": shuffle, "random_state": seed,
     }  # fmt: skip
-    before = stamp(source)
+    before = _stamp(source)
     frame, meta = _read(read, column, [*roles["--by"], *roles["--keep"]])
     _check_numbers(frame, [name for name in column if name not in trees])
     if not (as_json or quiet):
@@ -150,9 +141,9 @@ def generalize(
     from mag.table import generalize as recode
 
     release = recode(frame, k, column, **options).with_options(drop=len(roles["--drop"]))
-    if stamp(source) != before:
+    if _stamp(source) != before:
         raise ValueMistake(f"{source.name!r} has changed while it was read; nothing was written.")
-    manifest, with_kept = manifest_of(release), release.count_with_kept()
+    manifest, with_kept = _manifest(release), release.count_with_kept()
     if with_kept is not None:
         manifest["with_kept"] = {"smallest": with_kept[0], "below_k": with_kept[1]}
     if not dry_run:
@@ -164,13 +155,13 @@ def generalize(
             if withheld is not None:
                 write_withheld(drafts["withheld"], release.withheld_rows().tolist())
             manifest["verified"] = verify_file(target, drafts["out"], release.guarantee, stored)
-            manifest["files"] = {"output": describe_file(targets["out"], drafts["out"], digest(drafts["out"]))}
+            manifest["files"] = {"output": _file(targets["out"], drafts["out"], digest(drafts["out"]))}
             drafts["manifest"].write_text(json.dumps(manifest, indent=1) + "\n")
     if as_json:
         dump(manifest)
     elif not quiet:
-        notes = [*release.warnings, *describe_kept(with_kept, release.guarantee)]
-        say_published(release.guarantee, notes, targets.values(), dry_run)
+        notes = [*release.warnings, *_describe_kept(with_kept, release.guarantee)]
+        _say(release.guarantee, notes, targets.values(), dry_run)
 
 
 # ---- hierarchies

@@ -1,32 +1,26 @@
 """`mag mask`."""
 
 import json
+import os
 import pathlib
 import secrets
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._lib.atomic import SECRET, digest, writing
+from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
 from mag._lib.errors import ValueMistake
+from mag._lib.roles import Sentences, assign_roles
 from mag.commands import _options as opt
 from mag.commands._codes import note_codes
-from mag.commands._output import bar, dump
-from mag.commands._publish import (
-    check_roles,
-    describe_file,
-    describe_kept,
-    manifest_of,
-    say_published,
-    stamp,
-    targets_of,
-)
+from mag.commands._output import bar, dump, say
 from mag.commands._table import read_table, read_weights, write_withheld
 from mag.files import FORMATS, File, Layout, columns_of, smallest
 
 if TYPE_CHECKING:
-    from mag.table import FileRelease, Guarantee
+    from mag.table import FileRelease, Guarantee, Release
 
 
 @opt.with_text_layout
@@ -50,6 +44,9 @@ def mask(
     keep: Annotated[
         list[str] | None, opt.column_option("Publish this column unchanged: it is not protected. Repeatable.", "--keep")
     ] = None,
+    sensitive: opt.Sensitive = None,
+    diversity: opt.Diversity = None,
+    closeness: opt.Closeness = None,
     drop: Annotated[list[str] | None, opt.column_option("Do not publish this column. Repeatable.", "--drop")] = None,
     scope: Annotated[
         str,
@@ -122,21 +119,27 @@ def mask(
 ) -> None:
     """Mask a file so that every record equals at least k-1 others, and verify that on the written file.
 
-    Every column of IN needs a role: -c, --by, --keep or --drop.  A manifest beside OUT records options, versions, the
-    hash of OUT and the k that was counted on it.
+    Every column of IN needs a role: -c, --by, --keep, --sensitive or --drop; columns of --diversity and --closeness are
+    sensitive.  A manifest beside OUT records options, versions, the hash of OUT and what was counted on it.
 
     Examples:
     mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name
     mag mask survey.sav -o out.csv -k 3 -c income --null income=-9,-8 --missing group --small-strata suppress
     mag mask people.csv -o out.csv -k 5 -c age -c education --hierarchy education=education.csv --drop name
+    mag mask people.csv -o out.csv -k 5 -c age --diversity disease=3 --closeness income=0.2 --drop name
     mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
     """
     if out is None and not dry_run:
         raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
     read, *written = opt.open_files([source], text_layout, [] if out is None else [out])
-    targets = targets_of(out, {"report": report, "withheld": withheld}, prove_input, source, overwrite)
+    targets = _targets(out, {"report": report, "withheld": withheld}, prove_input, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
-    check_roles(read, roles)
+    diverse, close = opt.parse_diversity(diversity or []), opt.parse_closeness(closeness or [])
+    roles["--keep"] = [name for name in keep or [] if name not in {**diverse, **close} or name in (sensitive or [])]
+    if hidden := list(dict.fromkeys([*(sensitive or []), *diverse, *close])):
+        roles["--sensitive"] = hidden
+    _check_roles(read, roles)
+    ranked = opt.numbers_among(read, close)
     options: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "scope": scope, "method": method, "cost": cost,
         "aggregate": aggregate, "standardize": standardize, "missing": missing, "small_strata": small_strata,
@@ -144,13 +147,15 @@ def mask(
         "threads": threads, "time_limit": time_limit,
         "round": opt.parse_integers("--round", decimals) if decimals else None,
         "hierarchies": opt.parse_hierarchies(hierarchy or [], column) or None,
+        "sensitive": hidden, "diversity": diverse or None, "closeness": close or None,
     }  # fmt: skip
     options |= opt.parse_method_options(option or [])
     if weights is not None and weights not in [*roles["--keep"], *roles["--drop"]]:
         raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     trees = list(options["hierarchies"] or ())
     numbers = [name for name in column if name not in trees]
-    group_size, before = opt.parse_integers("-k", k), stamp(source)
+    untouched = [*roles["--by"], *roles["--keep"], *(name for name in hidden if name not in ranked)]
+    group_size, before = opt.parse_integers("-k", k), _stamp(source)
     in_memory = dry_run or report or withheld or prove_input or text_layout.has_codes
     if out is not None and not in_memory and _by_column([read, *written], options):
         options["weights"] = weights
@@ -160,12 +165,12 @@ def mask(
         if as_json:
             dump(streamed.manifest())
         elif not quiet:
-            say_published(streamed.guarantee, streamed.warnings, targets.values(), dry_run)
+            _say(streamed.guarantee, streamed.warnings, targets.values(), dry_run)
         return
     salt = secrets.token_bytes(32) if prove_input else None
     with ThreadPoolExecutor(1) as aside:  # hashes while others work
         proof = None if salt is None or dry_run else aside.submit(digest, source, salt)
-        frame, meta = read_table(read, numbers, [*trees, *roles["--by"], *roles["--keep"]], weights)
+        frame, meta = read_table(read, [*numbers, *ranked], [*trees, *untouched], weights)
         note_codes(frame, numbers, group_size, quiet)
         if weights is not None:
             options["weights"] = read_weights(read, weights)
@@ -173,28 +178,33 @@ def mask(
 
         with bar(f"grouping {frame.height} records", quiet) as progress:
             release = microaggregate(frame, group_size, column, progress=progress, **options)
-        if stamp(source) != before:
+        if _stamp(source) != before:
             raise ValueMistake(f"{source.name!r} has changed while it was read; nothing was written.")
         unread = {"drop": len(roles["--drop"])} | ({"weights": weights} if weights in roles["--keep"] else {})
         release = release.with_options(**unread)
-        manifest, guarantee, warnings = manifest_of(release), release.guarantee, release.warnings
+        manifest, guarantee, warnings = _manifest(release), release.guarantee, release.warnings
         with_kept = release.count_with_kept()
         if with_kept is not None:
             manifest["with_kept"] = {"smallest": with_kept[0], "below_k": with_kept[1]}
         if not dry_run:
             with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
                 [target], drafts = written, dict(zip(targets, paths, strict=True))
-                stored = target.write(release.data, numbers, meta, drafts["out"])
+                stored = target.write(release.data, [*numbers, *ranked], meta, drafts["out"])
                 if report is not None:
                     release.report(drafts["report"])
                 if withheld is not None:
                     write_withheld(drafts["withheld"], release.withheld_rows().tolist())
                 if target.format.text:  # the count needs memory, too
-                    stored = columns_of(stored, trees + roles["--by"] + roles["--keep"])
+                    stored = columns_of(stored, [*trees, *untouched])
                 del release, frame
                 hashed = aside.submit(digest, drafts["out"])
                 manifest["verified"] = verify_file(target, drafts["out"], guarantee, stored)
-                manifest["files"] = {"output": describe_file(targets["out"], drafts["out"], hashed.result())}
+                if diverse or close:
+                    cells = [*roles["--by"], *column]
+                    manifest["verified"]["sensitive"] = verify_sensitive(
+                        target, drafts["out"], cells, [hidden, ranked], diverse, close
+                    )
+                manifest["files"] = {"output": _file(targets["out"], drafts["out"], hashed.result())}
                 if salt is not None and proof is not None:
                     manifest["files"]["input"] = {"name": source.name, "hmac_sha256": proof.result()}
                     drafts["secret"].write_text(salt.hex() + "\n")
@@ -202,7 +212,7 @@ def mask(
     if as_json:
         dump(manifest)
     elif not quiet:
-        say_published(guarantee, [*warnings, *describe_kept(with_kept, guarantee)], targets.values(), dry_run)
+        _say(guarantee, [*warnings, *_describe_kept(with_kept, guarantee)], targets.values(), dry_run)
 
 
 def _by_column(files: list[File], options: dict[str, Any]) -> bool:
@@ -248,3 +258,85 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
     if alone:
         counts["smallest_by_column"] = {name: smallest(sizes) for name, sizes in zip(columns, singly, strict=True)}
     return counts
+
+
+def verify_sensitive(
+    file: File,
+    draft: pathlib.Path,
+    columns: list[str],
+    sensitive: list[list[str]],
+    diversity: dict[str, Any],
+    closeness: dict[str, Any],
+) -> list[dict[str, Any]]:
+    """Diversity and closeness, counted on the file read back; `sensitive` are all such columns, and the numbers."""
+    from mag.table import recount_promises
+
+    (hidden, ranked), names = sensitive, list(columns)
+    frame, _ = file.read(ranked, [*names, *(name for name in hidden if name not in ranked)], draft)
+    counted = recount_promises(frame, names, diversity or None, closeness or None)
+    return [{"column": promise.name, **promise.require().facts()} for promise in counted]
+
+
+def _targets(
+    out: pathlib.Path | None,
+    others: dict[str, pathlib.Path | None],
+    prove: bool,
+    source: pathlib.Path,
+    overwrite: bool,
+) -> dict[str, pathlib.Path]:
+    """OUT and what is written beside it, all of which can be written, before anything long begins."""
+    targets = {} if out is None else {"out": out, "manifest": out.with_name(out.name + MANIFEST)}
+    if out is not None and prove:
+        targets["secret"] = out.with_name(out.name + SECRET)
+    targets |= {name: path for name, path in others.items() if path is not None}
+    for target in targets.values():
+        check_target(target, [source], overwrite)
+    return targets
+
+
+def _describe_kept(with_kept: tuple[int, int] | None, guarantee: "Guarantee") -> list[str]:
+    """What kept columns do to the classes, in numbers."""
+    if with_kept is None:
+        return []
+    k = guarantee.k if isinstance(guarantee.k, int) else min(guarantee.k.values())
+    smallest_class, below_k = with_kept
+    return [
+        f"With the kept columns, {below_k} of {guarantee.n_records} records are in classes smaller than {k}; the "
+        f"smallest class has {smallest_class}."
+    ]
+
+
+ROLES = Sentences(
+    repeated="a column must be named once; {name} is named by {role} and {role}.",
+    shared="a column must be named once; {name} is named by {role} and {other}.",
+    unassigned="{table} has columns without a role: {names}; pass --keep NAME (published unchanged, not protected) or "
+    "--drop NAME (not published) for each.",
+)
+
+
+def _check_roles(file: File, roles: dict[str, list[str]]) -> None:
+    file.check_names([name for names in roles.values() for name in names])
+    assign_roles(roles, file.names(), repr(file.path.name), ROLES)
+
+
+def _manifest(release: "Release") -> dict[str, Any]:
+    """Without the times, which depend on withheld records."""
+    manifest = release.manifest()
+    del manifest["seconds"]
+    return manifest
+
+
+def _file(path: pathlib.Path, now: pathlib.Path, digest: str) -> dict[str, Any]:
+    return {"name": path.name, "bytes": now.stat().st_size, "sha256": digest}
+
+
+def _stamp(path: pathlib.Path) -> tuple[int, int, int]:
+    status = os.stat(path)
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _say(guarantee: "Guarantee", warnings: Sequence[str], targets: Iterable[pathlib.Path], dry_run: bool) -> None:
+    say(guarantee)
+    for warning in warnings:
+        say(f"Note: {warning}")
+    say("Nothing was written." if dry_run else f"Written: {', '.join(map(str, targets))}")

@@ -77,10 +77,13 @@ class File:
         """The columns that hold numbers."""
         return self._run(self.format.numeric, self._there(), self.layout)
 
-    def read(self, numbers: Sequence[str], others: Sequence[str] = ()) -> "tuple[pl.DataFrame, Meta]":
+    def read(
+        self, numbers: Sequence[str], others: Sequence[str] = (), draft: pathlib.Path | None = None
+    ) -> "tuple[pl.DataFrame, Meta]":
         """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order."""
-        self.check_names([*numbers, *others, *self.layout.null_of])
-        frame, meta = self._run(self.format.read, self.path, list(numbers), list(others), self.layout)
+        if draft is None:
+            self.check_names([*numbers, *others, *self.layout.null_of])
+        frame, meta = self._run(self.format.read, draft or self.path, list(numbers), list(others), self.layout)
         if not self.format.text and self.layout.has_codes:
             frame = frame.with_columns(without_codes(frame[name], self.layout) for name in numbers)
         return frame, meta

@@ -13,7 +13,7 @@ from mag.table._parquet import FileRelease, is_source, release_file
 from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, LatticeNode, Release, TableGrouping
 from mag.table._request import Options
-from mag.table._sensitive import Promise
+from mag.table._sensitive import Promise, recount_promises
 
 __all__ = [
     "FileRelease",
@@ -24,6 +24,7 @@ __all__ = [
     "TableGrouping",
     "generalize",
     "microaggregate",
+    "recount_promises",
 ]
 
 Names: TypeAlias = Hashable | Iterable[Hashable]

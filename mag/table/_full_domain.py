@@ -20,7 +20,7 @@ from mag.table._grouping import TableGroups
 from mag.table._pipeline import Clock, Columns, build, permute, publish, read_categories, recount
 from mag.table._release import LatticeNode, Release
 from mag.table._request import Options, Request, check_request
-from mag.table._sensitive import constrain, orders_of, recount_demands
+from mag.table._sensitive import constrain, orders_of, promises_of
 from mag.table._strata import Strata, combined
 
 SUPPRESSED = ("root", "withhold")
@@ -80,9 +80,7 @@ def release_recoded(table: Any, options: dict[str, Any], limits: Limits) -> Rele
     published = build(frame, masked, strata, request, permutation)
     clock.lap("recode")
     levels = dict(zip(columns.units, recoded.levels, strict=True))
-    classes_of = [*request.roles.by, *request.roles.columns]
-    promises = recount_demands(published.data, classes_of, request.demands, constraints, orders)
-    counted = recount(published, strata, groups, promises, request)
+    counted = recount(published, strata, groups, promises_of(request.demands, constraints, orders), request)
     guarantee = replace(counted, levels=levels, suppressed=int(suppressed.sum()))
     clock.lap("recount")
     release = publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)

@@ -23,7 +23,7 @@ from mag.table._categories import generalized_columns, mask_categories, mask_ran
 from mag.table._grouping import TableGroups, constrain_groups, group_each, group_jointly
 from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
 from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
-from mag.table._sensitive import Promise, check_feasible, constrain, orders_of, recount_demands
+from mag.table._sensitive import Promise, check_feasible, constrain, orders_of, promises_of
 from mag.table._strata import SmallStrata, Strata, combined, form_strata, sizes_of
 
 
@@ -86,9 +86,7 @@ def release_table(table: Any, options: Options, progress: Any = None) -> Release
     masked = mask(frame, columns, groups, request, permutation)
     published = build(frame, masked, strata, request, permutation)
     clock.lap("mask")
-    promises = recount_demands(
-        published.data, [*request.roles.by, *request.roles.columns], request.demands, constraints, orders
-    )
+    promises = promises_of(request.demands, constraints, orders)
     guarantee = recount(published, strata, groups, promises, request)
     clock.lap("recount")
     return publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
@@ -316,7 +314,7 @@ def recount(
     published: Published,
     strata: Strata,
     groups: TableGroups,
-    promises: dict[str, dict[Hashable, Promise]],
+    promises: list[Promise],
     request: Request,
 ) -> Guarantee:
     """What holds for the published table, counted on it; an error where it is not what was requested."""
@@ -328,6 +326,7 @@ def recount(
         verify.require(smallest, plan.ks[roles.columns[0]], [*roles.by, *roles.columns], n)
     for name, least in by_column.items():
         verify.require(least, plan.ks[name], [*roles.by, name], n)
+    promises = [promise.recount(published.data, [*roles.by, *roles.columns]).require() for promise in promises]
     return Guarantee(
         scope=plan.scope,
         k=plan.k,
@@ -342,8 +341,8 @@ def recount(
         generalized=true,
         replaced=tuple(name for name in roles.columns if name not in true) if true or mixed else (),
         sensitive=tuple(roles.sensitive),
-        diversity=promises["diversity"],
-        closeness=promises["closeness"],
+        diversity={promise.key: promise for promise in promises if not promise.is_closeness},
+        closeness={promise.key: promise for promise in promises if promise.is_closeness},
     )
 
 

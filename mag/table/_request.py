@@ -122,7 +122,7 @@ def check_request(
     roles = roles_of(names, options)
     check_names_of("hierarchies", options.hierarchies, roles.columns)
     check_names_of("order", options.order, [*roles.columns, *roles.sensitive])
-    demands = demands_of(options, names)
+    demands = demands_of(options.diversity, options.closeness, names)
     checks.one_of("enforce", options.enforce, ["auto", *ENFORCE])
     if options.enforce != "auto" and not demands:
         raise ValueMistake(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
@@ -146,7 +146,7 @@ def roles_of(names: Sequence[Hashable], options: Options) -> Roles:
     """The role of every column, each of which has one."""
     rest = checks.one_of("rest", options.rest, REST)
     requested = {"columns": options.columns, "by": options.by, "keep": options.keep, "drop": options.drop}
-    demands = demands_of(options, names)
+    demands = demands_of(options.diversity, options.closeness, names)
     masked, listed = names_of(options.columns, names), names_of(options.sensitive, names)
     if sensitive := sensitive_columns(demands, listed, masked):
         if options.scope == "per-column":

@@ -1,7 +1,8 @@
 """Sensitive columns: what is demanded of them, whether it can be met, and what holds in the end."""
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,14 @@ import numpy as np
 from mag import verify
 from mag._lib import checks
 from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.json_types import to_json_types
 from mag._lib.roles import is_name
 from mag.criteria import CRITERIA, Closeness, Criterion, closeness_of, diversity_of, ground_of
-from mag.criteria.distinct import Distinct
-from mag.criteria.entropy import Entropy
 from mag.criteria.hierarchical import Hierarchical
-from mag.criteria.recursive import Recursive
 from mag.enforce import Constraint
-from mag.frames import Frame, Refused
+from mag.frames import Frame, Refused, frame_of
 from mag.frames.categories import categories_of, is_category, order_of
+from mag.hierarchy import Hierarchy
 from mag.table._strata import combined
 
 
@@ -49,16 +49,33 @@ class Promise:
         The numbers of the request: ``l``, ``c`` or ``t``.
     counted : float
         The worst class: the fewest values, the least effective number of them, the largest ratio or distance.
+    holds : bool
+        Whether that is as required.
+    order, hierarchy
+        What the distances of closeness follow, where it is not the values' own order.
     """
 
     criterion: str
     columns: tuple[Hashable, ...]
     required: dict[str, Any]
-    counted: float
+    counted: float = math.nan
+    holds: bool = False
+    order: list[Any] | None = field(default=None, repr=False)
+    hierarchy: Hierarchy | None = field(default=None, repr=False)
+
+    @property
+    def is_closeness(self) -> bool:
+        """Whether it is about distributions, not about single classes."""
+        return "t" in self.required
+
+    @property
+    def key(self) -> Hashable:
+        """The column, or the tuple of columns."""
+        return self.columns[0] if len(self.columns) == 1 else self.columns
 
     @property
     def name(self) -> str:
-        """The column, or the columns."""
+        """The same in words."""
         return " and ".join(map(str, self.columns))
 
     def __str__(self) -> str:
@@ -85,17 +102,46 @@ class Promise:
     def facts(self) -> dict[str, Any]:
         """In the types of JSON."""
         required = {key: x if isinstance(x, int) else float(x) for key, x in self.required.items()}
-        return {"criterion": self.criterion, **required, "counted": self.counted}
+        counted = to_json_types(self.counted)  # a ratio may be infinite
+        return {"criterion": self.criterion, **required, "counted": counted}
+
+    def recount(self, table: Any, columns: Sequence[Hashable]) -> "Promise":
+        """The same, counted on a table whose classes are equal in these columns."""
+        names, required = self.columns, self.required
+        counted: Any
+        if self.criterion == "distinct":
+            counted = verify.distinct(table, columns, names)
+            holds = counted >= required["l"]
+        elif self.criterion == "entropy":
+            counted = verify.entropy(table, columns, names)
+            holds = verify.is_uncertain(table, columns, names, required["l"])
+        elif self.criterion == "recursive":
+            counted = verify.recursive(table, columns, names, required["l"])
+            holds = counted < required["c"]
+        else:
+            counted = verify.closeness(
+                table, columns, names, ground=self.criterion, order=self.order, hierarchy=self.hierarchy
+            )
+            holds = counted <= required["t"]
+        return replace(self, counted=float(counted), holds=holds)
+
+    def require(self) -> "Promise":
+        """Without what may name values that nobody has; raises `mag.NotAnonymous` where it does not hold."""
+        verify.require_promise(self.holds, str(self))
+        return replace(self, order=None, hierarchy=None)
 
 
 # ---- what is demanded
 
 
-def demands_of(options: Any, names: Sequence[Hashable]) -> list[Demand]:
+def demands_of(diversity: Any, closeness: Any, names: Sequence[Hashable]) -> list[Demand]:
     """The criteria that the caller wrote for columns of the table."""
     demands = []
-    for option, read in (("diversity", diversity_of), ("closeness", closeness_of)):
-        wishes = getattr(options, option)
+    readers: list[tuple[str, Any, Any]] = [
+        ("diversity", diversity, diversity_of),
+        ("closeness", closeness, closeness_of),
+    ]
+    for option, wishes, read in readers:
         if wishes is None:
             continue
         if not isinstance(wishes, Mapping) or not wishes:
@@ -203,37 +249,29 @@ def check_feasible(demands: Sequence[Demand], constraints: Sequence[Constraint],
 # ---- what holds in the end
 
 
-def recount_demands(
-    data: Any,
-    columns: Sequence[Hashable],
-    demands: Sequence[Demand],
-    constraints: Sequence[Constraint],
-    orders: Mapping[Hashable, Any],
-) -> dict[str, dict[Hashable, Promise]]:
-    """What is promised of diversity and of closeness, counted on the published table; an error where it fails."""
-    promises: dict[str, dict[Hashable, Promise]] = {"diversity": {}, "closeness": {}}
+def promises_of(
+    demands: Sequence[Demand], constraints: Sequence[Constraint], orders: Mapping[Hashable, Any]
+) -> list[Promise]:
+    """What is to be counted on the published table."""
+    promises = []
     for demand, constraint in zip(demands, constraints, strict=True):
-        criterion, names = constraint.criterion, demand.columns
+        criterion = constraint.criterion
         kind = next(name for name, kind in CRITERIA.items() if isinstance(criterion, kind))
-        required = {key: value for key, value in vars(criterion).items() if key in ("c", "l", "t")}
-        counted: Any
-        if isinstance(criterion, Distinct):
-            counted = verify.distinct(data, columns, names)
-            holds = counted >= criterion.l
-        elif isinstance(criterion, Entropy):
-            counted = verify.entropy(data, columns, names)
-            holds = verify.is_uncertain(data, columns, names, criterion.l)
-        elif isinstance(criterion, Recursive):
-            counted = verify.recursive(data, columns, names, criterion.l)
-            holds = counted < criterion.c
-        else:
-            tree = getattr(criterion, "tree", None)
-            counted = verify.closeness(data, columns, names, ground=kind, order=orders.get(names[0]), hierarchy=tree)
-            holds = counted <= required["t"]
-        promise = Promise(kind, names, required, float(counted))
-        verify.require_promise(holds, str(promise))
-        promises[demand.option][demand.name] = promise
+        required = {key: number for key, number in vars(criterion).items() if key in ("c", "l", "t")}
+        order, tree = orders.get(demand.columns[0]), getattr(criterion, "tree", None)
+        promises.append(Promise(kind, demand.columns, required, order=order, hierarchy=tree))
     return promises
+
+
+def recount_promises(
+    table: Any, columns: Sequence[Hashable], diversity: Any, closeness: Any, order: Any = None
+) -> list[Promise]:
+    """Whether a table is as diverse and close as demanded, counted on it as it is."""
+    frame = frame_of(table)
+    demands = demands_of(diversity, closeness, frame.names)
+    orders = orders_of(frame, [name for demand in demands for name in demand.columns], order)
+    constraints = constrain(frame, np.arange(frame.n), demands, orders)
+    return [promise.recount(table, columns) for promise in promises_of(demands, constraints, orders)]
 
 
 def orders_of(frame: Frame, sensitive: Sequence[Hashable], order: Mapping[Any, Any] | None) -> dict[Hashable, Any]:
