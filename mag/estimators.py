@@ -6,13 +6,17 @@ import numpy as np
 
 from mag._compiled.groups import Groups
 from mag._lib.arrays import read
-from mag._lib.checks import describe, integer, one_of, thread_count, weights_for
+from mag._lib.checks import describe, integer, one_of, same_rows, thread_count, weights_for
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.floats import deviations, exponents, scaled
+from mag.api.method import number_groups
 from mag.api.multivariate import multivariate
 from mag.api.types import BackendName, MethodName
+from mag.enforce import ENFORCE, Constraint, enforce
 from mag.methods import METHODS
+from mag.methods.distances.standard import center_columns
 from mag.results import published
+from mag.table import Promise, constrain_values, recount_promises
 
 try:
     from scipy.spatial import KDTree
@@ -36,6 +40,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     ``fit(X).transform(X)`` is not ``fit_transform(X)``, as for `sklearn.preprocessing.TargetEncoder`: groups have at
     least k records, so the nearest representative of a record is not always that of its own group.
 
+    Diversity and closeness are promises about the records that `fit` saw, published as ``fit_transform`` masks them
+    beside the sensitive values that `fit` was passed.  Nothing is promised of new records: `transform` may give all
+    records with one disease the same representative.
+
     Parameters
     ----------
     k : int
@@ -53,6 +61,13 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         set.
     random_state : int, numpy.random.Generator, numpy.random.RandomState
         Seeds the methods that draw random numbers; None is 0 too.  Other methods ignore it.
+    diversity : int or tuple, optional
+        How many different sensitive values every group must hold, or another criterion: see `mag.microaggregate`.  The
+        values themselves are for `fit`.
+    closeness : float or mag.Closeness, optional
+        How far the distribution of the sensitive values in a group may be from that of all records.
+    enforce : {"auto", "buckets", "merge"}
+        How to meet both, see `mag.microaggregate`.
     time_limit : float, optional
         Seconds after which the best grouping so far is taken; `complete_` is then False.
     options : dict, optional
@@ -78,6 +93,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         False if `time_limit` ended the search.
     details_ : dict
         What the method reports besides the groups.
+    promises_ : list of mag.table.Promise
+        Diversity and closeness, as counted on the masked records beside their sensitive values.
     n_features_in_ : int
         The number of columns that `fit` saw.
     feature_names_in_ : array of str
@@ -116,6 +133,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         threads: int | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        diversity: Any = None,
+        closeness: Any = None,
+        enforce: str = "auto",
         time_limit: float | None = None,
         options: dict[str, Any] | None = None,
     ) -> None:
@@ -126,10 +146,13 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self.threads = threads
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.diversity = diversity
+        self.closeness = closeness
+        self.enforce = enforce
         self.time_limit = time_limit
         self.options = options
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "Microaggregator":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, sensitive: Any = None) -> "Microaggregator":
         """Group the records of X.
 
         Parameters
@@ -141,6 +164,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         sample_weight : array-like, shape (n_samples,), optional
             How much records count in the means of their groups, and in `information_loss_`.  Groups count records, and
             do not depend on weights.  A record that outweighs the rest of its group is published nearly unchanged.
+        sensitive : array-like, shape (n_samples,), optional
+            The values that `diversity` and `closeness` are about.
 
         Returns
         -------
@@ -150,7 +175,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         values = self._table(X, reset=True)
         k = integer("k", self.k, 1, len(values), "n_samples")
         weights = None if sample_weight is None else _weights(sample_weight, len(values))
-        seed = self.random_state
+        constraints, seed = self._constraints(sensitive, len(values)), self.random_state
         grouping = multivariate(
             values,
             k,
@@ -169,12 +194,16 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self.information_loss_ = grouping.information_loss
         self.method_, self.complete_, self.details_ = grouping.method, grouping.complete, grouping.details
         self.scale_ = _deviations(values) if self.standardize else None
+        if constraints:
+            self._enforce(values, k, constraints)
+            weights = np.ones(len(values)) if weights is None else weights
         if weights is not None:
-            self.cluster_centers_ = published(_means(values, grouping.labels, grouping.sizes, weights), values.dtype)
+            self.cluster_centers_ = published(_means(values, self.labels_, self.sizes_, weights), values.dtype)
             self.information_loss_ = self._weighted_loss(values, weights)
+        self.promises_ = self._recount(sensitive) if constraints else []
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, sensitive: Any = None) -> Any:
         """Group the records of X and replace each by the mean of its group: the k-anonymous release.
 
         Parameters
@@ -183,7 +212,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             The records; neither NaN nor infinity.
         y : ignored
             For pipelines.
-        sample_weight : array-like, shape (n_samples,), optional
+        sample_weight, sensitive : array-like, shape (n_samples,), optional
             See `fit`.
 
         Returns
@@ -191,7 +220,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         array, shape (n_samples, n_features)
             The masked records, each at least k times; floats of the type of X, float64 for integers.
         """
-        self.fit(X, sample_weight=sample_weight)
+        self.fit(X, sample_weight=sample_weight, sensitive=sensitive)
         return self.cluster_centers_[self.labels_]
 
     def transform(self, X: Any) -> Any:
@@ -256,6 +285,35 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         if jobs == 0:
             raise ValueMistake("n_jobs must be positive, or count from -1 down, all processors; got 0.")
         return jobs if jobs > 0 else every + 1 + jobs
+
+    def _constraints(self, sensitive: Any, n: int) -> list[Constraint]:
+        """What the groups must satisfy; sensitive values without a criterion, and the reverse, are a mistake."""
+        one_of("enforce", self.enforce, ["auto", *ENFORCE])
+        demanded = [name for name in ("diversity", "closeness") if getattr(self, name) is not None]
+        if (sensitive is None) == bool(demanded):
+            without = (
+                f"{demanded[0]} needs" if demanded else "sensitive is not used without diversity or closeness; got"
+            )
+            raise ValueMistake(f"{without} sensitive values{', pass them to fit' if demanded else ''}.")
+        if sensitive is None:
+            return []
+        constraints = constrain_values("sensitive", sensitive, self.diversity, self.closeness)
+        same_rows("sensitive", constraints[0].codes.size, "X", n)
+        return constraints
+
+    def _enforce(self, values: np.ndarray, k: int, constraints: list[Constraint]) -> None:
+        z, everybody = center_columns(values, self.standardize).z, [np.arange(len(values))]
+        enforced = enforce(z, k, self.labels_.astype(np.int64), everybody, constraints, self.enforce)
+        labels, self.n_groups_ = number_groups(enforced.labels, len(values))
+        self.labels_, self.sizes_ = labels, np.bincount(labels)
+        self.method_ = ", ".join([self.method_, *enforced.ways])
+
+    def _recount(self, sensitive: Any) -> list[Promise]:
+        """Counted on the masked records, column by column, beside the sensitive values."""
+        columns = {f"column {j}": column for j, column in enumerate(self.cluster_centers_[self.labels_].T)}
+        wishes = [None if wish is None else {"sensitive": wish} for wish in (self.diversity, self.closeness)]
+        counted = recount_promises({**columns, "sensitive": sensitive}, list(columns), *wishes)
+        return [promise.require() for promise in counted]
 
     def _weighted_loss(self, values: np.ndarray, weights: np.ndarray) -> float:
         """SSE / SST, records as they count."""

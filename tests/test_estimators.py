@@ -108,7 +108,7 @@ def test_a_fitted_estimator_holds_no_records():
     estimator = mag.Microaggregator().fit(X)
     assert set(vars(estimator)) == set(estimator.get_params()) | {
         *("labels_", "cluster_centers_", "sizes_", "n_groups_", "information_loss_", "scale_"),
-        *("method_", "complete_", "details_", "n_features_in_"),
+        *("method_", "complete_", "details_", "promises_", "n_features_in_"),
     }
     stored = pickle.dumps(estimator)
     assert estimator.cluster_centers_[0].tobytes() in stored

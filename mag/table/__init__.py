@@ -13,16 +13,19 @@ from mag.table._parquet import FileRelease, is_source, release_file
 from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, LatticeNode, Release, TableGrouping
 from mag.table._request import Options
-from mag.table._sensitive import Promise, recount_promises
+from mag.table._sensitive import Promise, constrain_values, recount_promises
 
 __all__ = [
     "FileRelease",
     "Guarantee",
+__all__ = [
     "LatticeNode",
     "Promise",
     "Release",
     "TableGrouping",
+    "constrain_values",
     "generalize",
+]
     "microaggregate",
     "recount_promises",
 ]

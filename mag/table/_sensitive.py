@@ -274,6 +274,17 @@ def recount_promises(
     return [promise.recount(table, columns) for promise in promises_of(demands, constraints, orders)]
 
 
+def constrain_values(option: str, values: Any, diversity: Any, closeness: Any) -> list[Constraint]:
+    """The constraints on an array of sensitive values, which all records as one group satisfy."""
+    frame = frame_of({option: values})
+    wishes = [None if wish is None else {option: wish} for wish in (diversity, closeness)]
+    demands = demands_of(wishes[0], wishes[1], frame.names)
+    every = np.arange(frame.n)
+    constraints = constrain(frame, every, demands, orders_of(frame, frame.names, None))
+    check_feasible(demands, constraints, [every])
+    return constraints
+
+
 def orders_of(frame: Frame, sensitive: Sequence[Hashable], order: Mapping[Any, Any] | None) -> dict[Hashable, Any]:
     """The order of categories that have one: the caller's, or that of the dtype."""
     orders = {name: order[name] if order and name in order else order_of(frame.column(name)) for name in sensitive}
