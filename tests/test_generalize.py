@@ -568,6 +568,22 @@ def test_missing_codes_are_missing_and_written_again(folder):
     assert run(folder, "--dry-run", "--null", "sex=?", source="gaps.csv") == 2
 
 
+def test_criteria_are_counted_on_the_file(folder, capsys):
+    pl.DataFrame(PEOPLE | {"income": [1, 2, 3, 4] * 3}).write_csv(folder / "income.csv")
+    roles = ["-c", "age", "-c", "job", "--drop", "answer", "--diversity", "sex=2", "--closeness", "income=0.3"]
+    how = [*HOW, "--hierarchy", f"job={folder / 'job.csv'}", "-o", str(folder / "out.csv")]
+    assert main(["generalize", str(folder / "income.csv"), *roles, *how]) == 0
+    assert "Every class holds at least 2 different values of sex" in capsys.readouterr().out
+    manifest = json.loads((folder / "out.csv.manifest.json").read_text())
+    sex, income = manifest["verified"]["sensitive"]
+    assert (sex["criterion"], sex["counted"]) == ("distinct", 2)
+    assert income["criterion"] == "ordered"
+    assert income["counted"] <= 0.3
+    assert manifest["options"]["sensitive"] == ["sex", "income"]
+    check = ["check", str(folder / "out.csv"), "--qi", "age", "--qi", "job", "-k", "3"]
+    assert main([*check, "--diversity", "sex=2", "--closeness", "income=0.3"]) == 0
+
+
 MISTAKES = {
     "no target": ([], "--out must name the file to write"),
     "two hierarchies": (["--dry-run", "--flat", "age"], "a column must have one hierarchy; 'age' has two"),

@@ -13,8 +13,18 @@ from mag._lib.errors import ValueMistake
 from mag.commands import _options as opt
 from mag.commands._output import dump, say
 from mag.commands._table import write_withheld
-from mag.commands.mask import _check_roles, _describe_kept, _file, _manifest, _say, _stamp, _targets, verify_file
-from mag.files import File, Meta
+from mag.commands.mask import (
+    _check_roles,
+    _describe_kept,
+    _file,
+    _manifest,
+    _say,
+    _stamp,
+    _targets,
+    verify_file,
+    verify_sensitive,
+)
+from mag.files import File, Meta, columns_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,6 +51,9 @@ def generalize(
     keep: Annotated[
         list[str] | None, opt.column_option("Publish this column unchanged: it is not protected. Repeatable.", "--keep")
     ] = None,
+    sensitive: opt.Sensitive = None,
+    diversity: opt.Diversity = None,
+    closeness: opt.Closeness = None,
     drop: Annotated[list[str] | None, opt.column_option("Do not publish this column. Repeatable.", "--drop")] = None,
     hierarchy: Annotated[
         list[str] | None, _of_columns("A column and its hierarchy, a file of ARX.", "--hierarchy", "NAME=FILE")
@@ -112,13 +125,14 @@ def generalize(
     """Recode columns of a file, each to one level of its hierarchy, so that every record equals at least k-1 others.
 
     Full-domain recoding: a value is recoded alike wherever it stands, and the levels are those that lose least.  Every
-    column of IN needs a role: -c, --by, --keep or --drop.  Text without --hierarchy shows its values, or nothing but *.
-    A manifest beside OUT records levels, options, versions, the hash of OUT and the k that was counted on it.
+    column of IN needs a role: -c, --by, --keep, --sensitive or --drop; columns of --diversity and --closeness are
+    sensitive.  Text without --hierarchy shows its values, or nothing but *.  A manifest beside OUT records levels,
+    options, versions, the hash of OUT and what was counted on it.
 
     Examples:
     mag generalize people.csv -o out.csv -k 5 -c age -c job --hierarchy age=age.csv --hierarchy job=job.csv --drop name
     mag generalize people.csv -o out.csv -k 5 -c age --intervals age=0:120:5,10,20 --by region --suppress 0
-    mag generalize people.csv --dry-run -k 10 -c education --hierarchy education=education.csv --keep answer --drop name
+    mag generalize people.csv --dry-run -k 10 -c education --hierarchy education=education.csv --diversity disease=3
     """
     if out is None and not dry_run:
         raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
@@ -126,15 +140,22 @@ def generalize(
     read, *written = opt.open_files([source], layout, [] if out is None else [out])
     targets = _targets(out, {"report": report, "withheld": withheld}, False, source, overwrite)
     roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
+    diverse, close = opt.parse_diversity(diversity or []), opt.parse_closeness(closeness or [])
+    roles["--keep"] = [name for name in keep or [] if name not in {**diverse, **close} or name in (sensitive or [])]
+    if hidden := list(dict.fromkeys([*(sensitive or []), *diverse, *close])):
+        roles["--sensitive"] = hidden
     _check_roles(read, roles)
+    ranked = opt.numbers_among(read, close)
     trees = parse_trees(column, hierarchy or [], intervals or [], flat or [])
     options: dict[str, Any] = {
         "by": by or None, "keep": roles["--keep"], "hierarchies": trees or None,
         "importance": _parse_importance(importance or [], column) or None, "suppress": suppress,
+        "sensitive": hidden, "diversity": diverse or None, "closeness": close or None,
         "suppressed": suppressed, "missing": missing, "max_nodes": max_nodes, "shuffle": shuffle, "random_state": seed,
     }  # fmt: skip
     before = _stamp(source)
-    frame, meta = _read(read, column, [*roles["--by"], *roles["--keep"]])
+    untouched = [*roles["--by"], *roles["--keep"], *(name for name in hidden if name not in ranked)]
+    frame, meta = _read(read, column, ranked, untouched)
     _check_numbers(frame, [name for name in column if name not in trees])
     if not (as_json or quiet):
         say(_describe_search(trees, column, max_nodes))
@@ -149,12 +170,19 @@ def generalize(
     if not dry_run:
         with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
             [target], drafts = written, dict(zip(targets, paths, strict=True))
-            stored = target.write(_with_codes(release.data, target, column), column, meta, drafts["out"])
+            stored = target.write(_with_codes(release.data, target, column), [*column, *ranked], meta, drafts["out"])
             if report is not None:
                 release.report(drafts["report"])
             if withheld is not None:
                 write_withheld(drafts["withheld"], release.withheld_rows().tolist())
+            if target.format.text:
+                stored = columns_of(stored, [*column, *untouched])
             manifest["verified"] = verify_file(target, drafts["out"], release.guarantee, stored)
+            if diverse or close:
+                classes = [*roles["--by"], *column]
+                manifest["verified"]["sensitive"] = verify_sensitive(
+                    target, drafts["out"], classes, [hidden, ranked], diverse, close
+                )
             manifest["files"] = {"output": _file(targets["out"], drafts["out"], digest(drafts["out"]))}
             drafts["manifest"].write_text(json.dumps(manifest, indent=1) + "\n")
     if as_json:
@@ -242,16 +270,18 @@ def _describe_search(trees: dict[str, Any], columns: Sequence[str], max_nodes: i
 # ---- cells
 
 
-def _read(file: File, columns: Sequence[str], others: Sequence[str]) -> "tuple[pl.DataFrame, Meta]":
-    """The columns to recode, codes for missing cells as null, and the others as they are."""
+def _read(
+    file: File, columns: Sequence[str], ranked: Sequence[str], others: Sequence[str]
+) -> "tuple[pl.DataFrame, Meta]":
+    """The columns to recode, codes for missing cells as null; those whose numbers matter; the others as they are."""
     import polars as pl
 
     file.check_names(list(file.layout.null_of))
-    if unused := [repr(name) for name in file.layout.null_of if name not in columns]:
+    if unused := [repr(name) for name in file.layout.null_of if name not in [*columns, *ranked]]:
         raise ValueMistake(f"--null: codes are for columns of -c; {', '.join(unused)} is none of them.")
     if not file.format.text:
-        return file.read(columns, others)
-    frame, meta = file.read([], [*columns, *others])
+        return file.read([*columns, *ranked], others)
+    frame, meta = file.read(ranked, [*columns, *others])
     for name in columns:
         if codes := file.layout.codes(name):
             cells = frame[name].alias("")

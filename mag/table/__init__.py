@@ -18,14 +18,12 @@ from mag.table._sensitive import Promise, constrain_values, recount_promises
 __all__ = [
     "FileRelease",
     "Guarantee",
-__all__ = [
     "LatticeNode",
     "Promise",
     "Release",
     "TableGrouping",
     "constrain_values",
     "generalize",
-]
     "microaggregate",
     "recount_promises",
 ]

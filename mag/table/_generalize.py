@@ -1,13 +1,16 @@
 """`mag.generalize`: the same recoding for all records."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from mag.api.types import RandomState
+from mag.criteria import Closeness
 from mag.table._full_domain import Limits, release_recoded
 from mag.table._release import Release
 
 Names: TypeAlias = Hashable | Iterable[Hashable]
+Diversity: TypeAlias = int | tuple[Literal["distinct", "entropy"], float] | tuple[Literal["recursive"], float, int]
 Suppressed: TypeAlias = Literal["root", "withhold"]
 Name = TypeVar("Name", bound=Hashable)
 Table = TypeVar("Table")
@@ -22,8 +25,8 @@ class RecodingOptions(TypedDict, total=False):
     suppressed: Suppressed
     importance: Mapping[Any, float] | None
     sensitive: Names
-    diversity: Mapping[Any, Any] | None
-    closeness: Mapping[Any, Any] | None
+    diversity: Mapping[Any, Diversity] | None
+    closeness: Mapping[Any, float | Fraction | Closeness] | None
     order: Mapping[Any, Sequence[Any]] | None
     missing: Literal["drop", "error", "group"]
     keep: Names
@@ -51,8 +54,8 @@ def generalize(
     suppressed: Suppressed = "root",
     importance: Mapping[Any, float] | None = None,
     sensitive: Names = (),
-    diversity: Mapping[Any, Any] | None = None,
-    closeness: Mapping[Any, Any] | None = None,
+    diversity: Mapping[Any, Diversity] | None = None,
+    closeness: Mapping[Any, float | Fraction | Closeness] | None = None,
     order: Mapping[Any, Sequence[Any]] | None = None,
     missing: Literal["drop", "error", "group"] = "error",
     keep: Names = (),
