@@ -5,9 +5,9 @@ import pathlib
 
 from mag._lib.atomic import writing
 from mag.report._facts import Facts
-from mag.report._levels import Level, Recoding
 from mag.report._page import page
 from mag.report._plot import draw_distribution
+from mag.report._recoding import Level, Recoding
 
 __all__ = ["Facts", "Level", "Recoding", "draw_distribution", "page", "write"]
 

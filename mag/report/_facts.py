@@ -10,7 +10,7 @@ from mag._lib import checks
 from mag._lib.errors import ValueMistake
 from mag._lib.lazy import cached_property
 from mag.report._columns import Change, change
-from mag.report._levels import Recoding
+from mag.report._recoding import Recoding
 
 KINDS = ("datetime", "duration", "number")
 SCOPES = ("joint", "per-column")
@@ -73,7 +73,7 @@ class Facts:
 
     def __post_init__(self) -> None:
         checks.one_of("scope", self.scope, SCOPES)
-        if bool(self.original) == bool(self.recoding) or list(self.original) != list(self.masked):
+        if not self.names or list(self.original) != list(self.masked):
             raise ValueMistake("original and masked must hold the same columns, at least one, in one order.")
         for kind in self.kinds.values():
             checks.one_of("kinds", kind, KINDS)
@@ -92,9 +92,9 @@ class Facts:
         return len(self.labels)
 
     @property
-    def columns(self) -> list[Hashable]:
-        """The masked columns."""
-        return list(self.masked) if self.recoding is None else list(self.recoding.levels)
+    def names(self) -> list[Hashable]:
+        """All masked columns."""
+        return list(self.masked if self.recoding is None else self.recoding.levels)
 
     @property
     def incomplete(self) -> int:

@@ -52,7 +52,7 @@ def _state_promise(facts: Facts) -> Element:
     if facts.scope == "joint":
         k = facts.smallest
         points: list[list[Content]] = [
-            [f"At least {k} records share each published combination of ", *names(facts.columns), *strata, "."],
+            [f"At least {k} records share each published combination of ", *names(facts.names), *strata, "."],
             [f"Whoever knows these values of a person is left with at least {k} records that may be theirs."],
         ]
     else:

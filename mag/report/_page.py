@@ -11,7 +11,7 @@ from mag.report._html import element, write_html
 
 SECTIONS = [
     _sections.groups,
-    _sections.levels,
+    _sections.recoding,
     _sections.columns,
     _sections.losses,
     _sections.correlations,

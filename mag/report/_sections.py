@@ -9,7 +9,7 @@ from mag.assess import unmasked_risk
 from mag.report import _bins, _columns, _groups, _svg, _words
 from mag.report._facts import Facts
 from mag.report._html import Content, Element, Row, element, name, short, table
-from mag.report._levels import describe_recoding
+from mag.report._recoding import describe_recoding
 from mag.report._text import figure, several, share, signed, span, tally
 
 MATRIX = 24  # columns that a matrix of correlations can show
@@ -47,7 +47,7 @@ def _groups_by_column(facts: Facts, every: list[np.ndarray]) -> Element:
     return table("Groups of each column", ("Column", "k", "Groups", "Smallest", "Largest"), rows, class_="numbers")
 
 
-def levels(facts: Facts) -> Element | None:
+def recoding(facts: Facts) -> Element | None:
     """The level of each column."""
     return None if facts.recoding is None else describe_recoding(facts.recoding)
 
