@@ -242,6 +242,12 @@ def test_codes_are_flat_where_that_is_said():
     assert release.data["x"].tolist() == ["*"] * 4
 
 
+def test_values_that_are_published_alike_are_one():
+    table = {"x": np.array([1, "1", 1.0, True, "True", "y"], object)}
+    release = mag.generalize(table, 2, "x", suppress=0.2)
+    assert release.data["x"].tolist() == ["1", "1", "1", "True", "True"]
+
+
 def test_values_that_read_like_the_root_are_values():
     release = mag.generalize({"x": ["*", "*", "", "", "a"]}, 2, "x", suppress=0.2)
     assert release.data["x"].tolist() == ["*", "*", "", ""]
@@ -353,6 +359,11 @@ def test_a_lattice_of_billions_of_nodes_ends_at_once():
 # ---- mistakes
 
 
+def crossing(low, high):
+    """Intervals of 15 are odd or even, which those of 30 cut across."""
+    return str((low - 20) // 15 % 2) if high - low == 15 else f"{low}-{high}"
+
+
 WRONG = {
     "no hierarchy": (
         {"columns": ["age"], "hierarchies": None},
@@ -380,6 +391,18 @@ WRONG = {
     "values without a leaf": (
         {"columns": ["sex"], "hierarchies": {"sex": TREE}},
         r"^hierarchies\['sex'\] has no leaf for 2 values of 12 records",
+    ),
+    "no tree": (
+        {"hierarchies": {"age": AGES, "job": mag.Hierarchy([[row[0], row[1]] for row in JOBS])}},
+        r"^hierarchies\['job'\] must be a tree: one label on the highest level, and one parent for every other\.$",
+    ),
+    "not nested": (
+        {"hierarchies": {"age": mag.Hierarchy.intervals(20, 80, [5, 15, 30], labels=crossing), "job": TREE}},
+        r"^hierarchies\['age'\] must be a tree",
+    ),
+    "a rule that makes no hierarchy": (
+        {"hierarchies": {"age": AGES, "job": list}},
+        r"^hierarchies\['job'\] must make a mag\.Hierarchy of the column's values; got a list\.$",
     ),
     "roles": ({"rest": "error"}, "^every column must be in columns, by, keep or drop; 'sex', 'answer' in none"),
     "order": (
@@ -451,6 +474,8 @@ def test_the_report_shows_levels(tmp_path):
     assert "not all were looked at" in recode(k=3, suppress=0.25, max_nodes=3).report(tmp_path / "r.html").read_text()
     with pytest.raises(mag.RuntimeMistake, match="published as numbers"):
         release.risk()
+    with pytest.raises(mag.RuntimeMistake, match="published as numbers"):
+        release.plot()
 
 
 def test_the_manifest_says_which_levels():

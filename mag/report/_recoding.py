@@ -30,7 +30,7 @@ def describe_recoding(recoding: Recoding) -> Element:
     proven = "No other levels lose less." if recoding.is_proven else "Others may lose less: not all were looked at."
     said = (
         "A value is recoded alike wherever it stands. The loss is the share of the hierarchy's leaves that is below "
-        "the published label, on average over records and columns, where suppressed records lose all: "
+        "the published label, on average over records and columns (by importance), where suppressed records lose all: "
         f"{share(recoding.loss)}. {proven}"
     )
     rows: list[Row] = [

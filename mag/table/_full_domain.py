@@ -138,14 +138,19 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Categories:
     categories = read_categories(frame, name, source)
     tree = categories.tree
     assert tree is not None
+    if not tree.is_nested:
+        raise ValueMistake(
+            f"hierarchies[{name!r}] must be a tree: one label on the highest level, and one parent for every other."
+        )
     if categories.missing is not None and tree.levels.shape[1] == 1:  # its root would be the value of missing cells
         tree = Hierarchy([[*row, ROOT] for row in tree.to_levels()], tree.warnings)
     return replace(categories, ordered=False, tree=tree)
 
 
 def _flat(values: list[Any]) -> Hierarchy:
-    """All values below one root: published as they are, or not at all; an empty text is a value."""
-    return Hierarchy([[value, ROOT] for value in values] or [[ROOT, ROOT]])
+    """All values below one root: published as they are, or not at all; an empty text is a value, too."""
+    texts = dict.fromkeys(map(text_of, values))  # as which they are published: 1 is "1"
+    return Hierarchy([[text, ROOT] for text in texts] or [[ROOT, ROOT]])
 
 
 # ---- search

@@ -124,8 +124,18 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Cate
 
 def read_categories(frame: Frame, name: Hashable, source: Any, order: list[Any] | None = None) -> Categories:
     """A column of categories; `source` is what the caller wrote as its hierarchy."""
+    option = f"hierarchies[{name!r}]"
+
+    def make(values: list[Any]) -> Hierarchy:
+        made = source(values)
+        if not isinstance(made, Hierarchy):
+            raise TypeMistake(
+                f"{option} must make a mag.Hierarchy of the column's values; got {checks.describe(made)}."
+            )
+        return made
+
     is_rule = callable(source) and not isinstance(source, Hierarchy)
-    tree = source if source is None or is_rule else hierarchy_of(f"hierarchies[{name!r}]", source)
+    tree = make if is_rule else None if source is None else hierarchy_of(option, source)
     return categories_of(frame.column(name), name, tree, order)
 
 

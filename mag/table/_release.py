@@ -19,6 +19,7 @@ from mag._lib.lazy import cached_property
 from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories
+from mag.frames.objects import is_missing
 from mag.table._sensitive import Promise
 
 if TYPE_CHECKING:
@@ -447,6 +448,8 @@ class Release(Generic[Table]):
         for name in names:
             if name not in before:
                 raise ValueMistake(f"columns must be among the masked ones; got {name!r}.")
+        if not names:
+            raise RuntimeMistake("plot needs a masked column that is published as numbers; got none.")
         k = self.guarantee.k
         every = new_axes(len(names))
         for axes, name in zip(every, names, strict=True):
@@ -495,9 +498,9 @@ class Release(Generic[Table]):
         for name, level in self.levels.items():
             tree = self._categories[name].tree
             assert tree is not None
-            labels = len(set(frame_of(self.data).column(name).cells()))
-            levels[name] = Level(level, tree.levels.shape[1] - 1, labels)
-        return Recoding(levels, self.ncp(), bool(self.proven))
+            labels = {cell for cell in frame_of(self.data).column(name).cells() if not is_missing(cell)}
+            levels[name] = Level(level, tree.levels.shape[1] - 1, len(labels))
+        return Recoding(levels, self.lattice[0].loss, bool(self.proven))
 
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""
