@@ -1,5 +1,6 @@
 """The best nodes: all that can be among them are looked at, or, where there are too many, those along some paths."""
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -24,28 +25,17 @@ class Recoding:
 
 @dataclass
 class Walk:
-    """What is known of the nodes so far.
-
-    Where rules are monotone, a node that is not allowed rules out all nodes below it: `failed` holds such nodes.
-    """
+    """What is known of the nodes so far: what they come to, None for those that are not allowed."""
 
     lattice: Lattice
     rules: Rules
     seen: dict[Levels, Outcome | None] = field(default_factory=dict)
-    failed: list[Levels] = field(default_factory=list)
 
     def look(self, levels: Levels) -> Outcome | None:
         """What a node comes to."""
         if levels not in self.seen:
-            if self._is_ruled_out(levels):
-                return None
             self.seen[levels] = self.lattice.judge(levels, self.rules)
-            if self.seen[levels] is None and self.rules.is_monotone:
-                self.failed.append(levels)
         return self.seen[levels]
-
-    def _is_ruled_out(self, levels: Levels) -> bool:
-        return any(all(low <= high for low, high in zip(levels, node, strict=True)) for node in self.failed)
 
     def best(self) -> list[Outcome]:
         """The best nodes that were looked at."""
@@ -69,10 +59,10 @@ def search(lattice: Lattice, rules: Rules, max_nodes: int) -> Recoding:
 def look_at_all(walk: Walk) -> None:
     """Look at nodes by rising base loss, which nothing above a node undercuts, until that exceeds the tenth best loss.
 
-    A node that is not allowed rules out those below it, so that the search goes on from the highest such node of a path
-    to the top.
+    A node that is not allowed rules out those below it, where rules are monotone: most of them follow from the highest
+    such node of a path to the top.
     """
-    lattice, rules = walk.lattice, walk.rules
+    lattice = walk.lattice
     base = lattice.every_base()
     is_out = np.zeros(lattice.shape, bool)
     values: list[float] = []
@@ -82,30 +72,21 @@ def look_at_all(walk: Walk) -> None:
         if is_out.flat[place]:
             continue
         levels = tuple(int(level) for level in np.unravel_index(place, lattice.shape))
-        outcome = walk.seen[levels] if levels in walk.seen else lattice.judge(levels, rules)
-        walk.seen[levels] = outcome
+        outcome = walk.look(levels)
         if outcome is not None:
             values = sorted([*values, float(outcome.value * lattice.unit)])[:BEST]
-        elif rules.is_monotone:
-            for node in _highest_failures(walk, levels):
-                is_out[tuple(slice(level + 1) for level in node)] = True
+        elif walk.rules.is_monotone:
+            highest = halve(walk, path_up(lattice, levels))
+            is_out[tuple(slice(level + 1) for level in highest)] = True
 
 
-def _highest_failures(walk: Walk, levels: Levels) -> list[Levels]:
-    """The nodes of a path to the top, found by halving it, that are not allowed."""
-    path = path_up(walk.lattice, levels)
-    low, high, failures = 0, len(path), [levels]
+def halve(walk: Walk, path: list[Levels]) -> Levels:
+    """The highest node of a path that is not allowed, where the first is not, and all above an allowed one are."""
+    low, high = 0, len(path)
     while high - low > 1:
         middle = (low + high) // 2
-        node = path[middle]
-        if node not in walk.seen:
-            walk.seen[node] = walk.lattice.judge(node, walk.rules)
-        if walk.seen[node] is None:
-            low = middle
-            failures.append(node)
-        else:
-            high = middle
-    return failures[-1:]
+        low, high = (middle, high) if walk.look(path[middle]) is None else (low, middle)
+    return path[low]
 
 
 # ---- paths
@@ -133,25 +114,17 @@ def look_along_paths(walk: Walk) -> None:
     for j in range(len(lattice.shape)):
         paths += [path_up(lattice, lattice.bottom, first=[j]), path_up(lattice, lattice.bottom, last=j)]
     for path in paths:
-        _halve(walk, path)
+        if walk.look(path[0]) is None:
+            halve(walk, path)
+    if not walk.best() and not walk.rules.is_monotone:  # where the top tells nothing of the others
+        for node in itertools.chain(*paths):
+            walk.look(node)
     while best := walk.best():
         for outcome in best[:3]:
             for node in _neighbors(lattice, outcome.levels):
                 walk.look(node)
         if walk.best()[0] == best[0]:
             return
-
-
-def _halve(walk: Walk, path: list[Levels]) -> None:
-    """Look for the lowest node of a path that is allowed; at all of them where nothing follows from one for others."""
-    if walk.look(path[-1]) is None:
-        for node in () if walk.rules.is_monotone else path:
-            walk.look(node)
-        return
-    low, high = -1, len(path) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if walk.look(path[middle]) is not None else (middle, high)
 
 
 def _neighbors(lattice: Lattice, levels: Levels) -> list[Levels]:
