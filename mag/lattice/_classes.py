@@ -10,7 +10,7 @@ FEW = 4  # combinations for each row that are counted in a table rather than sor
 
 @dataclass(frozen=True)
 class Pairs:
-    """How many records of a class have a sensitive value; `n_values` different ones are in the table."""
+    """How many records of a class have a sensitive value, class by class; `n_values` are in the table."""
 
     classes: np.ndarray
     values: np.ndarray
@@ -31,6 +31,11 @@ class Pairs:
         counts = np.zeros((chosen.size, self.n_values), np.int64)
         counts[row[self.classes[inside]], self.values[inside]] = self.counts[inside]
         return counts
+
+    def renumbered(self) -> "Pairs":
+        """The same with values 0, 1, … in every class, for whom it matters how often values occur, not which."""
+        values = np.arange(self.classes.size) - np.searchsorted(self.classes, self.classes)
+        return Pairs(self.classes, values, self.counts, int(values.max()) + 1)
 
     def totals(self, groups: np.ndarray, n_groups: int) -> np.ndarray:
         """Counts of groups of classes, groups × values; classes of group -1 are left out."""

@@ -8,6 +8,7 @@ import numpy as np
 from mag.criteria import CRITERIA, Criterion
 from mag.lattice._classes import Classes, Pairs
 
+BY_FREQUENCY = tuple(CRITERIA[name] for name in ("distinct", "entropy", "recursive"))  # whichever values have them
 CELLS = 2**22  # counts of classes × values that are looked at together
 
 
@@ -72,11 +73,14 @@ class Rules:
             shown &= ~bad
         failing, rows = np.zeros(kept.size, bool), np.flatnonzero(kept)
         for place, criterion in self.criteria:
-            pairs = classes.pairs[place]
+            is_plain = isinstance(criterion, BY_FREQUENCY)
+            pairs = classes.pairs[place].renumbered() if is_plain else classes.pairs[place]
             step = max(CELLS // pairs.n_values, 1)
             for first in range(0, rows.size, step):
                 some = rows[first : first + step]
-                failing[some] |= ~_holds(criterion, pairs.table(some), totals[place])
+                counts = pairs.table(some)
+                holds = criterion.holds(counts, totals[place]) if is_plain else _holds(criterion, counts, totals[place])
+                failing[some] |= ~holds
         return failing
 
 
