@@ -288,7 +288,8 @@ def _warnings(frame: Frame, request: Request, limits: Limits, recoding: Recoding
         warnings.append(f"Without a hierarchy a column shows its values or nothing but {ROOT!r}: {', '.join(flat)}.")
     if withheld := recoding.best[0].withheld if limits.suppressed == "root" else 0:
         records = "suppressed record is" if withheld == 1 else "suppressed records are"
-        warnings.append(f"{withheld} {records} withheld: together they would be a class of fewer than k.")
+        fails = "of fewer than k, or one that fails a criterion" if request.demands else "of fewer than k"
+        warnings.append(f"{withheld} {records} withheld: together they would be a class {fails}.")
     if not recoding.is_proven:
         warnings.append(too_many_nodes(recoding.n_nodes, limits.max_nodes))
     return warnings
