@@ -66,7 +66,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         values themselves are for `fit`.
     closeness : float or mag.Closeness, optional
         How far the distribution of the sensitive values in a group may be from that of all records.
-    enforce : {"auto", "buckets", "merge"}
+    enforce : {"auto", "buckets", "merge", "swap"}
         How to meet both, see `mag.microaggregate`.
     time_limit : float, optional
         Seconds after which the best grouping so far is taken; `complete_` is then False.

@@ -83,6 +83,16 @@ def test_closeness_is_the_cheapest_transport(ground, table, missing):
             assert criterion.measure(row[None], totals)[0] == pytest.approx(float(far), abs=1e-12)
 
 
+@given(table=tables(6), t=st.sampled_from([Fraction(0), Fraction(1, 7), Fraction(1, 4), Fraction(1, 2)]))
+def test_ordered_closeness_of_few_values_among_many(table, t):
+    counts, totals = table
+    criterion = CRITERIA["ordered"](t)
+    row, value = np.nonzero(counts)
+    holds, measure = criterion.judge_pairs(row, value, counts[row, value], totals)
+    assert holds.tolist() == criterion.holds(counts, totals).tolist()
+    np.testing.assert_allclose(measure, criterion.measure(counts, totals), atol=1e-15)
+
+
 def test_closeness_of_every_class_at_once():
     counts = np.array([[3, 0, 1], [0, 2, 2], [1, 1, 0]])
     totals = counts.sum(axis=0)

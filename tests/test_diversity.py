@@ -288,7 +288,7 @@ def test_sensitive_columns_without_a_demand_are_named():
         ({"sensitive": "disease", "keep": "disease"}, "'disease' is in keep and sensitive"),
         ({"diversity": {"disease": 2}, "scope": "per-column"}, "are for scope='joint'"),
         ({"enforce": "merge"}, "enforce is not used without diversity= or closeness=; got 'merge'."),
-        ({"enforce": "swap", "diversity": {"disease": 2}}, "enforce must be one of "),
+        ({"enforce": "strata", "diversity": {"disease": 2}}, "enforce must be one of "),
         ({"closeness": {"pay": 0.001}, "by": "region"}, "closeness of 'pay' cannot be met in 2 of 2 strata"),
     ],
 )

@@ -29,6 +29,29 @@ class Ordered:
         work, sizes, n = _work(counts, totals)
         return (work / (max(len(totals) - 1, 1) * n * sizes)).astype(np.float64)
 
+    def judge_pairs(
+        self, row: np.ndarray, value: np.ndarray, number: np.ndarray, totals: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`holds` and `measure` of classes with few of many values, from the counts that are not 0, row by row.
+
+        Between two of its values the cumulated count of a class is constant, while that of the table grows past it
+        once: prefix sums of the table's give the area between both.
+        """
+        m, n = totals.size, int(totals.sum())
+        below = np.cumsum(totals)
+        area = np.concatenate(([0], np.cumsum(below)))
+        first = np.flatnonzero(np.diff(row, prepend=-1))
+        sizes = np.add.reduceat(number, first)
+        reached = np.cumsum(number)
+        reached -= (reached - number)[first][row]
+        end = np.append(value[1:], m)
+        end[first[1:] - 1] = m
+        s = sizes[row]
+        cross = np.clip(np.searchsorted(below, -(-n * reached // s)), value, end)
+        work = n * reached * (2 * cross - value - end) + s * (area[value] + area[end] - 2 * area[cross])
+        work = np.add.reduceat(work, first) + sizes * area[value[first]]
+        return work <= limits(self.t, m - 1, sizes, n), work / (max(m - 1, 1) * n * sizes)
+
 
 def _work(counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     more, sizes, n = excess(counts, totals)

@@ -7,6 +7,10 @@ import numpy as np
 
 from mag._lib.lazy import cached_property
 from mag.criteria import Criterion
+from mag.criteria.distinct import Distinct
+from mag.criteria.entropy import Entropy
+from mag.criteria.ordered import Ordered
+from mag.criteria.recursive import Recursive
 
 CELLS = 2**21  # of a matrix of classes and values that is looked at at once
 
@@ -34,30 +38,37 @@ class Constraint:
 
     def look(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Whether the criterion holds for groups 0, 1, …, and how bad each is: more is worse."""
-        m, n_groups = self.totals.size, int(labels.max()) + 1
         order = np.argsort(labels, kind="stable")
-        groups, codes = labels[order], self.codes[order]
-        block = max(1, CELLS // m)
-        holds, badness = np.empty(n_groups, bool), np.empty(n_groups)
+        return self.judge(labels[order], self.codes[order])
+
+    def judge(self, group: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same for records of groups that stand one after the other."""
+        m, n = self.totals.size, int(self.totals.sum())
+        pairs, number = np.unique(group * m + codes, return_counts=True)
+        row, value = pairs // m, pairs % m
+        if isinstance(self.criterion, Ordered) and 2 * n * n * m < 2**63:
+            return self.criterion.judge_pairs(row, value, number, self.totals)
+        if isinstance(self.criterion, (Distinct, Entropy, Recursive)):  # how often values occur counts, not which do
+            value = np.arange(row.size) - np.searchsorted(row, row)
+            m = 1 + int(value.max())
+        n_groups, block = 1 + int(row[-1]), max(1, CELLS // m)
+        holds, measure = np.empty(n_groups, bool), np.empty(n_groups)
         for first in range(0, n_groups, block):
             last = min(first + block, n_groups)
-            here = slice(*np.searchsorted(groups, [first, last]))
-            pairs = (groups[here] - first) * m + codes[here]
-            counts = np.bincount(pairs, minlength=(last - first) * m).reshape(last - first, m)
-            holds[first:last], badness[first:last] = self.judge(counts)
-        return holds, badness
+            here = slice(*np.searchsorted(row, [first, last]))
+            counts = np.zeros((last - first, m), np.int64)
+            counts[row[here] - first, value[here]] = number[here]
+            holds[first:last] = self.criterion.holds(counts, self.totals)
+            measure[first:last] = self.criterion.measure(counts, self.totals)
+        return holds, -measure if self.criterion.rises else measure
 
-    def judge(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Whether the criterion holds for rows of counts, and how bad each is: more is worse."""
-        measure = self.criterion.measure(counts, self.totals)
-        return self.criterion.holds(counts, self.totals), -measure if self.criterion.rises else measure
-
-    def count(self, members: Sequence[np.ndarray]) -> np.ndarray:
-        """How often each code occurs among these records: a row for each list of them."""
-        return np.stack([np.bincount(self.codes[rows], minlength=self.totals.size) for rows in members])
+    def judge_lists(self, members: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """The same for lists of records."""
+        group = np.repeat(np.arange(len(members)), [rows.size for rows in members])
+        return self.judge(group, self.codes[np.concatenate(members)])
 
     @cached_property
     def whole(self) -> tuple[bool, float]:
-        """The same as `judge` of all records as one group."""
-        holds, badness = self.judge(np.bincount(self.codes, minlength=self.totals.size)[None])
+        """The same for all records as one group."""
+        holds, badness = self.judge(np.zeros(self.codes.size, np.int64), self.codes)
         return bool(holds[0]), float(badness[0])

@@ -8,6 +8,7 @@ import numpy as np
 from mag.enforce._constraint import Constraint
 from mag.enforce.buckets import group_by_buckets
 from mag.enforce.merge import merge_groups
+from mag.enforce.swap import swap_records
 
 LARGE = 2**31  # n·n·d / k up to which buckets take seconds
 
@@ -53,6 +54,8 @@ def _best(
     candidates = []
     if how in ("auto", "merge"):
         candidates.append((merge_groups(z, labels, constraints), "merge"))
+    if how in ("auto", "swap"):
+        candidates.append((merge_groups(z, swap_records(z, k, labels, constraints), constraints), "swap"))
     if how == "buckets" or (how == "auto" and len(z) ** 2 * z.shape[1] <= LARGE * k):
         for constraint in constraints:
             for drawn in group_by_buckets(z, k, constraint):

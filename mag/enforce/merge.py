@@ -23,6 +23,12 @@ def merge_groups(z: np.ndarray, labels: np.ndarray, constraints: Sequence[Constr
     return labels
 
 
+def lessened(before: float, after: np.ndarray) -> np.ndarray:
+    """How much better groups have become; a ratio may be infinite before, and after."""
+    better = after < before
+    return np.subtract(before, after, out=np.zeros(after.size), where=better)
+
+
 def _merge_for(z: np.ndarray, labels: np.ndarray, constraint: Constraint) -> np.ndarray:
     """The worst group that fails joins another, until none fails."""
     holds, badness = constraint.look(labels)
@@ -40,14 +46,12 @@ def _merge_for(z: np.ndarray, labels: np.ndarray, constraint: Constraint) -> np.
         away = np.square(sums[others] / sizes[others, None] - sums[worst] / sizes[worst]).sum(axis=1)
         lost = away * sizes[worst] * sizes[others] / (sizes[worst] + sizes[others])
         near = np.argsort(lost, kind="stable")[:NEAR] if others.size > NEAR else np.argsort(lost, kind="stable")
-        joint = constraint.count([members[other] for other in others[near].tolist()]) + constraint.count(
-            [members[worst]]
-        )
-        enough, worse = constraint.judge(joint)
+        joint = [np.concatenate([members[other], members[worst]]) for other in others[near].tolist()]
+        enough, worse = constraint.judge_lists(joint)
         if enough.any():
             pick = int(np.argmax(enough))
         else:
-            gain = np.maximum(badness[worst] - worse, 0.0)
+            gain = lessened(badness[worst], worse)
             pick = int(np.argmax(gain / np.maximum(lost[near], np.finfo(float).tiny))) if gain.any() else 0
         partner = int(others[near[pick]])
         members[partner] = np.concatenate([members[partner], members[worst]])

@@ -34,7 +34,7 @@ AggregateName: TypeAlias = Literal["ancestor", "max", "mean", "median", "medoid"
 Aggregate: TypeAlias = AggregateName | Mapping[Any, AggregateName]
 Missing: TypeAlias = Literal["drop", "error", "group"]
 Diversity: TypeAlias = int | tuple[Literal["distinct", "entropy"], float] | tuple[Literal["recursive"], float, int]
-Enforce: TypeAlias = Literal["auto", "buckets", "merge"]
+Enforce: TypeAlias = Literal["auto", "buckets", "merge", "swap"]
 SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
 Rest: TypeAlias = Literal["drop", "error", "keep"]
 Name = TypeVar("Name", bound=Hashable)
@@ -175,9 +175,9 @@ def microaggregate(
     closeness : dict, optional
         By sensitive column: how far its distribution in a class may be from that of the published table, as earth
         mover's distance from 0 to 1: a number, or a `mag.Closeness` with a ground distance.
-    enforce : {"auto", "buckets", "merge"}
-        How to meet diversity and closeness: merge groups that fail, draw groups from buckets of the sensitive values,
-        or whichever loses less.
+    enforce : {"auto", "buckets", "merge", "swap"}
+        How to meet diversity and closeness: merge groups that fail, let them swap records with near groups first, draw
+        groups from buckets of the sensitive values, or whichever of these loses least.
     weights : column name or array, optional
         How much records count in means and medians, and in the optimum of a single column.  Groups count records.
     standardize : bool or "range", optional
