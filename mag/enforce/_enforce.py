@@ -10,7 +10,7 @@ from mag.enforce.buckets import group_by_buckets
 from mag.enforce.merge import merge_groups
 from mag.enforce.swap import swap_records
 
-LARGE = 2**31  # n·n·d / k up to which buckets take seconds
+LARGE = 2**31  # n·n·d / k up to which swapping and buckets take seconds
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,10 @@ def _best(
     candidates = []
     if how in ("auto", "merge"):
         candidates.append((merge_groups(z, labels, constraints), "merge"))
-    if how in ("auto", "swap"):
+    affordable = how == "auto" and len(z) ** 2 * z.shape[1] <= LARGE * k
+    if how == "swap" or affordable:
         candidates.append((merge_groups(z, swap_records(z, k, labels, constraints), constraints), "swap"))
-    if how == "buckets" or (how == "auto" and len(z) ** 2 * z.shape[1] <= LARGE * k):
+    if how == "buckets" or affordable:
         for constraint in constraints:
             for drawn in group_by_buckets(z, k, constraint):
                 candidates.append((merge_groups(z, drawn, constraints), "buckets"))
