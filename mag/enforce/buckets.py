@@ -6,8 +6,8 @@ the table is at most (n − b) / (2b (n − 1)) for ordered values; with ties ov
 paper takes one record of each of max(k, b) buckets; ⌈k/b⌉ records of each of b buckets have the same bound, and groups
 that lose less.  For diversity, the buckets are the values (Xiao & Tao 2006, "Anatomy").
 
-Seeds are the records farthest from the centroid of those that are left, as in MDAV.  Records that are left over go to
-the nearest group; what fails then is for `merge` to repair.
+Seeds are those of MDAV: the record farthest from the centroid of those that are left, then the one farthest from that.
+Records that are left over go to the nearest group; what fails then is for `merge` to repair.
 """
 
 import math
@@ -110,7 +110,8 @@ def draw_groups(z: np.ndarray, k: int, take: Take) -> np.ndarray:
     means: list[np.ndarray] = []
     while left.size:
         rest = z[left]
-        seed = rest[np.argmax(np.square(rest - total / left.size).sum(axis=1))]
+        origin = total / left.size if n_groups % 2 == 0 else seed
+        seed = rest[np.argmax(np.square(rest - origin).sum(axis=1))]
         places = take(left, np.square(rest - seed).sum(axis=1))
         if places is None:
             break
