@@ -33,10 +33,11 @@ def group_by_buckets(z: np.ndarray, k: int, constraint: Constraint) -> list[np.n
     criterion, rules = constraint.criterion, list[Take]()
     if isinstance(criterion, Distinct):
         rules = [take_values(constraint.codes, k, criterion.l)]
-    elif isinstance(criterion, Entropy):
-        rules = [take_largest(constraint.codes, k, math.ceil(criterion.l))]
-    elif isinstance(criterion, Recursive):
-        rules = [take_largest(constraint.codes, k, criterion.l + math.floor(1 / criterion.c))]
+    elif isinstance(criterion, (Entropy, Recursive)):
+        different = math.ceil(criterion.l)
+        if isinstance(criterion, Recursive):
+            different += math.floor(1 / criterion.c)
+        rules = [take_values(constraint.codes, k, different), take_largest(constraint.codes, k, different)]
     else:
         rules = [take_each(buckets_of(constraint, b), b, -(-k // b)) for b in numbers_of_buckets(constraint, k)]
     drawn: list[np.ndarray] = []
@@ -108,6 +109,7 @@ def draw_groups(z: np.ndarray, k: int, take: Take) -> np.ndarray:
     n = len(z)
     labels, left, total, n_groups = np.zeros(n, np.int64), np.arange(n), z.sum(axis=0), 0
     means: list[np.ndarray] = []
+    seed = z[0]
     while left.size:
         rest = z[left]
         origin = total / left.size if n_groups % 2 == 0 else seed
