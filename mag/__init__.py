@@ -27,6 +27,7 @@ __all__ = [
     "columns",
     "compare",
     "dp",
+    "generalize",
     "graphs",
     "insensitive",
     "metrics",
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from mag.estimators import Microaggregator as Microaggregator
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
-    from mag.table import Guarantee, Release, microaggregate
+    from mag.table import Guarantee, Release, generalize, microaggregate
 
 _HOMES = {
     "CacheWarning": "mag._lib.errors",
@@ -76,6 +77,7 @@ _HOMES = {
     "columns": "mag.api.columns",
     "compare": "mag.comparison",
     "dp": "mag.dp",
+    "generalize": "mag.table",
     "graphs": "mag.graphs",
     "insensitive": "mag.api.insensitive",
     "metrics": "mag.metrics",

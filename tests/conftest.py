@@ -30,6 +30,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "frames": "test_table",
     "graphs": "test_graphs",
     "hierarchy": "test_hierarchy",
+    "lattice": "test_lattice",
     "methods": "test_table",
     "metrics": "test_metrics",
     "privacy": "test_privacy",

@@ -38,6 +38,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.api"],
     ["mag.bounds", "mag.enforce"],
     ["mag.methods"],
+    ["mag.lattice"],
     ["mag.criteria", "mag.metrics", "mag.privacy"],
     ["mag._backends"],
     ["mag.results"],

@@ -23,7 +23,7 @@ from mag.graphs._costs import COSTS as DEGREE_COSTS
 from mag.graphs.keep import KEEP
 from mag.methods import METHODS
 from mag.solvers import SOLVERS
-from mag.table import _request
+from mag.table import _full_domain, _generalize, _request
 from mag.table._categories import ALLOWED
 
 CLIENT = pathlib.Path(__file__).with_name("client.py")
@@ -61,6 +61,9 @@ WRONG = {  # what is wrong, and what an error about it names
     'mag.microaggregate({"a": x}, 5, "a", metod="mdav")': "microaggregate",
     'mag.microaggregate({"a": x}, 5, "a", rest="publish")': "microaggregate",
     'mag.microaggregate({"a": x}, 5, "a").dta': "dta",
+    'mag.generalize({"a": x}, "5", "a")': "generalize",
+    'mag.generalize({"a": x}, 5, "a", suppressed="star")': "generalize",
+    'mag.generalize({"a": x}, 5, "a", supress=0.1)': "generalize",
     'mag.Microaggregator(k="5")': "k",
     'mag.Microaggregator(method="mdaw")': "mdaw",
     'mag.graphs.anonymize([[0, 1]], 2, 2, keep="edge")': "edge",
@@ -124,6 +127,9 @@ def test_types_list_what_there_is():
     assert {"table", "k", "columns", "output", "options"} | set(table.TableOptions.__annotations__) == (
         set(keywords) | set(types.TableMethodOptions.__annotations__)
     )
+    assert list(get_args(_generalize.Suppressed)) == list(_full_domain.SUPPRESSED)
+    keywords = inspect.signature(mag.generalize).parameters.keys()
+    assert {"table", "k", "columns"} | set(_generalize.RecodingOptions.__annotations__) == set(keywords)
 
 
 def test_only_compiled_files_are_exempt_from_types():

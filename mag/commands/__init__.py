@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from mag.commands import check, compare, demo, dp, graph, info, mask, risk, utility, warmup
+from mag.commands import check, compare, demo, dp, generalize, graph, info, mask, risk, utility, warmup
 
 COMMANDS: dict[str, Callable[..., int | None]] = {
     "check": check.check,
     "compare": compare.compare,
     "demo": demo.demo,
     "dp": dp.dp,
+    "generalize": generalize.generalize,
     "graph": graph.graph,
     "info": info.info,
     "mask": mask.mask,

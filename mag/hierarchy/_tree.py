@@ -360,6 +360,13 @@ class Hierarchy:
         return loss
 
     @cached_property
+    def is_nested(self) -> bool:
+        """Whether there is one root, and one node above every other: rows that were not checked may have more."""
+        pairs = [np.unique(self.levels[:, [level, level + 1]], axis=0) for level in range(self.levels.shape[1] - 1)]
+        above = all(np.unique(pair[:, 0]).size == len(pair) for pair in pairs)
+        return above and bool((self.levels[:, -1] == self.root).all())
+
+    @cached_property
     def children(self) -> dict[int, list[int]]:
         """The nodes below every inner node, from the level above the leaves on up."""
         below: dict[int, dict[int, None]] = {}

@@ -10,6 +10,7 @@ from mag._lib import checks
 from mag._lib.errors import ValueMistake
 from mag._lib.lazy import cached_property
 from mag.report._columns import Change, change
+from mag.report._recoding import Recoding
 
 KINDS = ("datetime", "duration", "number")
 SCOPES = ("joint", "per-column")
@@ -83,6 +84,8 @@ class Facts:
         Sentences of whoever made the release; the page adds its own.
     manifest : mapping
         How the release was made; the page shows an excerpt.
+    recoding : Recoding, optional
+        The level of each column, where nothing is published as numbers: `original` and `masked` are empty then.
     """
 
     title: str
@@ -104,6 +107,7 @@ class Facts:
     withheld: int = 0
     warnings: Sequence[str] = ()
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    recoding: Recoding | None = None
 
     def __post_init__(self) -> None:
         checks.one_of("scope", self.scope, SCOPES)

@@ -127,6 +127,8 @@ def computed(facts: Facts) -> list[list[Content]]:
 
 def _of_groups(facts: Facts) -> list[list[Content]]:
     columns, labels = list(facts.original.values()), facts.labels
+    if not columns:
+        return []
     total = several(_groups.sizes(labels).size, "group", "groups")
     sentences: list[list[Content]] = []
     same, one = _groups.of_one_value(facts.values, labels), _groups.dominated(columns, labels)

@@ -11,6 +11,7 @@ from mag.report._html import element, write_html
 
 SECTIONS = [
     _sections.groups,
+    _sections.recoding,
     _sections.columns,
     _sections.losses,
     _sections.categories,

@@ -9,6 +9,7 @@ from mag.assess import unmasked_risk
 from mag.report import _bins, _columns, _groups, _levels, _svg, _words
 from mag.report._facts import Facts
 from mag.report._html import Content, Element, Row, element, name, short, table
+from mag.report._recoding import describe_recoding
 from mag.report._text import figure, several, share, signed, span, tally
 
 MATRIX = 24  # columns that a matrix of correlations can show
@@ -46,8 +47,15 @@ def _groups_by_column(facts: Facts, every: list[np.ndarray]) -> Element:
     return table("Groups of each column", ("Column", "k", "Groups", "Smallest", "Largest"), rows, class_="numbers")
 
 
-def columns(facts: Facts) -> Element:
+def recoding(facts: Facts) -> Element | None:
+    """The level of each column."""
+    return None if facts.recoding is None else describe_recoding(facts.recoding)
+
+
+def columns(facts: Facts) -> Element | None:
     """Each column before and after."""
+    if not facts.masked:
+        return None
     intro = (
         "Share of the records along the range of the published values. "
         "Bars of fewer than k original values are joined with their neighbors."
@@ -242,6 +250,8 @@ def _agreement(before: np.ndarray, after: np.ndarray) -> list[Element]:
 
 def risk(facts: Facts) -> Element | None:
     """What the table still gives away."""
+    if not facts.risk:
+        return None
     unmasked = unmasked_risk(facts.values)
     rows: list[Row] = [
         (_meaning(word), [word.text(unmasked[key])], [word.text(facts.risk[key])])

@@ -8,19 +8,22 @@ from typing import Any, Literal, TypeAlias, TypeVar, Unpack, overload
 from mag._lib.errors import TypeMistake
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
 from mag.criteria import Closeness
+from mag.table._generalize import generalize
 from mag.table._parquet import FileRelease, is_source, release_file
 from mag.table._pipeline import release_table
-from mag.table._release import Guarantee, Release, TableGrouping
+from mag.table._release import Guarantee, LatticeNode, Release, TableGrouping
 from mag.table._request import Options
 from mag.table._sensitive import Promise, constrain_values, recount_promises
 
 __all__ = [
     "FileRelease",
     "Guarantee",
+    "LatticeNode",
     "Promise",
     "Release",
     "TableGrouping",
     "constrain_values",
+    "generalize",
     "microaggregate",
     "recount_promises",
 ]

@@ -119,17 +119,37 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Cate
     options = request.options
     if request.plan.single or scale_of(frame, name, options) == "number":
         return _units(frame, name)
-    source: Any = (options.hierarchies or {}).get(name)
-    order = (options.order or {}).get(name)
-    is_rule = callable(source) and not isinstance(source, Hierarchy)
-    tree = source if source is None or is_rule else hierarchy_of(f"hierarchies[{name!r}]", source)
-    if tree is not None and options.other == "root":
-        tree = (lambda values: source(values).with_other()) if is_rule else tree.with_other()
-    own = categories_of(frame.column(name), name, tree, None if order is None else list(order))
+    source, order = (options.hierarchies or {}).get(name), (options.order or {}).get(name)
+    own = read_categories(frame, name, source, None if order is None else list(order), options.other == "root")
     if own.outside.any() and request.plan.aggregates[name] != "ancestor":
         how = request.plan.aggregates[name]
         raise ValueMistake(f"values of {name!r} without a leaf need the aggregate 'ancestor'; got {how!r}.")
     return own
+
+
+def read_categories(
+    frame: Frame, name: Hashable, source: Any, order: list[Any] | None = None, other: bool = False
+) -> Categories:
+    """A column of categories; `source` is what the caller wrote as its hierarchy.
+
+    With `other`, values may be without a leaf.
+    """
+    option = f"hierarchies[{name!r}]"
+
+    def finished(tree: Hierarchy) -> Hierarchy:
+        return tree.with_other() if other else tree
+
+    def make(values: list[Any]) -> Hierarchy:
+        made = source(values)
+        if not isinstance(made, Hierarchy):
+            raise TypeMistake(
+                f"{option} must make a mag.Hierarchy of the column's values; got {checks.describe(made)}."
+            )
+        return finished(made)
+
+    is_rule = callable(source) and not isinstance(source, Hierarchy)
+    tree = make if is_rule else None if source is None else finished(hierarchy_of(option, source))
+    return categories_of(frame.column(name), name, tree, order)
 
 
 def _units(frame: Frame, name: Hashable) -> Units:

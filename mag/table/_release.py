@@ -20,11 +20,14 @@ from mag._lib.lazy import cached_property
 from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories
+from mag.frames.objects import is_missing
 from mag.table._compared import Compared, compare_cells
 from mag.table._sensitive import Promise
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
+
+    from mag.report import Recoding
 
     Table = TypeVar("Table", default=Any)
 else:  # before Python 3.13 a type variable has no default
@@ -62,6 +65,10 @@ class Guarantee:
         Columns that are published as they are, and that classes should not reveal.
     diversity, closeness : dict
         By column: what is promised of its values in every class, a `mag.table.Promise`.
+    levels : dict
+        By `mag.generalize`: the level of its hierarchy that every column is published on, 0 for the values themselves.
+    suppressed : int
+        By `mag.generalize`: published records that show the most general label in every column.
     holds : bool
         Always True: a table that fails the count is never returned.
     """
@@ -81,11 +88,13 @@ class Guarantee:
     sensitive: tuple[Hashable, ...] = ()
     diversity: dict[Hashable, Promise] = field(default_factory=dict)
     closeness: dict[Hashable, Promise] = field(default_factory=dict)
+    levels: dict[Hashable, int] = field(default_factory=dict)
+    suppressed: int = 0
     holds: bool = True
 
     def facts(self) -> dict[str, Any]:
         """For the manifest: all attributes, of those about categories and sensitive columns the ones with content."""
-        optional = ("generalized", "replaced", "sensitive", "diversity", "closeness")
+        optional = ("generalized", "replaced", "sensitive", "diversity", "closeness", "levels", "suppressed")
         facts = {name: fact for name, fact in vars(self).items() if name not in optional or fact}
         for option in ("diversity", "closeness"):
             if option in facts:
@@ -119,6 +128,12 @@ class Guarantee:
         if self.replaced:
             are = "is" if len(self.replaced) == 1 else "are"
             text += f" {', '.join(map(str, self.replaced))} {are} replaced by one value for each group."
+        if self.levels:
+            levels = ", ".join(f"{name} {level}" for name, level in self.levels.items())
+            text += f" Each column is published on one level of its hierarchy: {levels}."
+        if self.suppressed:
+            records = "record shows" if self.suppressed == 1 else "records show"
+            text += f" Suppressed: {self.suppressed} {records} the most general label in every column."
         if self.withheld:
             text += f" Withheld: {self.withheld} {'record' if self.withheld == 1 else 'records'}."
         if self.sensitive:
@@ -131,6 +146,30 @@ class Guarantee:
         """What holds for sensitive columns, as a sentence."""
         text = "; ".join(map(str, [*self.diversity.values(), *self.closeness.values()]))
         return f"{text[:1].upper()}{text[1:]}."
+
+
+@dataclass(frozen=True)
+class LatticeNode:
+    """A combination of levels that `mag.generalize` looked at.
+
+    Attributes
+    ----------
+    levels : dict
+        The level of every column.
+    loss : float
+        What is lost, 0 to 1: the mean over records and columns of the share of the hierarchy's leaves that is below the
+        published label, where columns count by `importance` and suppressed records lose 1.
+    suppressed, withheld : int
+        Suppressed records, and those of them that are not published.
+    smallest : int
+        The smallest class.
+    """
+
+    levels: dict[Hashable, int]
+    loss: float
+    suppressed: int
+    withheld: int
+    smallest: int
 
 
 @dataclass(frozen=True)
@@ -150,7 +189,7 @@ class TableGrouping(Drawable):
     method : str
         The method that found the groups; "univariate" is the optimum of one column.
     complete : bool
-        False if `time_limit` ended the search.
+        False if `time_limit` or `max_nodes` ended the search.
     """
 
     labels: np.ndarray
@@ -213,7 +252,7 @@ class Provenance:
 
 @dataclass(eq=False, repr=False)
 class Release(Generic[Table]):
-    """A published table with its guarantee, as returned by `mag.microaggregate`.  Read-only.
+    """A published table with its guarantee, as returned by `mag.microaggregate` and `mag.generalize`.  Read-only.
 
     Pickles and copies hold what is published and nothing else: `numbers`, `risk`, `utility`, `plot` and `report`, which
     need the original, work on the release itself only.
@@ -230,6 +269,13 @@ class Release(Generic[Table]):
         What the publisher should check.
     withheld : int
         The number of records that are not published.
+    levels : dict or None
+        By `mag.generalize`: the level of its hierarchy that every column is published on.
+    proven : bool or None
+        By `mag.generalize`: whether no other levels lose less; otherwise they are the best found.
+    lattice : tuple of LatticeNode
+        By `mag.generalize`: the best ten combinations of levels, that of `levels` first.  For the publisher: neither
+        manifests nor reports nor pickles hold it.
     """
 
     data: Table
@@ -240,6 +286,10 @@ class Release(Generic[Table]):
     _source: Frame | None = None
     _rows: np.ndarray | None = None
     _categories: dict[Hashable, Categories] = field(default_factory=dict)
+    levels: dict[Hashable, int] | None = None
+    proven: bool | None = None
+    lattice: tuple[LatticeNode, ...] = ()
+    _ncp: float | None = None
 
     @property
     def withheld(self) -> int:
@@ -247,7 +297,7 @@ class Release(Generic[Table]):
         return self.guarantee.withheld
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("data", "guarantee", "grouping", "warnings", "_provenance")
+        names = ("data", "guarantee", "grouping", "warnings", "_provenance", "levels", "proven")
         return {name: getattr(self, name) for name in names}
 
     def with_options(self, **options: Any) -> "Release[Table]":
@@ -372,12 +422,18 @@ class Release(Generic[Table]):
         is below the group's closest common ancestor; without a hierarchy, ranks are numbers, and groups of different
         values lose 1.  Missing cells lose nothing.
 
+        By `mag.generalize` it is what the published labels lose; suppressed records, withheld or not, lose 1.
+
         Parameters
         ----------
         leaves : {"all", "used"}
             Whether leaves that no published record had count, too.
         """
         used = checks.one_of("leaves", leaves, ["all", "used"]) == "used"
+        if self._ncp is not None:
+            if used:
+                raise RuntimeMistake("leaves='used' is for releases of mag.microaggregate; mag.generalize counts all.")
+            return self._ncp
         if self._source is None or self.guarantee.scope != "joint":
             raise RuntimeMistake("ncp can only be asked of a joint release that mag.microaggregate returned.")
         rows = slice(None) if self._rows is None else self._rows
@@ -418,6 +474,8 @@ class Release(Generic[Table]):
         for name in names:
             if name not in pairs and name not in levels:
                 raise ValueMistake(f"columns must be among the masked ones; got {name!r}.")
+        if not names:
+            raise RuntimeMistake("plot needs a masked column that is published as numbers; got none.")
         k = self.guarantee.k
         every = new_axes(len(names))
         for axes, name in zip(every, names, strict=True):
@@ -435,7 +493,7 @@ class Release(Generic[Table]):
         before, after = self.numbers()
         compared = self._compared
         facts = Facts(
-            title=title or "Microaggregation report",
+            title=title or ("Microaggregation report" if self.levels is None else "Generalization report"),
             guarantee=str(self.guarantee),
             scope=self.guarantee.scope,
             k=self.guarantee.k,
@@ -454,8 +512,24 @@ class Release(Generic[Table]):
             withheld=self.withheld,
             warnings=self.warnings,
             manifest=self.manifest(),
+            recoding=self._recoding,
         )
         return write(path, facts)
+
+    @property
+    def _recoding(self) -> "Recoding | None":
+        """What the report says of levels."""
+        from mag.report import Level, Recoding
+
+        if self.levels is None:
+            return None
+        levels = {}
+        for name, level in self.levels.items():
+            tree = self._categories[name].tree
+            assert tree is not None
+            labels = {cell for cell in frame_of(self.data).column(name).cells() if not is_missing(cell)}
+            levels[name] = Level(level, tree.levels.shape[1] - 1, len(labels))
+        return Recoding(levels, self.lattice[0].loss, bool(self.proven))
 
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""
@@ -496,10 +570,10 @@ def digest(frame: Frame, name: Hashable) -> str:
 
 def public_options(options: dict[str, Any], published: Iterable[Hashable]) -> dict[str, Any]:
     """Options in the types of JSON: how many columns are dropped, and no name of a column that is not published."""
-    weights = options["weights"]
-    if weights is not None and str(weights) not in map(str, published):
-        weights = "not published"
-    return to_json_types(options | {"drop": len(options["drop"]), "weights": weights})
+    public = options | {"drop": len(options["drop"])}
+    if options.get("weights") is not None and str(options["weights"]) not in map(str, published):
+        public["weights"] = "not published"
+    return to_json_types(public)
 
 
 def name_of(option: Any) -> Any:
