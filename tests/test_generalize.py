@@ -491,10 +491,20 @@ def test_the_report_shows_levels(tmp_path):
     assert "2 of 3" in page
     assert "No other levels lose less." in page
     assert "not all were looked at" in recode(k=3, suppress=0.25, max_nodes=3).report(tmp_path / "r.html").read_text()
-    with pytest.raises(mag.RuntimeMistake, match="published as numbers"):
-        release.risk()
-    with pytest.raises(mag.RuntimeMistake, match="published as numbers"):
-        release.plot()
+    assert "Distributions before and after" in page
+
+
+def test_risk_and_utility_follow_the_hierarchies():
+    release = recode(k=3, suppress=0.25)
+    assert release.risk()["k_anonymity"] >= 3
+    assert release.utility()["ncp"] == release.ncp()
+    with pytest.raises(mag.RuntimeMistake, match="counts all"):
+        release.ncp("used")
+
+
+def test_levels_are_drawn():
+    pytest.importorskip("matplotlib")
+    assert len(recode(k=3, suppress=0.25).plot()) == 2
 
 
 def test_the_manifest_says_which_levels():

@@ -52,10 +52,8 @@ def recoding(facts: Facts) -> Element | None:
     return None if facts.recoding is None else describe_recoding(facts.recoding)
 
 
-def columns(facts: Facts) -> Element | None:
+def columns(facts: Facts) -> Element:
     """Each column before and after."""
-    if not facts.masked:
-        return None
     intro = (
         "Share of the records along the range of the published values. "
         "Bars of fewer than k original values are joined with their neighbors."
@@ -250,8 +248,6 @@ def _agreement(before: np.ndarray, after: np.ndarray) -> list[Element]:
 
 def risk(facts: Facts) -> Element | None:
     """What the table still gives away."""
-    if not facts.risk:
-        return None
     unmasked = unmasked_risk(facts.values)
     rows: list[Row] = [
         (_meaning(word), [word.text(unmasked[key])], [word.text(facts.risk[key])])
