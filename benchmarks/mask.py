@@ -1,8 +1,8 @@
 """`python -m benchmarks.mask`: `mag mask` of a CSV file against reading and writing it by polars, time and memory.
 
 Every figure comes from a process of its own.  "allowed" is three times polars' reading and writing plus the grouping
-itself, on the same values in memory; on a busy machine, compare processor time.  Memory is the peak of the resident set above that of an idle interpreter, with
-its imports and compiled code, relative to the table, n·d·8 bytes; and as it is.
+itself, on the same values in memory; on a busy machine, compare processor time.  Memory is the peak of the resident set
+above that of an idle interpreter, with its imports and compiled code, relative to the table, n·d·8 bytes; and as it is.
 """
 
 import argparse

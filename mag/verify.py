@@ -10,6 +10,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import hashlib
 import os
 import sys
 import uuid
@@ -90,12 +91,26 @@ def require_comparable(frame: Frame, by: Sequence[Hashable]) -> None:
         _tokens(frame, name, slice(None) if _holds_objects(_column(frame, name)) else slice(0, 0))
 
 
+def require_words(field: Any) -> None:
+    """Raise where the cells of a column of pyarrow could not be told apart block by block."""
+    import pyarrow as pa
+
+    try:
+        words_of_arrow(pa.chunked_array([pa.array([], field.type)]))
+    except Incomparable as error:
+        raise _incomparable(field.name, error) from None
+
+
+def _incomparable(name: Hashable, error: Incomparable) -> TypeMistake:
+    return TypeMistake(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.")
+
+
 def _tokens(frame: Frame, name: Hashable, rows: slice = slice(None)) -> list[np.ndarray]:
     column = _column(frame, name)
     try:
         return _READERS[frame.library](column if rows == slice(None) else column[rows])
     except Incomparable as error:
-        raise TypeMistake(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.") from None
+        raise _incomparable(name, error) from None
 
 
 def _column(frame: Frame, name: Hashable) -> Any:
@@ -299,6 +314,30 @@ def _of_polars(column: Any) -> list[np.ndarray]:
 
 
 ODD = ("large_list_view", "list_view", "map", "run_end_encoded", "union")  # Arrow has several forms for equal cells
+
+
+def words_of_arrow(column: Any) -> list[np.ndarray]:
+    """Cells of pyarrow as words of 64 bits that are equal in every block of a column: text by its hash."""
+    import pyarrow as pa
+
+    types, dtype = pa.types, column.type
+    if types.is_dictionary(dtype):
+        return words_of_arrow(column.cast(dtype.value_type))
+    null = column.is_null().to_numpy(zero_copy_only=False)
+    if types.is_null(dtype):
+        return [null.astype(np.uint64)]
+    if types.is_nested(dtype) or any(getattr(types, f"is_{kind}")(dtype) for kind in ODD):
+        raise Incomparable(str(dtype))
+    plain = types.is_primitive(dtype) or types.is_decimal(dtype) or types.is_boolean(dtype)
+    if plain or isinstance(dtype, pa.BaseExtensionType):
+        words = [token.astype(np.uint64) for token in of_arrow(column)]
+        return words if null.any() else [*words, null.astype(np.uint64)]  # as where some cells are null
+    encoded = pa.chunked_array([column] if isinstance(column, pa.Array) else column.chunks, dtype).combine_chunks()
+    encoded = encoded.dictionary_encode(null_encoding="encode")
+    texts = [b"" if text is None else text for text in encoded.dictionary.cast(pa.large_binary()).to_pylist()]
+    hashed = b"".join(hashlib.blake2b(text, digest_size=16).digest() for text in texts)
+    words = np.frombuffer(hashed, "<u8").reshape(-1, 2)[encoded.indices.to_numpy(zero_copy_only=False)]
+    return [words[:, 0], words[:, 1], null.astype(np.uint64)]
 
 
 def of_arrow(column: Any) -> list[np.ndarray]:

@@ -19,8 +19,8 @@ import mag.scale
 from mag._backends.cpu import stretches
 from mag._lib.rowhash import add_classes, count_classes, shorten, sizes_of_classes
 from mag.costs import COSTS
-from mag.scale import _multivariate_tasks as tasks
 from mag.scale import kernels
+from mag.scale import parts as tasks
 from mag.scale._cells import hash_records
 from tests.hostile import integer_columns, real_columns
 
