@@ -55,6 +55,12 @@ def shorten(hashes: Sequence[np.ndarray]) -> Classes:
     first, second = hashes
     if 2 * _class_sizes(first.copy()).size < first.size:
         return count_classes(hashes)
+    return uncounted(hashes)
+
+
+def uncounted(hashes: Sequence[np.ndarray]) -> Classes:
+    """Rows as classes of one, some of which may be equal."""
+    first, second = hashes
     return Classes(first, second, np.broadcast_to(np.int64(1), first.size))
 
 

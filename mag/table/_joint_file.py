@@ -41,6 +41,7 @@ MEMORY = 2**30  # bytes, where the caller does not say
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
 COPIES, RECORD = 6, 400  # of the cells of a part, and bytes of a record beside them, that masking takes at most
 BLOCK = 8  # copies of a block of rows while it is read
+COUNTED = 80  # bytes of a record that is counted: its hash, copied and sorted
 PARTS, ROWS = "part", "rows"  # kinds of files
 
 
@@ -286,8 +287,8 @@ def _width(kind: Any) -> int:
 
 def count_smallest(file: Source, names: list[Any], folder: pathlib.Path, memory: int) -> int:
     """The size of the smallest class of equal records of a file, of which only hashes are kept, in this memory."""
-    ranges = min(-(-64 * file.n // memory), 2**10)
-    kept: list[tuple[np.ndarray, np.ndarray]] = []
+    ranges = min(-(-COUNTED * file.n // memory), 2**10)
+    kept: list[tuple[np.ndarray, ...]] = []
     for group in file.row_groups(names):
         hashes = rowhash.new_hashes(group.num_rows)
         for name in names:
@@ -305,9 +306,10 @@ def count_smallest(file: Source, names: list[Any], folder: pathlib.Path, memory:
     smallest, counted = file.n, 0
     for r in range(ranges):
         if ranges > 1:
-            pairs = np.fromfile(folder / f"hashes{r}", np.uint64).reshape(-1, 2)
-            kept = [(pairs[:, 0], pairs[:, 1])]
-        sizes = rowhash.sizes_of_classes([rowhash.shorten(pair) for pair in kept])
+            path = folder / f"hashes{r}"
+            kept = [tuple(np.fromfile(path, np.uint64).reshape(-1, 2).T)]
+            path.unlink()
+        sizes = rowhash.sizes_of_classes([rowhash.uncounted(pair) for pair in kept])
         smallest, counted = min(smallest, int(sizes.min(initial=file.n))), counted + int(sizes.sum())
     if counted != file.n:
         raise RuntimeMistake(f"{counted} of {file.n} records were counted: nothing is published.")
