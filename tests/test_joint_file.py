@@ -38,7 +38,7 @@ def people(n=3000, seed=0):
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS", 256)
+    monkeypatch.setattr(_parquet, "ROWS", 128)
     table = people()
     encoded = table.set_column(4, "region", table.column("region").dictionary_encode())
     pq.write_table(encoded, tmp_path / "people.parquet", row_group_size=700)

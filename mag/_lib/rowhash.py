@@ -52,8 +52,7 @@ def count_classes(hashes: Sequence[np.ndarray]) -> Classes:
 
 def shorten(hashes: Sequence[np.ndarray]) -> Classes:
     """The classes of a block where rows repeat, so that few hashes stay in memory; its rows themselves where not."""
-    first, second = hashes
-    if 2 * _class_sizes(first.copy()).size < first.size:
+    if 2 * _class_sizes(hashes[0].copy()).size < hashes[0].size:
         return count_classes(hashes)
     return uncounted(hashes)
 

@@ -11,7 +11,7 @@ import json
 import math
 import pathlib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -40,8 +40,8 @@ from mag.table._request import Options, Roles, check_request
 MEMORY = 2**30  # bytes, where the caller does not say
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
 COPIES, RECORD = 6, 400  # of the cells of a part, and bytes of a record beside them, that masking takes at most
-BLOCK = 8  # copies of a block of rows while it is read
-COUNTED = 80  # bytes of a record that is counted: its hash, copied and sorted
+BLOCK = 14  # copies of a block of rows while it is read or written
+COUNTED = 128  # bytes of a record that is counted: its hash, copied and sorted
 PARTS, ROWS = "part", "rows"  # kinds of files
 
 
@@ -101,12 +101,15 @@ class Job:
         self.k: int = options.k
         for name in [*roles.by, *roles.columns]:
             verify.require_words(source.schema.field(name))
-        width = sum(_width(source.schema.field(name).type) for name in self.names)
-        least = BLOCK * min(_parquet.ROWS, source.n) * width
+        width, every = (self._width(names) for names in (self.names, {*self.names, *roles.keep}))
+        least = BLOCK * min(_parquet.ROWS, source.n) * every
         if memory < least:
             raise ValueMistake(f"memory must be {least} bytes or more for this file, for blocks of rows; got {memory}.")
         self.most = max(memory // (COPIES * width + RECORD), 8 * self.k, 2)  # records of a part
         self.methods: dict[str, None] = {}
+
+    def _width(self, names: Collection[Any]) -> int:
+        return sum(_width(self.source.schema.field(name).type) for name in names)
 
     def write(self, output: pathlib.Path, overwrite: bool) -> FileRelease:
         """Cut, group, put together, count, and give the file its name."""
@@ -191,7 +194,7 @@ class Job:
             del release
             spool.add(ROWS, rows // _parquet.ROWS, _numbered(masked, rows))
             del masked
-            workspace.release()
+            _give_back()
             n_groups, n_parts, done = n_groups + found, n_parts + 1, done + len(rows)
             self.progress.step(0.1 + 0.75 * done / self.source.n)
         if done != self.source.n:
@@ -249,6 +252,7 @@ class Job:
                 cells: dict[Any, Any] = {name: masked.column(name) for name in self.roles.columns}
                 cells |= {name: group.column(name) for name in copies.names} if group is not None else {}
                 writer.write_table(pa.table([cells[name] for name in published], schema=schema))
+                _give_back()
                 self.progress.step(0.85 + 0.1 * (step + 1) / steps)
         if any(hashed.hexdigest() != contents[name] for name, hashed in hashes.items()):
             raise _parquet.input_changed()
@@ -275,6 +279,14 @@ def _numbered(table: Any, rows: np.ndarray) -> Any:
 
     columns = [pa.chunked_array([pa.array(rows, pa.int64())]), *table.columns]
     return pa.table(columns, names=[str(j) for j in range(len(columns))])
+
+
+def _give_back() -> None:
+    """Memory that is kept for the next call, ours and pyarrow's."""
+    import pyarrow as pa
+
+    workspace.release()
+    pa.default_memory_pool().release_unused()
 
 
 def _width(kind: Any) -> int:
