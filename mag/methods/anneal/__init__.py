@@ -1,12 +1,14 @@
 """Annealing: any grouping, changed at random, uphill less and less often as heat falls (Kirkpatrick et al. 1983)."""
 
+import time
+
 import numpy as np
 
 from mag._lib.checks import integer, not_negative
 from mag._lib.progress import Progress
 from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal.regions import TINY, Chains, Parts
-from mag.methods.anneal.schedule import melt, warm
+from mag.methods.anneal.schedule import FIRST, melt, pilot_plan, warm
 
 ITERATIONS = 2000  # steps per record, unless there is a time limit
 LONGEST = 1000  # steps per pair of records that are worth a wait
@@ -51,9 +53,14 @@ def group(
 
 def _as_a_whole(chains: Chains, steps: float, progress: Progress) -> np.ndarray:
     """Heat falls once; a time limit leaves some for the parts."""
-    reserve, left = (1.0 - WHOLE) * progress.left(), WHOLE * progress.left()
-    facts = chains.scale, chains.mean, ROUNDS, steps
-    schedule = warm(*facts, left) if chains.scale.size > DIRECT else melt(*facts)
+    reserve, facts = (1.0 - WHOLE) * progress.left(), (chains.scale, chains.mean, ROUNDS, steps)
+    if chains.scale.size > DIRECT:
+        began = time.monotonic()
+        chains.run(pilot_plan(chains.mean), progress)
+        pace = FIRST / max(time.monotonic() - began, 1e-9)  # of one record
+        schedule = warm(*facts, pace * WHOLE * progress.left())
+    else:
+        schedule = melt(*facts)
     for turn in range(ROUNDS):
         chains.run(schedule.plan(turn, progress.left() - reserve), progress)
         if progress.step(turn / ROUNDS):

@@ -12,7 +12,8 @@ WARM, WARMEST, CHILL = 0.008, 0.3, 0.35  # first heat of a large whole, of what 
 SMALL = 1e-3  # of the mean, a cost that counts
 REACH = 3.0  # records whose own cost is at least heat / REACH take part
 FEW = 32  # at least so many do
-PACE, USUAL = 10**6, 5 * 10**6  # steps a second, until they have been counted: at least, and about
+PACE = 10**6  # steps a second, until they have been counted
+PILOT, FIRST = 0.02, 20.0  # heat, of the mean, and steps per record that are timed
 
 
 class Plan:
@@ -40,15 +41,19 @@ def melt(scale: np.ndarray, mean: float, rounds: int, steps: float) -> "Schedule
     return Schedule(scale, heats, heats / REACH, steps)
 
 
-def warm(scale: np.ndarray, mean: float, rounds: int, steps: float, left: float) -> "Schedule":
-    """For many records in groups that are good already: the fewer steps there are for each, the less heat.
+def pilot_plan(mean: float) -> Plan:
+    """A few steps at a heat that spoils nothing, to see how long they take."""
+    return Plan(np.array([PILOT * mean]), np.zeros(1), np.array([FIRST]))
+
+
+def warm(scale: np.ndarray, mean: float, rounds: int, steps: float, possible: float) -> "Schedule":
+    """For many records in groups that are good already: the fewer steps are `possible` for each, the less heat.
 
     Every record takes part from a heat on that is in proportion to its scale.
     """
     scale = np.sort(scale)[::-1]
     share = mean / scale.mean() if scale[0] > 0 else 1.0  # what records cost, of what they cost at least
-    possible = max(min(steps, left * USUAL / scale.size), 1.0)
-    hot = min(WARM * np.cbrt(possible), WARMEST)
+    hot = min(WARM * np.cbrt(max(min(steps, possible), 1.0)), WARMEST)
     low = CHILL * hot * max(share * float(np.median(scale)), SMALL * mean)
     heats = np.geomspace(max(hot * share * scale[0], 2 * low), low, rounds * LEVELS)
     return Schedule(scale, heats, heats / (REACH * hot * share), steps)
