@@ -38,7 +38,8 @@ def main() -> None:
             grouping = mag.multivariate(X, options.k, method=method, threads=1)
             seconds = time.process_time() - began
             growth = math.log(seconds / before[1]) / math.log(n / before[0]) if before else 2.0
-            row = {"method": method, "n": n, "d": options.d, "processor, s": seconds, "µs per record": 1e6 * seconds / n}
+            row = {"method": method, "n": n, "d": options.d, "processor, s": seconds}
+            row["µs per record"] = 1e6 * seconds / n
             rows.append(row | {"growth": growth if before else None, "loss, %": 100 * grouping.information_loss})
             before = n, seconds
     show(f"k = {options.k}, one thread", rows)
