@@ -1,7 +1,8 @@
 """`python -m benchmarks.stream`: a Parquet file masked column by column, its memory, and whether the bytes are those
-of the same table in memory.
+of the same table in memory; `python -m benchmarks.stream --memory 512MB -n 20000000 -d 5`: its records masked jointly
+in parts, in the memory that is allowed.
 
-The file is made on the spot.  Both ways run in processes of their own, whose peak resident set is told.
+The file is made on the spot.  All ways run in processes of their own, whose peak resident set is told.
 """
 
 import argparse
@@ -16,8 +17,10 @@ import time
 import numpy as np
 
 from benchmarks._measure import save, show
+from mag.table._joint_file import bytes_of
 
 ROWS = 2**18
+WAYS = ("column by column", "in memory")
 
 
 def main() -> None:
@@ -26,20 +29,32 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=10**7, help="records")
     parser.add_argument("-d", type=int, default=20, help="columns")
     parser.add_argument("-k", type=int, default=5, help="group size")
+    parser.add_argument("--memory", action="append", help="mask jointly with this memory; repeatable")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "in.parquet")
-        generate(source, options.n, options.d)
+        _run("generate", str(source), str(options.n), str(options.d))
         rows = []
-        for way in ("column by column", "in memory"):
-            command = [sys.executable, "-m", "benchmarks.stream", "child", way, str(source), str(options.k)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            rows.append({"way": way, **json.loads(done.stdout)})
+        if options.memory:
+            for memory in options.memory:
+                found = json.loads(_run("child", memory, str(source), str(options.k)))
+                rows.append({"memory": memory, **found, "of memory": 1e6 * found["above idle, MB"] / bytes_of(memory)})
+            size, table = source.stat().st_size / 1e6, 8e-6 * options.n * options.d
+            show(f"{options.n} x {options.d} jointly, k = {options.k}, {table:.0f} MB, {size:.0f} of Parquet", rows)
+            save("stream_joint", rows)
+            return
+        for way in WAYS:
+            rows.append({"way": way, **json.loads(_run("child", way, str(source), str(options.k)))})
         same = equal(source.with_name("column by column.parquet"), source.with_name("in memory.parquet"))
         size = source.stat().st_size / 1e6
     show(f"{options.n} x {options.d}, k = {options.k}, {size:.0f} MB of Parquet", rows)
     print(f"the same values in both files: {same}")
     save("stream", rows)
+
+
+def _run(*words: str) -> str:
+    command = [sys.executable, "-m", "benchmarks.stream", *words]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def generate(path: pathlib.Path, n: int, d: int) -> None:
@@ -64,15 +79,34 @@ def child(way: str, source: pathlib.Path, k: int) -> None:
 
     names = pq.ParquetFile(source).schema_arrow.names
     small = pq.ParquetFile(source).read_row_group(0).slice(0, 1000)
-    mag.microaggregate(small, k, names, scope="per-column")  # compiled
-    idle, began = _peak(), time.perf_counter()
-    output = source.with_name(f"{way}.parquet")
+    output, scope = source.with_name(f"{way}.parquet"), "per-column" if way in WAYS else "joint"
+    mag.microaggregate(small, k, names, scope=scope, **({} if way in WAYS else {"method": "mona"}))  # compiled
+    idle, began, spent = _peak(), time.perf_counter(), time.process_time()
     if way == "in memory":
-        release = mag.microaggregate(pq.read_table(source), k, names, scope="per-column")
+        release = mag.microaggregate(pq.read_table(source), k, names, scope=scope)
         pq.write_table(release.data, output)
     else:
-        mag.microaggregate(source, k, names, scope="per-column", output=output)
-    print(json.dumps({"seconds": time.perf_counter() - began, "idle, MB": idle, "peak, MB": _peak()}))
+        memory = {} if way in WAYS else {"memory": way}
+        release = mag.microaggregate(source, k, names, scope=scope, output=output, **memory)
+    found = {"seconds": time.perf_counter() - began, "processor, s": time.process_time() - spent, "idle, MB": idle}
+    found |= {"peak, MB": _peak(), "above idle, MB": _peak() - idle}
+    if scope == "joint":
+        found |= {"note": " ".join(release.warnings), "smallest": release.guarantee.smallest}
+        found["loss"] = loss(source, output)
+    print(json.dumps(found))
+
+
+def loss(source: pathlib.Path, output: pathlib.Path) -> float:
+    """SSE / SST of standardized columns, block by block."""
+    import pyarrow.parquet as pq
+
+    n, total, squares, lost = 0, 0.0, 0.0, 0.0
+    files = [pq.ParquetFile(path).iter_batches(ROWS) for path in (source, output)]
+    for batches in zip(*files, strict=True):
+        x, y = (np.column_stack([column.to_numpy() for column in batch.columns]) for batch in batches)
+        n, total, squares = n + len(x), total + x.sum(axis=0), squares + np.square(x).sum(axis=0)
+        lost = lost + np.square(x - y).sum(axis=0)
+    return float((lost / (squares - total**2 / n)).mean())
 
 
 def equal(one: pathlib.Path, other: pathlib.Path) -> bool:
@@ -84,11 +118,14 @@ def equal(one: pathlib.Path, other: pathlib.Path) -> bool:
 
 
 def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """In MB, of 10^6 bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["child"]:
         child(sys.argv[2], pathlib.Path(sys.argv[3]), int(sys.argv[4]))
+    elif sys.argv[1:2] == ["generate"]:
+        generate(pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
     else:
         main()

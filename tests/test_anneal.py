@@ -15,7 +15,7 @@ from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal import regions
 from mag.methods.anneal.moves import chain_at, cool, enter, leave
 from mag.methods.anneal.recombine import best_parts
-from mag.methods.anneal.schedule import Schedule
+from mag.methods.anneal.schedule import melt, warm
 from mag.methods.distances.neighbors import neighbors
 
 
@@ -258,6 +258,27 @@ def test_large_groups_of_the_start_are_split():
     assert group(X, 3, init=np.zeros(40, int), iterations=0).sizes.max() < 6
 
 
+@pytest.mark.parametrize("kind", ["normal", "ties", "outliers", "equal", "huge"])
+def test_many_records_are_annealed_as_a_whole_from_their_start(kind, monkeypatch):
+    monkeypatch.setattr(anneal, "DIRECT", 50)
+    X = hostile(kind, 400, 3, 1)
+    start = mag.multivariate(X, 4, method="ona_star")
+    found = group(X, 4, iterations=300, random_state=0)
+    assert found.information_loss <= start.information_loss * (1 + 1e-12)
+    if kind == "normal":
+        assert found.information_loss < 0.97 * start.information_loss
+    again = group(X, 4, iterations=300, random_state=0, threads=1)
+    np.testing.assert_array_equal(found.labels, again.labels)
+    timed = group(X, 4, init=start.labels, time_limit=0.05)
+    assert timed.information_loss <= start.information_loss * (1 + 1e-12)
+
+
+def test_who_has_less_time_begins_with_less_heat():
+    scale = np.random.default_rng(0).uniform(1, 2, 1000)
+    first = [warm(scale, 2.0, 8, 10**6, possible).plan(0, np.inf).heats[0] for possible in (1, 10, 100, 1000)]
+    assert first == sorted(set(first))
+
+
 def test_the_best_parts_of_two_groupings():
     X = np.array([[0.0], [1], [10], [11], [20], [21], [30], [31]])
     good_left, good_right = [0, 0, 1, 1, 2, 3, 3, 2], [0, 1, 1, 0, 2, 2, 3, 3]
@@ -265,9 +286,10 @@ def test_the_best_parts_of_two_groupings():
     np.testing.assert_array_equal(best, [0, 0, 1, 1, 2, 2, 3, 3])
 
 
-def test_heat_falls_and_records_join_in_until_all_take_part():
+@pytest.mark.parametrize("schedule_of", [melt, lambda *facts: warm(*facts, np.inf)], ids=["melt", "warm"])
+def test_heat_falls_and_records_join_in_until_all_take_part(schedule_of):
     scale = np.random.default_rng(0).pareto(1.0, 1000)
-    schedule = Schedule(scale, scale.mean(), 8, 100)
+    schedule = schedule_of(scale, scale.mean(), 8, 100)
     plans = [schedule.plan(turn, np.inf) for turn in range(8)]
     heats = np.concatenate([plan.heats for plan in plans])
     falling = np.sort(scale)[::-1]
@@ -281,7 +303,7 @@ def test_heat_falls_and_records_join_in_until_all_take_part():
 
 
 def test_a_schedule_keeps_to_the_time_that_is_left():
-    schedule = Schedule(np.ones(1000), 1.0, 8, 10**6)
+    schedule = melt(np.ones(1000), 1.0, 8, 10**6)
     plan = schedule.plan(0, 0.1)
     assert schedule.hurried
     assert sum(steps for _, _, steps in plan.of(np.ones(1000))) < 10**5

@@ -17,10 +17,10 @@ import pytest
 import mag
 import mag.scale
 from mag._backends.cpu import stretches
-from mag._lib.rowhash import add_classes, count_classes
+from mag._lib.rowhash import add_classes, count_classes, shorten, sizes_of_classes
 from mag.costs import COSTS
-from mag.scale import _multivariate_tasks as tasks
 from mag.scale import kernels
+from mag.scale import parts as tasks
 from mag.scale._cells import hash_records
 from tests.hostile import integer_columns, real_columns
 
@@ -487,6 +487,18 @@ def test_classes_that_share_a_word_of_their_hash_are_counted_apart():
     both = add_classes([count_classes((first, second))] * 2)
     assert both.first.tolist() == [1, 7, 7]
     assert sorted(both.sizes.tolist()) == [2, 4, 4]
+
+
+@pytest.mark.parametrize("repeats", [1, 5])
+def test_sizes_of_classes_are_those_of_all_blocks(repeats):
+    first = np.random.default_rng(0).integers(0, 2**64, 40, np.uint64)
+    words = np.tile(first, repeats), np.tile(first[::-1], repeats)  # five times: blocks are shortened
+    assert sizes_of_classes([shorten(words)] * 3).tolist() == [3 * repeats] * 40
+    assert sizes_of_classes([shorten(tuple(word[:0] for word in words))]).tolist() == []
+    for j in (0, 1):  # two classes that share one word
+        same = [word.copy() for word in words]
+        same[j][same[j] == same[j][1]] = same[j][0]
+        assert sizes_of_classes([shorten(same)] * 3).tolist() == [3 * repeats] * 40
 
 
 OLD_SENTINEL = 0x6D697373696E6721  # what once stood for missing

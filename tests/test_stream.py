@@ -679,7 +679,7 @@ def test_progress_ends_at_one(path, tmp_path):
 
 
 WRONG = {
-    "scope": ({"scope": "joint"}, ValueError, "scope must be 'per-column' for a file"),
+    "scope": ({"scope": "each"}, ValueError, "scope must be one of 'joint', 'per-column'"),
     "output": ({"output": None}, TypeError, "output must be the path"),
     "method": ({"method": "mdav"}, TypeError, "method is not used for files"),
     "shuffle": ({"shuffle": True}, TypeError, "shuffle is not used for files"),

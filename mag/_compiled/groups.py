@@ -311,6 +311,27 @@ def in_groups(labels, starts):
     return order
 
 
+@jit
+def float_means(values, labels, sizes, means):
+    """Means of floats, sums in the order of records; False, and no means, where differences could overflow."""
+    low, high = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
+    for record in range(len(values)):
+        value, g = values[record], labels[record]
+        low[g] = min(low[g], value)
+        high[g] = max(high[g], value)
+    for g in range(len(sizes)):
+        means[g] = 0.0
+        if high[g] / 2 - low[g] / 2 > HUGE:
+            return False
+    for record in range(len(values)):
+        g = labels[record]
+        means[g] += values[record] - low[g]
+    for g in range(len(sizes)):
+        if sizes[g]:
+            means[g] = min(max(low[g] + means[g] / sizes[g], low[g]), high[g])
+    return True
+
+
 # ---- half of the weight, exactly
 
 

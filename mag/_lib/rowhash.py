@@ -50,6 +50,39 @@ def count_classes(hashes: Sequence[np.ndarray]) -> Classes:
     return _collect(Classes(first, second, np.ones(first.size, np.int64)), "quicksort")
 
 
+def shorten(hashes: Sequence[np.ndarray]) -> Classes:
+    """The classes of a block where rows repeat, so that few hashes stay in memory; its rows themselves where not."""
+    if 2 * _class_sizes(hashes[0].copy()).size < hashes[0].size:
+        return count_classes(hashes)
+    return uncounted(hashes)
+
+
+def uncounted(hashes: Sequence[np.ndarray]) -> Classes:
+    """Rows as classes of one, some of which may be equal."""
+    first, second = hashes
+    return Classes(first, second, np.broadcast_to(np.int64(1), first.size))
+
+
+def sizes_of_classes(several: Sequence[Classes]) -> np.ndarray:
+    """How many rows each class of several blocks has, in no order.
+
+    Sorting words is faster than finding the order of pairs.  Rows that differ in one word alone make classes of one
+    word more than of the other; that both words merge equally many is as unlikely as rows with equal hashes.
+    """
+    if all(block.sizes.strides == (0,) for block in several):
+        first, second = (_class_sizes(np.concatenate(words)) for words in list(zip(*several, strict=True))[:2])
+        if first.size == second.size:
+            return first
+    return add_classes(several).sizes
+
+
+def _class_sizes(words: np.ndarray) -> np.ndarray:
+    """How many equal words there are of each, which are sorted on the way."""
+    words.sort()
+    begins = np.flatnonzero(_changes(words)) + 1
+    return np.diff(begins, prepend=0, append=words.size) if words.size else begins
+
+
 def add_classes(several: Sequence[Classes]) -> Classes:
     """The classes of several counts, with the sizes of the same class added up."""
     return _collect(Classes(*map(np.concatenate, zip(*several, strict=True))), "stable")  # which merges what is sorted

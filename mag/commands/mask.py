@@ -113,6 +113,14 @@ def mask(
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="From Parquet to Parquet, jointly: group in parts, so that data take no more than this at once.",
+            metavar="SIZE",
+            rich_help_panel=opt.GROUPING,
+        ),
+    ] = None,
     overwrite: opt.Overwrite = False,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
@@ -131,6 +139,7 @@ def mask(
     mag mask people.csv -o out.csv -k 5 -c age -c job -c degree --hierarchy job=jobs.csv --order degree=low,mid,high
     mag mask people.csv -o out.csv -k 5 -c age --diversity disease=3 --closeness income=0.2 --drop name
     mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
+    mag mask long.parquet -o out.parquet -k 5 -c age -c income --drop name --memory 2GB
     """
     if out is None and not dry_run:
         raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
@@ -159,11 +168,16 @@ def mask(
     untouched = [*roles["--by"], *roles["--keep"], *(name for name in hidden if name not in ranked)]
     group_size, before = opt.parse_integers("-k", k), _stamp(source)
     in_memory = dry_run or report or withheld or prove_input or text_layout.has_codes
-    if out is not None and not in_memory and _by_column([read, *written], options):
-        options["weights"] = weights
-        for name in () if quiet else column:  # one at a time, as they are masked
+    if memory is not None and (in_memory or scope != "joint" or not _all_parquet([read, *written])):
+        raise ValueMistake(
+            "--memory is for --scope joint from Parquet to Parquet, without --dry-run, --report, --withheld, "
+            "--prove-input and --null; leave it out."
+        )
+    if out is not None and not in_memory and (memory is not None or _by_column([read, *written], options)):
+        options |= {"weights": weights, "memory": memory}
+        for name in () if quiet or memory is not None else column:  # one at a time, as they are masked
             note_codes(read.read([name])[0], [name], group_size, quiet)
-        streamed = _mask_by_column(source, group_size, roles, options, {"output": out, "overwrite": overwrite}, quiet)
+        streamed = _mask_stream(source, group_size, roles, options, {"output": out, "overwrite": overwrite}, quiet)
         if as_json:
             dump(streamed.manifest())
         elif not quiet:
@@ -220,10 +234,14 @@ def mask(
 def _by_column(files: list[File], options: dict[str, Any]) -> bool:
     """Whether one column at a time will do: from Parquet to Parquet, each column by itself, no record withheld."""
     every_record = options["missing"] != "drop" and options["small_strata"] == "error" and not options["shuffle"]
-    return every_record and options["scope"] == "per-column" and {file.format for file in files} == {FORMATS["parquet"]}
+    return every_record and options["scope"] == "per-column" and _all_parquet(files)
 
 
-def _mask_by_column(
+def _all_parquet(files: list[File]) -> bool:
+    return {file.format for file in files} == {FORMATS["parquet"]}
+
+
+def _mask_stream(
     source: pathlib.Path,
     k: Any,
     roles: dict[str, list[str]],
@@ -231,6 +249,7 @@ def _mask_by_column(
     files: dict[str, Any],
     quiet: bool,
 ) -> "FileRelease":
+    """Column by column, or in parts: never the whole file in memory."""
     from mag.table import microaggregate
 
     with bar(f"masking {len(roles['-c'])} columns", quiet) as progress:

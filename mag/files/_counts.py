@@ -16,15 +16,18 @@ Sets = Sequence[Sequence[str]]  # of columns, each counted by itself
 
 def count_texts(cells: "pl.DataFrame", sets: Sets) -> "list[Classes]":
     """For each set of columns the classes of a block, by hashes, so that the cells need not stay in memory."""
-    from mag._lib.rowhash import add_cells, count_classes, new_hashes
+    from mag._lib.rowhash import add_cells, new_hashes, shorten
 
     words = {name: [cells[name].alias("").hash(seed).to_numpy() for seed in (1, 2)] for name in cells.columns}
     counted = []
     for columns in sets:
+        if len(columns) == 1:
+            counted.append(shorten(words[columns[0]]))
+            continue
         hashes = new_hashes(cells.height)
         for name in columns:
             add_cells(hashes, *words[name])
-        counted.append(count_classes(hashes))
+        counted.append(shorten(hashes))
     return counted
 
 
@@ -37,9 +40,9 @@ def add_blocks(blocks: "Iterable[list[Classes]]") -> list[Histogram]:
 def _histogram(blocks: "Sequence[Classes]") -> Histogram:
     import numpy as np
 
-    from mag._lib.rowhash import add_classes
+    from mag._lib.rowhash import sizes_of_classes
 
-    counts = np.bincount(add_classes(blocks).sizes)
+    counts = np.bincount(sizes_of_classes(blocks))
     return {size: int(counts[size]) for size in np.flatnonzero(counts).tolist()}
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
-from mag.files._blocks import BOM, blocks, has_bom, header, line_end, mapped
+from mag.files._blocks import BOM, HEAD, blocks, has_bom, header, line_end, mapped
 from mag.files._cells import NUMBERS, STAMPS, WORDS, bare, failures, guess, parsed, straight, strange_cells
 from mag.files._counts import Histogram, Sets, add_blocks, count_texts
 from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
@@ -50,7 +50,7 @@ class Csv(Format):
 
         both = {*numbers, *others}
         columns = [name for name in self.names(path, layout) if name in both]
-        head = next(self._texts(path, numbers, layout))
+        head = next(self._blocks(path, numbers, {}, layout, size=HEAD))
         kinds = {name: guess(head[name], layout) for name in numbers}
         try:
             frame = None if layout.has_codes else self._straight(path, columns, kinds, layout)
@@ -134,6 +134,7 @@ class Csv(Format):
         schema: dict[str, Any],
         layout: Layout,
         step: Callable[[Any], Any] = lambda cells: cells,
+        size: int | None = None,
     ) -> Iterator[Any]:
         """What the step makes of these columns, block after block; columns that the schema does not know are text."""
         import polars as pl
@@ -147,7 +148,7 @@ class Csv(Format):
             return step(columns_of(columns_of(scanned, read).collect(), columns))
 
         some = False
-        for result in mapped(cells, blocks(path, layout)):
+        for result in mapped(cells, blocks(path, layout, size)):
             some = True
             yield result
         if not some:

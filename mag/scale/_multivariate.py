@@ -13,12 +13,12 @@ from mag._lib.checks import flag, fraction, integer, one_of, unused
 from mag._lib.errors import ValueMistake
 from mag.costs import COSTS
 from mag.scale import _frames
-from mag.scale import _multivariate_tasks as tasks
+from mag.scale import parts as tasks
 from mag.scale._graph import Key, Tasks
 from mag.scale._inputs import no_frame, real_chunks
-from mag.scale._multivariate_tasks import Records, Transform
 from mag.scale._results import ScaledRecords
 from mag.scale.kernels import label_records, mask_records
+from mag.scale.parts import Records, Transform
 
 PART = {"mona": 2**18, "ona_star": 2**13}  # records of a part, about
 

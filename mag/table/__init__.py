@@ -5,10 +5,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, TypeVar, Unpack, overload
 
+from mag._lib.checks import unused
 from mag._lib.errors import TypeMistake
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
 from mag.criteria import Closeness
 from mag.table._generalize import generalize
+from mag.table._joint_file import release_joint_file
 from mag.table._parquet import FileRelease, is_source, release_file
 from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, LatticeNode, Release, TableGrouping
@@ -65,6 +67,7 @@ class TableOptions(TableMethodOptions, total=False):
     progress: ProgressReport
     time_limit: float | None
     overwrite: bool
+    memory: int | str | None
     hierarchies: Mapping[Any, Any] | None
     order: Mapping[Any, Sequence[Any]] | None
     importance: Mapping[Any, float] | None
@@ -131,6 +134,7 @@ def microaggregate(
     time_limit: float | None = None,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
+    memory: int | str | None = None,
     **options: Unpack[TableMethodOptions],
 ) -> Release[Any] | FileRelease:
     """Mask columns of a table so that every record equals at least k-1 others, and count that on the result.
@@ -138,8 +142,9 @@ def microaggregate(
     Parameters
     ----------
     table : frame of pandas, polars or pyarrow, or dictionary of arrays; or Parquet
-        The original; it is not changed.  With ``scope="per-column"``, also the path of a Parquet file or of a folder of
-        them, or a `pyarrow.dataset.Dataset`, of any length: it is read and written column by column.
+        The original; it is not changed.  Also the path of a Parquet file or of a folder of them, or a
+        `pyarrow.dataset.Dataset`, of any length: with ``scope="per-column"`` it is masked column by column, with
+        ``scope="joint"`` in parts of records that lie close together.
     k : int or dict
         The smallest group size.  With ``scope="per-column"`` it may be a dictionary by column.
     columns : column name or list of them
@@ -215,6 +220,9 @@ def microaggregate(
         output exclude each other.
     overwrite : bool
         Whether `output` may exist already; it is never a file that is read.
+    memory : int or str, optional
+        For Parquet with ``scope="joint"``: bytes that the data may take at once, such as "2GB"; 1 GiB by default.  It
+        decides how many parts there are.
 
     Returns
     -------
@@ -262,6 +270,9 @@ smallest class 3 of 7 records.
         sensitive=sensitive, diversity=diversity, closeness=closeness, enforce=enforce,
         other=other,
     )  # fmt: skip
+    if is_source(table) and scope == "joint":
+        return release_joint_file(table, requested, output, overwrite, progress, memory)
+    unused("memory", memory, "files that are masked column by column" if is_source(table) else "tables in memory")
     if is_source(table):
         return release_file(table, requested, output, overwrite, progress)
     for option, used in {"output": output is not None, "overwrite": overwrite}.items():

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mag._compiled.groups import Groups, between, in_groups
+from mag._compiled.groups import Groups, between, float_means, in_groups
 
 
 def representatives(
@@ -15,6 +15,10 @@ def representatives(
     Never −0.0, which is printed otherwise than 0.0.
     """
     sizes = np.bincount(labels, minlength=n_groups)
+    if how == "mean" and weights is None and values.dtype == np.float64:
+        means = np.empty(n_groups)
+        if float_means(np.ascontiguousarray(values), np.ascontiguousarray(labels, np.int32), sizes, means):
+            return means + 0.0
     starts, present = np.cumsum(sizes) - sizes, sizes > 0
     by_value = how == "median"
     order = np.lexsort((values, labels)) if by_value else in_groups(labels.astype(np.int64), starts)

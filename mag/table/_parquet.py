@@ -246,8 +246,7 @@ class FileRelease:
 
 def check_options(options: Options, output: Any) -> None:
     """What files cannot do is a mistake."""
-    if checks.one_of("scope", options.scope, SCOPES) != "per-column":
-        raise ValueMistake("scope must be 'per-column' for a file; read it into a frame for 'joint', or see mag.scale.")
+    checks.one_of("scope", options.scope, SCOPES)
     used = {
         "method": options.method != "auto", "aggregate": options.aggregate is not None,
         "standardize": options.standardize is not None, "missing='drop'": options.missing == "drop",

@@ -20,7 +20,8 @@ from mag.frames import Frame, frame_of
 from mag.hierarchy import Hierarchy
 from mag.verify import _sensitive
 from mag.verify._cells import READERS, Incomparable, classes, listed, neighbors
-from mag.verify._cells import of_arrow as of_arrow  # files are counted by it, too
+from mag.verify._cells import of_arrow as of_arrow  # files are counted by these, too
+from mag.verify._cells import words_of_arrow as words_of_arrow
 
 __all__ = ["closeness", "distinct", "entropy", "recount", "recursive"]
 
@@ -84,12 +85,26 @@ def require_comparable(frame: Frame, by: Sequence[Hashable]) -> None:
         _tokens(frame, name, slice(None) if _holds_objects(_column(frame, name)) else slice(0, 0))
 
 
+def require_words(field: Any) -> None:
+    """Raise where the cells of a column of pyarrow could not be told apart block by block."""
+    import pyarrow as pa
+
+    try:
+        words_of_arrow(pa.chunked_array([pa.array([], field.type)]))
+    except Incomparable as error:
+        raise _incomparable(field.name, error) from None
+
+
+def _incomparable(name: Hashable, error: Incomparable) -> TypeMistake:
+    return TypeMistake(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.")
+
+
 def _tokens(frame: Frame, name: Hashable, rows: slice = slice(None)) -> list[np.ndarray]:
     column = _column(frame, name)
     try:
         return READERS[frame.library](column if rows == slice(None) else column[rows])
     except Incomparable as error:
-        raise TypeMistake(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.") from None
+        raise _incomparable(name, error) from None
 
 
 def _column(frame: Frame, name: Hashable) -> Any:

@@ -4,6 +4,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import hashlib
 import sys
 import uuid
 from collections.abc import Callable
@@ -192,6 +193,30 @@ def _of_polars(column: Any) -> list[np.ndarray]:
 
 
 ODD = ("large_list_view", "list_view", "map", "run_end_encoded", "union")  # Arrow has several forms for equal cells
+
+
+def words_of_arrow(column: Any) -> list[np.ndarray]:
+    """Cells of pyarrow as words of 64 bits that are equal in every block of a column: text by its hash."""
+    import pyarrow as pa
+
+    types, dtype = pa.types, column.type
+    if types.is_dictionary(dtype):
+        return words_of_arrow(column.cast(dtype.value_type))
+    null = column.is_null().to_numpy(zero_copy_only=False)
+    if types.is_null(dtype):
+        return [null.astype(np.uint64)]
+    if types.is_nested(dtype) or any(getattr(types, f"is_{kind}")(dtype) for kind in ODD):
+        raise Incomparable(str(dtype))
+    plain = types.is_primitive(dtype) or types.is_decimal(dtype) or types.is_boolean(dtype)
+    if plain or isinstance(dtype, pa.BaseExtensionType):
+        words = [token.astype(np.uint64) for token in of_arrow(column)]
+        return words if null.any() else [*words, null.astype(np.uint64)]  # as where some cells are null
+    encoded = pa.chunked_array([column] if isinstance(column, pa.Array) else column.chunks, dtype).combine_chunks()
+    encoded = encoded.dictionary_encode(null_encoding="encode")
+    texts = [b"" if text is None else text for text in encoded.dictionary.cast(pa.large_binary()).to_pylist()]
+    hashed = b"".join(hashlib.blake2b(text, digest_size=16).digest() for text in texts)
+    words = np.frombuffer(hashed, "<u8").reshape(-1, 2)[encoded.indices.to_numpy(zero_copy_only=False)]
+    return [words[:, 0], words[:, 1], null.astype(np.uint64)]
 
 
 def of_arrow(column: Any) -> list[np.ndarray]:

@@ -1,17 +1,20 @@
 """Annealing: any grouping, changed at random, uphill less and less often as heat falls (Kirkpatrick et al. 1983)."""
 
+import time
+
 import numpy as np
 
 from mag._lib.checks import integer, not_negative
 from mag._lib.progress import Progress
 from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal.regions import TINY, Chains, Parts
-from mag.methods.anneal.schedule import Schedule
+from mag.methods.anneal.schedule import FIRST, melt, pilot_plan, warm
 
 ITERATIONS = 2000  # steps per record, unless there is a time limit
 LONGEST = 1000  # steps per pair of records that are worth a wait
 CHAINS, MOST = 2, 1000  # restarts
-DIRECT = 6000  # records that are annealed as a whole first
+DIRECT = 6000  # records that are annealed as a whole first, from a heat at which nothing is left of the start
+NEIGHBORS, SHARE, MOST_PAIRS = 2**33, 0.1, 2**36  # n·n·d of neighbors found in a second; of the time; n·n·d at most
 BEGUN, WHOLE, ROUNDS = 0.1, 0.9, 32  # of the steps, or of the time, up to WHOLE is for that; looks at the clock
 EFFORT = 150  # steps per record of a round in parts
 
@@ -41,7 +44,7 @@ def group(
     labels = start
     if sum_of_squares(X, labels) < TINY * len(X) or labels.max() == 0 or progress.step(BEGUN):
         return labels
-    if len(X) <= DIRECT or restarts is not None:
+    if len(X) <= DIRECT or restarts is not None or _has_time(X, progress):
         chains = Chains(X, k, labels, restarts or CHAINS, random_state, threads)
         labels = _as_a_whole(chains, WHOLE * steps, progress.span(BEGUN, WHOLE))
         steps *= 1.0 - WHOLE
@@ -50,7 +53,14 @@ def group(
 
 def _as_a_whole(chains: Chains, steps: float, progress: Progress) -> np.ndarray:
     """Heat falls once; a time limit leaves some for the parts."""
-    schedule, reserve = Schedule(chains.scale, chains.mean, ROUNDS, steps), (1.0 - WHOLE) * progress.left()
+    reserve, facts = (1.0 - WHOLE) * progress.left(), (chains.scale, chains.mean, ROUNDS, steps)
+    if chains.scale.size > DIRECT:
+        began = time.monotonic()
+        chains.run(pilot_plan(chains.mean), progress)
+        pace = FIRST / max(time.monotonic() - began, 1e-9)  # of one record
+        schedule = warm(*facts, pace * WHOLE * progress.left())
+    else:
+        schedule = melt(*facts)
     for turn in range(ROUNDS):
         chains.run(schedule.plan(turn, progress.left() - reserve), progress)
         if progress.step(turn / ROUNDS):
@@ -58,6 +68,11 @@ def _as_a_whole(chains: Chains, steps: float, progress: Progress) -> np.ndarray:
     if schedule.hurried:
         progress.stop()
     return chains.labels()
+
+
+def _has_time(X: np.ndarray, progress: Progress) -> bool:
+    """Whether the neighbors of all records can be found in a small part of the time."""
+    return len(X) ** 2 * X.shape[1] <= min(SHARE * NEIGHBORS * max(progress.left(), 0.0), MOST_PAIRS)
 
 
 def _in_parts(parts: Parts, steps: float, progress: Progress) -> np.ndarray:

@@ -8,9 +8,12 @@ import numpy as np
 LEVELS = 16  # heats of a round
 HOT, COLD = 3.0, 5e-4  # first and last heat, of the mean cost per record
 LUKEWARM, COOL = (0.06, 0.12, 0.03, 0.25), 0.1  # first heats of parts, of their means; their last heat, of the first
+WARM, WARMEST, CHILL = 0.008, 0.3, 0.35  # first heat of a large whole, of what records cost; its last, of the first
+SMALL = 1e-3  # of the mean, a cost that counts
 REACH = 3.0  # records whose own cost is at least heat / REACH take part
 FEW = 32  # at least so many do
 PACE = 10**6  # steps a second, until they have been counted
+PILOT, FIRST = 0.02, 20.0  # heat, of the mean, and steps per record that are timed
 
 
 class Plan:
@@ -31,18 +34,42 @@ def short_plan(mean: float, heat: float, steps: float) -> Plan:
     return Plan(heats, np.append(heats[:-1] / REACH, 0.0), np.full(LEVELS, steps / LEVELS))
 
 
+def melt(scale: np.ndarray, mean: float, rounds: int, steps: float) -> "Schedule":
+    """Heats from that of the most expensive records, at which no group stays, to a small part of the mean."""
+    scale = np.sort(scale)[::-1]
+    heats = np.geomspace(max(HOT * mean, scale[0]), COLD * mean, rounds * LEVELS)
+    return Schedule(scale, heats, heats / REACH, steps)
+
+
+def pilot_plan(mean: float) -> Plan:
+    """A few steps at a heat that spoils nothing, to see how long they take."""
+    return Plan(np.array([PILOT * mean]), np.zeros(1), np.array([FIRST]))
+
+
+def warm(scale: np.ndarray, mean: float, rounds: int, steps: float, possible: float) -> "Schedule":
+    """For many records in groups that are good already: the fewer steps are `possible` for each, the less heat.
+
+    Every record takes part from a heat on that is in proportion to its scale.
+    """
+    scale = np.sort(scale)[::-1]
+    share = mean / scale.mean() if scale[0] > 0 else 1.0  # what records cost, of what they cost at least
+    hot = min(WARM * np.cbrt(max(min(steps, possible), 1.0)), WARMEST)
+    low = CHILL * hot * max(share * float(np.median(scale)), SMALL * mean)
+    heats = np.geomspace(max(hot * share * scale[0], 2 * low), low, rounds * LEVELS)
+    return Schedule(scale, heats, heats / (REACH * hot * share), steps)
+
+
 class Schedule:
-    """For the whole: heats from that of the most expensive records to a small part of the mean.
+    """For the whole: falling heats, and the time that is left for each.
 
     A record that costs little is only shuffled while heat is high, and one that costs much is frozen when it is low.
-    So records take part as soon as heat has fallen to what they cost at least, `scale`, and those that cost most get
-    the more steps: a heat has a share that grows by the root of the records that take part.  In the last round all do.
+    So records take part as soon as heat has fallen far enough for their `scale`, what they cost at least, and those
+    that cost most get the more steps: a heat has a share that grows by the root of the records that take part.  In the
+    last round all do.
     """
 
-    def __init__(self, scale: np.ndarray, mean: float, rounds: int, steps: float) -> None:
-        scale = np.sort(scale)[::-1]
-        self._heats = np.geomspace(max(HOT * mean, scale[0]), COLD * mean, rounds * LEVELS)
-        self._least = np.minimum(self._heats / REACH, scale[min(FEW, scale.size) - 1])
+    def __init__(self, scale: np.ndarray, heats: np.ndarray, least: np.ndarray, steps: float) -> None:
+        self._heats, self._least = heats, np.minimum(least, scale[min(FEW, scale.size) - 1])
         self._least[-LEVELS:] = 0.0
         self._active = np.searchsorted(-scale, -self._least, side="right")
         share = np.sqrt(self._active)

@@ -139,12 +139,16 @@ def sample_records(records: Records, chunk: int, transform: Transform, parts: in
     )
 
 
-def grow_tree(samples: list[np.ndarray], transform: Transform, parts: int, k: int) -> Tree | None:
-    """Halves of halves until there are as many parts, as long as both halves can be expected to have 2k records."""
+def grow_tree(samples: list[np.ndarray], transform: Transform, parts: int, k: int, most: int = 0) -> Tree | None:
+    """Halves of halves until there are as many parts, as long as both halves can be expected to have 2k records.
+
+    Parts that can be expected to have no more than `most` records are not halved.
+    """
     z = np.concatenate(samples)
 
     def halve(rows: np.ndarray, parts: int) -> Tree | None:
-        if parts == 1 or rows.size < 2 or transform.n * (rows.size / len(z)) < 8 * k:
+        expected = transform.n * (rows.size / len(z))
+        if parts == 1 or rows.size < 2 or expected < 8 * k or expected <= most:
             return None
         column, threshold = _median(z[rows])
         below = z[rows, column] < threshold
@@ -169,7 +173,12 @@ def _median(z: np.ndarray) -> tuple[int, float]:
 
 def assign_leaves(records: Records, chunk: int, transform: Transform, tree: Tree | None) -> np.ndarray:
     """The leaf of every record, numbered from left to right."""
-    z = add_chance(standardize_records(records, transform), transform.before[chunk] + np.arange(records[0].size))
+    numbers = transform.before[chunk] + np.arange(records[0].size)
+    return find_leaves(add_chance(standardize_records(records, transform), numbers), tree)
+
+
+def find_leaves(z: np.ndarray, tree: Tree | None) -> np.ndarray:
+    """The leaf of every record, of standardized columns and chance."""
     leaf = np.empty(len(z), np.int32)
     for number, rows in enumerate(_leaves(z, np.arange(len(z)), tree)):
         leaf[rows] = number
