@@ -1,5 +1,7 @@
 """Records of several columns on a device: the labels and scores of the CPU, and hardly anything over the bus."""
 
+import contextlib
+import pickle
 from unittest import mock
 
 import numpy as np
@@ -12,7 +14,7 @@ from mag._backends.protocol import Boxes
 from tests.cuda import runs
 from tests.cuda.host import ORDERS
 from tests.cuda.runs import live
-from tests.cuda.standin import stand_in
+from tests.cuda.standin import There, stand_in
 
 
 def table(n, d, seed=0):
@@ -56,7 +58,82 @@ def test_only_records_scores_and_one_vector_of_labels_cross_the_bus():
         mag.multivariate(X, 5, backend="cuda", method="projection", n_projections=m, ordered=False)
     directions = m + 1  # and the principal component
     assert device.xp.up == 8 * n * d + 8 * d * directions
-    assert device.xp.down == (8 + 4) * directions + 4 * n  # a score and a flag each, and labels
+    # the sum of squares, products of columns, a score and a flag each, and labels
+    assert device.xp.down == 8 + 8 * d * d + (8 + 4) * directions + 4 * n
+
+
+@contextlib.contextmanager
+def on_stand_in(device):
+    """Arrays that `device` made are on it."""
+    with (
+        runs.device(),
+        mock.patch.object(cuda, "current", return_value=device),
+        mock.patch.object(cuda, "resident", lambda x: (x, live) if isinstance(x, There) else None),
+    ):
+        yield
+
+
+def sent(device, X):
+    there = device.xp.empty(X.shape)
+    there[:] = X
+    return there
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize(("n", "d", "k"), [(400, 5, 5), (203, 9, 13), (30, 40, 2)])
+def test_results_of_tables_on_the_device_are_those_of_the_cpu(n, d, k, ordered, standardize):
+    X, device = table(n, d) * 10.0 ** np.arange(d), stand_in()
+    X[:, 1] = 7.0
+    options = {"n_projections": 30, "ordered": ordered, "standardize": standardize, "return_scores": True}
+    expected = mag.multivariate(X, k, method="projection", **options)
+    with on_stand_in(device):
+        found = mag.multivariate(sent(device, X), k, method="projection", **options)
+        same_record_groupings(found, expected)
+        pickled = pickle.loads(pickle.dumps(found))
+        assert type(pickled) is mag.RecordGrouping
+        same_record_groupings(pickled, expected)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_tables_on_the_device_do_not_cross_the_bus(ordered):
+    n, d, k, m = 3000, 5, 10, 30
+    X, device = table(n, d), stand_in()
+    with on_stand_in(device):
+        found = mag.multivariate(sent(device, X), k, method="projection", n_projections=m, ordered=ordered)
+        winners = (device.xp.up - 8 * d * (m + 1)) // (8 * d)  # directions whose orders are looked at
+        assert device.xp.up == 8 * d * (m + 1 + winners)
+        assert ordered == (winners > 0)
+        columns = 40 * d + 8 + 8 * d * d  # extrema and three sums of each, that of squares, and products
+        assert device.xp.down == columns + 12 * (m + 1 + winners) + 4 * n + 4 * ordered
+        device.xp.up = device.xp.down = 0
+        assert found.masked.shape == (n, d)
+        assert 0 < found.information_loss < 1
+        assert device.xp.up == 4 * n + 4 * found.n_groups + 4 * n  # where records and groups stand, and labels
+        assert device.xp.down == 16
+
+
+def same_record_groupings(found, expected):
+    for name in ("labels", "sizes", "representatives", "masked", "cost", "information_loss", "n_groups", "method"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert found.details["scores"].tobytes() == expected.details["scores"].tobytes()
+    assert repr(found) == repr(expected)
+
+
+def test_values_that_are_not_finite_are_refused_on_the_device_too():
+    X = table(60, 3)
+    X[3, 1] = np.nan
+    with runs.device(), pytest.raises(ValueError, match=r"^X contains 1 NaN value in column 1; drop"):
+        mag.multivariate(live(X), 3, method="projection")
+
+
+def test_extreme_records_have_the_means_of_the_cpu():
+    X = table(120, 3) * [1e308 / 40, 1e-310, 1.0]
+    expected = mag.multivariate(X, 4, method="projection", n_projections=3)
+    with runs.device():
+        found = mag.multivariate(live(X.astype(np.float64)), 4, method="projection", n_projections=3)
+        same = [np.array_equal(getattr(found, name), getattr(expected, name)) for name in ("masked", "cost")]
+    assert all(same)
 
 
 def test_tables_on_the_device_are_projected_there():

@@ -43,8 +43,9 @@ from tests.test_cuda_hybrid import staggered
 for k in (3, 13):
     for n in (2 * k, 5 * k + 1, 300):
         assert starts_by_blocks(device, np.sort(rng.random(n)), staggered("sse", k))[0] == 0
-lines = Lines(device, rng.normal(size=(90, 9)), 1.0, problem("sse", 3))
+lines = Lines(device, rng.normal(size=(90, 9)), problem("sse", 3))
 lines.score(rng.normal(size=(10, 9)))
+lines.labels_in_orders(rng.normal(size=(3, 9)))
 for sign in (1.0, -1.0):
     check_lists(device, 300, 2, 40, sign)
 print("clean")

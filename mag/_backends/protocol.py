@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._backends.problem import Problem
 from mag.costs import Cost
-from mag.results import ColumnGroupings, Grouping
+from mag.results import ColumnGroupings, Grouping, RecordGrouping
 
 Jobs = list[tuple[Problem, np.ndarray]]  # problems, and the columns that each is for
 Home = Callable[[Any], Any]  # makes an array of the caller's library, on its device
@@ -57,6 +57,9 @@ class Neighbors(Protocol):
 class Lines(Protocol):
     """Records on a device, projected on directions; the groups of one of these are kept."""
 
+    total: float  # the sum of squares of all records
+    problem: Problem
+
     @property
     def width(self) -> int:
         """How many directions should be scored at once."""
@@ -69,6 +72,15 @@ class Lines(Protocol):
 
     def labels(self) -> np.ndarray:
         """The labels that were kept."""
+
+    def labels_in_orders(self, directions: np.ndarray) -> np.ndarray:
+        """Labels of the best groups of records that are consecutive on one of the lines; of equals, on the first."""
+
+    def products(self) -> np.ndarray:
+        """The products of the columns with each other; of the records, where there are fewer of these."""
+
+    def combined(self, shares: np.ndarray) -> np.ndarray:
+        """The sum of all records, each times its share."""
 
 
 class DeviceBackend(Backend, Protocol):
@@ -109,8 +121,14 @@ class DeviceBackend(Backend, Protocol):
     ) -> ColumnGroupings:
         """The same for the columns of a resident table."""
 
-    def lines(self, X: np.ndarray, total: float, problem: Problem) -> Lines:
-        """Records of several columns, which go to the device once; `total` is their sum of squares."""
+    def supports_lines(self, n: int, d: int, problem: Problem) -> bool:
+        """Whether n records of d columns can be projected, grouped and scored there."""
+
+    def lines(self, X: Any, problem: Problem) -> Lines:
+        """Records of several columns, which go to the device once, unless they are there."""
+
+    def records(self, X: Any) -> tuple[Any, Callable[..., RecordGrouping]]:
+        """Where resident records are, for `center_columns`; what makes the result of grouping them."""
 
     def supports_lists(self, n: int, d: int, length: int) -> bool:
         """Whether lists of so many records can be made for n records of d columns."""

@@ -84,10 +84,10 @@ def variants(every_k=False):
     chosen += [(name, {"cost": cost}) for name in ("block", "blocks", "groups", "shares") for cost in COSTS]
     chosen += [("narrow", {"k": LARGEST_K}), ("narrow", {"k": 3, "real": "float"})]
     chosen += [("block", {"size": "u16", "shared": False}), ("block", {"real": "float"})]
-    chosen += [("records", {}), ("nearest", {}), ("ending", {}), ("ending", {"real": "float"})]
+    chosen += [("records", {}), ("totals", {}), ("nearest", {}), ("ending", {}), ("ending", {"real": "float"})]
     chosen += [("sort", {"key": key, "kind": "REAL"}) for key in (16, 32, 64)]
     chosen += [("sort", {"key": key, "kind": "SIGNED"}) for key in (8, 64)]
-    return chosen + [("labels", {"size": size}) for size in ("u8", "u16")]
+    return chosen + [(name, {"size": size}) for name in ("consecutive", "labels") for size in ("u8", "u16")]
 
 
 def matrix(architectures, every_k=False):

@@ -34,14 +34,15 @@ class StandIn:
         )
 
     def asarray(self, array, dtype=None):
-        self.up += np.asarray(array).nbytes
+        if not isinstance(array, There):
+            self.up += np.asarray(array).nbytes
         return np.asarray(array, dtype)
 
     def __getattr__(self, name):
         return getattr(np, name)
 
     def empty(self, shape, dtype=float):
-        array = np.empty(shape, dtype)
+        array = There(shape, dtype)
         room = min(self.limit or 2**60, 2**60 if self.has is None else self.has)
         if self.used + array.nbytes > room:
             raise MemoryError(f"{array.nbytes} bytes of {room - self.used}")
@@ -63,6 +64,10 @@ class StandIn:
         before, self.stream = self.stream, name
         yield
         self.stream = before
+
+
+class There(np.ndarray):
+    """An array on the device."""
 
 
 class Event:

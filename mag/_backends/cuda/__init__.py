@@ -1,7 +1,7 @@
 """Group columns on an NVIDIA GPU, by CuPy and the kernels in kernels/: the same labels as on the CPU, bit by bit."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import LARGEST, PER_SM, Device
 from mag._backends.cuda.lines import Lines
 from mag._backends.cuda.neighbors import Neighbors, fits
+from mag._backends.cuda.records import DeviceRecordGrouping, Place
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.problem import Problem
 from mag._backends.protocol import Boxes, Home, Jobs
@@ -186,9 +187,20 @@ def group_resident_columns(
     return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home, device=place)
 
 
-def lines(X: np.ndarray, total: float, problem: Problem) -> Lines:
-    """Records that are projected, grouped and scored on the device."""
-    return Lines(current(), X, total, problem)
+def supports_lines(n: int, d: int, problem: Problem) -> bool:
+    """Whether n records of d columns can be projected, grouped and scored on the device."""
+    return supports(n, problem) and n * d < 2**31 - 2**20
+
+
+def lines(X: Any, problem: Problem) -> Lines:
+    """Records that are projected, grouped and scored on the device; on the one that they are on already."""
+    return Lines(device_of(X), X, problem)
+
+
+def records(X: Any) -> tuple[Place, Callable[..., DeviceRecordGrouping]]:
+    """Where resident records are, and what makes the result of grouping them."""
+    device = device_of(X)
+    return Place(device), partial(DeviceRecordGrouping, device=device)
 
 
 def neighbors(boxes: Boxes) -> Neighbors:

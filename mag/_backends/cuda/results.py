@@ -17,9 +17,9 @@ from mag._backends.protocol import Home
 from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
 from mag.costs import Cost
-from mag.results import ColumnGroupings, Grouping
+from mag.results import ColumnGroupings, Grouping, RecordGrouping
 
-Result = TypeVar("Result", Grouping, ColumnGroupings)
+Result = TypeVar("Result", Grouping, ColumnGroupings, RecordGrouping)
 Value = TypeVar("Value")
 
 
@@ -46,7 +46,7 @@ def on_device(compute: Callable[[Any], Value]) -> "cached_property[Value]":
     return cached_property(computed)
 
 
-def _restore(kind: type[Result], state: dict[str, Any]) -> Result:
+def restore(kind: type[Result], state: dict[str, Any]) -> Result:
     """A result without data or device, from what a pickle or copy holds."""
     result = kind.__new__(kind)
     result.__setstate__(state)
@@ -76,7 +76,7 @@ class DeviceGrouping(Grouping):
         self._cost, self._name, self._home = columns.problem.cost, columns.problem.cost.name, home
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (Grouping, self.__getstate__() | {"_home": FromHost(self._home)})
+        return restore, (Grouping, self.__getstate__() | {"_home": FromHost(self._home)})
 
     @on_device
     def _final(self) -> Columns | Row:
@@ -182,7 +182,7 @@ class DeviceColumnGroupings(ColumnGroupings):
         self._costs, self._names, self._home = costs, [cost.name for cost in costs], home
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (ColumnGroupings, self.__getstate__() | {"_home": FromHost(self._home)})
+        return restore, (ColumnGroupings, self.__getstate__() | {"_home": FromHost(self._home)})
 
     @on_device
     def _final(self) -> list[tuple[Columns, np.ndarray]]:

@@ -60,10 +60,12 @@ def macros(
         "blocks": {"COST": struct_of(cost)},
         "shares": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
         "groups": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
+        "consecutive": {"SIZE": size},
         "ending": {},
         "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL, "UNSORTED": UNSORTED},
         "nearest": {"LANES": 64},
         "records": {},
+        "totals": {"HUGE": HUGE.hex(), "LARGE": LARGE},
         "sort": {"KEY": f"u{key}", "KIND": kind, "UNSORTED": UNSORTED},
     }
     return tuple(f"-DMAG_{macro}={value}" for macro, value in {**known[name], "REAL": real}.items())

@@ -1,0 +1,32 @@
+"""Sums of records on a device, with the bits of NumPy: kernels/totals.cu."""
+
+from typing import Any
+
+import numpy as np
+
+from mag._backends.cuda.launch import Device
+
+
+def total_of(device: Device, x: Any, *, squared: bool = False) -> float:
+    """The sum of all numbers, or of their squares, as `numpy.sum` adds them up."""
+    total = device.empty(1, dtype=np.float64)
+    device.launch("totals", "total", 256, 256, (x, np.int32(x.size), np.int32(squared), total))
+    return float(device.host(total)[0])
+
+
+def group_means(device: Device, x: Any, order: Any, starts: Any) -> Any:
+    """The means of groups of records, (groups, d); order[starts[g]:starts[g + 1]] is a group."""
+    (n, d), groups = x.shape, starts.size
+    centers = device.empty(groups, d, dtype=np.float64)
+    given = x, order, starts, np.int32(groups), np.int32(n), np.int32(d), centers
+    device.launch("totals", "means", groups * d, 128, given)
+    return centers
+
+
+def squares_within(device: Device, z: Any, order: Any, starts: Any) -> float:
+    """The sum of squared distances of all records to the means of their groups."""
+    (n, d), groups = z.shape, starts.size
+    away = device.empty(n, d, dtype=np.float64)
+    given = z, order, starts, np.int32(groups), np.int32(n), np.int32(d), away
+    device.launch("totals", "apart", groups * d, 128, given)
+    return total_of(device, away, squared=True)
