@@ -6,6 +6,7 @@ hybrid way: sorted values go to the host when the result is asked for, and where
 depend on what becomes of X after the call.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +15,12 @@ import numpy as np
 from mag._backends import cpu
 from mag._backends.cuda.hybrid import searches_blocks, starts_by_blocks
 from mag._backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
+from mag._backends.cuda.shares import shares_of
 from mag._backends.cuda.sort import TILE, gather, sort
 from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL, UNSORTED
 from mag._backends.problem import EXACT, MODERATE, TINY, Problem
 from mag._compiled.groups import Groups, halves
+from mag._lib.arrays import tell_of_bytes
 from mag._lib.errors import REPORT, RuntimeMistake, group_below
 from mag._lib.lazy import cached_property
 from mag._lib.threads import each
@@ -26,6 +29,7 @@ from mag.results import published
 from mag.solvers.block import PANEL
 
 SPARE = 0.8  # of the free memory that a batch may take
+BATCH = 2**26  # bytes of the values that results are computed from at once
 
 
 class Columns:
@@ -71,6 +75,7 @@ class Columns:
         if (flags & UNSORTED).any():
             raise RuntimeError(f"The device's sort gave an order that is none, and nothing was grouped by it; {REPORT}")
         self._redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
+        self.tell_of_copy(len(self._redone))
         by_host = np.flatnonzero(flags & (FOR_THE_CPU | ON_THE_HOST)).tolist()
         threads = min(self.device.threads, max(1, len(by_host)))
         found = each(lambda col: self._starts_by_the_host(col, self.device.threads // threads), by_host, threads)
@@ -81,6 +86,11 @@ class Columns:
             raise group_below(self.problem.k)
         self._final = True
         return True
+
+    def tell_of_copy(self, cols: int) -> None:
+        """Say once if so many columns, which float64 cannot hold, are many bytes for the host to read."""
+        row = self.X.nbytes // len(self.X)
+        tell_of_bytes(f"X, {{:.0f}} MB in {cols} columns whose sums float64 would round, is copied", cols * row)
 
     def _starts_by_the_host(self, col: int, threads: int) -> np.ndarray:
         """The hybrid way of one column: it is sorted, labeled and counted by the device, and solved by the CPU."""
@@ -129,27 +139,38 @@ class Columns:
         """The size of each column's smallest group."""
         return self.device.xp.where(self._real, self.counts, self.X.shape[1]).min(axis=1)
 
+    def batches(self) -> Iterator[slice]:
+        """The rows in batches of bounded memory, at least one each."""
+        cols, n = self.X.shape
+        height = max(1, BATCH // (8 * n))
+        return (slice(first, min(first + height, cols)) for first in range(0, cols, height))
+
+    def _represented(self, rows: slice, losses: Any) -> Any:
+        """The representatives of some rows' groups; what each loses is filled in."""
+        device, X, order, starts = self.device, self.X[rows], self.order[rows], self.starts[rows]
+        xp, (cols, n), most = device.xp, X.shape, starts.shape[1]
+        integers = X.dtype.kind != "f"  # distances; reals are read in their order
+        values = gather(device, X, order) if integers else X.astype(np.float64, copy=False)
+        if integers:  # described by the CPU
+            values[[col - rows.start for col in self._redone if rows.start <= col < rows.stop]] = 0
+        within = xp.clip(starts, 0, n - 1)
+        first = xp.take_along_axis(X, xp.take_along_axis(order, within, axis=1), axis=1)
+        # they decide which way a half is rounded, so only of signed integers they matter
+        origins = first[:, 0].astype(np.int64) if X.dtype.kind == "i" else xp.zeros(cols, np.int64)
+        centers, shape = device.empty(cols, most, dtype=np.float64), (np.int32(integers), np.int32(n), np.int32(cols))
+        given = values, order, starts, np.int64(most), self.n_groups[rows], origins, *shape, centers, losses
+        device.launch("groups", "represent", cols * most, 128, given, cost=self.problem.cost.name)
+        centers = (self._placed(first, centers) if integers else centers).astype(self.published, copy=False)
+        return centers + 0.0 if centers.dtype.kind == "f" else centers  # as `grouping.published`
+
     @cached_property
     def _described(self) -> tuple[Any, Any]:
         """Representatives of all groups, [cols][n // k], what lies behind the last one is unused; cost per column."""
         device, cost = self.device, self.problem.cost
-        xp, (cols, n), most = device.xp, self.X.shape, self.starts.shape[1]
-        integers = self.X.dtype.kind != "f"  # distances; reals are read in their order
-        values = gather(device, self.X, self.order) if integers else self.X.astype(np.float64, copy=False)
-        if integers:
-            values[self._redone] = 0  # described by the CPU below
-        starts = xp.clip(self.starts, 0, n - 1)
-        first = xp.take_along_axis(self.X, xp.take_along_axis(self.order, starts, axis=1), axis=1)
-        # they decide which way a half is rounded, so only of signed integers they matter
-        origins = first[:, 0].astype(np.int64) if self.X.dtype.kind == "i" else xp.zeros(cols, np.int64)
-        centers, losses = (device.empty(cols, most, dtype=np.float64) for _ in range(2))
-        shape = np.int32(integers), np.int32(n), np.int32(cols)
-        given = values, self.order, self.starts, np.int64(most), self.n_groups, origins, *shape
-        device.launch("groups", "represent", cols * most, 128, (*given, centers, losses), cost=cost.name)
-        if integers:
-            centers = self._placed(first, centers)
-        centers = centers.astype(self.published, copy=False)
-        centers = centers + 0.0 if centers.dtype.kind == "f" else centers  # as `grouping.published`
+        xp, cols, most = device.xp, len(self.X), self.starts.shape[1]
+        centers, losses = (device.empty(cols, most, dtype=dtype) for dtype in (self.published, np.float64))
+        for rows in self.batches():
+            centers[rows] = self._represented(rows, losses[rows])
         costs = device.empty(cols, dtype=np.float64)
         summed = losses, np.int64(most), self.n_groups, costs
         device.launch("groups", "price", 128 * cols, 128, summed, cost=cost.name)
@@ -205,6 +226,14 @@ class Columns:
         given = labels, centers, np.int64(centers.shape[1]), np.int32(n), np.int32(cols), masked
         device.launch("groups", "mask", cols * n, 256, given, cost=self.problem.cost.name)
         return masked
+
+    @cached_property
+    def shares(self) -> Any:
+        """SSE / SST of each column."""
+        shares = self.device.empty(len(self.X), dtype=np.float64)
+        for rows in self.batches():
+            shares[rows] = shares_of(self, rows)
+        return shares
 
     @property
     def cost(self) -> Any:

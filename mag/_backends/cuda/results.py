@@ -12,7 +12,7 @@ import numpy as np
 
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device
-from mag._backends.cuda.rows import Row, batches_of, shares_of_rows
+from mag._backends.cuda.rows import Row
 from mag._backends.protocol import Home
 from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
@@ -294,22 +294,12 @@ class DeviceColumnGroupings(ColumnGroupings):
 
     @property
     def _device_shares(self) -> Any:
-        return self._in_batches(shares_of_rows, np.float64)
+        return self._gathered(lambda columns: columns.shares, dtype=np.float64)
 
     @on_device
     def information_loss(self) -> Any:
         """SSE / SST of each column."""
         return self._out(self._device_shares)
-
-    def _in_batches(self, function: Any, dtype: Any, *shape: int) -> Any:
-        """A row per column of the table, on the device, from batches of the rows of each part."""
-        xp = self._device.xp
-        whole = self._device.empty(len(self), *shape, dtype=dtype)
-        for columns, which in self._final:
-            for rows in batches_of(columns):
-                found = _there(columns, lambda one, rows=rows: function(one, rows))
-                whole[xp.asarray(which[rows])] = xp.asarray(found)
-        return whole
 
     @property
     def _type(self) -> np.dtype:
@@ -318,4 +308,9 @@ class DeviceColumnGroupings(ColumnGroupings):
     @on_device
     def masked(self) -> Any:
         """The data with each value replaced."""
-        return self._out(self._in_batches(Columns.masked_rows, self._type, self._n_records).T)
+        xp, whole = self._device.xp, self._device.empty(len(self), self._n_records, dtype=self._type)
+        for columns, which in self._final:
+            for rows in columns.batches():
+                masked = _there(columns, lambda one, rows=rows: one.masked_rows(rows))
+                whole[xp.asarray(which[rows])] = xp.asarray(masked)
+        return self._out(whole.T)
