@@ -9,6 +9,7 @@
 
 #include "common.cuh"
 #include "costs.cuh"
+#include "frame.cuh"
 
 typedef MAG_SIZE size_type;  // u8 or u16
 enum { LANES = 32, WIDTH = MAG_WIDTH, SIZES = LANES / WIDTH, LONG = MAG_LONG, DEPTH = 32 };
@@ -34,23 +35,6 @@ DEVICE Lines lines_of(real* scratch, i64 scratch_length, int k)
     const Lines lines = {memory, memory + 5 * k, memory + 7 * k + 8, k, 3 * k + 16};
     return lines;
 }
-
-// The frame of a block.
-struct Block {
-    const double* x;
-    int scale, n, b;
-    double center;
-    const real* sums;  // at position 0
-    const real* inverse;
-    int length;
-    DEVICE real value(int i) const
-    {
-        const int l = min(max(b + i, 0), n - 1);
-        return (real)(scaled(x[l], scale) - center);
-    }
-    DEVICE real total(int t, int i) const { return sums[t * length + i]; }
-    DEVICE real reciprocal(int size) const { return inverse[size]; }
-};
 
 struct Found {
     real value;
@@ -90,7 +74,7 @@ DEVICE int in_ring(int slot, int position, int k)
 }
 
 // Sums from the anchor, four values at a time: every quad by itself, then from quad to quad, then both together.
-DEVICE void add_up(const Block& f, real* sums, int low, int columns)
+DEVICE void add_up(const Frame& f, real* sums, int low, int columns)
 {
     const int lane = threadIdx.x, length = f.length;
     const int before = (-low + 3) / 4, after = (columns + 3) / 4;  // quads
@@ -143,7 +127,7 @@ DEVICE void add_up(const Block& f, real* sums, int low, int columns)
 }
 
 // The best row of one column among first .. last, the last of equals.
-DEVICE int best_row(const Block& f, const real* G, int column, int first, int last)
+DEVICE int best_row(const Frame& f, const real* G, int column, int first, int last)
 {
     Found mine = {(real)infinite(), 0x7fffffff};
     for (int i = first + threadIdx.x; i <= last; i += LANES) {
@@ -158,7 +142,7 @@ DEVICE int best_row(const Block& f, const real* G, int column, int first, int la
 }
 
 // WIDTH columns from c on: lane & 3 is the column, lane >> 2 one of SIZES sizes.  `bottom` is the first row of the block.
-DEVICE Found search(const Block& f, const real* G, int c, int smallest, int largest, int bottom, int k)
+DEVICE Found search(const Frame& f, const real* G, int c, int smallest, int largest, int bottom, int k)
 {
     const int j = c + (threadIdx.x & (WIDTH - 1));
     int rounds = (largest - smallest + 4) >> 2;  // the CPU looks at sizes four at a time, also beyond the largest
@@ -180,7 +164,7 @@ DEVICE Found search(const Block& f, const real* G, int c, int smallest, int larg
 }
 
 // F and sizes of the block's columns, whose best rows are at `low` or later; returns the best row of the last column.
-DEVICE int search_columns(const Block& f, const Lines& lines, int* stack, int slot, int low, int columns,
+DEVICE int search_columns(const Frame& f, const Lines& lines, int* stack, int slot, int low, int columns,
                           size_type* sizes, bool mine)
 {
     const int k = lines.k, bottom = low, lane = threadIdx.x;
@@ -231,7 +215,7 @@ DEVICE int search_columns(const Block& f, const Lines& lines, int* stack, int sl
 
 // One column of data, or a chunk of it.
 struct Run {
-    const double* x;
+    const double *x, *w;
     int scale, n, k;
     size_type* sizes;
     real *bases, *entry, *leave;
@@ -271,8 +255,8 @@ DEVICE void run_blocks(const Run& run, const Lines& lines, int* stack, int first
         const int b = k + block * whole, columns = min(whole, run.n + 1 - b);
         const bool mine = block >= own;
         if (block == own) store_state(lines, slot, low, run.entry);
-        const Block f = {run.x, run.scale,  run.n,       b, scaled(run.x[b - 1], run.scale),
-                         lines.sums, run.inverse, lines.length};
+        const double center = scaled(run.x[b - 1], run.scale);
+        const Frame f = {run.x, run.w, run.scale, run.n, b, center, lines.sums, run.inverse, lines.length};
         add_up(f, lines.sums, low, columns);
         for (int p = low + lane; p < 0; p += LANES) lines.G[p] = lines.F[in_ring(slot, p, k)] + Cost::left(f, p);
         __syncwarp();
@@ -290,13 +274,14 @@ DEVICE void run_blocks(const Run& run, const Lines& lines, int* stack, int first
 
 // block: sizes of all columns, chunk by chunk.
 //   mapping  one thread block of 32 lanes per (column of data, chunk); blockIdx.x = chunk · cols + column
-//   memory   x [cols][n], scale [cols] and inverse [2k] are read; sizes [cols][stride] and bases [cols][blocks] written;
+//   memory   x and w [cols][n], scale [cols] and inverse [2k] are read; sizes [cols][stride] and bases [cols][blocks] written;
 //            entry, leave [cols][chunks][2k]: the state of a chunk where it begins and where it ends;
 //            5k + terms·(3k + 16) numbers of shared memory, or of scratch memory per thread block
 extern "C" __global__ void __launch_bounds__(32, 1)
-block(const double* __restrict__ x, const int* __restrict__ scale, const real* __restrict__ inverse, int n, int k,
-      int cols, int chunks, int length, int warm, size_type* __restrict__ sizes, i64 stride, real* __restrict__ bases,
-      real* __restrict__ entry, real* __restrict__ leave, real* __restrict__ scratch, i64 scratch_length)
+block(const double* __restrict__ x, const double* __restrict__ w, const int* __restrict__ scale,
+      const real* __restrict__ inverse, int n, int k, int cols, int chunks, int length, int warm,
+      size_type* __restrict__ sizes, i64 stride, real* __restrict__ bases, real* __restrict__ entry,
+      real* __restrict__ leave, real* __restrict__ scratch, i64 scratch_length)
 {
     __shared__ int stack[4 * DEPTH];
     const Lines lines = lines_of(scratch, scratch_length, k);
@@ -311,8 +296,8 @@ block(const double* __restrict__ x, const int* __restrict__ scale, const real* _
     if (chunk == 0 && threadIdx.x == 0) bases[(i64)col * blocks] = 0;
     __syncwarp();
     const i64 state = ((i64)col * chunks + chunk) * 2 * k;
-    const Run run = {x + (i64)col * n,   scale[col],    n,      k, mine, bases + (i64)col * blocks, entry + state,
-                     leave + state, inverse};
+    const Run run = {x + (i64)col * n, w + (i64)col * n, scale[col], n, k, mine, bases + (i64)col * blocks,
+                     entry + state, leave + state, inverse};
     run_blocks(run, lines, stack, first, min(own + length, blocks), own, -k);
 }
 
@@ -320,10 +305,10 @@ block(const double* __restrict__ x, const int* __restrict__ scale, const real* _
 //   mapping  one thread block of 32 lanes per column of data
 //   memory   as `block`; redone [cols] counts the chunks
 extern "C" __global__ void __launch_bounds__(32, 1)
-block_repair(const double* __restrict__ x, const int* __restrict__ scale, const real* __restrict__ inverse, int n, int k,
-             int cols, int chunks, int length, size_type* __restrict__ sizes, i64 stride, real* __restrict__ bases,
-             real* __restrict__ entry, real* __restrict__ leave, real* __restrict__ scratch, i64 scratch_length,
-             int* __restrict__ redone)
+block_repair(const double* __restrict__ x, const double* __restrict__ w, const int* __restrict__ scale,
+             const real* __restrict__ inverse, int n, int k, int cols, int chunks, int length,
+             size_type* __restrict__ sizes, i64 stride, real* __restrict__ bases, real* __restrict__ entry,
+             real* __restrict__ leave, real* __restrict__ scratch, i64 scratch_length, int* __restrict__ redone)
 {
     __shared__ int stack[4 * DEPTH];
     const Lines lines = lines_of(scratch, scratch_length, k);
@@ -339,6 +324,7 @@ block_repair(const double* __restrict__ x, const int* __restrict__ scale, const 
         for (int p = threadIdx.x; p < 2 * k - 1; p += LANES) lines.F[in_ring(slot, p - 2 * k + 1, k)] = before[p];
         __syncwarp();
         const Run run = {x + (i64)col * n,
+                         w + (i64)col * n,
                          scale[col],
                          n,
                          k,

@@ -110,7 +110,7 @@ def test_devices_are_not_for_the_cpu(two):
     with pytest.raises(ValueError, match=r"^devices is not used by backend 'cpu'; leave it out\.$"):
         mag.columns(X, 3, devices=[0], backend="cpu")
     with pytest.raises(
-        ValueError, match=r"^backend must be 'cpu' with weights, group_penalty, max_groups or soft; got"
+        ValueError, match=r"^backend must be 'cpu' with group_penalty, max_groups or soft; got"
     ):
         mag.columns(X, 3, devices=[0], soft=1.0)
 

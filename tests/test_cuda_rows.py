@@ -157,14 +157,14 @@ def test_a_device_computes_information_loss(cupy):
 EDITS = [
     ("shares.cu", "last / 2 - first / 2 > MAG_HUGE", "last - first > 1e300 * MAG_HUGE"),
     ("shares.cu", ": n;", ": n - 1;"),
-    ("shares.cu", "(group.at(i) - center)", "(group.at(i) + center)"),
+    ("shares.cu", "group.at(i) - center;", "group.at(i) + center;"),
     ("shares.cu", "(unit / whole)", "whole"),
     ("shares.cu", "within[col * n + begin + i]", "within[begin + i]"),
     ("shares.cu", "within + (i64)col * n", "within"),
-    ("shares.cu", "fabs(whole.at(i) - mean)", "whole.at(i) - mean"),
+    ("shares.cu", "fabs(gap_of(whole, i, mean))", "gap_of(whole, i, mean)"),
     ("shares.cu", "widest > 0 ? widest : 1", "1"),
     ("shares.cu", "sst > 0 ? sse / sst : 0", "sse / sst"),
-    ("shares.cu", ", origins[col]};", ", 0};"),
+    ("shares.cu", ", origins[col], weights", ", 0, weights"),
 ]
 
 

@@ -89,13 +89,15 @@ class DeviceBackend(Backend, Protocol):
     def resident(self, x: Any) -> tuple[Any, Home] | None:
         """Data on the device as arrays of the backend, and their way home; None if they are elsewhere."""
 
-    def supports(self, n: int, problem: Problem, weighted: bool = False) -> bool:
+    def supports(self, n: int, problem: Problem, weights: np.ndarray | None = None) -> bool:
         """Whether columns of n resident values can be grouped without the host."""
 
     def refuse(self, problem: Problem, weights: np.ndarray | None) -> None:
         """Raise one sentence where the problem is for the CPU alone."""
 
-    def group_resident(self, x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> Grouping:
+    def group_resident(
+        self, x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, home: Home
+    ) -> Grouping:
         """The result for resident values, which is waited for and checked when it is looked at."""
 
     def group_columns(
@@ -113,6 +115,7 @@ class DeviceBackend(Backend, Protocol):
         X: Any,
         jobs: Jobs,
         k: int | tuple[int, ...],
+        weights: np.ndarray | None,
         *,
         dtype: np.dtype,
         costs: list[Cost],

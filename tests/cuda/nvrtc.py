@@ -82,6 +82,7 @@ def variants(every_k=False):
     small = range(2, LARGEST_K + 1) if every_k else [3]
     chosen = [("narrow", {"cost": cost, "k": k}) for cost in COSTS for k in small]
     chosen += [(name, {"cost": cost}) for name in ("block", "blocks", "groups", "shares") for cost in COSTS]
+    chosen += [(name, {"cost": "sse_weighted", "k": LARGEST_K}) for name in ("narrow", "block", "groups", "shares")]
     chosen += [("narrow", {"k": LARGEST_K}), ("narrow", {"k": 3, "real": "float"})]
     chosen += [("block", {"size": "u16", "shared": False}), ("block", {"real": "float"})]
     chosen += [("records", {}), ("totals", {}), ("nearest", {}), ("ending", {}), ("ending", {"real": "float"})]

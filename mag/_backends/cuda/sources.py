@@ -54,12 +54,13 @@ def macros(
     from mag._compiled.groups import HUGE, LARGE  # by numba, which the sources do not need
     from mag.solvers.block import LONG, PANEL, WIDTH
 
+    weighted = int(cost.endswith("_weighted"))
     known: dict[str, dict[str, object]] = {
         "narrow": {"COST": struct_of(cost), "K": k, "PANEL": PANEL},
         "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared), "WIDTH": WIDTH, "LONG": LONG},
         "blocks": {"COST": struct_of(cost)},
-        "shares": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
-        "groups": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
+        "shares": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": LARGE},
+        "groups": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": LARGE},
         "consecutive": {"SIZE": size},
         "ending": {},
         "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL, "UNSORTED": UNSORTED},
