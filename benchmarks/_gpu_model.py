@@ -172,3 +172,31 @@ def lists(n: int, d: int, k: int, counted: dict[str, float], on_cpu: float) -> l
             }
         )
     return rows
+
+
+def halving(n: int, d: int, k: int, on_cpu: float) -> list[dict]:
+    """Mondrian by variances; `on_cpu` are nanoseconds per record and level of one core.
+
+    The sums of a part are added up in the CPU's order, by a thread per column: it waits for itself, longest at first.
+    """
+    levels = max(1, (n // (2 * k)).bit_length())
+    moved = 16 * d + 16 * d + (8 * d + 4 + 8) + sort_bytes(8) + sort_bytes(4) + 16
+    launches = levels * (5 + (1 + 3 * 8 - 2 + 2) + (1 + 3 * 4 - 1 + 1) + 3)
+    rows = []
+    for name, device in DEVICES.items():
+        waiting = 2 * n * 2 * STEP / device["clock"]
+        bus = 8 * n * d + 4 * n + 8 * n / k
+        rows.append(
+            {
+                "device": name,
+                "n": n,
+                "levels": levels,
+                "bytes/value": moved * levels,
+                "launches": launches,
+                "bus, MB": bus / 1e6,
+                "call ms": 1e3 * (moved * levels * n / (SHARE * device["memory"]) + waiting + bus / BUS)
+                + 1e3 * launches * LAUNCH,
+                "16 cores ms": 1e-6 * on_cpu * n * levels / 16,
+            }
+        )
+    return rows

@@ -122,6 +122,16 @@ EDITS = [
     ("totals.cu", "1, m.size - 1);\n    const double mean = (first", "1, m.size - 2);\n    const double mean = (first"),
     ("totals.cu", "m.at(i) - first - mean;", "m.at(i) - (first + mean);"),
     ("totals.cu", "> MAG_HUGE ?", "> 1e300 * MAG_HUGE ?"),
+    # parts that are divided by another direction, or into others
+    ("halving.cu", "high = max(high, column", "high = max(low, column"),
+    ("halving.cu", "sum / (end - begin)", "sum / (end - begin + 1)"),
+    ("halving.cu", "squares += t * t;", "squares += t;"),
+    ("halving.cu", "sum += (rows", "sum -= (rows"),
+    ("halving.cu", "width[best] * (rule == RANGE ? 1 : clearly)", "width[best] * (2 - clearly)"),
+    ("halving.cu", "sign = product >= 0 ? 1 : -1;", "sign = 1;"),
+    ("halving.cu", "if (both > most * clearly) {", "if (both >= most) {"),
+    ("halving.cu", "? starts[part + 1] : n; }", "? starts[part + 1] : n - 1; }"),
+    ("halving.cu", "columns[2 * part + 1] = other;", "columns[2 * part + 1] = best + 0 * other;"),
     # a tree of sums, spans of segments, or restarts that are put together otherwise
     ("group.cuh", "count = right ? count - half : half;", "count = right ? count - half - 1 : half;"),
     ("group.cuh", "own && count > LEAF) sums[thread]", "own) sums[thread]"),
@@ -206,7 +216,20 @@ def scores(device):
         same = found.details["scores"].tobytes() == expected.details["scores"].tobytes()
         if not (same and np.array_equal(found.labels, expected.labels)):
             return False
-    return orders_alike(device) and records_alike(device)
+    return orders_alike(device) and records_alike(device) and parts_alike(device)
+
+
+def parts_alike(device):
+    """Whether parts are divided as on the CPU, by columns that vary alike too."""
+    X = test_cuda_records.table(300, 4).round(1)
+    X = np.column_stack([X, X[::-1, 0], -X[:, 1]])
+    for method in ("mondrian", "mondrian_v", "mondrian_v2d"):
+        for k in (3, 16):
+            with runs.device(), mock.patch.object(cuda, "current", return_value=device):
+                found = mag.multivariate(X, k, method=method, backend="cuda").labels
+            if not np.array_equal(found, mag.multivariate(X, k, method=method).labels):
+                return False
+    return True
 
 
 def orders_alike(device):

@@ -9,6 +9,7 @@ import pytest
 
 import mag
 from mag._backends import cuda
+from mag._backends.cuda.launch import Device
 from mag._backends.cuda.neighbors import LANES, Neighbors
 from mag._backends.protocol import Boxes
 from tests.cuda import runs
@@ -227,6 +228,30 @@ def test_methods_find_the_labels_of_the_cpu(method, n, d, k):
     # X, boxes, numbers of records, and two integers per assigned record and query
     assert 8 * n * d <= device.xp.up <= 8 * (n + LANES) * d + 40 * (n / LANES + 8) * d + 8 * (n + LANES) + 8 * n
     assert device.xp.down > 0
+
+
+@pytest.mark.parametrize("method", ["mondrian", "mondrian_v", "mondrian_v2d", "mona", "mona_2d"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_halving_finds_the_parts_of_the_cpu(method, order):
+    for X, k in ((table(700, 5).round(1), 3), (table(333, 2), 11), (np.ones((90, 3)), 4), (-table(50, 3).round(), 2)):
+        device, (n, d) = stand_in(order), X.shape
+        expected = mag.multivariate(X, k, method=method)
+        with runs.device(), mock.patch.object(cuda, "current", return_value=device):
+            found = mag.multivariate(X, k, method=method, backend="cuda")
+        assert np.array_equal(found.labels, expected.labels)
+        assert device.xp.up <= 8 * n * d + 16 * n // k + 64  # records once, and where parts start
+        assert device.xp.down == 4 * n + 4
+
+
+def test_all_parts_of_a_level_are_one_batch(monkeypatch):
+    launched, launch = [], Device.launch
+    monkeypatch.setattr(
+        Device, "launch", lambda self, *args, **chosen: launched.append(args[1]) or launch(self, *args, **chosen)
+    )
+    with runs.device():
+        mag.multivariate(table(1000, 3), 5, method="mondrian", backend="cuda")
+    assert launched.count("extents") == launched.count("choose") == launched.count("along") == 7  # of 1000 … 15
+    assert launched.count("place") == 14
 
 
 def test_lists_that_are_too_long_are_made_by_the_cpu():

@@ -133,6 +133,19 @@ class DeviceBackend(Backend, Protocol):
     def records(self, X: Any) -> tuple[Any, Callable[..., RecordGrouping]]:
         """Where resident records are, for `center_columns`; what makes the result of grouping them."""
 
+    def supports_halving(self, n: int, d: int, k: int, rule: int) -> bool:
+        """Whether n records of d columns can be divided by a rule of mag/methods/mondrian/halving.py."""
+
+    def halve(
+        self,
+        X: np.ndarray,
+        rule: int,
+        clearly: float,
+        divisible: Callable[[np.ndarray], np.ndarray],
+        step: Callable[[], Any],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The order of the records and where parts start in it; parts of `divisible` sizes are halved."""
+
     def supports_lists(self, n: int, d: int, length: int) -> bool:
         """Whether lists of so many records can be made for n records of d columns."""
 

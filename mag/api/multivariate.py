@@ -139,7 +139,8 @@ def multivariate(
         Representatives and masked values are in the units of the data in either case.
     backend : {"auto", "cpu", "cuda"}
         Where to compute.  "cuda" is for the methods that use an NVIDIA GPU: "projection", "mdav", "mdav_plus",
-        "mdav_star" and "ona_star"; "auto" takes it for them where X is on the device.  The labels are the same.
+        "mdav_star", "ona_star", and the halving of "mondrian", "mona" and their variants; "auto" takes it for them
+        where X is on the device.  The labels are the same.
     threads : int, optional
         Number of threads; all processors by default.  The result does not depend on it.
     random_state : int or numpy.random.Generator

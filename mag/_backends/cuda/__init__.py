@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mag._backends import cpu
-from mag._backends.cuda import hybrid
+from mag._backends.cuda import halving, hybrid
 from mag._backends.cuda import weights as weighed
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import LARGEST, PER_SM, Device
@@ -205,6 +205,22 @@ def records(X: Any) -> tuple[Place, Callable[..., DeviceRecordGrouping]]:
     """Where resident records are, and what makes the result of grouping them."""
     device = device_of(X)
     return Place(device), partial(DeviceRecordGrouping, device=device)
+
+
+def supports_halving(n: int, d: int, k: int, rule: int) -> bool:
+    """Whether records can be divided on the device by this rule."""
+    return halving.fits(n, d, k, rule)
+
+
+def halve(
+    X: np.ndarray,
+    rule: int,
+    clearly: float,
+    divisible: Callable[[np.ndarray], np.ndarray],
+    step: Callable[[], Any],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The order of the records and where parts start in it, divided on the device."""
+    return halving.Halving(current(), X, rule, clearly).run(divisible, step)
 
 
 def neighbors(boxes: Boxes) -> Neighbors:

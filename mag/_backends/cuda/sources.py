@@ -63,6 +63,7 @@ def macros(
         "groups": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": LARGE},
         "consecutive": {"SIZE": size},
         "ending": {},
+        "halving": {},
         "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL, "UNSORTED": UNSORTED},
         "nearest": {"LANES": 64},
         "records": {},
