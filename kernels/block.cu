@@ -17,13 +17,13 @@ enum { LANES = 32, WIDTH = MAG_WIDTH, SIZES = LANES / WIDTH, LONG = MAG_LONG, DE
 // Lines of one column of data, in shared memory (MAG_SHARED) or in scratch memory where k is too large for that.
 // Positions count from b: rows are negative, columns of the block are 0 .. k-1.
 struct Lines {
-    real* F;     // a ring of 3k: column i stands at i mod 3k
+    real* F;     // a ring of 2k: column i stands at i mod 2k; the columns of a block replace rows that G holds
     real* G;     // F + left, of rows; G[0] would be that of b
     real* sums;  // a line of `length` per term; sums[0] is the total at b, 0
     int k, length;
 };
 
-// The lines take 5k + terms·(3k + 16) numbers.
+// The lines take 4k + terms·(3k + 16) numbers.
 DEVICE Lines lines_of(real* scratch, i64 scratch_length, int k)
 {
 #if MAG_SHARED
@@ -32,7 +32,7 @@ DEVICE Lines lines_of(real* scratch, i64 scratch_length, int k)
 #else
     real* memory = scratch + blockIdx.x * scratch_length;
 #endif
-    const Lines lines = {memory, memory + 5 * k, memory + 7 * k + 8, k, 3 * k + 16};
+    const Lines lines = {memory, memory + 4 * k, memory + 6 * k + 8, k, 3 * k + 16};
     return lines;
 }
 
@@ -70,7 +70,7 @@ DEVICE real least_of(real mine)
 DEVICE int in_ring(int slot, int position, int k)
 {
     const int place = slot + position;
-    return place < 0 ? place + 3 * k : place >= 3 * k ? place - 3 * k : place;
+    return place < 0 ? place + 2 * k : place >= 2 * k ? place - 2 * k : place;
 }
 
 // Sums from the anchor, four values at a time: every quad by itself, then from quad to quad, then both together.
@@ -250,7 +250,7 @@ DEVICE real restart(const Lines& lines, int slot, int low)
 DEVICE void run_blocks(const Run& run, const Lines& lines, int* stack, int first, int last, int own, int low)
 {
     const int k = run.k, whole = k - k % WIDTH, lane = threadIdx.x;
-    int slot = (k + first * whole) % (3 * k);
+    int slot = (k + first * whole) % (2 * k);
     for (int block = first; block < last; ++block) {
         const int b = k + block * whole, columns = min(whole, run.n + 1 - b);
         const bool mine = block >= own;
@@ -263,7 +263,7 @@ DEVICE void run_blocks(const Run& run, const Lines& lines, int* stack, int first
         low = search_columns(f, lines, stack, slot, low, columns, run.sizes, mine);
         __syncwarp();
         low = max(low - columns, 1 - 2 * k);
-        slot = (b + columns) % (3 * k);
+        slot = (b + columns) % (2 * k);
         if (b + columns <= run.n) {
             const real base = restart(lines, slot, low);
             if (mine && lane == 0) run.bases[block + 1] = base;
@@ -276,7 +276,7 @@ DEVICE void run_blocks(const Run& run, const Lines& lines, int* stack, int first
 //   mapping  one thread block of 32 lanes per (column of data, chunk); blockIdx.x = chunk · cols + column
 //   memory   x and w [cols][n], scale [cols] and inverse [2k] are read; sizes [cols][stride] and bases [cols][blocks] written;
 //            entry, leave [cols][chunks][2k]: the state of a chunk where it begins and where it ends;
-//            5k + terms·(3k + 16) numbers of shared memory, or of scratch memory per thread block
+//            4k + terms·(3k + 16) numbers of shared memory, or of scratch memory per thread block
 extern "C" __global__ void __launch_bounds__(32, 1)
 block(const double* __restrict__ x, const double* __restrict__ w, const int* __restrict__ scale,
       const real* __restrict__ inverse, int n, int k, int cols, int chunks, int length, int warm,
@@ -287,8 +287,8 @@ block(const double* __restrict__ x, const double* __restrict__ w, const int* __r
     const Lines lines = lines_of(scratch, scratch_length, k);
     const int col = blockIdx.x % cols, chunk = blockIdx.x / cols, whole = k - k % WIDTH;
     const int blocks = (n + 1 - k + whole - 1) / whole, own = chunk * length, first = max(own - warm, 0);
-    const int zero = first * whole % (3 * k);  // where the forced cut stands, at b - k
-    for (int p = threadIdx.x; p < 3 * k; p += LANES) lines.F[p] = p == zero ? (real)0 : (real)infinite();
+    const int zero = first * whole % (2 * k);  // where the forced cut stands, at b - k
+    for (int p = threadIdx.x; p < 2 * k; p += LANES) lines.F[p] = p == zero ? (real)0 : (real)infinite();
     size_type* mine = sizes + col * stride;
     if (chunk == 0) {
         for (int j = threadIdx.x; j < k - 1; j += LANES) mine[j] = (size_type)k;  // no groups end here
@@ -320,7 +320,7 @@ block_repair(const double* __restrict__ x, const double* __restrict__ w, const i
         bool differs = false;
         for (int p = threadIdx.x; p < 2 * k; p += LANES) differs = differs || before[p] != entry[state + p];
         if (!__any_sync(ALL_LANES, differs)) continue;
-        const int own = chunk * length, b = k + own * whole, slot = b % (3 * k);
+        const int own = chunk * length, b = k + own * whole, slot = b % (2 * k);
         for (int p = threadIdx.x; p < 2 * k - 1; p += LANES) lines.F[in_ring(slot, p - 2 * k + 1, k)] = before[p];
         __syncwarp();
         const Run run = {x + (i64)col * n,

@@ -141,7 +141,7 @@ def lines_of(cost: str, k: int) -> int:
     """Numbers that one warp of `block` keeps."""
     name = cost.removesuffix(WEIGHTED)
     kernel: Any = COSTS[name].kernel if name == cost else COSTS[name].weighted
-    return 5 * k + kernel.n_terms * (3 * k + 16)
+    return 4 * k + kernel.n_terms * (3 * k + 16)
 
 
 def resident_warps(device: Device, k: int) -> int:
