@@ -216,6 +216,32 @@ def test_lists_are_the_nearest_and_farthest_by_distance_and_number(order, n, d, 
     check_lists(stand_in(order), n, d, m, sign)
 
 
+def check_edges(device):
+    """Two blocks on a line; the fifth nearest of the last in the first stands at the edge of the other one's box.
+
+    In its own block it would be 5 away: the other is nearer, or as near and then the one with the smaller number.
+    """
+    for gap in (4.9, 4.99, 5.0):
+        for first in (False, True):  # whether the other block has the smaller numbers
+            x = np.concatenate([np.arange(64.0), 63 + gap + np.arange(64)])
+            X = np.column_stack([np.roll(x, 64) if first else x, np.zeros(128)])
+            boxes, itself = boxes_of(X), 127 if first else 63
+            place = np.empty(128, np.int32)
+            place[boxes.ids] = np.arange(128)
+            keys, found, _ = Neighbors(device, boxes).lists(place[[itself]], 5, 1.0)
+            away = squared_distances(X, itself)
+            away[itself] = np.inf
+            expected = np.lexsort((np.arange(128), away))[:5]
+            assert np.array_equal(found[0], expected)
+            assert np.array_equal(keys[0], away[expected])
+            assert (X[found[0, 4], 0] > 63) == (gap < 5 or first)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_records_at_the_edge_of_a_box_are_found(order):
+    check_edges(stand_in(order))
+
+
 @pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "ona_star"])
 @pytest.mark.parametrize(("n", "d", "k"), [(500, 2, 3), (300, 6, 12)])
 def test_methods_find_the_labels_of_the_cpu(method, n, d, k):
