@@ -133,7 +133,8 @@ def resident(x: Any) -> tuple[Any, Any] | None:
         return None
     array = _cupy().from_dlpack(values)
     if hasattr(values, "record_stream"):  # PyTorch must not give the memory away while CuPy's stream reads it
-        stream = _cupy().cuda.get_current_stream().ptr
+        with array.device:  # which may not be the current one
+            stream = _cupy().cuda.get_current_stream().ptr
         values.record_stream(sys.modules["torch"].cuda.ExternalStream(stream, values.device))
     return array, ResidentHome(xp.__name__, None, narrow)
 

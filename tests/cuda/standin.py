@@ -2,6 +2,7 @@
 
 import contextlib
 import weakref
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,22 +14,20 @@ from tests.cuda.host import HostModule
 class StandIn:
     """Has the names of NumPy, and those of CuPy that the backend uses; `has` bytes of memory, or any number.
 
-    `log` lists what happens on streams: ("record" or "wait", stream).  `limit` is that of the pool, and `own_allocator`
-    takes memory where the pool cannot see it.  `up` and `down` count bytes that go to the device and come back.
+    `log` lists what happens on streams: ("record" or "wait", stream); `held` the streams that wait for another.  `limit`
+    is that of the pool, and `own_allocator` takes memory where the pool cannot see it.  `up` and `down` count bytes that go to the device and come back.
     """
 
     def __init__(self, *, has=None, limit=0, own_allocator=False):
         self.has, self.used, self.most, self.log, self.stream = has, 0, 0, [], "first"
-        self.limit, self.down, self.up = limit, 0, 0
+        self.limit, self.down, self.up, self.held = limit, 0, 0, []
         pool = SimpleNamespace(
             malloc=object(), free_bytes=lambda: 0, used_bytes=lambda: self.used, get_limit=lambda: self.limit
         )
         self.get_default_memory_pool = lambda: pool
         self.cuda = SimpleNamespace(
             Event=lambda disable_timing: Event(self),
-            get_current_stream=lambda: SimpleNamespace(
-                wait_event=lambda event: self.log.append(("wait", event.stream))
-            ),
+            get_current_stream=lambda: Stream(self, self.stream),
             get_allocator=lambda: "another" if own_allocator else pool.malloc,
             runtime=SimpleNamespace(memGetInfo=lambda: (2**60 if self.has is None else self.has - self.used, 0)),
         )
@@ -68,6 +67,18 @@ class StandIn:
 
 class There(np.ndarray):
     """An array on the device."""
+
+
+@dataclass
+class Stream:
+    """One of the streams, by its name."""
+
+    xp: StandIn
+    name: str
+
+    def wait_event(self, event):
+        self.xp.log.append(("wait", event.stream))
+        self.xp.held.append((self.name, event.stream))
 
 
 class Event:

@@ -81,7 +81,7 @@ class Columns:
                 rows = -(-rows // 2)
             else:
                 first += rows
-        self._queued = device.mark()
+        self._queued, self._stream = device.mark(), device.stream()
 
     def finish(self) -> bool:
         """Wait, redo what is for the CPU, withhold groups below k; False if there are values that are not finite."""
@@ -105,6 +105,10 @@ class Columns:
             raise group_below(self.problem.k)
         self._final = True
         return True
+
+    def hold(self) -> None:
+        """Keep memory that the current stream reads from being used again on the stream of the call."""
+        self.device.hold(self._stream)
 
     def tell_of_copy(self, cols: int) -> None:
         """Say once if so many columns, which float64 cannot hold, are many bytes for the host to read."""

@@ -70,6 +70,15 @@ class Device:
         if event is not None:
             self.xp.cuda.get_current_stream().wait_event(event)
 
+    def stream(self) -> Any:
+        """The current stream, whose memory pool arrays are taken from."""
+        return self.xp.cuda.get_current_stream() if hasattr(self.xp, "cuda") else None
+
+    def hold(self, stream: Any) -> None:
+        """Let a stream wait for the current one, which reads its arrays: freed memory must not be used before."""
+        if stream is not None and stream != self.stream():
+            stream.wait_event(self.mark())
+
     def launch(
         self, source: str, kernel: str, threads: int, block: int, args: tuple[Any, ...], dynamic: int = 0, **chosen: Any
     ) -> None:

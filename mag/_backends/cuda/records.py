@@ -42,12 +42,17 @@ class DeviceRecordGrouping(RecordGrouping):
     """A `RecordGrouping` of records on a device: sums over them are computed there."""
 
     _device: Device
+    _stream: Any
     _home: Home
     _order: np.ndarray
 
     def __init__(self, *args: Any, device: Device, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._device = device
+        self._device, self._stream = device, device.stream()
+
+    def _hold(self) -> None:
+        with self._device.active():
+            self._device.hold(self._stream)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (RecordGrouping, self.__getstate__() | {"_home": FromHost(self._home)})

@@ -36,11 +36,16 @@ class FromHost:
 
 
 def on_device(compute: Callable[[Any], Value]) -> "cached_property[Value]":
-    """A property that is computed once, while the device of the result is the current one."""
+    """A property that is computed once, while the device of the result is the current one.
+
+    The stream of the call waits for the stream that this is looked at on, before it uses memory again.
+    """
 
     def computed(result: Any) -> Value:
         with result._device.active():
-            return compute(result)
+            found = compute(result)
+        result._hold()
+        return found
 
     computed.__doc__ = compute.__doc__
     return cached_property(computed)
@@ -53,7 +58,7 @@ def restore(kind: type[Result], state: dict[str, Any]) -> Result:
     return result
 
 
-def _there(columns: Columns, function: Callable[..., Value]) -> Value:
+def _there(columns: Columns | Row, function: Callable[..., Value]) -> Value:
     """What a function makes of columns, while their device is the current one."""
     with columns.device.active():
         return function(columns)
@@ -91,6 +96,9 @@ class DeviceGrouping(Grouping):
     @property
     def _device(self) -> Device:
         return self._columns.device
+
+    def _hold(self) -> None:
+        _there(self._columns, Columns.hold if isinstance(self._columns, Columns) else Row.hold)
 
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)
@@ -199,6 +207,10 @@ class DeviceColumnGroupings(ColumnGroupings):
             rows = rows[:, : shape[0]] if shape else rows
             whole[(device.xp.asarray(which), *(slice(0, size) for size in rows.shape[1:]))] = rows
         return whole
+
+    def _hold(self) -> None:
+        for columns, _ in self._parts:
+            _there(columns, Columns.hold)
 
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)

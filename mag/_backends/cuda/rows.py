@@ -16,6 +16,10 @@ class Row:
         """As that of all columns: values that are not finite are looked for in all."""
         return self._columns.finish()
 
+    def hold(self) -> None:
+        """As that of all columns."""
+        self._columns.hold()
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._columns, name)[self._rows]
 
