@@ -55,6 +55,24 @@ means(const double* __restrict__ x, const int* __restrict__ order, const int* __
     centers[id] = min(max(mean, low), high);
 }
 
+// integer_means: the same of integers of 64 bits, with or without a sign; sums of distances from the smallest are exact.
+//   mapping  one thread per (group, column)
+//   memory   as `means`
+extern "C" __global__ void __launch_bounds__(128, 1)
+integer_means(const u64* __restrict__ x, int is_signed, const int* __restrict__ order, const int* __restrict__ starts,
+              int groups, int n, int d, double* __restrict__ centers)
+{
+    const i64 id = flat_thread(), g = id / d;
+    if (g >= groups) return;
+    const int begin = starts[g], end = g + 1 < groups ? starts[g + 1] : n;
+    const u64 *column = x + id % d, flip = is_signed ? (u64)1 << 63 : 0;  // which makes their order that of the bits
+    u64 low = column[(i64)order[begin] * d] ^ flip, sum = 0;
+    for (int p = begin + 1; p < end; ++p) low = min(low, column[(i64)order[p] * d] ^ flip);
+    for (int p = begin; p < end; ++p) sum += (column[(i64)order[p] * d] ^ flip) - low;
+    const double smallest = is_signed ? (double)(i64)(low ^ flip) : (double)low;
+    centers[id] = smallest + (double)sum / (end - begin);
+}
+
 // apart: how far every record is from the mean of its group, group after group.
 //   mapping  one thread per (group, column)
 //   memory   z [n][d], order [n] and starts [groups] are read; away [n][d] written

@@ -15,7 +15,7 @@ from mag._backends.cuda.columns import TOO_SMALL, UNSORTED, Columns
 from mag._backends.cuda.launch import Device, label, verify
 from mag._backends.cuda.lines import Lines
 from mag._backends.cuda.sort import TILE
-from mag._backends.cuda.totals import squares_within
+from mag._backends.cuda.totals import integer_means, squares_within
 from mag.methods.orders import consecutive
 from tests import test_cuda_columns, test_cuda_records, test_cuda_sort
 from tests.cuda import runs
@@ -121,6 +121,8 @@ EDITS = [
     ("totals.cu", "squared ? row[i] * row[i] : row[i]", "squared ? row[i] : row[i]"),
     ("totals.cu", "1, m.size - 1);\n    const double mean = (first", "1, m.size - 2);\n    const double mean = (first"),
     ("totals.cu", "m.at(i) - first - mean;", "m.at(i) - (first + mean);"),
+    ("totals.cu", "is_signed ? (u64)1 << 63 : 0;", "is_signed ? (u64)1 << 62 : 0;"),
+    ("totals.cu", "for (int p = begin; p < end; ++p) sum +=", "for (int p = begin; p < end - 1; ++p) sum +="),
     ("totals.cu", "> MAG_HUGE ?", "> 1e300 * MAG_HUGE ?"),
     # parts that are divided by another direction, or into others
     ("halving.cu", "high = max(high, column", "high = max(low, column"),
@@ -260,6 +262,8 @@ def records_alike(device):
         found = mag.multivariate(runs.live(X), 150, method="projection", n_projections=2)
         same = found.cost == expected.cost and np.array_equal(found.masked, expected.masked)
     order, starts = np.arange(5, dtype=np.int32), np.array([0, 3], np.int32)
+    whole = np.array([[-5], [7], [1], [2], [-1]])
+    same = same and np.array_equal(integer_means(device, whole, order, starts), [[1.0], [0.5]])
     for z in np.random.default_rng(0).normal(size=(9, 5, 1)):
         away = z - np.repeat(z[starts], [3, 2], axis=0)
         away -= np.repeat(np.add.reduceat(away, starts, axis=0) / [[3], [2]], [3, 2], axis=0)

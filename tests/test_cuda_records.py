@@ -114,6 +114,27 @@ def test_tables_on_the_device_do_not_cross_the_bus(ordered):
         assert device.xp.down == 16
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64, np.bool_, np.float32])
+def test_tables_of_every_type_stay_there(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (150, 3)) if dtype == np.bool_ else rng.integers(0, 120, (150, 3)) * (1.0 + rng.random())
+    X = (X - (60 if np.dtype(dtype).kind == "i" else 0)).astype(dtype)
+    if X.itemsize == 8 and X.dtype.kind != "f":  # distances beyond float64, and once beyond 64 bits if summed
+        X[:2, 0], X[2:4, 1] = np.iinfo(dtype).max, np.iinfo(dtype).min
+        X[4, 2] = 2**55
+    device = stand_in()
+    options = {"method": "projection", "n_projections": 5, "return_scores": True}
+    for k in (3, 20):
+        expected = mag.multivariate(X, k, **options)
+        there = device.xp.empty(X.shape, dtype)
+        there[:] = X
+        with on_stand_in(device):
+            found = mag.multivariate(there, k, **options)
+            assert type(found) is not mag.RecordGrouping
+            same_record_groupings(found, expected)
+            assert found.masked.dtype == expected.masked.dtype
+
+
 def same_record_groupings(found, expected):
     for name in ("labels", "sizes", "representatives", "masked", "cost", "information_loss", "n_groups", "method"):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name

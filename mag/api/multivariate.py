@@ -311,7 +311,7 @@ def multivariate(
 def _stays(engine: DeviceBackend, X: Any, k: Any, name: str, options: MethodOptions) -> bool:
     """Whether records that are on a device are grouped without a copy of them for the host."""
     fits = METHODS[name].resident if name in METHODS else None
-    if fits is None or X.ndim != 2 or X.dtype.kind != "f" or options.get("integer") or not isinstance(k, int):
+    if fits is None or X.ndim != 2 or X.dtype.kind not in "biuf" or options.get("integer") or not isinstance(k, int):
         return False
     n, d = X.shape
     return n >= 2 * k > 2 and d > 1 and fits(engine, n, d, k)

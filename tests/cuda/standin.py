@@ -14,8 +14,9 @@ from tests.cuda.host import HostModule
 class StandIn:
     """Has the names of NumPy, and those of CuPy that the backend uses; `has` bytes of memory, or any number.
 
-    `log` lists what happens on streams: ("record" or "wait", stream); `held` the streams that wait for another.  `limit`
-    is that of the pool, and `own_allocator` takes memory where the pool cannot see it.  `up` and `down` count bytes that go to the device and come back.
+    `log` lists what happens on streams: ("record" or "wait", stream); `held` the streams that wait for another.
+    `limit` is that of the pool, and `own_allocator` takes memory where the pool cannot see it.  `up` and `down` count
+    bytes that go to the device and come back.
     """
 
     def __init__(self, *, has=None, limit=0, own_allocator=False):

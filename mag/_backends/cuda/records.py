@@ -9,8 +9,10 @@ import numpy as np
 
 from mag._backends.cuda.launch import Device
 from mag._backends.cuda.results import FromHost, on_device, restore
-from mag._backends.cuda.totals import group_means, squares_within, total_of
+from mag._backends.cuda.totals import group_means, integer_means, squares_within, sums_fit, total_of
 from mag._backends.protocol import Home
+from mag._compiled.groups import record_means
+from mag._lib.arrays import tell_of_bytes
 from mag.results import RecordGrouping, published
 
 
@@ -68,7 +70,14 @@ class DeviceRecordGrouping(RecordGrouping):
 
     @on_device
     def _device_representatives(self) -> Any:
-        return published(group_means(self._device, self._x, *self._cut), self._dtype)
+        device, x = self._device, self._x
+        if x.dtype.kind == "f":
+            return published(group_means(device, x, *self._cut), self._dtype)
+        if sums_fit(device, x, int(self._sizes.max())):
+            return published(integer_means(device, x, *self._cut), self._dtype)
+        tell_of_bytes("X, {:.0f} MB of integers whose sums 64 bits cannot hold, is copied", x.nbytes)
+        means = record_means(device.host(x)[self._order], self._starts, self._sizes)
+        return device.xp.asarray(published(means, self._dtype))
 
     @on_device
     def _representatives(self) -> np.ndarray:

@@ -23,6 +23,22 @@ def group_means(device: Device, x: Any, order: Any, starts: Any) -> Any:
     return centers
 
 
+def integer_means(device: Device, x: Any, order: Any, starts: Any) -> Any:
+    """The same of integers, whose distances from the smallest 64 bits can sum up; see `sums_fit`."""
+    (n, d), groups, signed = x.shape, starts.size, x.dtype.kind == "i"
+    words = device.xp.ascontiguousarray(x.astype(np.int64 if signed else np.uint64, copy=False).view(np.uint64))
+    centers = device.empty(groups, d, dtype=np.float64)
+    given = words, np.int32(signed), order, starts, np.int32(groups), np.int32(n), np.int32(d), centers
+    device.launch("totals", "integer_means", groups * d, 128, given)
+    return centers
+
+
+def sums_fit(device: Device, x: Any, most: int) -> bool:
+    """Whether 64 bits hold the sum of `most` distances of integers."""
+    low, high = (device.host(extreme).tolist() for extreme in (x.min(axis=0), x.max(axis=0)))
+    return max(b - a for a, b in zip(low, high, strict=True)) * most < 2**64
+
+
 def squares_within(device: Device, z: Any, order: Any, starts: Any) -> float:
     """The sum of squared distances of all records to the means of their groups."""
     (n, d), groups = z.shape, starts.size
