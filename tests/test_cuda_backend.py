@@ -327,10 +327,12 @@ def test_a_device_scores_projections_like_the_cpu(cupy, n, d, k, ordered):
     found, expected = mag.multivariate(cupy.asarray(X), k, **options), mag.multivariate(X, k, **options)
     assert np.array_equal(found.details["scores"].get(), expected.details["scores"])
     assert np.array_equal(found.labels.get(), expected.labels)
+    assert np.array_equal(found.masked.get(), expected.masked)
+    assert found.information_loss == expected.information_loss
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "ona_star"])
+@pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "mona_2d", "mondrian", "mondrian_v", "ona_star"])
 @pytest.mark.parametrize(("n", "d", "k"), [(10_000, 4, 3), (4000, 12, 40)])
 def test_a_device_finds_the_groups_of_records_of_the_cpu(cupy, method, n, d, k):
     X = test_cuda_records.table(n, d).round(2)

@@ -74,8 +74,8 @@ def on_stand_in(device):
         yield
 
 
-def sent(device, X):
-    there = device.xp.empty(X.shape)
+def sent(device, X, turned=False):
+    there = device.xp.empty(X.shape[::-1]).T if turned else device.xp.empty(X.shape)
     there[:] = X
     return there
 
@@ -88,8 +88,8 @@ def test_results_of_tables_on_the_device_are_those_of_the_cpu(n, d, k, ordered, 
     X[:, 1] = 7.0
     options = {"n_projections": 30, "ordered": ordered, "standardize": standardize, "return_scores": True}
     expected = mag.multivariate(X, k, method="projection", **options)
-    with on_stand_in(device):
-        found = mag.multivariate(sent(device, X), k, method="projection", **options)
+    with on_stand_in(device), mock.patch.object(cuda.Lines, "width", 4):
+        found = mag.multivariate(sent(device, X, turned=ordered), k, method="projection", **options)
         same_record_groupings(found, expected)
         pickled = pickle.loads(pickle.dumps(found))
         assert type(pickled) is mag.RecordGrouping

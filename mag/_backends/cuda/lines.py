@@ -90,19 +90,33 @@ class Lines:
 
     def labels_in_orders(self, directions: np.ndarray) -> np.ndarray:
         """Labels of the best groups of records that are consecutive on one of the lines; of equals, on the first."""
-        device, xp, n, m = self.device, self.device.xp, len(self.rows), len(directions)
-        order, flags, k = device.empty(m, n), xp.zeros(m, np.int32), self.problem.k
+        width, least = self.width, np.inf
+        kept: tuple[Any, ...] = ()
+        for first in range(0, len(directions), width):
+            order, sizes, costs = self._best_on(directions[first : first + width])
+            if costs.min() < least:
+                row = int(np.argmin(costs))
+                least, kept = float(costs[row]), (order[row : row + 1].copy(), sizes[row : row + 1].copy())
+        return self._labels_of(*kept)
+
+    def _best_on(self, directions: np.ndarray) -> tuple[Any, Any, np.ndarray]:
+        """The order of records on each line, the sizes of last groups in it, and what all groups cost."""
+        device, n, m = self.device, len(self.rows), len(directions)
+        order, flags = device.empty(m, n), device.xp.zeros(m, np.int32)
         sort(device, self._projected(self.columns, directions), order, flags)
         sizes, costs = self._solved_in(order)
         if device.host(flags).any():
             raise RuntimeError(f"The device's sort gave an order that is none; {REPORT}")
-        best = int(np.argmin(device.host(costs)))
-        row = slice(best, best + 1)
+        return order, sizes, device.host(costs)
+
+    def _labels_of(self, order: Any, sizes: Any) -> np.ndarray:
+        """The label of every record, whose last groups in this order have these sizes."""
+        device, xp, n, k = self.device, self.device.xp, len(self.rows), self.problem.k
         ends, starts, flags = xp.full(1, n, np.int32), device.empty(1, n // k), xp.zeros(1, np.int32)
-        traced = trace(device, Solved(sizes[row], None, None, None), ends, k)
+        traced = trace(device, Solved(sizes, None, None, None), ends, k)
         cut(device, traced, starts)
         labels, unknown = device.empty(1, n), xp.zeros(1, np.float64)
-        label(device, starts, traced.groups, order[row], unknown, unknown, 0.0, labels, flags)
+        label(device, starts, traced.groups, order, unknown, unknown, 0.0, labels, flags)
         verify(device, labels, traced.groups, k, xp.zeros((1, n // k), np.int32), flags)
         if device.host(flags).any():
             raise group_below(k)

@@ -16,7 +16,7 @@ def total_of(device: Device, x: Any, *, squared: bool = False) -> float:
 
 def group_means(device: Device, x: Any, order: Any, starts: Any) -> Any:
     """The means of groups of records, (groups, d); order[starts[g]:starts[g + 1]] is a group."""
-    (n, d), groups = x.shape, starts.size
+    (n, d), groups, x = x.shape, starts.size, device.xp.ascontiguousarray(x)
     centers = device.empty(groups, d, dtype=np.float64)
     given = x, order, starts, np.int32(groups), np.int32(n), np.int32(d), centers
     device.launch("totals", "means", groups * d, 128, given)
