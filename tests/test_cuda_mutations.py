@@ -48,8 +48,8 @@ EDITS = [
     ("narrow.cu", "entry[m * stride] = F[m];", "entry[m] = F[m];"),
     (
         "narrow.cu",
-        "sizes + col * stride, bases + (i64)col * panels,\n               entry",
-        "sizes + col * n, bases + (i64)col * panels,\n               entry",
+        "own, F, sizes + col * stride,\n               bases",
+        "own, F, sizes + col * n,\n               bases",
     ),
     ("block.cu", "3 * k + 16};", "3 * k};"),
     ("labels.cu", "labels[col * n + order[col * n + i]]", "labels[col * n + order[i]]"),
