@@ -20,6 +20,7 @@ from mag._backends import cuda
 from mag._lib.progress import Progress
 from mag.methods.mdav import run as mdav_run
 from mag.methods.mondrian.halving import VARIANCE, parts_of
+from mag.methods.orders.consecutive import best_in_orders
 
 COUNTED = 20_000  # records of which MDAV's lists are counted
 
@@ -54,6 +55,14 @@ def projections_on_cpu(n: int, d: int, k: int) -> float:
 
     run(1)()
     return 1e9 * (core_time(run(9)) - core_time(run(1))) / (8 * n)
+
+
+def orders_on_cpu(n: int, d: int, k: int) -> float:
+    """Nanoseconds per order and record of one core."""
+    X = np.random.default_rng(7).normal(size=(n, d))
+    order = np.argsort(X[:, 0])
+    best_in_orders(X[:50], [np.arange(50)], k, None)
+    return 1e9 * core_time(lambda: best_in_orders(X, [order], k, None)) / n
 
 
 def mdav_on_cpu(n: int, d: int, k: int) -> tuple[dict[str, float], float]:
@@ -98,6 +107,8 @@ def model(cols: int, n: int) -> None:
     show("Model: one column on an A100, per value", _gpu_model.one_column())
     on_cpu = projections_on_cpu(n, 20, 5)
     show(f"Model: 500 directions of {n} × 20 records, k = 5", _gpu_model.projections(500, n, 20, 5, on_cpu))
+    rows = _gpu_model.orders(8, n, 20, 5, orders_on_cpu(n, 20, 5))
+    show(f"Model: the orders of 8 lines, {n} × 20 records, k = 5", rows)
     counted, seconds = mdav_on_cpu(COUNTED, 10, 10)
     rows = [row for many in (10**4, 10**5, 10**6) for row in _gpu_model.lists(many, 10, 10, counted, seconds)]
     show(f"Model: MDAV, n × 10 records, k = 10, lists counted at n = {COUNTED}", rows)
