@@ -141,7 +141,8 @@ def test_the_rule_of_the_hybrid_way():
     assert not host_is_sooner(device, 500, 100_000, 100)  # many columns keep the device busy
     many = on("forward", hybrid=True, lanes=28_000, threads=32, shared=163 << 10)
     assert not host_is_sooner(many, 500, 100_000, 100)
-    assert host_is_sooner(many, 500, 100_000, 1000)  # one warp's lines fill the shared memory of a multiprocessor
+    assert not host_is_sooner(many, 500, 100_000, 1000)  # two warps' lines fit a multiprocessor
+    assert host_is_sooner(many, 500, 100_000, 1500)  # one warp's lines fill its shared memory
     assert not host_is_sooner(device, 1, 10_000_000, 3)  # one long column is cut into chunks
 
 
