@@ -1,8 +1,8 @@
 """What the CUDA backend should cost, from counts: bytes, operations, launches, the bus.  No device was measured.
 
 Assumed: memory at SHARE of its peak, as scattered writes reach at best; float64 without fused operations; a thread that
-waits for itself STEP cycles an operation, a warp SEARCH cycles a search of four columns; LAUNCH seconds a launch, TRIP
-seconds a wait for the device; BUS bytes per second to and from the host.
+waits for itself STEP cycles an operation, a warp SEARCH cycles a search of four columns and FOLLOW the sizes of one
+end; LAUNCH seconds a launch, TRIP seconds a wait for the device; BUS bytes per second to and from the host.
 """
 
 from mag._backends.cuda.launch import (
@@ -27,6 +27,7 @@ DEVICES = {
 SHARE = 0.6
 SEARCH = 400
 STEP = 6
+FOLLOW = 150
 LAUNCH, TRIP, BUS = 5e-6, 20e-6, 20e9
 PASSES = 8  # of float64
 # transpose; keys, passes, lift, place; solve; walk to spread; cut; label, count
@@ -133,15 +134,38 @@ def projections(m: int, n: int, d: int, k: int, on_cpu: float) -> list[dict]:
     rows = []
     for name, device in DEVICES.items():
         own = sum(steps.values()) * m * n / (SHARE * device["memory"])  # squares read records from the second cache
-        bus = {"up": 8 * n * d + 8 * m * d, "down": 12 * m + 4 * n}
+        bus = {"up": 8 * n * d + 8 * m * d, "down": 12 * m + 4 * n + 8 * d * d}
         rows.append(
             {
                 "device": name,
                 "bytes/value": sum(steps.values()) + sum(bytes_per_value(k)[step] for step in GROUPING[1:]),
                 "bus up, MB": bus["up"] / 1e6,
+                "of a table there": 8 * m * d / 1e6,
                 "bus down, MB": bus["down"] / 1e6,
                 "call ms": 1e3 * (columns_time(device, m, n, k, GROUPING[1:]) + own + sum(bus.values()) / BUS),
                 "16 cores ms": 1e-6 * on_cpu * m * n / 16,
+            }
+        )
+    return rows
+
+
+def orders(m: int, n: int, d: int, k: int, on_cpu: float) -> list[dict]:
+    """The best groups in the orders of m lines; `on_cpu` are nanoseconds per order and record of one core.
+
+    A group reads its first record, and its sums, d numbers of two kinds, are read and written; a warp takes FOLLOW
+    cycles to compare the sizes of one end.
+    """
+    rows, moved = [], (2 * k - 2) * (8 * d + 4 * 8 * d) + 16 * k
+    for name, device in DEVICES.items():
+        costs, follow = moved * m * n / (SHARE * device["memory"]), n * FOLLOW / device["clock"]
+        rows.append(
+            {
+                "device": name,
+                "bytes/value": moved,
+                "costs ms": 1e3 * costs,
+                "follow ms": 1e3 * follow,
+                "call ms": 1e3 * (costs + follow) + 1e3 * sort_bytes() * m * n / (SHARE * device["memory"]),
+                "one core ms": 1e-6 * on_cpu * m * n,  # which looks at one order after the other
             }
         )
     return rows
@@ -169,6 +193,34 @@ def lists(n: int, d: int, k: int, counted: dict[str, float], on_cpu: float) -> l
                 "bus down, MB": bus["down"] / 1e6,
                 "call s": time + launches * LAUNCH + waits * TRIP + sum(bus.values()) / BUS,
                 "16 cores s": on_cpu * n * n / 16,
+            }
+        )
+    return rows
+
+
+def halving(n: int, d: int, k: int, on_cpu: float) -> list[dict]:
+    """Mondrian by variances; `on_cpu` are nanoseconds per record and level of one core.
+
+    The sums of a part are added up in the CPU's order, by a thread per column: it waits for itself, longest at first.
+    """
+    levels = max(1, (n // (2 * k)).bit_length())
+    moved = 16 * d + 16 * d + (8 * d + 4 + 8) + sort_bytes(8) + sort_bytes(4) + 16
+    launches = levels * (5 + (1 + 3 * 8 - 2 + 2) + (1 + 3 * 4 - 1 + 1) + 3)
+    rows = []
+    for name, device in DEVICES.items():
+        waiting = 2 * n * 2 * STEP / device["clock"]
+        bus = 8 * n * d + 4 * n + 8 * n / k
+        rows.append(
+            {
+                "device": name,
+                "n": n,
+                "levels": levels,
+                "bytes/value": moved * levels,
+                "launches": launches,
+                "bus, MB": bus / 1e6,
+                "call ms": 1e3 * (moved * levels * n / (SHARE * device["memory"]) + waiting + bus / BUS)
+                + 1e3 * launches * LAUNCH,
+                "16 cores ms": 1e-6 * on_cpu * n * levels / 16,
             }
         )
     return rows

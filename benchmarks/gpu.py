@@ -17,7 +17,10 @@ from benchmarks import _gpu_model
 from benchmarks._gpu_model import bytes_per_value
 from benchmarks._measure import best, machine, save, show
 from mag._backends import cuda
+from mag._lib.progress import Progress
 from mag.methods.mdav import run as mdav_run
+from mag.methods.mondrian.halving import VARIANCE, parts_of
+from mag.methods.orders.consecutive import best_in_orders
 
 COUNTED = 20_000  # records of which MDAV's lists are counted
 
@@ -54,6 +57,14 @@ def projections_on_cpu(n: int, d: int, k: int) -> float:
     return 1e9 * (core_time(run(9)) - core_time(run(1))) / (8 * n)
 
 
+def orders_on_cpu(n: int, d: int, k: int) -> float:
+    """Nanoseconds per order and record of one core."""
+    X = np.random.default_rng(7).normal(size=(n, d))
+    order = np.argsort(X[:, 0])
+    best_in_orders(X[:50], [np.arange(50)], k, None)
+    return 1e9 * core_time(lambda: best_in_orders(X, [order], k, None)) / n
+
+
 def mdav_on_cpu(n: int, d: int, k: int) -> tuple[dict[str, float], float]:
     """Lists, launches and waits per record, and seconds of one core per n²."""
     X, counts = np.random.default_rng(7).normal(size=(n, d)), {"near": 0, "far": 0, "launches": 0, "waits": 0}
@@ -79,6 +90,14 @@ def mdav_on_cpu(n: int, d: int, k: int) -> tuple[dict[str, float], float]:
     return {name: count / n for name, count in counts.items()}, took / n**2
 
 
+def halving_on_cpu(n: int, d: int, k: int) -> float:
+    """Nanoseconds per record and level of one core."""
+    X = np.random.default_rng(7).normal(size=(n, d))
+    mag.multivariate(X[:500], k, method="mondrian_v")
+    took = core_time(lambda: parts_of(X, k, 2 * k, VARIANCE, 1, Progress()))
+    return 1e9 * took / (n * (n // (2 * k)).bit_length())
+
+
 def model(cols: int, n: int) -> None:
     """Print what the model predicts, beside 16 cores like those of this machine."""
     print(_gpu_model.__doc__)
@@ -88,9 +107,14 @@ def model(cols: int, n: int) -> None:
     show("Model: one column on an A100, per value", _gpu_model.one_column())
     on_cpu = projections_on_cpu(n, 20, 5)
     show(f"Model: 500 directions of {n} × 20 records, k = 5", _gpu_model.projections(500, n, 20, 5, on_cpu))
+    rows = _gpu_model.orders(8, n, 20, 5, orders_on_cpu(n, 20, 5))
+    show(f"Model: the orders of 8 lines, {n} × 20 records, k = 5", rows)
     counted, seconds = mdav_on_cpu(COUNTED, 10, 10)
     rows = [row for many in (10**4, 10**5, 10**6) for row in _gpu_model.lists(many, 10, 10, counted, seconds)]
     show(f"Model: MDAV, n × 10 records, k = 10, lists counted at n = {COUNTED}", rows)
+    on_cpu = halving_on_cpu(n, 10, 10)
+    rows = [row for many in (10**3, 10**4, 10**5, 10**6) for row in _gpu_model.halving(many, 10, 10, on_cpu)]
+    show("Model: Mondrian by variances, n × 10 records, k = 10", rows)
 
 
 def measured(cols: int, n: int, k: int) -> list[dict]:

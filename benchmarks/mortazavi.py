@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks._data import published, table
 from benchmarks._measure import machine, save, show
+from mag._backends import cpu
 from mag._lib.progress import Progress
 from mag.methods.orders import npn, projection, tsp, zscore
 from mag.methods.orders.consecutive import IntegerColumns, best_in_orders
@@ -18,7 +19,8 @@ NAMES = {"Tarragona": "tarragona", "census": "census", "EIA": "eia"}
 
 def by_principal_component(Z: np.ndarray) -> np.ndarray:
     """Records in the order of the first principal component."""
-    return np.argsort(projection.project(np.ascontiguousarray(Z.T), projection.principal(Z)), kind="stable")
+    lines = projection.lines_of(Z, 2, cpu, 1)
+    return next(lines.orders([projection.principal(lines, *Z.shape)]))
 
 
 def tours(Z: np.ndarray) -> list[np.ndarray]:

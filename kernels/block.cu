@@ -9,6 +9,7 @@
 
 #include "common.cuh"
 #include "costs.cuh"
+#include "frame.cuh"
 
 typedef MAG_SIZE size_type;  // u8 or u16
 enum { LANES = 32, WIDTH = MAG_WIDTH, SIZES = LANES / WIDTH, LONG = MAG_LONG, DEPTH = 32 };
@@ -16,13 +17,13 @@ enum { LANES = 32, WIDTH = MAG_WIDTH, SIZES = LANES / WIDTH, LONG = MAG_LONG, DE
 // Lines of one column of data, in shared memory (MAG_SHARED) or in scratch memory where k is too large for that.
 // Positions count from b: rows are negative, columns of the block are 0 .. k-1.
 struct Lines {
-    real* F;     // a ring of 3k: column i stands at i mod 3k
+    real* F;     // a ring of 2k: column i stands at i mod 2k; the columns of a block replace rows that G holds
     real* G;     // F + left, of rows; G[0] would be that of b
     real* sums;  // a line of `length` per term; sums[0] is the total at b, 0
     int k, length;
 };
 
-// The lines take 5k + terms·(3k + 16) numbers.
+// The lines take 4k + terms·(3k + 16) numbers.
 DEVICE Lines lines_of(real* scratch, i64 scratch_length, int k)
 {
 #if MAG_SHARED
@@ -31,26 +32,9 @@ DEVICE Lines lines_of(real* scratch, i64 scratch_length, int k)
 #else
     real* memory = scratch + blockIdx.x * scratch_length;
 #endif
-    const Lines lines = {memory, memory + 5 * k, memory + 7 * k + 8, k, 3 * k + 16};
+    const Lines lines = {memory, memory + 4 * k, memory + 6 * k + 8, k, 3 * k + 16};
     return lines;
 }
-
-// The frame of a block.
-struct Block {
-    const double* x;
-    int scale, n, b;
-    double center;
-    const real* sums;  // at position 0
-    const real* inverse;
-    int length;
-    DEVICE real value(int i) const
-    {
-        const int l = min(max(b + i, 0), n - 1);
-        return (real)(scaled(x[l], scale) - center);
-    }
-    DEVICE real total(int t, int i) const { return sums[t * length + i]; }
-    DEVICE real reciprocal(int size) const { return inverse[size]; }
-};
 
 struct Found {
     real value;
@@ -86,11 +70,11 @@ DEVICE real least_of(real mine)
 DEVICE int in_ring(int slot, int position, int k)
 {
     const int place = slot + position;
-    return place < 0 ? place + 3 * k : place >= 3 * k ? place - 3 * k : place;
+    return place < 0 ? place + 2 * k : place >= 2 * k ? place - 2 * k : place;
 }
 
 // Sums from the anchor, four values at a time: every quad by itself, then from quad to quad, then both together.
-DEVICE void add_up(const Block& f, real* sums, int low, int columns)
+DEVICE void add_up(const Frame& f, real* sums, int low, int columns)
 {
     const int lane = threadIdx.x, length = f.length;
     const int before = (-low + 3) / 4, after = (columns + 3) / 4;  // quads
@@ -143,7 +127,7 @@ DEVICE void add_up(const Block& f, real* sums, int low, int columns)
 }
 
 // The best row of one column among first .. last, the last of equals.
-DEVICE int best_row(const Block& f, const real* G, int column, int first, int last)
+DEVICE int best_row(const Frame& f, const real* G, int column, int first, int last)
 {
     Found mine = {(real)infinite(), 0x7fffffff};
     for (int i = first + threadIdx.x; i <= last; i += LANES) {
@@ -158,7 +142,7 @@ DEVICE int best_row(const Block& f, const real* G, int column, int first, int la
 }
 
 // WIDTH columns from c on: lane & 3 is the column, lane >> 2 one of SIZES sizes.  `bottom` is the first row of the block.
-DEVICE Found search(const Block& f, const real* G, int c, int smallest, int largest, int bottom, int k)
+DEVICE Found search(const Frame& f, const real* G, int c, int smallest, int largest, int bottom, int k)
 {
     const int j = c + (threadIdx.x & (WIDTH - 1));
     int rounds = (largest - smallest + 4) >> 2;  // the CPU looks at sizes four at a time, also beyond the largest
@@ -180,7 +164,7 @@ DEVICE Found search(const Block& f, const real* G, int c, int smallest, int larg
 }
 
 // F and sizes of the block's columns, whose best rows are at `low` or later; returns the best row of the last column.
-DEVICE int search_columns(const Block& f, const Lines& lines, int* stack, int slot, int low, int columns,
+DEVICE int search_columns(const Frame& f, const Lines& lines, int* stack, int slot, int low, int columns,
                           size_type* sizes, bool mine)
 {
     const int k = lines.k, bottom = low, lane = threadIdx.x;
@@ -231,7 +215,7 @@ DEVICE int search_columns(const Block& f, const Lines& lines, int* stack, int sl
 
 // One column of data, or a chunk of it.
 struct Run {
-    const double* x;
+    const double *x, *w;
     int scale, n, k;
     size_type* sizes;
     real *bases, *entry, *leave;
@@ -266,20 +250,20 @@ DEVICE real restart(const Lines& lines, int slot, int low)
 DEVICE void run_blocks(const Run& run, const Lines& lines, int* stack, int first, int last, int own, int low)
 {
     const int k = run.k, whole = k - k % WIDTH, lane = threadIdx.x;
-    int slot = (k + first * whole) % (3 * k);
+    int slot = (k + first * whole) % (2 * k);
     for (int block = first; block < last; ++block) {
         const int b = k + block * whole, columns = min(whole, run.n + 1 - b);
         const bool mine = block >= own;
         if (block == own) store_state(lines, slot, low, run.entry);
-        const Block f = {run.x, run.scale,  run.n,       b, scaled(run.x[b - 1], run.scale),
-                         lines.sums, run.inverse, lines.length};
+        const double center = scaled(run.x[b - 1], run.scale);
+        const Frame f = {run.x, run.w, run.scale, run.n, b, center, lines.sums, run.inverse, lines.length};
         add_up(f, lines.sums, low, columns);
         for (int p = low + lane; p < 0; p += LANES) lines.G[p] = lines.F[in_ring(slot, p, k)] + Cost::left(f, p);
         __syncwarp();
         low = search_columns(f, lines, stack, slot, low, columns, run.sizes, mine);
         __syncwarp();
         low = max(low - columns, 1 - 2 * k);
-        slot = (b + columns) % (3 * k);
+        slot = (b + columns) % (2 * k);
         if (b + columns <= run.n) {
             const real base = restart(lines, slot, low);
             if (mine && lane == 0) run.bases[block + 1] = base;
@@ -290,20 +274,21 @@ DEVICE void run_blocks(const Run& run, const Lines& lines, int* stack, int first
 
 // block: sizes of all columns, chunk by chunk.
 //   mapping  one thread block of 32 lanes per (column of data, chunk); blockIdx.x = chunk · cols + column
-//   memory   x [cols][n], scale [cols] and inverse [2k] are read; sizes [cols][stride] and bases [cols][blocks] written;
+//   memory   x and w [cols][n], scale [cols] and inverse [2k] are read; sizes [cols][stride] and bases [cols][blocks] written;
 //            entry, leave [cols][chunks][2k]: the state of a chunk where it begins and where it ends;
-//            5k + terms·(3k + 16) numbers of shared memory, or of scratch memory per thread block
+//            4k + terms·(3k + 16) numbers of shared memory, or of scratch memory per thread block
 extern "C" __global__ void __launch_bounds__(32, 1)
-block(const double* __restrict__ x, const int* __restrict__ scale, const real* __restrict__ inverse, int n, int k,
-      int cols, int chunks, int length, int warm, size_type* __restrict__ sizes, i64 stride, real* __restrict__ bases,
-      real* __restrict__ entry, real* __restrict__ leave, real* __restrict__ scratch, i64 scratch_length)
+block(const double* __restrict__ x, const double* __restrict__ w, const int* __restrict__ scale,
+      const real* __restrict__ inverse, int n, int k, int cols, int chunks, int length, int warm,
+      size_type* __restrict__ sizes, i64 stride, real* __restrict__ bases, real* __restrict__ entry,
+      real* __restrict__ leave, real* __restrict__ scratch, i64 scratch_length)
 {
     __shared__ int stack[4 * DEPTH];
     const Lines lines = lines_of(scratch, scratch_length, k);
     const int col = blockIdx.x % cols, chunk = blockIdx.x / cols, whole = k - k % WIDTH;
     const int blocks = (n + 1 - k + whole - 1) / whole, own = chunk * length, first = max(own - warm, 0);
-    const int zero = first * whole % (3 * k);  // where the forced cut stands, at b - k
-    for (int p = threadIdx.x; p < 3 * k; p += LANES) lines.F[p] = p == zero ? (real)0 : (real)infinite();
+    const int zero = first * whole % (2 * k);  // where the forced cut stands, at b - k
+    for (int p = threadIdx.x; p < 2 * k; p += LANES) lines.F[p] = p == zero ? (real)0 : (real)infinite();
     size_type* mine = sizes + col * stride;
     if (chunk == 0) {
         for (int j = threadIdx.x; j < k - 1; j += LANES) mine[j] = (size_type)k;  // no groups end here
@@ -311,8 +296,8 @@ block(const double* __restrict__ x, const int* __restrict__ scale, const real* _
     if (chunk == 0 && threadIdx.x == 0) bases[(i64)col * blocks] = 0;
     __syncwarp();
     const i64 state = ((i64)col * chunks + chunk) * 2 * k;
-    const Run run = {x + (i64)col * n,   scale[col],    n,      k, mine, bases + (i64)col * blocks, entry + state,
-                     leave + state, inverse};
+    const Run run = {x + (i64)col * n, w + (i64)col * n, scale[col], n, k, mine, bases + (i64)col * blocks,
+                     entry + state, leave + state, inverse};
     run_blocks(run, lines, stack, first, min(own + length, blocks), own, -k);
 }
 
@@ -320,10 +305,10 @@ block(const double* __restrict__ x, const int* __restrict__ scale, const real* _
 //   mapping  one thread block of 32 lanes per column of data
 //   memory   as `block`; redone [cols] counts the chunks
 extern "C" __global__ void __launch_bounds__(32, 1)
-block_repair(const double* __restrict__ x, const int* __restrict__ scale, const real* __restrict__ inverse, int n, int k,
-             int cols, int chunks, int length, size_type* __restrict__ sizes, i64 stride, real* __restrict__ bases,
-             real* __restrict__ entry, real* __restrict__ leave, real* __restrict__ scratch, i64 scratch_length,
-             int* __restrict__ redone)
+block_repair(const double* __restrict__ x, const double* __restrict__ w, const int* __restrict__ scale,
+             const real* __restrict__ inverse, int n, int k, int cols, int chunks, int length,
+             size_type* __restrict__ sizes, i64 stride, real* __restrict__ bases, real* __restrict__ entry,
+             real* __restrict__ leave, real* __restrict__ scratch, i64 scratch_length, int* __restrict__ redone)
 {
     __shared__ int stack[4 * DEPTH];
     const Lines lines = lines_of(scratch, scratch_length, k);
@@ -335,10 +320,11 @@ block_repair(const double* __restrict__ x, const int* __restrict__ scale, const 
         bool differs = false;
         for (int p = threadIdx.x; p < 2 * k; p += LANES) differs = differs || before[p] != entry[state + p];
         if (!__any_sync(ALL_LANES, differs)) continue;
-        const int own = chunk * length, b = k + own * whole, slot = b % (3 * k);
+        const int own = chunk * length, b = k + own * whole, slot = b % (2 * k);
         for (int p = threadIdx.x; p < 2 * k - 1; p += LANES) lines.F[in_ring(slot, p - 2 * k + 1, k)] = before[p];
         __syncwarp();
         const Run run = {x + (i64)col * n,
+                         w + (i64)col * n,
                          scale[col],
                          n,
                          k,

@@ -6,26 +6,14 @@
 
 #include "common.cuh"
 #include "costs.cuh"
-
-// The frame of a block; positions count from b.
-struct Frame {
-    const double* x;
-    int scale, n, b;
-    double center;
-    const real* sums;  // at position 0
-    const real* inverse;
-    int length;
-    DEVICE real value(int i) const { return (real)(scaled(x[b + i], scale) - center); }
-    DEVICE real total(int t, int i) const { return sums[t * length + i]; }
-    DEVICE real reciprocal(int size) const { return inverse[size]; }
-};
+#include "frame.cuh"
 
 // A line of 3k sums per term and block: row -2k+1 is its second.
 DEVICE Frame frame_of(const double* x, int scale, const real* inverse, int n, int k, i64 first, i64 t, real* sums)
 {
     const int b = (int)((first + t + 1) * k), length = 3 * k;
     const int anchor = min(b, n) - 1;  // blocks behind the end are not looked at
-    return {x, scale, n, b, scaled(x[anchor], scale), sums + t * Cost::terms * length + 2 * k, inverse, length};
+    return {x, x, scale, n, b, scaled(x[anchor], scale), sums + t * Cost::terms * length + 2 * k, inverse, length};
 }
 
 // The first row that a group of the block may start in: nothing but 0 before column 2k.

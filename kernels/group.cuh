@@ -98,6 +98,9 @@ struct Group {
     int size;
     double first, unit;  // groups so wide that sums could overflow are counted in a larger unit
     i64 origin;          // what integers were counted from
+    const double* weights = nullptr;  // of the column's records, read by some costs
+    const int* order = nullptr;       // the records of the group
+    DEVICE double weight(int i) const { return weights[order[i]]; }
     DEVICE double value(int i) const { return records ? x[records[i]] : x[i]; }
     DEVICE double at(int i) const { return unit == 1 ? value(i) - first : value(i) / unit - first / unit; }
     template <class Value> DEVICE double sum(const Value& value) const

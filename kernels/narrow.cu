@@ -17,17 +17,20 @@ enum { K = MAG_K, WINDOW = 2 * MAG_K - 1, PANEL = MAG_PANEL, QUAD = 4 };
 struct Column {
     const double (&x)[WINDOW];                       // x[m] is value j-1-m; x[0] is the anchor
     real (&sums)[Cost::terms + 1][WINDOW + 1];       // sums[t][L] is the total at position -L
+    const double* w;                                 // weights of the data, read by some costs
+    int j;
     DEVICE real value(int i) const { return (real)(x[-i - 1] - x[0]); }
+    DEVICE real weight(int i) const { return (real)w[max(j + i, 0)]; }
     DEVICE real total(int t, int i) const { return sums[t][-i]; }
     DEVICE real reciprocal(int size) const { return (real)1 / (real)size; }  // a constant once loops are unrolled
 };
 
 // F[m] is F of column j-1-m; on return F[0] is that of column j.  Returns the size of its last group.
-DEVICE int solve_column(const double (&x)[WINDOW], real (&F)[WINDOW])
+DEVICE int solve_column(const double (&x)[WINDOW], const double* w, int j, real (&F)[WINDOW])
 {
     real sums[Cost::terms + 1][WINDOW + 1], t[Cost::terms + 1], best = 0;
     int size = K;
-    const Column f = {x, sums};
+    const Column f = {x, sums, w, j};
     #pragma unroll
     for (int s = 0; s < Cost::terms; ++s) sums[s][0] = 0;
     #pragma unroll
@@ -57,9 +60,9 @@ DEVICE void push(double (&x)[WINDOW], double value)
 }
 
 // The panels first .. last-1, from state F on; sizes and bases are written from panel `own` on, where `entry` gets F.
-DEVICE void run_panels(const double* __restrict__ data, int scale, int n, int first, int last, int own,
-                       real (&F)[WINDOW], u8* __restrict__ sizes, real* __restrict__ bases, real* __restrict__ entry,
-                       i64 stride)
+DEVICE void run_panels(const double* __restrict__ data, const double* __restrict__ w, int scale, int n, int first,
+                       int last, int own, real (&F)[WINDOW], u8* __restrict__ sizes, real* __restrict__ bases,
+                       real* __restrict__ entry, i64 stride)
 {
     double x[WINDOW];
     #pragma unroll
@@ -80,13 +83,13 @@ DEVICE void run_panels(const double* __restrict__ data, int scale, int n, int fi
             #pragma unroll
             for (int q = 0; q < QUAD; ++q) {
                 push(x, next[q]);
-                found |= (unsigned)solve_column(x, F) << 8 * q;
+                found |= (unsigned)solve_column(x, w, l + q + 1, F) << 8 * q;
             }
             if (mine) *(unsigned*)(sizes + l) = found;  // rows of sizes are a multiple of four bytes
         }
         for (; l < end; ++l) {
             push(x, scaled(data[l], scale));
-            const int size = solve_column(x, F);
+            const int size = solve_column(x, w, l + 1, F);
             if (mine) sizes[l] = (u8)size;
         }
         real base = F[0];
@@ -100,11 +103,12 @@ DEVICE void run_panels(const double* __restrict__ data, int scale, int n, int fi
 
 // narrow: sizes of all columns, chunk by chunk.
 //   mapping  one thread per (column of data, chunk); neighboring threads have neighboring columns
-//   memory   x [cols][n] and scale [cols] are read; sizes [cols][stride] and bases [cols][panels] written;
+//   memory   x and w [cols][n] and scale [cols] are read; sizes [cols][stride] and bases [cols][panels] written;
 //            entry, leave [chunks][2k-1][cols]: the state of a chunk where it begins and where it ends
 extern "C" __global__ void __launch_bounds__(64, 1)
-narrow(const double* __restrict__ x, const int* __restrict__ scale, int n, int cols, int chunks, int length, int warm,
-       u8* __restrict__ sizes, i64 stride, real* __restrict__ bases, real* __restrict__ entry, real* __restrict__ leave)
+narrow(const double* __restrict__ x, const double* __restrict__ w, const int* __restrict__ scale, int n, int cols,
+       int chunks, int length, int warm, u8* __restrict__ sizes, i64 stride, real* __restrict__ bases,
+       real* __restrict__ entry, real* __restrict__ leave)
 {
     const i64 id = flat_thread();
     if (id >= (i64)cols * chunks) return;
@@ -114,8 +118,8 @@ narrow(const double* __restrict__ x, const int* __restrict__ scale, int n, int c
     #pragma unroll
     for (int m = 0; m < WINDOW; ++m) F[m] = m ? (real)infinite() : (real)0;  // a forced cut before the first panel
     const i64 place = (i64)chunk * WINDOW * cols + col;
-    run_panels(x + (i64)col * n, scale[col], n, first, last, own, F, sizes + col * stride, bases + (i64)col * panels,
-               entry + place, cols);
+    run_panels(x + (i64)col * n, w + (i64)col * n, scale[col], n, first, last, own, F, sizes + col * stride,
+               bases + (i64)col * panels, entry + place, cols);
     #pragma unroll
     for (int m = 0; m < WINDOW; ++m) leave[place + (i64)m * cols] = F[m];
 }
@@ -124,9 +128,9 @@ narrow(const double* __restrict__ x, const int* __restrict__ scale, int n, int c
 //   mapping  one thread per column of data
 //   memory   as `narrow`; redone [cols] counts the chunks
 extern "C" __global__ void __launch_bounds__(64, 1)
-narrow_repair(const double* __restrict__ x, const int* __restrict__ scale, int n, int cols, int chunks, int length,
-              u8* __restrict__ sizes, i64 stride, real* __restrict__ bases, real* __restrict__ entry,
-              real* __restrict__ leave, int* __restrict__ redone)
+narrow_repair(const double* __restrict__ x, const double* __restrict__ w, const int* __restrict__ scale, int n,
+              int cols, int chunks, int length, u8* __restrict__ sizes, i64 stride, real* __restrict__ bases,
+              real* __restrict__ entry, real* __restrict__ leave, int* __restrict__ redone)
 {
     const int col = (int)flat_thread(), panels = (n + PANEL - 1) / PANEL;
     if (col >= cols) return;
@@ -142,8 +146,8 @@ narrow_repair(const double* __restrict__ x, const int* __restrict__ scale, int n
         }
         if (same) continue;
         const int own = chunk * length, last = min(own + length, panels);
-        run_panels(x + (i64)col * n, scale[col], n, own, last, own, F, sizes + col * stride, bases + (i64)col * panels,
-                   entry + place, cols);
+        run_panels(x + (i64)col * n, w + (i64)col * n, scale[col], n, own, last, own, F, sizes + col * stride,
+                   bases + (i64)col * panels, entry + place, cols);
         #pragma unroll
         for (int m = 0; m < WINDOW; ++m) leave[place + (i64)m * cols] = F[m];
         ++count;

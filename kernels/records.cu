@@ -29,6 +29,19 @@ project(const double* __restrict__ X, const double* __restrict__ directions, int
         if (first + q < m) lines[(i64)(first + q) * n + i] = sums[q];
 }
 
+// gram: the products of all rows with each other, one value after the other.
+//   mapping  one thread per pair of rows
+//   memory   X [rows][n] is read; products [rows][rows] written
+extern "C" __global__ void __launch_bounds__(128, 1)
+gram(const double* __restrict__ X, int rows, int n, double* __restrict__ products)
+{
+    const i64 id = flat_thread(), a = id / rows, b = id % rows;
+    if (a >= rows || b < a) return;
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += X[a * n + i] * X[b * n + i];
+    products[id] = products[b * rows + a] = sum;
+}
+
 // rank: the records of every group in the order of their numbers, in which the CPU adds them up.
 //   mapping  one thread per (line, place in its order)
 //   memory   order, labels [m][n], starts [m][most] and groups [m] are read; ranked [m][n] written

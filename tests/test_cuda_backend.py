@@ -5,6 +5,7 @@ NumPy arrays and kernels compiled for the host stand for a device; the tests mar
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
 
@@ -21,6 +22,8 @@ from tests.cuda import far as standin
 from tests.cuda import runs
 from tests.cuda.runs import HOST, Resident, live
 from tests.hostile import integer_columns, real_columns
+
+WEIGHED = "solver 'block' and weights from 2**-63 to 2**63"
 
 
 @pytest.fixture
@@ -183,10 +186,19 @@ def test_values_that_are_not_finite_are_refused_when_the_result_is_asked_for(dev
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"weights": np.ones(9)}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
-        ({"group_penalty": 1.0}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
-        ({"max_groups": 2}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
-        ({"soft": 1.0}, "backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'."),
+        ({"weights": np.ones(9), "cost": "sae"}, "backend must be 'cpu' with weights and cost 'sae'; got 'cuda'."),
+        (
+            {"weights": np.arange(9.0)},
+            "backend must be 'cpu' with weights, unless for " + WEIGHED + "; got 'cuda'.",
+        ),
+        (
+            {"weights": np.ones(9), "solver": "staggered"},
+            "backend must be 'cpu' with weights, unless for " + WEIGHED + "; got 'cuda'.",
+        ),
+        ({"group_penalty": 1.0}, "backend must be 'cpu' with group_penalty, max_groups or soft; got 'cuda'."),
+        ({"group_penalty": 0.0}, "backend must be 'cpu' with group_penalty, max_groups or soft; got 'cuda'."),
+        ({"max_groups": 2}, "backend must be 'cpu' with group_penalty, max_groups or soft; got 'cuda'."),
+        ({"soft": 1.0}, "backend must be 'cpu' with group_penalty, max_groups or soft; got 'cuda'."),
         ({"solver": "wilber"}, "solver must be 'auto', 'block' or 'staggered' with backend 'cuda'; got 'wilber'."),
         (
             {"cost": mag.Cost("mine", group=lambda x, i, j: 1.0 * (j - i), concave=True, splitting=True)},
@@ -196,7 +208,7 @@ def test_values_that_are_not_finite_are_refused_when_the_result_is_asked_for(dev
 )
 def test_what_is_for_the_cpu_alone_is_refused_in_one_sentence(device, monkeypatch, options, sentence):
     monkeypatch.setattr(type(HOST), "host", staticmethod(lambda array: pytest.fail("copied")))
-    exactly = "^" + sentence.replace(".", r"\.") + "$"
+    exactly = "^" + re.escape(sentence) + "$"
     for x in (np.arange(9.0), live(np.arange(9.0))):
         with pytest.raises(ValueError, match=exactly):
             mag.univariate(x, 2, backend="cuda", **options)
@@ -204,7 +216,7 @@ def test_what_is_for_the_cpu_alone_is_refused_in_one_sentence(device, monkeypatc
             mag.columns(x[:, None], 2, backend="cuda", **options)
 
 
-@pytest.mark.parametrize("options", [{"weights": np.arange(1, 31)}, {"group_penalty": 1.0}, {"soft": 0.1}])
+@pytest.mark.parametrize("options", [{"weights": np.arange(30)}, {"group_penalty": 1.0}, {"soft": 0.1}])
 def test_what_is_for_the_cpu_is_computed_there_with_auto(device, options):
     X = np.random.default_rng(0).random((30, 2))
     expected = mag.columns(X, 3, **options)
@@ -315,10 +327,12 @@ def test_a_device_scores_projections_like_the_cpu(cupy, n, d, k, ordered):
     found, expected = mag.multivariate(cupy.asarray(X), k, **options), mag.multivariate(X, k, **options)
     assert np.array_equal(found.details["scores"].get(), expected.details["scores"])
     assert np.array_equal(found.labels.get(), expected.labels)
+    assert np.array_equal(found.masked.get(), expected.masked)
+    assert found.information_loss == expected.information_loss
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "ona_star"])
+@pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "mona_2d", "mondrian", "mondrian_v", "ona_star"])
 @pytest.mark.parametrize(("n", "d", "k"), [(10_000, 4, 3), (4000, 12, 40)])
 def test_a_device_finds_the_groups_of_records_of_the_cpu(cupy, method, n, d, k):
     X = test_cuda_records.table(n, d).round(2)

@@ -11,6 +11,7 @@ from mag._backends.cuda.columns import SPARE, Columns, bytes_per_column
 from tests.cuda.host import HostModule
 from tests.cuda.runs import HOST, on, problem
 from tests.cuda.standin import stand_in
+from tests.test_cuda_records import on_stand_in
 
 
 @pytest.fixture
@@ -111,6 +112,29 @@ def test_the_first_look_waits_for_the_stream_of_the_call():
     assert device.xp.log == [("record", "second"), ("wait", "second")]
     assert columns.finish()
     assert len(device.xp.log) == 2
+
+
+def test_memory_that_another_stream_reads_is_not_used_again():
+    device, X = stand_in(), np.random.default_rng(0).random((300, 2))
+    with on_stand_in(device):
+        there = device.xp.empty(X.shape)
+        there[:] = X
+        with device.xp.on_stream("second"):
+            found = mag.columns(there, 3)
+            assert found.labels.shape == (300, 2)
+            assert device.xp.held == [("second", "second")]  # the first look, on the stream of the call
+            device.xp.held.clear()
+        for name in ("masked", "representatives", "information_loss"):
+            with device.xp.on_stream("third"):
+                getattr(found, name)
+            assert ("second", "third") in device.xp.held, name
+            device.xp.held.clear()
+        with device.xp.on_stream("second"):
+            records = mag.multivariate(there, 3, method="projection", n_projections=2)
+        device.xp.held.clear()
+        with device.xp.on_stream("third"):
+            assert records.masked.shape == (300, 2)
+        assert set(device.xp.held) == {("second", "third")}
 
 
 @pytest.mark.parametrize("hybrid", [False, True])

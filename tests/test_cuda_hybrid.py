@@ -261,7 +261,7 @@ EDITS = [
     ("blocks.cu", "size = k + (int)(id % k)", "size = k + 1 + (int)(id % k)"),
     ("blocks.cu", "f.b + column <= n", "f.b + column < n"),
     ("blocks.cu", "row == -f.b", "row >= -f.b"),
-    ("blocks.cu", "scaled(x[b + i], scale) - center", "scaled(x[b + i], scale) - x[b]"),
+    ("frame.cuh", "scaled(x[at(i)], scale) - center", "scaled(x[at(i)], scale) - x[min(b, n - 1)]"),
 ]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mag._backends.cuda.launch import solve
+from mag._backends.cuda.launch import PER_SM, STATIC, Device, lines_of, resident_warps, solve
 from mag.costs import COSTS
 from tests.cuda.host import ORDERS
 from tests.cuda.runs import HOST, differences, on, solved_by_the_cpu, table
@@ -104,3 +104,10 @@ def test_float32_costs_next_to_nothing_more(k):
     scale = np.zeros(4, np.int32)
     exact, rough = solve(HOST, x, scale, "sse", k), solve(on("forward", real="float"), x, scale, "sse", k)
     assert rough.total == pytest.approx(exact.total, rel=1e-4)
+
+
+@pytest.mark.parametrize(("k", "warps"), [(100, 16), (200, 9), (500, 4), (1000, 2), (2000, 1)])
+def test_shared_memory_leaves_room_for_several_warps(k, warps):
+    a100 = Device(np, None, shared=163 << 10, lanes=PER_SM * 108)
+    assert resident_warps(a100, k) == 108 * warps
+    assert warps * (8 * lines_of("sse", k) + STATIC) <= a100.shared

@@ -1,5 +1,7 @@
 """Records of several columns on a device: the labels and scores of the CPU, and hardly anything over the bus."""
 
+import contextlib
+import pickle
 from unittest import mock
 
 import numpy as np
@@ -7,12 +9,13 @@ import pytest
 
 import mag
 from mag._backends import cuda
+from mag._backends.cuda.launch import Device
 from mag._backends.cuda.neighbors import LANES, Neighbors
 from mag._backends.protocol import Boxes
 from tests.cuda import runs
 from tests.cuda.host import ORDERS
 from tests.cuda.runs import live
-from tests.cuda.standin import stand_in
+from tests.cuda.standin import There, stand_in
 
 
 def table(n, d, seed=0):
@@ -56,7 +59,103 @@ def test_only_records_scores_and_one_vector_of_labels_cross_the_bus():
         mag.multivariate(X, 5, backend="cuda", method="projection", n_projections=m, ordered=False)
     directions = m + 1  # and the principal component
     assert device.xp.up == 8 * n * d + 8 * d * directions
-    assert device.xp.down == (8 + 4) * directions + 4 * n  # a score and a flag each, and labels
+    # the sum of squares, products of columns, a score and a flag each, and labels
+    assert device.xp.down == 8 + 8 * d * d + (8 + 4) * directions + 4 * n
+
+
+@contextlib.contextmanager
+def on_stand_in(device):
+    """Arrays that `device` made are on it."""
+    with (
+        runs.device(),
+        mock.patch.object(cuda, "current", return_value=device),
+        mock.patch.object(cuda, "resident", lambda x: (x, live) if isinstance(x, There) else None),
+    ):
+        yield
+
+
+def sent(device, X, turned=False):
+    there = device.xp.empty(X.shape[::-1]).T if turned else device.xp.empty(X.shape)
+    there[:] = X
+    return there
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize(("n", "d", "k"), [(400, 5, 5), (203, 9, 13), (30, 40, 2)])
+def test_results_of_tables_on_the_device_are_those_of_the_cpu(n, d, k, ordered, standardize):
+    X, device = table(n, d) * 10.0 ** np.arange(d), stand_in()
+    X[:, 1] = 7.0
+    options = {"n_projections": 30, "ordered": ordered, "standardize": standardize, "return_scores": True}
+    expected = mag.multivariate(X, k, method="projection", **options)
+    with on_stand_in(device), mock.patch.object(cuda.Lines, "width", 4):
+        found = mag.multivariate(sent(device, X, turned=ordered), k, method="projection", **options)
+        same_record_groupings(found, expected)
+        pickled = pickle.loads(pickle.dumps(found))
+        assert type(pickled) is mag.RecordGrouping
+        same_record_groupings(pickled, expected)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_tables_on_the_device_do_not_cross_the_bus(ordered):
+    n, d, k, m = 3000, 5, 10, 30
+    X, device = table(n, d), stand_in()
+    with on_stand_in(device):
+        found = mag.multivariate(sent(device, X), k, method="projection", n_projections=m, ordered=ordered)
+        winners = (device.xp.up - 8 * d * (m + 1)) // (8 * d)  # directions whose orders are looked at
+        assert device.xp.up == 8 * d * (m + 1 + winners)
+        assert ordered == (winners > 0)
+        columns = 40 * d + 8 + 8 * d * d  # extrema and three sums of each, that of squares, and products
+        assert device.xp.down == columns + 12 * (m + 1 + winners) + 4 * n + 4 * ordered
+        device.xp.up = device.xp.down = 0
+        assert found.masked.shape == (n, d)
+        assert 0 < found.information_loss < 1
+        assert device.xp.up == 4 * n + 4 * found.n_groups + 4 * n  # where records and groups stand, and labels
+        assert device.xp.down == 16
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64, np.bool_, np.float32])
+def test_tables_of_every_type_stay_there(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (150, 3)) if dtype == np.bool_ else rng.integers(0, 120, (150, 3)) * (1.0 + rng.random())
+    X = (X - (60 if np.dtype(dtype).kind == "i" else 0)).astype(dtype)
+    if X.itemsize == 8 and X.dtype.kind != "f":  # distances beyond float64, and once beyond 64 bits if summed
+        X[:2, 0], X[2:4, 1] = np.iinfo(dtype).max, np.iinfo(dtype).min
+        X[4, 2] = 2**55
+    device = stand_in()
+    options = {"method": "projection", "n_projections": 5, "return_scores": True}
+    for k in (3, 20):
+        expected = mag.multivariate(X, k, **options)
+        there = device.xp.empty(X.shape, dtype)
+        there[:] = X
+        with on_stand_in(device):
+            found = mag.multivariate(there, k, **options)
+            assert type(found) is not mag.RecordGrouping
+            same_record_groupings(found, expected)
+            assert found.masked.dtype == expected.masked.dtype
+
+
+def same_record_groupings(found, expected):
+    for name in ("labels", "sizes", "representatives", "masked", "cost", "information_loss", "n_groups", "method"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert found.details["scores"].tobytes() == expected.details["scores"].tobytes()
+    assert repr(found) == repr(expected)
+
+
+def test_values_that_are_not_finite_are_refused_on_the_device_too():
+    X = table(60, 3)
+    X[3, 1] = np.nan
+    with runs.device(), pytest.raises(ValueError, match=r"^X contains 1 NaN value in column 1; drop"):
+        mag.multivariate(live(X), 3, method="projection")
+
+
+def test_extreme_records_have_the_means_of_the_cpu():
+    X = table(120, 3) * [1e308 / 40, 1e-310, 1.0]
+    expected = mag.multivariate(X, 4, method="projection", n_projections=3)
+    with runs.device():
+        found = mag.multivariate(live(X.astype(np.float64)), 4, method="projection", n_projections=3)
+        same = [np.array_equal(getattr(found, name), getattr(expected, name)) for name in ("masked", "cost")]
+    assert all(same)
 
 
 def test_tables_on_the_device_are_projected_there():
@@ -138,6 +237,32 @@ def test_lists_are_the_nearest_and_farthest_by_distance_and_number(order, n, d, 
     check_lists(stand_in(order), n, d, m, sign)
 
 
+def check_edges(device):
+    """Two blocks on a line; the fifth nearest of the last in the first stands at the edge of the other one's box.
+
+    In its own block it would be 5 away: the other is nearer, or as near and then the one with the smaller number.
+    """
+    for gap in (4.9, 4.99, 5.0):
+        for first in (False, True):  # whether the other block has the smaller numbers
+            x = np.concatenate([np.arange(64.0), 63 + gap + np.arange(64)])
+            X = np.column_stack([np.roll(x, 64) if first else x, np.zeros(128)])
+            boxes, itself = boxes_of(X), 127 if first else 63
+            place = np.empty(128, np.int32)
+            place[boxes.ids] = np.arange(128)
+            keys, found, _ = Neighbors(device, boxes).lists(place[[itself]], 5, 1.0)
+            away = squared_distances(X, itself)
+            away[itself] = np.inf
+            expected = np.lexsort((np.arange(128), away))[:5]
+            assert np.array_equal(found[0], expected)
+            assert np.array_equal(keys[0], away[expected])
+            assert (X[found[0, 4], 0] > 63) == (gap < 5 or first)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_records_at_the_edge_of_a_box_are_found(order):
+    check_edges(stand_in(order))
+
+
 @pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "ona_star"])
 @pytest.mark.parametrize(("n", "d", "k"), [(500, 2, 3), (300, 6, 12)])
 def test_methods_find_the_labels_of_the_cpu(method, n, d, k):
@@ -150,6 +275,30 @@ def test_methods_find_the_labels_of_the_cpu(method, n, d, k):
     # X, boxes, numbers of records, and two integers per assigned record and query
     assert 8 * n * d <= device.xp.up <= 8 * (n + LANES) * d + 40 * (n / LANES + 8) * d + 8 * (n + LANES) + 8 * n
     assert device.xp.down > 0
+
+
+@pytest.mark.parametrize("method", ["mondrian", "mondrian_v", "mondrian_v2d", "mona", "mona_2d"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_halving_finds_the_parts_of_the_cpu(method, order):
+    for X, k in ((table(700, 5).round(1), 3), (table(333, 2), 11), (np.ones((90, 3)), 4), (-table(50, 3).round(), 2)):
+        device, (n, d) = stand_in(order), X.shape
+        expected = mag.multivariate(X, k, method=method)
+        with runs.device(), mock.patch.object(cuda, "current", return_value=device):
+            found = mag.multivariate(X, k, method=method, backend="cuda")
+        assert np.array_equal(found.labels, expected.labels)
+        assert device.xp.up <= 8 * n * d + 16 * n // k + 64  # records once, and where parts start
+        assert device.xp.down == 4 * n + 4
+
+
+def test_all_parts_of_a_level_are_one_batch(monkeypatch):
+    launched, launch = [], Device.launch
+    monkeypatch.setattr(
+        Device, "launch", lambda self, *args, **chosen: launched.append(args[1]) or launch(self, *args, **chosen)
+    )
+    with runs.device():
+        mag.multivariate(table(1000, 3), 5, method="mondrian", backend="cuda")
+    assert launched.count("extents") == launched.count("choose") == launched.count("along") == 7  # of 1000 … 15
+    assert launched.count("place") == 14
 
 
 def test_lists_that_are_too_long_are_made_by_the_cpu():

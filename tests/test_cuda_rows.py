@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import mag
-from mag._backends.cuda import rows
+from mag._backends.cuda import columns as pipeline
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device
-from mag._backends.cuda.rows import shares_of_rows
+from mag._lib import arrays
 from mag.costs import COSTS
 from tests.cuda import runs
 from tests.cuda.host import DoesNotCompile
@@ -37,7 +37,7 @@ def differing(device, X, cost, k):
     """The rows whose information loss differs from the CPU's in any bit."""
     columns = Columns(device, np.ascontiguousarray(X), problem(cost, k))
     assert columns.finish()
-    found = shares_of_rows(columns, slice(None))
+    found = columns.shares
     expected = [mag.univariate(x, k, cost=cost, backend="cpu").information_loss for x in X]
     return [row for row, share in enumerate(expected) if share != found[row]]
 
@@ -53,13 +53,50 @@ def test_information_loss_has_the_bits_of_the_cpu(cost, k):
 def test_batches_give_the_same(device, monkeypatch):
     X = np.stack([real_columns(300)[name] for name in ("uniform", "cauchy", "huge", "constant", "offset")], axis=1)
     expected = mag.columns(X, [3, 4, 3, 4, 3], backend="cpu")
-    monkeypatch.setattr(rows, "BATCH", 2 * 8 * 300)
+    monkeypatch.setattr(pipeline, "BATCH", 2 * 8 * 300)
     found = mag.columns(live(X), [3, 4, 3, 4, 3])
-    assert [part.stop - part.start for part in rows.batches_of(found._parts[0][0])] == [2, 1]
+    assert [part.stop - part.start for part in found._parts[0][0].batches()] == [2, 1]
     for name in ("information_loss", "masked", "cost", "sizes", "representatives"):
         array = getattr(found, name)
         assert isinstance(array, Resident), name
         assert np.array_equal(array, getattr(expected, name)), name
+
+
+@pytest.mark.parametrize("kind", ["reals", "integers"])
+def test_there_is_a_launch_per_batch(device, monkeypatch, kind):
+    X = np.random.default_rng(0).integers(-500, 500, (300, 9)) * (1 if kind == "integers" else 0.25)
+    expected, launched, launch = mag.columns(X, 3), [], Device.launch
+    monkeypatch.setattr(pipeline, "BATCH", 4 * 8 * 300)
+    monkeypatch.setattr(
+        Device, "launch", lambda self, *args, **chosen: launched.append(args[1]) or launch(self, *args, **chosen)
+    )
+    found = mag.columns(live(X), 3)
+    assert found.labels.shape == (300, 9)
+    launched.clear()
+    for j in range(9):
+        assert found[j].cost == expected.cost[j]
+        assert found[j].information_loss == expected.information_loss[j]
+        assert np.array_equal(found[j].representatives, expected[j].representatives)
+    assert np.array_equal(found.cost, expected.cost)
+    described = ["gather", "represent"] if kind == "integers" else ["represent"]
+    assert launched == [*described * 3, "price", *["deviations", "share"] * 3]  # 4, 4 and 1 columns
+    launched.clear()
+    assert np.array_equal(found.masked, expected.masked)
+    assert launched == ["mask"] * 3
+
+
+def test_a_large_copy_of_integers_is_told(device, monkeypatch):
+    X = np.random.default_rng(0).integers(0, 2**62, (200, 3))
+    monkeypatch.setattr(arrays, "COPIED", 4000)
+    monkeypatch.setattr(arrays, "_silent", False)
+    with pytest.warns(mag.CopyWarning, match=r"^X, 0 MB in 3 columns whose sums float64 would round, is copied from"):
+        _ = mag.columns(live(X), 3).labels
+    X = np.random.default_rng(0).integers(0, 2**47, (200, 3))  # the groups are found on the device
+    found = mag.columns(live(X), 3)
+    assert found.labels.shape == (200, 3)
+    monkeypatch.setattr(arrays, "_silent", False)
+    with pytest.warns(mag.CopyWarning, match=r"^X, 0 MB in 3 columns whose sums float64 would round, is copied from"):
+        _ = found.information_loss
 
 
 def test_the_data_stay_on_the_device(device, crossing):
@@ -120,14 +157,14 @@ def test_a_device_computes_information_loss(cupy):
 EDITS = [
     ("shares.cu", "last / 2 - first / 2 > MAG_HUGE", "last - first > 1e300 * MAG_HUGE"),
     ("shares.cu", ": n;", ": n - 1;"),
-    ("shares.cu", "(group.at(i) - center)", "(group.at(i) + center)"),
+    ("shares.cu", "group.at(i) - center;", "group.at(i) + center;"),
     ("shares.cu", "(unit / whole)", "whole"),
     ("shares.cu", "within[col * n + begin + i]", "within[begin + i]"),
     ("shares.cu", "within + (i64)col * n", "within"),
-    ("shares.cu", "fabs(whole.at(i) - mean)", "whole.at(i) - mean"),
+    ("shares.cu", "fabs(gap_of(whole, i, mean))", "gap_of(whole, i, mean)"),
     ("shares.cu", "widest > 0 ? widest : 1", "1"),
     ("shares.cu", "sst > 0 ? sse / sst : 0", "sse / sst"),
-    ("shares.cu", ", origins[col]};", ", 0};"),
+    ("shares.cu", ", origins[col], weights", ", 0, weights"),
 ]
 
 

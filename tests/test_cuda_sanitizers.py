@@ -43,8 +43,22 @@ from tests.test_cuda_hybrid import staggered
 for k in (3, 13):
     for n in (2 * k, 5 * k + 1, 300):
         assert starts_by_blocks(device, np.sort(rng.random(n)), staggered("sse", k))[0] == 0
-lines = Lines(device, rng.normal(size=(90, 9)), 1.0, problem("sse", 3))
+lines = Lines(device, rng.normal(size=(90, 9)), problem("sse", 3))
 lines.score(rng.normal(size=(10, 9)))
+lines.labels_in_orders(rng.normal(size=(3, 9)))
+lines.products()
+from mag._backends.cuda.halving import Halving
+from mag._backends.cuda.totals import group_means, squares_within
+weights = rng.uniform(1, 9, 300)
+for k in (3, 13):
+    columns = Columns(device, X, problem("sse", k), weights=weights)
+    assert columns.finish()
+    columns.masked, columns.shares
+rows, order, starts = rng.normal(size=(90, 3)), np.arange(90, dtype=np.int32), np.array([0, 7, 40], np.int32)
+group_means(device, rows, order, starts)
+squares_within(device, rows, order, starts)
+for rule in range(3):
+    Halving(device, rows, rule, 1.0).run(lambda sizes: sizes > 8, lambda: None)
 for sign in (1.0, -1.0):
     check_lists(device, 300, 2, 40, sign)
 print("clean")

@@ -73,13 +73,16 @@ class FarTensor:
 def test_tensors_on_cuda_are_seen_by_cupy_and_kept_while_it_reads(cupy, monkeypatch):
     pytest.importorskip("torch")
     tensor = FarTensor(np.arange(5.0))
-    cupy.from_dlpack = lambda x: far.FarArray(x.values)
-    cupy.cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=77))
+    cupy.from_dlpack = lambda x: far.FarArray(x.values, where=1)
+    current = [0]
+    cupy.cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=77 + current[-1]))
+    monkeypatch.setattr(far.Device, "__enter__", lambda self: current.append(self.id))
+    monkeypatch.setattr(far.Device, "__exit__", lambda self, *error: current.pop())
     monkeypatch.setattr(sys.modules["torch"].cuda, "ExternalStream", lambda ptr, device: (ptr, device))
     monkeypatch.setattr(arrays, "_namespace", lambda x: SimpleNamespace(__name__="array_api_compat.torch"))
     array, home = arrays.resident(tensor)
     assert np.array_equal(array.get(), np.arange(5.0))
-    assert tensor.used_by == [(77, "cuda:1")]
+    assert tensor.used_by == [(78, "cuda:1")]  # the current stream of the device that it is on
     assert home.library == "array_api_compat.torch"
 
 

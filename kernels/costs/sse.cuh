@@ -27,3 +27,42 @@ struct Sse {
     }
     enum { degree = 2 };  // of the loss, where values are counted in another unit
 };
+
+// The same with weights.  Distances are from the heaviest value, so that light records take no digits from others.
+struct SseWeighted : Sse {
+    enum { terms = 3 };
+    template <class Frame> static DEVICE void term(const Frame& f, int i, real* t)
+    {
+        const real y = f.value(i), w = f.weight(i);
+        t[0] = w * y;
+        t[1] = w * y * y;
+        t[2] = w;
+    }
+    template <class Frame> static DEVICE real join(const Frame& f, real g, int i, int j, int)
+    {
+        const real s = f.total(0, j) - f.total(0, i), w = f.total(2, j) - f.total(2, i);
+        return w > 0 ? g - s * s / w : g;
+    }
+
+    static DEVICE int heaviest(const Group& g)
+    {
+        int found = 0;
+        for (int i = 1; i < g.size; ++i)
+            if (g.weight(i) > g.weight(found)) found = i;
+        return found;
+    }
+    static DEVICE double center(const Group& g)
+    {
+        const double weight = g.sum([&](int i) { return g.weight(i); });
+        return g.sum([&](int i) { return g.weight(i) * g.at(i); }) / weight;
+    }
+    static DEVICE double representative(const Group& g, double c)
+    {
+        return min(max(g.first + c, g.value(0)), g.value(g.size - 1));
+    }
+    static DEVICE double gap(const Group& g, int i, double c) { return sqrt(g.weight(i)) * (g.at(i) - c); }
+    static DEVICE double loss(const Group& g, double c)
+    {
+        return g.sum([&](int i) { return gap(g, i, c) * gap(g, i, c); });
+    }
+};

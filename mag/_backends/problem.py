@@ -42,6 +42,11 @@ class Problem:
     max_groups: int | None = None
 
     @property
+    def extended(self) -> bool:
+        """Whether "auto" chose solvers without a bound on the size although splitting pays: for a penalty of 0."""
+        return self.cost.splitting and self.cost.built_in and not self.bounded and len(self.solvers) > 1
+
+    @property
     def bounded(self) -> bool:
         """Whether groups have fewer than 2k values."""
         return all(solver.bounded for solver in self.solvers.values())

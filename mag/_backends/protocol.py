@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._backends.problem import Problem
 from mag.costs import Cost
-from mag.results import ColumnGroupings, Grouping
+from mag.results import ColumnGroupings, Grouping, RecordGrouping
 
 Jobs = list[tuple[Problem, np.ndarray]]  # problems, and the columns that each is for
 Home = Callable[[Any], Any]  # makes an array of the caller's library, on its device
@@ -57,6 +57,9 @@ class Neighbors(Protocol):
 class Lines(Protocol):
     """Records on a device, projected on directions; the groups of one of these are kept."""
 
+    total: float  # the sum of squares of all records
+    problem: Problem
+
     @property
     def width(self) -> int:
         """How many directions should be scored at once."""
@@ -70,6 +73,15 @@ class Lines(Protocol):
     def labels(self) -> np.ndarray:
         """The labels that were kept."""
 
+    def labels_in_orders(self, directions: np.ndarray) -> np.ndarray:
+        """Labels of the best groups of records that are consecutive on one of the lines; of equals, on the first."""
+
+    def products(self) -> np.ndarray:
+        """The products of the columns with each other; of the records, where there are fewer of these."""
+
+    def combined(self, shares: np.ndarray) -> np.ndarray:
+        """The sum of all records, each times its share."""
+
 
 class DeviceBackend(Backend, Protocol):
     """Also groups arrays that are resident on its device, and leaves data and results there."""
@@ -77,13 +89,15 @@ class DeviceBackend(Backend, Protocol):
     def resident(self, x: Any) -> tuple[Any, Home] | None:
         """Data on the device as arrays of the backend, and their way home; None if they are elsewhere."""
 
-    def supports(self, n: int, problem: Problem, weighted: bool = False) -> bool:
+    def supports(self, n: int, problem: Problem, weights: np.ndarray | None = None) -> bool:
         """Whether columns of n resident values can be grouped without the host."""
 
     def refuse(self, problem: Problem, weights: np.ndarray | None) -> None:
         """Raise one sentence where the problem is for the CPU alone."""
 
-    def group_resident(self, x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> Grouping:
+    def group_resident(
+        self, x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, home: Home
+    ) -> Grouping:
         """The result for resident values, which is waited for and checked when it is looked at."""
 
     def group_columns(
@@ -101,6 +115,7 @@ class DeviceBackend(Backend, Protocol):
         X: Any,
         jobs: Jobs,
         k: int | tuple[int, ...],
+        weights: np.ndarray | None,
         *,
         dtype: np.dtype,
         costs: list[Cost],
@@ -109,8 +124,27 @@ class DeviceBackend(Backend, Protocol):
     ) -> ColumnGroupings:
         """The same for the columns of a resident table."""
 
-    def lines(self, X: np.ndarray, total: float, problem: Problem) -> Lines:
-        """Records of several columns, which go to the device once; `total` is their sum of squares."""
+    def supports_lines(self, n: int, d: int, problem: Problem) -> bool:
+        """Whether n records of d columns can be projected, grouped and scored there."""
+
+    def lines(self, X: Any, problem: Problem) -> Lines:
+        """Records of several columns, which go to the device once, unless they are there."""
+
+    def records(self, X: Any) -> tuple[Any, Callable[..., RecordGrouping]]:
+        """Where resident records are, for `center_columns`; what makes the result of grouping them."""
+
+    def supports_halving(self, n: int, d: int, k: int, rule: int) -> bool:
+        """Whether n records of d columns can be divided by a rule of mag/methods/mondrian/halving.py."""
+
+    def halve(
+        self,
+        X: np.ndarray,
+        rule: int,
+        clearly: float,
+        divisible: Callable[[np.ndarray], np.ndarray],
+        step: Callable[[], Any],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The order of the records and where parts start in it; parts of `divisible` sizes are halved."""
 
     def supports_lists(self, n: int, d: int, length: int) -> bool:
         """Whether lists of so many records can be made for n records of d columns."""

@@ -133,7 +133,8 @@ def resident(x: Any) -> tuple[Any, Any] | None:
         return None
     array = _cupy().from_dlpack(values)
     if hasattr(values, "record_stream"):  # PyTorch must not give the memory away while CuPy's stream reads it
-        stream = _cupy().cuda.get_current_stream().ptr
+        with array.device:  # which may not be the current one
+            stream = _cupy().cuda.get_current_stream().ptr
         values.record_stream(sys.modules["torch"].cuda.ExternalStream(stream, values.device))
     return array, ResidentHome(xp.__name__, None, narrow)
 
@@ -271,11 +272,15 @@ _silent = False  # after the first word
 
 def tell_of_copy(option: str, x: Any) -> None:
     """Say once that data of more than COPIED bytes are copied from their device to the host."""
+    if kind_of_device(x) not in (CPU, PINNED):
+        tell_of_bytes(f"{option}, {{:.0f}} MB, is copied", getattr(x, "nbytes", 0), stacklevel=5)
+
+
+def tell_of_bytes(what: str, bytes_: int, stacklevel: int = 4) -> None:
+    """The same of so many bytes, which `what` has a place for, in megabytes."""
     global _silent
-    if _silent or getattr(x, "nbytes", 0) <= COPIED or kind_of_device(x) in (CPU, PINNED):
+    if _silent or bytes_ <= COPIED:
         return
     _silent = True
-    what = (
-        f"{option}, {x.nbytes / 2**20:.0f} MB, is copied from its device to the host, which computes what was asked for"
-    )
-    warnings.warn(f"{what}; backend='cpu' says that this is meant.", CopyWarning, stacklevel=4)
+    copied = f"{what.format(bytes_ / 2**20)} from its device to the host, which computes what was asked for"
+    warnings.warn(f"{copied}; backend='cpu' says that this is meant.", CopyWarning, stacklevel=stacklevel)

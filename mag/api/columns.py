@@ -97,10 +97,9 @@ def columns(
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
         plan = _plan_columns(resident, None, *arguments)
-        weighted = plan.weights is not None
-        if all(where.supports(len(plan.values), problem, weighted) for problem, _ in plan.jobs):
+        if all(where.supports(len(plan.values), problem, plan.weights) for problem, _ in plan.jobs):
             return where.group_resident_columns(
-                plan.values, plan.jobs, plan.k, dtype=plan.dtype, costs=plan.costs, home=home, **several
+                plan.values, plan.jobs, plan.k, plan.weights, dtype=plan.dtype, costs=plan.costs, home=home, **several
             )
         for problem, _ in plan.jobs if backend != "auto" else []:
             where.refuse(problem, plan.weights)  # before anything is copied

@@ -6,6 +6,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from mag._backends.cpu.labels import at_least
+from mag._backends.protocol import DeviceBackend
 from mag._compiled.groups import distance
 from mag._lib.arrays import read_table
 from mag._lib.checks import describe, finite, flag, integer, one_of, real_table, seconds, thread_count
@@ -23,7 +24,7 @@ from mag.bounds import BOUNDS, DENSE
 from mag.bounds import automatic as automatic_bound
 from mag.bounds import ready as ready_bound
 from mag.methods import METHODS, Resources, automatic
-from mag.methods.distances.standard import Standard, center_columns
+from mag.methods.distances.standard import Host, Standard, center_columns
 from mag.methods.orders.consecutive import IntegerColumns
 from mag.results import RecordGrouping
 
@@ -138,7 +139,8 @@ def multivariate(
         Representatives and masked values are in the units of the data in either case.
     backend : {"auto", "cpu", "cuda"}
         Where to compute.  "cuda" is for the methods that use an NVIDIA GPU: "projection", "mdav", "mdav_plus",
-        "mdav_star" and "ona_star"; "auto" takes it for them where X is on the device.  The labels are the same.
+        "mdav_star", "ona_star", and the halving of "mondrian", "mona" and their variants; "auto" takes it for them
+        where X is on the device.  The labels are the same.
     threads : int, optional
         Number of threads; all processors by default.  The result does not depend on it.
     random_state : int or numpy.random.Generator
@@ -234,16 +236,19 @@ def multivariate(
     >>> print(f"at most {grouping.gap:.0%} lower")
     at most 14% lower
     """
-    engine, place = backend_of(backend), on_device(X, backend)
-    X, home = read_table("X", X, quiet=backend == "cpu")
-    values = real_table("X", X)
-    finite("X", values)
+    engine, resident = backend_of(backend), on_device(X, backend)
+    name = one_of("method", method, ["auto", *METHODS])
+    there = resident if resident and bound is False and _stays(*resident[:2], k, name, options) else None
+    values, home = there[1:] if there else read_table("X", X, quiet=backend == "cpu")
+    values = real_table("X", values)
+    place, result_of = there[0].records(values) if there else (Host, RecordGrouping)
+    with place.active():
+        finite("X", values)
     dtype, (n, d) = values.dtype, values.shape
     k = integer("k", k, 1, n, "n")
-    name = one_of("method", method, ["auto", *METHODS])
     name = automatic(n, d, k, time_limit is not None) if name == "auto" else name
-    if place is not None and METHODS[name].takes("engine"):  # the data are on a device, so is the work
-        engine = place[0]
+    if resident is not None and METHODS[name].takes("engine"):  # the data are on a device, so is the work
+        engine = resident[0]
     lower = _bound(bound, bound_time, n)
     if dtype.kind == "f":
         values = values.astype(np.float64, copy=False)
@@ -254,11 +259,12 @@ def multivariate(
     in_integers = _integer(own.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     generator = generator_of(random_state)
-    standard = center_columns(values, flag("standardize", standardize))
+    with place.active():
+        standard = center_columns(values, flag("standardize", standardize), place)
     details: dict[str, Any] = {}
     names = [name] if n >= 2 * k and k > 1 and d > 1 else []
     report = bar_of(progress_of(progress))
-    with working_on(name, is_quiet(report)):
+    with working_on(name, is_quiet(report)), place.active():
         tracker = progress_for(names, k, own, in_integers, report, seconds("time_limit", time_limit))
         if n < 2 * k or k == 1:
             labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
@@ -275,7 +281,7 @@ def multivariate(
         if not at_least(k, labels, n_groups, False):
             raise group_below(k)
     result = partial(
-        RecordGrouping,
+        result_of,
         labels,
         k,
         n_groups,
@@ -285,7 +291,10 @@ def multivariate(
         integer=in_integers,
         method=name,
         complete=not tracker.stopped,
-        details={what: home(fact) if home and isinstance(fact, np.ndarray) else fact for what, fact in details.items()},
+        details={
+            what: home(place.array(fact)) if home and isinstance(fact, np.ndarray) else fact
+            for what, fact in details.items()
+        },
         home=home,
     )
     if lower is None:
@@ -297,6 +306,15 @@ def multivariate(
                 interruptible(ready_bound, lower)
             least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
     return result(bound=least)
+
+
+def _stays(engine: DeviceBackend, X: Any, k: Any, name: str, options: MethodOptions) -> bool:
+    """Whether records that are on a device are grouped without a copy of them for the host."""
+    fits = METHODS[name].resident if name in METHODS else None
+    if fits is None or X.ndim != 2 or X.dtype.kind not in "biuf" or options.get("integer") or not isinstance(k, int):
+        return False
+    n, d = X.shape
+    return n >= 2 * k > 2 and d > 1 and fits(engine, n, d, k)
 
 
 def _bound(bound: Any, bound_time: Any, n: int) -> str | None:

@@ -105,8 +105,8 @@ def univariate(
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
         plan = _check_arguments(resident, False, *arguments)
-        if where.supports(plan.values.size, plan.problem, plan.weights is not None):
-            return where.group_resident(plan.values, plan.problem, dtype=plan.dtype, home=home)
+        if where.supports(plan.values.size, plan.problem, plan.weights):
+            return where.group_resident(plan.values, plan.problem, plan.weights, dtype=plan.dtype, home=home)
         if backend != "auto":
             where.refuse(plan.problem, plan.weights)  # before anything is copied
     read_values, way_home = read("x", x, quiet=backend == "cpu")

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from mag._backends import cpu
-from mag._backends.protocol import Backend
+from mag._backends.protocol import Backend, DeviceBackend
 from mag._lib.checks import members_of, one_of
 from mag._lib.lazy import cached_property
 from mag._lib.progress import Progress
@@ -62,13 +62,15 @@ def _takes_anything(k: int) -> None:
 class Method:
     """The function that groups, and one that refuses wrong options; the only k, if so; methods that it may start from.
 
-    What it can be asked for is in its signature.
+    What it can be asked for is in its signature.  `resident`
+    says whether n records of d columns may be arrays of an engine's device.
     """
 
     group: Callable[..., Any]
     check: Callable[..., Any] = _takes_anything
     k: int | None = None
     starts: tuple[str, ...] = ()
+    resident: Callable[[DeviceBackend, int, int, int], bool] | None = None
 
     def run(
         self, X: np.ndarray, k: int, resources: Resources, options: Mapping[str, Any] = MappingProxyType({})
@@ -128,7 +130,7 @@ METHODS = {
     "ona_star": Method(ona.ona_star),
     "ona_star_gamma": Method(ona.ona_star_gamma, ona.check),
     "pcl": Method(pcl.group, pcl.check),
-    "projection": Method(projection.group, projection.check),
+    "projection": Method(projection.group, projection.check, resident=projection.fits),
     "sbm": Method(sbm.group),
     "tfrp": Method(dissolve.tfrp),
     "tsp": Method(tsp.group, tsp.check),

@@ -82,12 +82,14 @@ def variants(every_k=False):
     small = range(2, LARGEST_K + 1) if every_k else [3]
     chosen = [("narrow", {"cost": cost, "k": k}) for cost in COSTS for k in small]
     chosen += [(name, {"cost": cost}) for name in ("block", "blocks", "groups", "shares") for cost in COSTS]
+    chosen += [(name, {"cost": "sse_weighted", "k": LARGEST_K}) for name in ("narrow", "block", "groups", "shares")]
     chosen += [("narrow", {"k": LARGEST_K}), ("narrow", {"k": 3, "real": "float"})]
     chosen += [("block", {"size": "u16", "shared": False}), ("block", {"real": "float"})]
-    chosen += [("records", {}), ("nearest", {}), ("ending", {}), ("ending", {"real": "float"})]
+    chosen += [(name, {}) for name in ("ending", "halving", "nearest", "records", "totals")]
+    chosen += [("ending", {"real": "float"})]
     chosen += [("sort", {"key": key, "kind": "REAL"}) for key in (16, 32, 64)]
     chosen += [("sort", {"key": key, "kind": "SIGNED"}) for key in (8, 64)]
-    return chosen + [("labels", {"size": size}) for size in ("u8", "u16")]
+    return chosen + [(name, {"size": size}) for name in ("consecutive", "labels") for size in ("u8", "u16")]
 
 
 def matrix(architectures, every_k=False):

@@ -2,6 +2,7 @@
 
 import contextlib
 import weakref
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,35 +14,35 @@ from tests.cuda.host import HostModule
 class StandIn:
     """Has the names of NumPy, and those of CuPy that the backend uses; `has` bytes of memory, or any number.
 
-    `log` lists what happens on streams: ("record" or "wait", stream).  `limit` is that of the pool, and `own_allocator`
-    takes memory where the pool cannot see it.  `up` and `down` count bytes that go to the device and come back.
+    `log` lists what happens on streams: ("record" or "wait", stream); `held` the streams that wait for another.
+    `limit` is that of the pool, and `own_allocator` takes memory where the pool cannot see it.  `up` and `down` count
+    bytes that go to the device and come back.
     """
 
     def __init__(self, *, has=None, limit=0, own_allocator=False):
         self.has, self.used, self.most, self.log, self.stream = has, 0, 0, [], "first"
-        self.limit, self.down, self.up = limit, 0, 0
+        self.limit, self.down, self.up, self.held = limit, 0, 0, []
         pool = SimpleNamespace(
             malloc=object(), free_bytes=lambda: 0, used_bytes=lambda: self.used, get_limit=lambda: self.limit
         )
         self.get_default_memory_pool = lambda: pool
         self.cuda = SimpleNamespace(
             Event=lambda disable_timing: Event(self),
-            get_current_stream=lambda: SimpleNamespace(
-                wait_event=lambda event: self.log.append(("wait", event.stream))
-            ),
+            get_current_stream=lambda: Stream(self, self.stream),
             get_allocator=lambda: "another" if own_allocator else pool.malloc,
             runtime=SimpleNamespace(memGetInfo=lambda: (2**60 if self.has is None else self.has - self.used, 0)),
         )
 
     def asarray(self, array, dtype=None):
-        self.up += np.asarray(array).nbytes
+        if not isinstance(array, There):
+            self.up += np.asarray(array).nbytes
         return np.asarray(array, dtype)
 
     def __getattr__(self, name):
         return getattr(np, name)
 
     def empty(self, shape, dtype=float):
-        array = np.empty(shape, dtype)
+        array = There(shape, dtype)
         room = min(self.limit or 2**60, 2**60 if self.has is None else self.has)
         if self.used + array.nbytes > room:
             raise MemoryError(f"{array.nbytes} bytes of {room - self.used}")
@@ -63,6 +64,22 @@ class StandIn:
         before, self.stream = self.stream, name
         yield
         self.stream = before
+
+
+class There(np.ndarray):
+    """An array on the device."""
+
+
+@dataclass
+class Stream:
+    """One of the streams, by its name."""
+
+    xp: StandIn
+    name: str
+
+    def wait_event(self, event):
+        self.xp.log.append(("wait", event.stream))
+        self.xp.held.append((self.name, event.stream))
 
 
 class Event:

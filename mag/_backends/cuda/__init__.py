@@ -1,17 +1,19 @@
 """Group columns on an NVIDIA GPU, by CuPy and the kernels in kernels/: the same labels as on the CPU, bit by bit."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from mag._backends import cpu
-from mag._backends.cuda import hybrid
+from mag._backends.cuda import halving, hybrid
+from mag._backends.cuda import weights as weighed
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import LARGEST, PER_SM, Device
 from mag._backends.cuda.lines import Lines
 from mag._backends.cuda.neighbors import Neighbors, fits
+from mag._backends.cuda.records import DeviceRecordGrouping, Place
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.problem import Problem
 from mag._backends.protocol import Boxes, Home, Jobs
@@ -104,10 +106,10 @@ def group(
 ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     """As `cpu.group`; the values are moved to the device and the result is brought back."""
     refuse(problem, weights)
-    if not supports(x.size, problem):
+    if not supports(x.size, problem, weights):
         return cpu.group(x, weights, problem, assume_sorted, threads)
     device = current()
-    columns = Columns(device, device.xp.asarray(_native(x))[None, :], problem)
+    columns = Columns(device, device.xp.asarray(_native(x))[None, :], problem, weights=weights)
     columns.finish()
     starts = device.host(columns.starts[0])[: int(columns.n_groups[0])].astype(np.int64)
     order = None if assume_sorted else device.host(columns.order[0])
@@ -132,8 +134,8 @@ def group_columns(
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     for problem, which in jobs:
         refuse(problem, weights)
-        if not supports(n, problem):
-            found = cpu.group_columns(X[:, which], [(problem, np.arange(which.size))], threads)
+        if not supports(n, problem, weights):
+            found = cpu.group_columns(X[:, which], [(problem, np.arange(which.size))], threads, weights)
             if found is None:
                 return None
             labels[which], n_groups[which], least[which] = found
@@ -142,7 +144,7 @@ def group_columns(
         for device, part in deal(which, several(devices)):  # all are at work before one is waited for
             with device.active():
                 rows = device.xp.asarray(np.ascontiguousarray(_native(X[:, part]).T))
-                parts.append((Columns(device, rows, problem), part))
+                parts.append((Columns(device, rows, problem, weights=weights), part))
         for columns, part in parts:
             with columns.device.active():
                 if not columns.finish():
@@ -155,12 +157,14 @@ def group_columns(
     return labels, n_groups, least
 
 
-def group_resident(x: Any, problem: Problem, *, dtype: np.dtype, home: Home) -> DeviceGrouping:
+def group_resident(
+    x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, home: Home
+) -> DeviceGrouping:
     """The Grouping of values that are resident on a device; it stays there as well."""
     device = device_of(x)
     with device.active():
         row = device.xp.ascontiguousarray(x)[None, :]
-        columns = Columns(device, row, problem, dtype=dtype)
+        columns = Columns(device, row, problem, dtype=dtype, weights=weights)
     return DeviceGrouping(columns, x=x, dtype=dtype, home=home)
 
 
@@ -168,6 +172,7 @@ def group_resident_columns(
     X: Any,
     jobs: Jobs,
     k: int | tuple[int, ...],
+    weights: np.ndarray | None,
     *,
     dtype: np.dtype,
     costs: list[Cost],
@@ -182,13 +187,40 @@ def group_resident_columns(
                 rows = place.xp.ascontiguousarray(X.T if part.size == X.shape[1] else X.T[place.xp.asarray(part)])
             with device.active():
                 rows = device.xp.asarray(rows)  # which copies what is on another device
-                parts.append((Columns(device, rows, problem, dtype=dtype), part))
+                parts.append((Columns(device, rows, problem, dtype=dtype, weights=weights), part))
     return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home, device=place)
 
 
-def lines(X: np.ndarray, total: float, problem: Problem) -> Lines:
-    """Records that are projected, grouped and scored on the device."""
-    return Lines(current(), X, total, problem)
+def supports_lines(n: int, d: int, problem: Problem) -> bool:
+    """Whether n records of d columns can be projected, grouped and scored on the device."""
+    return supports(n, problem) and n * d < 2**31 - 2**20
+
+
+def lines(X: Any, problem: Problem) -> Lines:
+    """Records that are projected, grouped and scored on the device; on the one that they are on already."""
+    return Lines(device_of(X), X, problem)
+
+
+def records(X: Any) -> tuple[Place, Callable[..., DeviceRecordGrouping]]:
+    """Where resident records are, and what makes the result of grouping them."""
+    device = device_of(X)
+    return Place(device), partial(DeviceRecordGrouping, device=device)
+
+
+def supports_halving(n: int, d: int, k: int, rule: int) -> bool:
+    """Whether records can be divided on the device by this rule."""
+    return halving.fits(n, d, k, rule)
+
+
+def halve(
+    X: np.ndarray,
+    rule: int,
+    clearly: float,
+    divisible: Callable[[np.ndarray], np.ndarray],
+    step: Callable[[], Any],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The order of the records and where parts start in it, divided on the device."""
+    return halving.Halving(current(), X, rule, clearly).run(divisible, step)
 
 
 def neighbors(boxes: Boxes) -> Neighbors:
@@ -201,17 +233,24 @@ def supports_lists(n: int, d: int, length: int) -> bool:
     return fits(current(), n, d, length)
 
 
-def supports(n: int, problem: Problem, weighted: bool = False) -> bool:
+def supports(n: int, problem: Problem, weights: np.ndarray | None = None) -> bool:
     """Whether the kernels can do it; else the CPU does."""
-    plain = problem.plain and not weighted and problem.cost.built_in and n < 2**31 - 2**20
+    plain = problem.plain and problem.cost.built_in and n < 2**31 - 2**20
+    if weights is not None and not weighed.supports(problem, weights):
+        return False
     solvable = "block" in problem.solvers and problem.k <= LARGEST
     return plain and (solvable or (hybrid.searches_blocks(problem) and problem.k <= hybrid.LARGEST))
 
 
 def refuse(problem: Problem, weights: np.ndarray | None) -> None:
     """Raise one sentence where the problem is for the CPU alone."""
-    if weights is not None or not problem.plain:
-        raise ValueMistake("backend must be 'cpu' with weights, group_penalty, max_groups or soft; got 'cuda'.")
+    if problem.extended or not problem.plain:
+        raise ValueMistake("backend must be 'cpu' with group_penalty, max_groups or soft; got 'cuda'.")
+    if weights is not None and problem.cost.name != "sse":
+        raise ValueMistake(f"backend must be 'cpu' with weights and cost {problem.cost.name!r}; got 'cuda'.")
+    if weights is not None and not weighed.supports(problem, weights):
+        what = "solver 'block' and weights from 2**-63 to 2**63"
+        raise ValueMistake(f"backend must be 'cpu' with weights, unless for {what}; got 'cuda'.")
     if not problem.cost.built_in:
         raise ValueMistake(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
     if hybrid.searches_blocks(problem):

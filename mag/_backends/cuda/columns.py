@@ -6,6 +6,7 @@ hybrid way: sorted values go to the host when the result is asked for, and where
 depend on what becomes of X after the call.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +14,26 @@ import numpy as np
 
 from mag._backends import cpu
 from mag._backends.cuda.hybrid import searches_blocks, starts_by_blocks
-from mag._backends.cuda.launch import COSTS, Device, Solved, cut, host_is_sooner, label, size_type, solve, trace, verify
+from mag._backends.cuda.launch import (
+    COSTS,
+    WEIGHTED,
+    Device,
+    Solved,
+    cut,
+    host_is_sooner,
+    label,
+    size_type,
+    solve,
+    trace,
+    verify,
+)
+from mag._backends.cuda.shares import shares_of
 from mag._backends.cuda.sort import TILE, gather, sort
 from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL, UNSORTED
+from mag._backends.cuda.weights import immoderate, misleading, uneven
 from mag._backends.problem import EXACT, MODERATE, TINY, Problem
 from mag._compiled.groups import Groups, halves
+from mag._lib.arrays import tell_of_bytes
 from mag._lib.errors import REPORT, RuntimeMistake, group_below
 from mag._lib.lazy import cached_property
 from mag._lib.threads import each
@@ -26,28 +42,35 @@ from mag.results import published
 from mag.solvers.block import PANEL
 
 SPARE = 0.8  # of the free memory that a batch may take
+BATCH = 2**26  # bytes of the values that results are computed from at once
 
 
 class Columns:
     """The rows of X, [cols][n] on the device, each grouped by itself.
 
     `order` is each row's stable order, `starts` [cols][n // k] and `n_groups` say how it is cut, `labels` are int32.
-    All are on the device, and final after `finish`.  `dtype` is that of masked values where X stands for another.
+    All are on the device, and final after `finish`.  `dtype` is that of masked values where X stands for another;
+    `weights` are those of the records, NumPy's, see `weights.supports`.
     """
 
-    def __init__(self, device: Device, X: Any, problem: Problem, *, dtype: Any = None) -> None:
+    def __init__(
+        self, device: Device, X: Any, problem: Problem, *, dtype: Any = None, weights: np.ndarray | None = None
+    ) -> None:
         self.dtype, self._final = np.dtype(dtype or X.dtype), False
-        self._redone: list[int] = []
+        self.redone: list[int] = []
         self._kept: dict[int, Any] = {}  # sorted values of the rows that the host solves
         X = device.xp.ascontiguousarray(X)
         self.device, self.X, self.problem = device, X.view(np.uint8) if X.dtype.kind == "b" else X, problem
+        self.weights = weights
+        self.device_weights: Any = None if weights is None else device.xp.asarray(weights)
         (cols, n), k = X.shape, problem.k
         most = max(1, n // k)
         self.labels, self.order = device.empty(cols, n), device.empty(cols, n)
         self.starts, self.n_groups = device.empty(cols, most), device.empty(cols)
         self.flags, self.counts = device.xp.zeros(cols, np.int32), device.xp.zeros((cols, most), np.int32)
         free = device.free()  # of what the results have left
-        rows = cols if free is None else max(1, min(cols, int(SPARE * free) // bytes_per_column(n, k)))
+        taken = bytes_per_column(n, k, weights is not None)
+        rows = cols if free is None else max(1, min(cols, int(SPARE * free) // taken))
         first = 0
         while first < cols:
             try:
@@ -58,7 +81,7 @@ class Columns:
                 rows = -(-rows // 2)
             else:
                 first += rows
-        self._queued = device.mark()
+        self._queued, self._stream = device.mark(), device.stream()
 
     def finish(self) -> bool:
         """Wait, redo what is for the CPU, withhold groups below k; False if there are values that are not finite."""
@@ -70,7 +93,8 @@ class Columns:
             return False
         if (flags & UNSORTED).any():
             raise RuntimeError(f"The device's sort gave an order that is none, and nothing was grouped by it; {REPORT}")
-        self._redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
+        self.redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
+        self.tell_of_copy(len(self.redone))
         by_host = np.flatnonzero(flags & (FOR_THE_CPU | ON_THE_HOST)).tolist()
         threads = min(self.device.threads, max(1, len(by_host)))
         found = each(lambda col: self._starts_by_the_host(col, self.device.threads // threads), by_host, threads)
@@ -82,20 +106,40 @@ class Columns:
         self._final = True
         return True
 
+    def hold(self) -> None:
+        """Keep memory that the current stream reads from being used again on the stream of the call."""
+        self.device.hold(self._stream)
+
+    def tell_of_copy(self, cols: int) -> None:
+        """Say once if so many columns, which float64 cannot hold, are many bytes for the host to read."""
+        row = self.X.nbytes // len(self.X)
+        tell_of_bytes(f"X, {{:.0f}} MB in {cols} columns whose sums float64 would round, is copied", cols * row)
+
     def _starts_by_the_host(self, col: int, threads: int) -> np.ndarray:
         """The hybrid way of one column: it is sorted, labeled and counted by the device, and solved by the CPU."""
-        if searches_blocks(self.problem) and col in self._kept and col not in self._redone:
+        if searches_blocks(self.problem) and col in self._kept and col not in self.redone:
             with self.device.active():  # also where this is another thread, with a stream of its own
                 self.device.follow(self._queued)
                 found = starts_by_blocks(self.device, self._kept[col], self.problem)
             if found is not None:
                 return found
-        if col in self._redone or col not in self._kept:
+        if col in self.redone or col not in self._kept:
             x = self._sorted_on_the_host(col)
         else:
             x = self.device.host(self._kept[col])
             x = x if self.X.dtype.kind == "f" else x.astype(np.int64)  # distances, which have the same groups
-        return cpu.solve(cpu.padded(x), None, self.problem, threads)
+        weights = self.weights_of(col)
+        padded = None if weights is None else cpu.padded(weights, "weights")
+        return cpu.solve(cpu.padded(x), padded, self.problem, threads)
+
+    def weights_of(self, col: int) -> np.ndarray | None:
+        """Those of a column's records, in order."""
+        return None if self.weights is None else self.weights[self.device.host(self.order[col])]
+
+    @property
+    def kernel(self) -> str:
+        """The name of the cost in the kernels."""
+        return self.problem.cost.name + WEIGHTED * (self.weights is not None)
 
     def _label_again(self, row: slice, found: np.ndarray) -> None:
         """Labels and their count of a column whose groups start where the host has found."""
@@ -129,34 +173,49 @@ class Columns:
         """The size of each column's smallest group."""
         return self.device.xp.where(self._real, self.counts, self.X.shape[1]).min(axis=1)
 
+    def batches(self) -> Iterator[slice]:
+        """The rows in batches of bounded memory, at least one each."""
+        cols, n = self.X.shape
+        height = max(1, BATCH // (8 * n))
+        return (slice(first, min(first + height, cols)) for first in range(0, cols, height))
+
+    def _represented(self, rows: slice, losses: Any) -> Any:
+        """The representatives of some rows' groups; what each loses is filled in."""
+        device, X, order, starts = self.device, self.X[rows], self.order[rows], self.starts[rows]
+        xp, (cols, n), most = device.xp, X.shape, starts.shape[1]
+        integers = X.dtype.kind != "f"  # distances; reals are read in their order
+        values = gather(device, X, order) if integers else X.astype(np.float64, copy=False)
+        if integers:  # described by the CPU
+            values[[col - rows.start for col in self.redone if rows.start <= col < rows.stop]] = 0
+        within = xp.clip(starts, 0, n - 1)
+        first = xp.take_along_axis(X, xp.take_along_axis(order, within, axis=1), axis=1)
+        # they decide which way a half is rounded, so only of signed integers they matter
+        origins = first[:, 0].astype(np.int64) if X.dtype.kind == "i" else xp.zeros(cols, np.int64)
+        centers, shape = device.empty(cols, most, dtype=np.float64), (np.int32(integers), np.int32(n), np.int32(cols))
+        weights, heaviest = (values, self.n_groups) if self.weights is None else (self.device_weights, within)
+        read = values, order, starts, np.int64(most), self.n_groups[rows], origins, weights
+        given = *read, *shape, centers, losses, heaviest
+        device.launch("groups", "represent", cols * most, 128, given, cost=self.kernel)
+        if integers and self.weights is not None:  # which their centers count from
+            first = xp.take_along_axis(X, xp.take_along_axis(order, heaviest, axis=1), axis=1)
+        centers = (self._placed(first, centers) if integers else centers).astype(self.published, copy=False)
+        return centers + 0.0 if centers.dtype.kind == "f" else centers  # as `grouping.published`
+
     @cached_property
     def _described(self) -> tuple[Any, Any]:
         """Representatives of all groups, [cols][n // k], what lies behind the last one is unused; cost per column."""
         device, cost = self.device, self.problem.cost
-        xp, (cols, n), most = device.xp, self.X.shape, self.starts.shape[1]
-        integers = self.X.dtype.kind != "f"  # distances; reals are read in their order
-        values = gather(device, self.X, self.order) if integers else self.X.astype(np.float64, copy=False)
-        if integers:
-            values[self._redone] = 0  # described by the CPU below
-        starts = xp.clip(self.starts, 0, n - 1)
-        first = xp.take_along_axis(self.X, xp.take_along_axis(self.order, starts, axis=1), axis=1)
-        # they decide which way a half is rounded, so only of signed integers they matter
-        origins = first[:, 0].astype(np.int64) if self.X.dtype.kind == "i" else xp.zeros(cols, np.int64)
-        centers, losses = (device.empty(cols, most, dtype=np.float64) for _ in range(2))
-        shape = np.int32(integers), np.int32(n), np.int32(cols)
-        given = values, self.order, self.starts, np.int64(most), self.n_groups, origins, *shape
-        device.launch("groups", "represent", cols * most, 128, (*given, centers, losses), cost=cost.name)
-        if integers:
-            centers = self._placed(first, centers)
-        centers = centers.astype(self.published, copy=False)
-        centers = centers + 0.0 if centers.dtype.kind == "f" else centers  # as `grouping.published`
+        xp, cols, most = device.xp, len(self.X), self.starts.shape[1]
+        centers, losses = (device.empty(cols, most, dtype=dtype) for dtype in (self.published, np.float64))
+        for rows in self.batches():
+            centers[rows] = self._represented(rows, losses[rows])
         costs = device.empty(cols, dtype=np.float64)
         summed = losses, np.int64(most), self.n_groups, costs
-        device.launch("groups", "price", 128 * cols, 128, summed, cost=cost.name)
+        device.launch("groups", "price", 128 * cols, 128, summed, cost=self.kernel)
         if cost.integer:  # every loss is exact; their sum may need more than float64
             costs = losses.astype(np.int64).sum(axis=1)
-            costs = device.host(costs).astype(object) if self._redone else costs
-        for col in self._redone:
+            costs = device.host(costs).astype(object) if self.redone else costs
+        for col in self.redone:
             center, loss = self._on_the_cpu(col)
             centers[col, : center.size] = xp.asarray(center)
             costs[col] = loss
@@ -180,7 +239,7 @@ class Columns:
         """Representatives of a column's groups, and its cost, by the CPU."""
         host, cost = self.device.host, self.problem.cost
         x = self._sorted_on_the_host(col)
-        groups = Groups(x, host(self.starts[col])[: int(self.n_groups[col])])
+        groups = Groups(x, host(self.starts[col])[: int(self.n_groups[col])], self.weights_of(col))
         with np.errstate(over="ignore"):
             (total,) = np.add.reduceat(cost.losses(groups, x), [0])  # as `Grouping` sums
         return published(cost.representatives(groups), self.dtype), int(total) if cost.integer else float(total)
@@ -203,8 +262,16 @@ class Columns:
         cols, n = labels.shape
         masked = device.empty(cols, n, dtype=np.float64)
         given = labels, centers, np.int64(centers.shape[1]), np.int32(n), np.int32(cols), masked
-        device.launch("groups", "mask", cols * n, 256, given, cost=self.problem.cost.name)
+        device.launch("groups", "mask", cols * n, 256, given, cost=self.kernel)
         return masked
+
+    @cached_property
+    def shares(self) -> Any:
+        """SSE / SST of each column."""
+        shares = self.device.empty(len(self.X), dtype=np.float64)
+        for rows in self.batches():
+            shares[rows] = shares_of(self, rows)
+        return shares
 
     @property
     def cost(self) -> Any:
@@ -212,16 +279,16 @@ class Columns:
         return self._described[1]
 
 
-def bytes_per_column(n: int, k: int) -> int:
+def bytes_per_column(n: int, k: int, weighted: bool = False) -> int:
     """Device memory that one column takes while it is grouped, beside its input and what is returned.
 
     While it is sorted, two words and the other records per value; while it is solved, sorted values, twice where it is
-    solved from both ends, sizes, and what is known of segments and chunks.
+    solved from both ends, sizes, and what is known of segments and chunks.  Weights are in the order of the values.
     """
     sorting = 12 * n + 4 * 256 * (n // TILE + 1)
     known = 16 * (2 * k) * (n // max(1024, 8 * k) + 64) + 8 * n // min(PANEL, k)
     solving = (24 if n >= max(cpu.LONG, 8 * k) else 8) * n + 2 * np.dtype(size_type(k)).itemsize * n + known
-    return max(sorting, 13 * n, solving)
+    return max(sorting, 13 * n, solving) + (56 * n if weighted else 0)
 
 
 def shifted(integers: Any, offset: Any) -> Any:
@@ -240,6 +307,9 @@ def _group(columns: Columns, rows: slice) -> None:
     values = sort(device, x, columns.order[rows], flags)
     scale, found = prepared(xp, values, x.dtype.kind, cost, k)
     flags |= found
+    w = None if columns.weights is None else columns.device_weights[columns.order[rows]]
+    if w is not None and x.dtype.kind == "f":
+        flags |= xp.where(immoderate(xp, values), FOR_THE_CPU, 0).astype(np.int32)
     if n >= 2 * k > 2 and (searches_blocks(problem) or host_is_sooner(device, cols, n, k)):
         flags |= ON_THE_HOST
         columns._kept.update(zip(range(rows.start, rows.start + cols), values, strict=True))
@@ -249,11 +319,13 @@ def _group(columns: Columns, rows: slice) -> None:
         solved = Solved(sizes, None, xp.full(cols, np.inf), None)
         _cut_whole(device, solved, n, k, starts, groups)
     elif n >= max(cpu.LONG, 8 * k):
-        solved = _from_both_ends(device, values, scale, cost, k, starts, groups)
+        solved = _from_both_ends(device, values, w, scale, cost, k, starts, groups)
     else:
-        solved = solve(device, values, scale, cost.name, k)
+        solved = solve(device, values, scale, cost.name, k, weights=w)
         _cut_whole(device, solved, n, k, starts, groups)
-    tiny = 0.0 if cost.integer else TINY
+    if w is not None and n >= 2 * k > 2 and uneven(columns.weights, k):
+        flags |= xp.where(misleading(xp, values, w, k, solved.total), FOR_THE_CPU, 0).astype(np.int32)
+    tiny = 0.0 if cost.integer or w is not None else TINY  # without bits to lose, see `immoderate`
     label(device, starts, groups, columns.order[rows], values, solved.total, tiny, columns.labels[rows], flags)
     verify(device, columns.labels[rows], groups, k, columns.counts[rows], flags)
 
@@ -281,16 +353,20 @@ def _cut_whole(device: Device, solved: Solved, n: int, k: int, starts: Any, grou
     groups[:] = traced.groups
 
 
-def _from_both_ends(device: Device, values: Any, scale: Any, cost: Cost, k: int, starts: Any, groups: Any) -> Solved:
+def _from_both_ends(
+    device: Device, values: Any, w: Any, scale: Any, cost: Cost, k: int, starts: Any, groups: Any
+) -> Solved:
     """Long columns as the CPU solves them: the left half forwards, the right half backwards, joined at the best cut."""
     xp, n = device.xp, values.shape[1]
     middle = n // 2
-    left = solve(device, xp.ascontiguousarray(values[:, : middle + 2 * k - 2]), scale, cost.name, k)
-    mirrored = xp.ascontiguousarray(-values[:, middle:][:, ::-1])
-    right = solve(device, mirrored, scale, COSTS[cost.name].mirror, k)
+    ahead, back = slice(0, middle + 2 * k - 2), slice(None, middle - 1 if middle else None, -1)
+    ours, theirs = (None if w is None else xp.ascontiguousarray(w[:, part]) for part in (ahead, back))
+    left = solve(device, xp.ascontiguousarray(values[:, ahead]), scale, cost.name, k, weights=ours)
+    mirrored = xp.ascontiguousarray(-values[:, back])
+    right = solve(device, mirrored, scale, COSTS[cost.name].mirror, k, weights=theirs)
     at = middle + xp.argmin(left.ending + right.ending[:, ::-1], axis=1).astype(np.int32)
-    ahead, back = trace(device, left, at, k), trace(device, right, n - at, k)
-    cut(device, ahead, starts)
-    cut(device, back, starts, n, ahead.groups)
-    groups[:] = ahead.groups + back.groups
+    before, behind = trace(device, left, at, k), trace(device, right, n - at, k)
+    cut(device, before, starts)
+    cut(device, behind, starts, n, before.groups)
+    groups[:] = before.groups + behind.groups
     return replace(left, total=left.total + right.total)

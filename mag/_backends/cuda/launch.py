@@ -22,6 +22,7 @@ CLOCK = 1.5  # of a device, in cycles per nanosecond
 ON_HOST = 10.0  # nanoseconds per value that is solved by a thread of the host
 BUS = 0.5  # nanoseconds per value on its way to the host and back
 PER_SM, WARPS = 256, 16  # threads that keep a multiprocessor busy; warps that wait side by side there
+WEIGHTED = "_weighted"  # the end of a cost's name, where kernels read weights
 REALS = {"double": np.float64, "float": np.float32}
 
 
@@ -68,6 +69,15 @@ class Device:
         """Let the current stream wait for an event, whichever stream it was queued on."""
         if event is not None:
             self.xp.cuda.get_current_stream().wait_event(event)
+
+    def stream(self) -> Any:
+        """The current stream, whose memory pool arrays are taken from."""
+        return self.xp.cuda.get_current_stream() if hasattr(self.xp, "cuda") else None
+
+    def hold(self, stream: Any) -> None:
+        """Let a stream wait for the current one, which reads its arrays: freed memory must not be used before."""
+        if stream is not None and stream != self.stream():
+            stream.wait_event(self.mark())
 
     def launch(
         self, source: str, kernel: str, threads: int, block: int, args: tuple[Any, ...], dynamic: int = 0, **chosen: Any
@@ -138,7 +148,9 @@ def device_time(device: Device, cols: int, n: int, k: int) -> float:
 
 def lines_of(cost: str, k: int) -> int:
     """Numbers that one warp of `block` keeps."""
-    return 5 * k + COSTS[cost].kernel.n_terms * (3 * k + 16)
+    name = cost.removesuffix(WEIGHTED)
+    kernel: Any = COSTS[name].kernel if name == cost else COSTS[name].weighted
+    return 4 * k + kernel.n_terms * (3 * k + 16)
 
 
 def resident_warps(device: Device, k: int) -> int:
@@ -153,16 +165,27 @@ def host_is_sooner(device: Device, cols: int, n: int, k: int) -> bool:
     return device.hybrid and device_time(device, cols, n, k) > host
 
 
-def solve(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[int, int] | None = None) -> Solved:
+def solve(
+    device: Device,
+    x: Any,
+    scale: Any,
+    cost: str,
+    k: int,
+    chunks: tuple[int, int] | None = None,
+    *,
+    weights: Any = None,
+) -> Solved:
     """Sizes of the last groups of sorted columns x, float64 [cols][n], n >= 2k >= 4; `scale` int32 [cols].
 
     `chunks` is (units per chunk, units of the warm start), chosen here if None: panels of small k, else blocks.
+    `weights` are those of x, for costs that read them.
     """
-    return (_narrow if k <= LARGEST_K else _block)(device, x, scale, cost, k, chunks)
+    given = x, x if weights is None else weights, scale
+    return (_narrow if k <= LARGEST_K else _block)(device, given, cost + WEIGHTED * (weights is not None), k, chunks)
 
 
-def _narrow(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[int, int] | None) -> Solved:
-    cols, n = x.shape
+def _narrow(device: Device, given: tuple[Any, ...], cost: str, k: int, chunks: tuple[int, int] | None) -> Solved:
+    cols, n = given[0].shape
     panels, window, real = -(-n // PANEL), 2 * k - 1, REALS[device.real]
     length, warm = chunks or (None, warm_start(k))
     count, length = (-(-panels // length), length) if length else chunks_of(panels, cols, device.lanes, warm)
@@ -173,9 +196,9 @@ def _narrow(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple
     kind: dict[str, Any] = {"cost": cost, "k": k}
     shape = np.int32(n), np.int32(cols), np.int32(count)
     written = sizes, np.int64(stride), bases, entry, leave
-    run = (x, scale, *shape, np.int32(length), np.int32(warm), *written)
+    run = (*given, *shape, np.int32(length), np.int32(warm), *written)
     device.launch("narrow", "narrow", cols * count, 64, run, **kind)
-    again = (x, scale, *shape, np.int32(length), *written, redone)
+    again = (*given, *shape, np.int32(length), *written, redone)
     device.launch("narrow", "narrow_repair", cols, 64, again, **kind)
     last = np.int64((count * window - 1) * cols)  # F of the oldest column; newer ones stand before it
     ended = bases, np.int32(panels), leave, last, np.int64(1), np.int64(-cols), np.int32(window), ending, total
@@ -183,8 +206,8 @@ def _narrow(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple
     return Solved(sizes, ending, total, redone)
 
 
-def _block(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[int, int] | None) -> Solved:
-    cols, n = x.shape
+def _block(device: Device, given: tuple[Any, ...], cost: str, k: int, chunks: tuple[int, int] | None) -> Solved:
+    cols, n = given[0].shape
     whole, real = k - k % WIDTH, REALS[device.real]
     blocks = -(-(n + 1 - k) // whole)
     length, warm = chunks or (None, warm_start(k))
@@ -200,9 +223,9 @@ def _block(device: Device, x: Any, scale: Any, cost: str, k: int, chunks: tuple[
     dynamic = lines * np.dtype(real).itemsize if in_shared else 0
     shape = np.int32(n), np.int32(k), np.int32(cols), np.int32(count)
     written = sizes, np.int64(n), bases, entry, leave, scratch, np.int64(lines)
-    run = (x, scale, inverse, *shape, np.int32(length), np.int32(warm), *written)
+    run = (*given, inverse, *shape, np.int32(length), np.int32(warm), *written)
     device.launch("block", "block", 32 * cols * count, 32, run, dynamic, **kind)
-    again = (x, scale, inverse, *shape, np.int32(length), *written, redone)
+    again = (*given, inverse, *shape, np.int32(length), *written, redone)
     device.launch("block", "block_repair", 32 * cols, 32, again, dynamic, **kind)
     last, apart, window = np.int64((count - 1) * 2 * k), np.int64(count * 2 * k), np.int32(2 * k - 1)
     ended = bases, np.int32(blocks), leave, last, apart, np.int64(1), window, ending, total

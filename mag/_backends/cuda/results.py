@@ -12,14 +12,14 @@ import numpy as np
 
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device
-from mag._backends.cuda.rows import Row, batches_of, shares_of_rows
+from mag._backends.cuda.rows import Row
 from mag._backends.protocol import Home
 from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
 from mag.costs import Cost
-from mag.results import ColumnGroupings, Grouping
+from mag.results import ColumnGroupings, Grouping, RecordGrouping
 
-Result = TypeVar("Result", Grouping, ColumnGroupings)
+Result = TypeVar("Result", Grouping, ColumnGroupings, RecordGrouping)
 Value = TypeVar("Value")
 
 
@@ -36,24 +36,29 @@ class FromHost:
 
 
 def on_device(compute: Callable[[Any], Value]) -> "cached_property[Value]":
-    """A property that is computed once, while the device of the result is the current one."""
+    """A property that is computed once, while the device of the result is the current one.
+
+    The stream of the call waits for the stream that this is looked at on, before it uses memory again.
+    """
 
     def computed(result: Any) -> Value:
         with result._device.active():
-            return compute(result)
+            found = compute(result)
+        result._hold()
+        return found
 
     computed.__doc__ = compute.__doc__
     return cached_property(computed)
 
 
-def _restore(kind: type[Result], state: dict[str, Any]) -> Result:
+def restore(kind: type[Result], state: dict[str, Any]) -> Result:
     """A result without data or device, from what a pickle or copy holds."""
     result = kind.__new__(kind)
     result.__setstate__(state)
     return result
 
 
-def _there(columns: Columns, function: Callable[..., Value]) -> Value:
+def _there(columns: Columns | Row, function: Callable[..., Value]) -> Value:
     """What a function makes of columns, while their device is the current one."""
     with columns.device.active():
         return function(columns)
@@ -76,7 +81,7 @@ class DeviceGrouping(Grouping):
         self._cost, self._name, self._home = columns.problem.cost, columns.problem.cost.name, home
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (Grouping, self.__getstate__() | {"_home": FromHost(self._home)})
+        return restore, (Grouping, self.__getstate__() | {"_home": FromHost(self._home)})
 
     @on_device
     def _final(self) -> Columns | Row:
@@ -91,6 +96,9 @@ class DeviceGrouping(Grouping):
     @property
     def _device(self) -> Device:
         return self._columns.device
+
+    def _hold(self) -> None:
+        _there(self._columns, Columns.hold if isinstance(self._columns, Columns) else Row.hold)
 
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)
@@ -182,7 +190,7 @@ class DeviceColumnGroupings(ColumnGroupings):
         self._costs, self._names, self._home = costs, [cost.name for cost in costs], home
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (ColumnGroupings, self.__getstate__() | {"_home": FromHost(self._home)})
+        return restore, (ColumnGroupings, self.__getstate__() | {"_home": FromHost(self._home)})
 
     @on_device
     def _final(self) -> list[tuple[Columns, np.ndarray]]:
@@ -199,6 +207,10 @@ class DeviceColumnGroupings(ColumnGroupings):
             rows = rows[:, : shape[0]] if shape else rows
             whole[(device.xp.asarray(which), *(slice(0, size) for size in rows.shape[1:]))] = rows
         return whole
+
+    def _hold(self) -> None:
+        for columns, _ in self._parts:
+            _there(columns, Columns.hold)
 
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)
@@ -294,22 +306,12 @@ class DeviceColumnGroupings(ColumnGroupings):
 
     @property
     def _device_shares(self) -> Any:
-        return self._in_batches(shares_of_rows, np.float64)
+        return self._gathered(lambda columns: columns.shares, dtype=np.float64)
 
     @on_device
     def information_loss(self) -> Any:
         """SSE / SST of each column."""
         return self._out(self._device_shares)
-
-    def _in_batches(self, function: Any, dtype: Any, *shape: int) -> Any:
-        """A row per column of the table, on the device, from batches of the rows of each part."""
-        xp = self._device.xp
-        whole = self._device.empty(len(self), *shape, dtype=dtype)
-        for columns, which in self._final:
-            for rows in batches_of(columns):
-                found = _there(columns, lambda one, rows=rows: function(one, rows))
-                whole[xp.asarray(which[rows])] = xp.asarray(found)
-        return whole
 
     @property
     def _type(self) -> np.dtype:
@@ -318,4 +320,9 @@ class DeviceColumnGroupings(ColumnGroupings):
     @on_device
     def masked(self) -> Any:
         """The data with each value replaced."""
-        return self._out(self._in_batches(Columns.masked_rows, self._type, self._n_records).T)
+        xp, whole = self._device.xp, self._device.empty(len(self), self._n_records, dtype=self._type)
+        for columns, which in self._final:
+            for rows in columns.batches():
+                masked = _there(columns, lambda one, rows=rows: one.masked_rows(rows))
+                whole[xp.asarray(which[rows])] = xp.asarray(masked)
+        return self._out(whole.T)

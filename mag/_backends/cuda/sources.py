@@ -54,16 +54,20 @@ def macros(
     from mag._compiled.groups import HUGE, LARGE  # by numba, which the sources do not need
     from mag.solvers.block import LONG, PANEL, WIDTH
 
+    weighted = int(cost.endswith("_weighted"))
     known: dict[str, dict[str, object]] = {
         "narrow": {"COST": struct_of(cost), "K": k, "PANEL": PANEL},
         "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared), "WIDTH": WIDTH, "LONG": LONG},
         "blocks": {"COST": struct_of(cost)},
-        "shares": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
-        "groups": {"COST": struct_of(cost), "HUGE": HUGE.hex(), "LARGE": LARGE},
+        "shares": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": LARGE},
+        "groups": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": LARGE},
+        "consecutive": {"SIZE": size},
         "ending": {},
+        "halving": {},
         "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL, "UNSORTED": UNSORTED},
         "nearest": {"LANES": 64},
         "records": {},
+        "totals": {"HUGE": HUGE.hex(), "LARGE": LARGE},
         "sort": {"KEY": f"u{key}", "KIND": kind, "UNSORTED": UNSORTED},
     }
     return tuple(f"-DMAG_{macro}={value}" for macro, value in {**known[name], "REAL": real}.items())

@@ -1,5 +1,6 @@
 """Columns around 0 in comparable units, whatever their magnitude and offset."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,19 +23,48 @@ class Standard:
     scale: int
 
 
-def center_columns(X: np.ndarray, standardize: bool) -> Standard:
-    """(x - mean) / std with ddof = 0, constant columns 0; or the centered columns, if not `standardize`."""
-    columns = [_center_column(X[:, c]) for c in range(X.shape[1])]
-    z = np.empty(X.shape)
+class Host:
+    """Where columns are centered: the memory and the sums of the host; a device has the same functions."""
+
+    active = staticmethod(nullcontext)  # while it is computed with
+
+    @staticmethod
+    def reals(*shape: int) -> Any:
+        """Memory for float64."""
+        return np.empty(shape)
+
+    @staticmethod
+    def number(value: Any) -> Any:
+        """A number of NumPy from an array that holds nothing else."""
+        return value
+
+    @staticmethod
+    def array(array: np.ndarray) -> Any:
+        """An array of NumPy, there."""
+        return array
+
+    @staticmethod
+    def total(y: Any, squared: bool = False) -> float:
+        """The sum, or that of squares, in NumPy's order."""
+        return float(np.square(y).sum() if squared else y.sum())
+
+
+def center_columns(X: Any, standardize: bool, place: Any = Host) -> Standard:
+    """(x - mean) / std with ddof = 0, constant columns 0; or the centered columns, if not `standardize`.
+
+    X and the result are where `place` is.
+    """
+    columns, n = [_center_column(X[:, c], place) for c in range(X.shape[1])], len(X)
+    z = place.reals(*X.shape)
     if standardize:
         unit = np.zeros(X.shape[1])
         for c, (y, exponent) in enumerate(columns):
-            deviation = float(np.sqrt(np.square(y).mean()))
+            deviation = float(np.sqrt(place.total(y, squared=True) / n))
             z[:, c] = y / deviation if deviation else 0.0
             with np.errstate(over="ignore"):  # of floats below 1e-308, whose unit nobody needs
                 unit[c] = np.ldexp(1.0 / deviation, -exponent) if deviation else 0.0
         return Standard(z, unit, 0)
-    largest = [np.frexp(np.abs(y).max())[1] + exponent for y, exponent in columns if y.any()]
+    largest = [np.frexp(place.number(np.abs(y).max()))[1] + exponent for y, exponent in columns if y.any()]
     scale = int(max(largest, default=0))
     scale = scale if abs(scale) > MODERATE else 0
     for c, (y, exponent) in enumerate(columns):
@@ -54,12 +84,15 @@ def divide_column(x: np.ndarray, low: Any, exponent: int) -> np.ndarray:
     return np.ldexp(numbers.astype(np.float64, copy=False), -exponent)
 
 
-def _center_column(x: np.ndarray) -> tuple[np.ndarray, int]:
+def _center_column(x: Any, place: Any) -> tuple[Any, int]:
     """y, e with x - mean = y · 2**e and |y| below 2; all y are 0 where all x are equal."""
-    low, high = x.min(), x.max()
+    least = x.min()
+    low, high = place.number(least), place.number(x.max())
     if low == high:
-        return np.zeros(x.size), 0
+        y = place.reals(x.size)
+        y[:] = 0.0
+        return y, 0
     exponent = magnitude(low, high)
-    y = divide_column(x, low, exponent)
-    y = y - y.mean()
-    return y - y.mean(), exponent  # the second mean is what rounding left of a large offset
+    y = divide_column(x, least, exponent)
+    y = y - place.total(y) / x.size
+    return y - place.total(y) / x.size, exponent  # the second mean is what rounding left of a large offset

@@ -1,5 +1,7 @@
 """MONA (section 7.2 of Thaeter's thesis, 2021): Mondrian halves the records, ONA* groups those of each part."""
 
+from typing import Any
+
 import numpy as np
 
 from mag._lib.checks import fraction
@@ -13,18 +15,25 @@ HALVING = 0.05  # of the progress
 
 
 def mona(
-    X: np.ndarray, k: int, *, rho: float = 0.5, trees: Trees | None = None, threads: int, progress: Progress
+    X: np.ndarray,
+    k: int,
+    *,
+    rho: float = 0.5,
+    trees: Trees | None = None,
+    engine: Any,
+    threads: int,
+    progress: Progress,
 ) -> np.ndarray:
     """Halve by the column with the largest variance until parts have at most n**rho records (algorithm 20).
 
     Where there are trees, cut these instead.
     """
-    return _mona(X, k, VARIANCE, rho, threads, progress, trees)
+    return _mona(X, k, VARIANCE, rho, threads, progress, engine, trees)
 
 
-def mona_2d(X: np.ndarray, k: int, *, rho: float = 0.5, threads: int, progress: Progress) -> np.ndarray:
+def mona_2d(X: np.ndarray, k: int, *, rho: float = 0.5, engine: Any, threads: int, progress: Progress) -> np.ndarray:
     """… or by the sum or difference of two columns."""
-    return _mona(X, k, PAIRS, rho, threads, progress)
+    return _mona(X, k, PAIRS, rho, threads, progress, engine)
 
 
 def check(k: int, *, rho: float = 0.5) -> float:
@@ -33,11 +42,18 @@ def check(k: int, *, rho: float = 0.5) -> float:
 
 
 def _mona(
-    X: np.ndarray, k: int, rule: np.int64, rho: float, threads: int, progress: Progress, trees: Trees | None = None
+    X: np.ndarray,
+    k: int,
+    rule: np.int64,
+    rho: float,
+    threads: int,
+    progress: Progress,
+    engine: Any,
+    trees: Trees | None = None,
 ) -> np.ndarray:
     limit, first = max(int(len(X) ** check(k, rho=rho)), 2 * k), progress.span(0.0, HALVING)
     if trees is None:
-        order, starts = parts_of(X, k, limit, rule, threads, first)
+        order, starts = parts_of(X, k, limit, rule, threads, first, engine)
     else:
         order, starts = parts_of_trees(X, k, limit, trees, threads, first)
     turn = np.flatnonzero(np.diff(np.append(starts, len(X))) >= 2 * k)

@@ -1,5 +1,7 @@
 """Mondrian as a way to group records (section 7.1): near linear, for millions of records."""
 
+from typing import Any
+
 import numpy as np
 
 from mag._lib.progress import Progress
@@ -10,18 +12,20 @@ from mag.methods.mondrian.halving import PAIRS, RANGE, VARIANCE, labels_of, part
 # The thesis halves parts of 2k records too, but its tables come from parts of 2k that are left as they are.
 
 
-def mondrian(X: np.ndarray, k: int, *, trees: Trees | None = None, threads: int, progress: Progress) -> np.ndarray:
+def mondrian(
+    X: np.ndarray, k: int, *, trees: Trees | None = None, engine: Any, threads: int, progress: Progress
+) -> np.ndarray:
     """Halve at the median of the column with the widest range  (LeFevre et al. 2006); cut trees into children."""
     if trees is not None:
         return labels_of(*parts_of_trees(X, k, k, trees, threads, progress))
-    return labels_of(*parts_of(X, k, 2 * k, RANGE, threads, progress))
+    return labels_of(*parts_of(X, k, 2 * k, RANGE, threads, progress, engine))
 
 
-def mondrian_v(X: np.ndarray, k: int, *, threads: int, progress: Progress) -> np.ndarray:
+def mondrian_v(X: np.ndarray, k: int, *, engine: Any, threads: int, progress: Progress) -> np.ndarray:
     """Halve at the median of the column with the largest variance."""
-    return labels_of(*parts_of(X, k, 2 * k, VARIANCE, threads, progress))
+    return labels_of(*parts_of(X, k, 2 * k, VARIANCE, threads, progress, engine))
 
 
-def mondrian_v2d(X: np.ndarray, k: int, *, threads: int, progress: Progress) -> np.ndarray:
+def mondrian_v2d(X: np.ndarray, k: int, *, engine: Any, threads: int, progress: Progress) -> np.ndarray:
     """Halve at the median of the column, or of the sum or difference of two columns, with the largest variance."""
-    return labels_of(*parts_of(X, k, 2 * k, PAIRS, threads, progress))
+    return labels_of(*parts_of(X, k, 2 * k, PAIRS, threads, progress, engine))

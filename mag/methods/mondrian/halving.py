@@ -8,6 +8,7 @@ another one cannot tell them apart.
 
 import numpy as np
 
+from mag._backends import cpu
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._lib.threads import each
@@ -134,9 +135,15 @@ def divide(X, order, start, stop, k, limit, rule, spare, values, cuts, once):
     return -1
 
 
-def parts_of(X, k, limit, rule, threads, progress):
+def parts_of(X, k, limit, rule, threads, progress, engine=cpu):
     """The order of the records and where parts start in it."""
     n = len(X)
+    if engine is not cpu and engine.supports_halving(*X.shape, k, int(rule)):
+
+        def divisible(sizes):
+            return (sizes > limit) & (sizes >= 2 * k)
+
+        return engine.halve(X, int(rule), CLEARLY, divisible, lambda: progress.step(0.0))
     order, spare, values, cuts = np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.zeros(n, np.int64)
     large, small = [(0, n)], []
     while large:

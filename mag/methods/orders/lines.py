@@ -1,0 +1,151 @@
+# mypy: ignore-errors
+"""Records projected on lines, whose optimal groups are scored by all columns, on the threads of the host.
+
+A backend with a device has the same functions: `mag._backends.protocol.Lines`.
+"""
+
+import numpy as np
+
+from mag._backends import cpu
+from mag._compiled.jit import jit
+from mag._compiled.lanes import lanes_at
+from mag._compiled.memory import grid
+from mag._lib.lazy import cached_property
+from mag._lib.threads import each
+from mag._lib.workspace import borrow
+from mag.methods.orders.consecutive import LANES, best_in_orders
+
+BLOCK = 2**16  # numbers that are projected at once, by one thread
+
+
+class HostLines:
+    """Directions that the records X, (n, d), were projected on; one of them is kept."""
+
+    def __init__(self, X, problem, threads):
+        self.X, self.problem, self.threads = X, problem, threads
+        self.total = float(np.square(X).sum())
+        self._batch = self._kept = None
+
+    @cached_property
+    def columns(self):
+        """X.T."""
+        return np.ascontiguousarray(self.X.T)
+
+    @cached_property
+    def rows(self):
+        """X with columns of zeros for lanes without one."""
+        n, d = self.X.shape
+        rows = np.zeros((n, -(-d // LANES) * LANES))
+        rows[:, :d] = self.X
+        return rows
+
+    @property
+    def width(self):
+        """How many directions should be scored at once."""
+        return 4 * self.threads * max(1, BLOCK // len(self.X))
+
+    def score(self, directions):
+        """What the optimal groups of each direction, a row, lose by all columns."""
+        self._batch, m = directions, len(directions)
+        width = max(1, min(BLOCK // len(self.X), -(-m // self.threads)))
+        blocks = [directions[i : i + width] for i in range(0, m, width)]
+        return np.concatenate(each(self._score, blocks, self.threads))
+
+    def _group(self, directions):
+        """Labels of the optimal groups on each line, and how many there are."""
+        lines = borrow("lines", len(directions) * len(self.X), np.float64).reshape(len(directions), -1)
+        for line, direction in zip(lines, directions, strict=True):
+            project(self.columns, direction, line)
+        return cpu.group_columns(lines.T, [(self.problem, np.arange(len(directions)))], 1)[:2]
+
+    def _score(self, directions):
+        labels, n_groups = self._group(directions)
+        most = int(n_groups.max())
+        sums, sizes = borrow("sums", most * self.rows.shape[1], np.float64), borrow("counts", most, np.int32)
+        scores = np.empty(len(directions))
+        score(self.rows, self.total, labels, n_groups, sums, sizes, scores)
+        return scores
+
+    def keep(self, row):
+        """Keep this direction of the last batch."""
+        self._kept = self._batch[row]
+
+    def labels(self):
+        """The labels of the direction that was kept."""
+        return self._group(self._kept[None, :])[0][0]
+
+    def orders(self, directions):
+        """The order of the records on each line."""
+        return (np.argsort(project(self.columns, direction), kind="stable") for direction in directions)
+
+    def labels_in_orders(self, directions):
+        """Labels of the best groups of records that are consecutive on one of the lines; of equals, on the first."""
+        return best_in_orders(self.X, self.orders(directions), self.problem.k, None)
+
+    def products(self):
+        """The products of the columns with each other; of the records, where there are fewer of these."""
+        n, d = self.X.shape
+        X = self.X if d <= n else self.columns
+        products = np.zeros((X.shape[1], X.shape[1]))
+        add_products(X, products)
+        return products
+
+    def combined(self, shares):
+        """The sum of all records, each times its share."""
+        return project(self.X, shares)
+
+
+def project(XT, direction, line=None):
+    """X @ direction, summed column by column: the same on every machine, and for any number of threads."""
+    line = np.empty(XT.shape[1]) if line is None else line
+    add_columns(XT, direction, line)
+    return line
+
+
+@jit
+def add_columns(XT, direction, line):
+    """line = Σ direction[c] · XT[c]."""
+    for i in range(len(line)):
+        line[i] = direction[0] * XT[0, i]
+    for c in range(1, len(direction)):
+        u = direction[c]
+        for i in range(len(line)):
+            line[i] += u * XT[c, i]
+
+
+@jit
+def add_products(X, products):
+    """The products of the columns with each other, one record after the other: the same on every machine."""
+    n, d = X.shape
+    rows, sums = grid(X, d), grid(products, d)
+    for i in range(n):
+        for a in range(d):
+            u = rows[i, a]
+            for b in range(a, d):
+                sums[a, b] += u * rows[i, b]
+    for a in range(d):
+        for b in range(a):
+            sums[a, b] = sums[b, a]
+
+
+@jit
+def score(X, total, labels, n_groups, sums, sizes, scores):
+    """The sum of squares of each row of labels, Σ|x|² - Σ|sum of group|²/size: to about 1e-15 of Σ|x|², and fast."""
+    n, d = X.shape
+    rows, totals = grid(X, d), grid(sums, d)
+    for j in range(len(scores)):
+        sizes[: n_groups[j]] = 0
+        sums[: n_groups[j] * d] = 0.0
+        for i in range(n):
+            g = np.int64(labels[j, i])
+            sizes[g] += 1
+            for c in range(0, d, LANES):
+                here = lanes_at(c, LANES)
+                totals[g, here] += rows[i, here]
+        between = 0.0
+        for g in range(n_groups[j]):
+            squares = 0.0
+            for c in range(d):
+                squares += totals[g, c] * totals[g, c]
+            between += squares / sizes[g]
+        scores[j] = max(total - between, 0.0)
