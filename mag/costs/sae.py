@@ -122,6 +122,28 @@ def _search_lanes(width):
     return search
 
 
+def weights_alone(f, i):
+    return (weight(f, i),)
+
+
+def nothing(f, i):
+    return 0.0
+
+
+def join_gaps(f, g, i, j, size):
+    """Every gap between neighbors costs the lighter of its two sides: no median is needed, and nothing cancels."""
+    cost = g + gap_cost(f, i, j, 1)
+    for step in range(2, size):
+        cost = cost + gap_cost(f, i, j, step)
+    return cost
+
+
+@inlined
+def gap_cost(f, i, j, step):
+    below, above = total(f, 0, i + step) - total(f, 0, i), total(f, 0, j) - total(f, 0, i + step)
+    return (value(f, i + step) - value(f, i + (step - 1))) * select(below < above, below, above)
+
+
 def loss(groups):
     return groups.add(groups.weighed(abs(groups.gaps(groups.median()))))
 
@@ -130,7 +152,14 @@ SAE = BuiltIn(
     "sae",
     kernel=Kernel("sae", 1, terms, left, right, join),
     weighted=Kernel(
-        "sae_weighted", 2, weighted_terms, left, right, weighted_join, medians=(first_median, next_median, join_at)
+        "sae_weighted",
+        2,
+        weighted_terms,
+        left,
+        right,
+        weighted_join,
+        medians=(first_median, next_median, join_at),
+        narrow=Kernel("sae_weighted_narrow", 1, weights_alone, nothing, nothing, join_gaps),
     ),
     representative="median",
     loss=loss,

@@ -165,7 +165,7 @@ def _nowhere(cost):
 
 @overload(long_search, **INLINE)
 def _long_search(cost):
-    long = LONG if cost.kernel.narrow else LONG_IF_DEAR
+    long = LONG if cost.kernel.medians is None else LONG_IF_DEAR
     return lambda cost: long
 
 
