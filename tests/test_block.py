@@ -278,3 +278,17 @@ def test_univariate_finds_the_same_cost_with_every_solver(name, k):
     x = np.random.default_rng(k).integers(-500, 500, 400)
     costs = {mag.univariate(x, k, cost=name, solver=solver).cost for solver in SOLVERS}
     assert max(costs) == pytest.approx(min(costs), rel=PRECISION)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 8, 11, 12, 40])
+def test_lanes_of_weighted_medians_and_soft_sizes_agree_with_scalar_solvers_over_many_panels(k):
+    rng = np.random.default_rng(k)
+    columns = rng.normal(size=700), rng.integers(0, 50, 700) * 1.0, rng.lognormal(0, 3, 700)
+    for x in columns:
+        for options, scalar in (
+            ({"weights": rng.integers(0, 4, 700) + 0.1}, "simple_plus"),
+            ({"soft": 0.03}, "wilber"),
+        ):
+            one, other = (mag.univariate(x, k, cost="sae", solver=s, **options) for s in ("auto", scalar))
+            below = [np.maximum(k - grouping.sizes, 0).sum() * options.get("soft", 0.0) for grouping in (one, other)]
+            assert one.cost + below[0] == pytest.approx(other.cost + below[1], rel=PRECISION)
