@@ -2,10 +2,12 @@
 
 A million unsorted values up to their labels, on one thread.  Every figure is a ratio to np.argsort of the same values
 by processor time, each the least of turns that alternate between the two.  Penalties are in units of what a group costs
-without them.
+without them.  `--stages` prints where the time goes instead: what is not sorting, gathering weights, scaling, solving,
+checking for rounding, following the groups back, labeling or counting them is "rest", mostly checks of the arguments.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +15,9 @@ from typing import Any
 import numpy as np
 
 import mag
+import mag.api.univariate
 from benchmarks._measure import machine, save, show
+from mag._backends import cpu
 
 SIZES = (5, 1000)
 TURNS = 7
@@ -79,13 +83,62 @@ def rows(n: int, turns: int) -> Iterator[dict]:
             }
 
 
+STAGES = {  # columns of the table, and the functions that are timed for them
+    "sort": (cpu, ("sort",)),
+    "gather": (cpu, ("padded",)),
+    "scale": (cpu, ("scaled", "prepared")),
+    "solve and follow back": (cpu, ("_optimum",)),
+    "check": (cpu, ("even",)),
+    "label": (cpu, ("label",)),
+    "count": (sys.modules["mag.api.univariate"], ("at_least",)),
+}
+
+
+def stages(n: int, turns: int) -> Iterator[dict]:
+    """One row per case and k: nanoseconds per value of each stage, of the fastest turn."""
+    spent = dict.fromkeys(STAGES, 0)
+
+    def timed(stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any, **options: Any) -> Any:
+            began = time.process_time_ns()
+            try:
+                return function(*arguments, **options)
+            finally:
+                spent[stage] += time.process_time_ns() - began
+
+        return run
+
+    for stage, (module, names) in STAGES.items():
+        for name in names:
+            setattr(module, name, timed(stage, getattr(module, name)))
+    for k in SIZES:
+        for name, x, options in calls(n, k):
+            if "max_groups" in options:  # many solves
+                continue
+            best: tuple[int, dict[str, int]] | None = None
+            for _ in range(turns + 1):
+                spent.update(dict.fromkeys(STAGES, 0))
+                began = time.process_time_ns()
+                mag.univariate(x, k, threads=1, **options)
+                taken = time.process_time_ns() - began
+                best = min(best or (taken, {}), (taken, dict(spent)), key=lambda turn: turn[0])
+            assert best is not None
+            total, parts = best
+            row = {stage: nanoseconds / n for stage, nanoseconds in parts.items()}
+            yield {"k": k, "case": name, **row, "rest": (total - sum(parts.values())) / n, "all": total / n}
+
+
 def main() -> None:
     """Print the table and save it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-n", type=int, default=1_000_000, help="values (default: 1 000 000)")
     parser.add_argument("--turns", type=int, default=TURNS, help=f"of each call (default: {TURNS})")
+    parser.add_argument("--stages", action="store_true", help="where the time goes")
     options = parser.parse_args()
     print(machine())
+    if options.stages:
+        show("Nanoseconds per value of each stage, one thread", list(stages(options.n, options.turns)))
+        return
     table = list(rows(options.n, options.turns))
     show(f"Labels of {options.n} unsorted values, one thread", table)
     save("extensions", table)

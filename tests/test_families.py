@@ -11,6 +11,7 @@ import mag
 from mag._backends import cpu
 from mag._lib.progress import Progress
 from mag.methods import METHODS
+from mag.methods.mdav.run import Rivals
 
 SHARED = pathlib.Path(__file__).resolve().parents[2] / "shared"
 DATA = pathlib.Path(os.environ.get("MAG_DATA", SHARED / "data"))
@@ -328,6 +329,20 @@ def test_the_best_gain_factor_is_found_and_told(method):
     losses = [mag.multivariate(X, 4, method=method, gamma=g / 10).information_loss for g in range(21)]
     assert best.information_loss == pytest.approx(min(losses))
     assert losses[round(10 * best.details["gamma"])] == pytest.approx(min(losses))
+
+
+@pytest.mark.parametrize("method", ["v_mdav", "mdav_star_gamma", "ona_star_gamma"])
+def test_gain_factors_that_decide_alike_are_left_out(method, monkeypatch):
+    rng = np.random.default_rng(12)
+    tables = [rng.normal(size=(300, 8)), rng.integers(0, 4, (200, 3)) * 1.0, rng.lognormal(0, 2, size=(150, 2))]
+    fast = [mag.multivariate(X, 3, method=method) for X in tables]
+    alike = [Rivals.run_alike]
+    monkeypatch.setattr(Rivals, "run_alike", lambda rivals: alike.append(alike[0](rivals)) and False)
+    for X, grouping in zip(tables, fast, strict=True):
+        full = mag.multivariate(X, 3, method=method)
+        np.testing.assert_array_equal(full.labels, grouping.labels)
+        assert full.details["gamma"] == grouping.details["gamma"]
+    assert sum(alike[1:]) > 0
 
 
 def test_more_restarts_are_never_worse():

@@ -103,6 +103,14 @@ def test_random_columns():
         assert excess(x, k, options) <= TOLERANCE, seed
 
 
+@pytest.mark.parametrize("seed", [1005669, 2018232])
+@pytest.mark.parametrize("solver", FREE)
+def test_a_light_outlier_far_from_heavy_records_in_a_group_that_is_settled(seed, solver):
+    x, k, options = draw(np.random.default_rng(seed))  # both lose digits of F, of which no later comparison shows any
+    assert {"weights", "max_groups"} <= options.keys()
+    assert excess(x, k, {**options, "solver": solver}) <= TOLERANCE
+
+
 @pytest.mark.long
 def test_many_random_columns():
     for seed in range(500, 100_000):

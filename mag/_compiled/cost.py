@@ -40,9 +40,9 @@ class Kernel:
 
     `number` says what is summed: "real" (float64), "pair" (integers in two of them) or "wide" (of 256 bits).  `medians`
     are what `join` does in steps where it looks for a median: find it, find it for a group that starts earlier, join.
-    `narrow` says whether the functions also take lanes that have a line of sums each, as for small k.  `group`, given
-    instead of the four functions, is a user's own compiled function of (x, i, j); it gets arrays, the built-in costs
-    get bare pointers.
+    `narrow` is the kernel for small k, whose functions also take lanes that have a line of sums each: this one, unless
+    it looks for a median, or None.  `group`, given instead of the four functions, is a user's own compiled function of
+    (x, i, j); it gets arrays, the built-in costs get bare pointers.
     """
 
     def __init__(
@@ -56,11 +56,12 @@ class Kernel:
         *,
         number="real",
         medians=None,
+        narrow=None,
         group=None,
     ):
         self.name, self.n_terms, self.number, self.group = name, n_terms, number, group
         self.lanes = number != "wide" and group is None
-        self.narrow = medians is None and self.lanes and number == "real"
+        self.narrow = self if medians is None and self.lanes and number == "real" else narrow
         self.medians = medians
         if group is not None:
             terms, left, right, join = _functions_of(group)

@@ -36,7 +36,7 @@ def solvers_of(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -
         names = automatic_solvers(cost, k, bounded=bounded, weighted=weighted)
         return {name: SOLVERS[name] for name in names}
     one_of("solver", solver, ["auto", *SOLVERS])
-    valid = [name for name, s in SOLVERS.items() if s.valid(cost, bounded=bounded, weighted=weighted, k=k)]
+    valid = [name for name, s in SOLVERS.items() if s.valid(cost, bounded=bounded, weighted=weighted)]
     if solver not in valid:
         if not (cost.concave and cost.splitting):
             why = f"cost {cost.name!r}"

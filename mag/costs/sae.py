@@ -8,6 +8,8 @@ from mag._compiled.jit import INLINE, inlined
 from mag._compiled.lanes import Index, largest_lane, select, spread
 from mag.costs._cost import BuiltIn
 
+NEAR = 6  # places where a median is looked for before its group is searched
+
 
 def terms(f, i):
     return (value(f, i),)
@@ -32,14 +34,15 @@ def weighted_terms(f, i):
 
 
 def weighted_join(f, g, i, j, size):
-    return join_at(f, g, i, j, median(f, i, j))
+    m = median(f, i, j)
+    return join_at(f, g, i, j, m, total(f, 1, m))
 
 
 @inlined
-def join_at(f, g, i, j, m):
+def join_at(f, g, i, j, m, before):
     below, above = total(f, 1, i), total(f, 1, j)
     # Σ_{l≥m} w(y - y_m) - Σ_{l<m} w(y - y_m)
-    return g - 2.0 * total(f, 0, m) - value(f, m) * ((above - total(f, 1, m)) - (total(f, 1, m) - below))
+    return g - 2.0 * total(f, 0, m) - value(f, m) * ((above - before) - (before - below))
 
 
 def median(f, i, j):
@@ -47,22 +50,38 @@ def median(f, i, j):
 
 
 @inlined
-def first_median(f, i, j):
-    """The same, compiled."""
-    return median(f, i, j)
+def first_median(f, i, j, size, guess):
+    """As `median` for lanes of groups of one size, and the weights before it; it is often near the guess."""
+    half = 0.5 * (total(f, 1, i) + total(f, 1, j))
+    zero = guess - guess
+    if size > NEAR:
+        first, last = i + zero, j + zero - NEAR
+        low = select(guess - NEAR // 2 < first, first, guess - NEAR // 2)
+        low = select(last < low, last, low)
+        count = zero
+        for t in range(1, NEAR + 1):  # looks that do not wait for each other
+            count += select(total(f, 1, low + t) < half, zero + 1, zero)
+        if largest_lane(select(count < NEAR, zero, zero + 1) + select(zero < count, zero, zero + 1)) == 0:
+            return low + count, total(f, 1, low + count)
+    m = median(f, i, j)
+    return m, total(f, 1, m)
 
 
 @inlined
-def next_median(f, i, j, m):
-    """As `median` for lanes, where m are those of groups that start later."""
+def next_median(f, i, j, m, before):
+    """As `first_median` for lanes, where m are those of groups that start later, `before` the weights before them."""
     half = 0.5 * (total(f, 1, i) + total(f, 1, j))
     first = i + (m - m)
     while True:
-        lower = select(half <= total(f, 1, m), m - 1, m)
+        lower = select(half <= before, m - 1, m)
         lower = select(lower < first, first, lower)  # nothing in the group has any weight
-        if largest_lane(m - lower) == 0:
-            return m
+        before = total(f, 1, lower)
+        # most move by one value at most: then one look is enough
+        again = select(half <= before, lower - first, lower - lower)
+        done = largest_lane(select(lower < m, again, lower - lower)) == 0
         m = lower
+        if done:
+            return m, before
 
 
 @overload(median, **INLINE)
@@ -103,6 +122,28 @@ def _search_lanes(width):
     return search
 
 
+def weights_alone(f, i):
+    return (weight(f, i),)
+
+
+def nothing(f, i):
+    return 0.0
+
+
+def join_gaps(f, g, i, j, size):
+    """Every gap between neighbors costs the lighter of its two sides: no median is needed, and nothing cancels."""
+    cost = g + gap_cost(f, i, j, 1)
+    for step in range(2, size):
+        cost = cost + gap_cost(f, i, j, step)
+    return cost
+
+
+@inlined
+def gap_cost(f, i, j, step):
+    below, above = total(f, 0, i + step) - total(f, 0, i), total(f, 0, j) - total(f, 0, i + step)
+    return (value(f, i + step) - value(f, i + (step - 1))) * select(below < above, below, above)
+
+
 def loss(groups):
     return groups.add(groups.weighed(abs(groups.gaps(groups.median()))))
 
@@ -111,7 +152,14 @@ SAE = BuiltIn(
     "sae",
     kernel=Kernel("sae", 1, terms, left, right, join),
     weighted=Kernel(
-        "sae_weighted", 2, weighted_terms, left, right, weighted_join, medians=(first_median, next_median, join_at)
+        "sae_weighted",
+        2,
+        weighted_terms,
+        left,
+        right,
+        weighted_join,
+        medians=(first_median, next_median, join_at),
+        narrow=Kernel("sae_weighted_narrow", 1, weights_alone, nothing, nothing, join_gaps),
     ),
     representative="median",
     loss=loss,

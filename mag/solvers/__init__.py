@@ -21,12 +21,12 @@ class Solver:
     lanes: bool = False
     blocks: bool = False
 
-    def valid(self, cost: Cost, *, bounded: bool, weighted: bool = False, k: int = 1) -> bool:
+    def valid(self, cost: Cost, *, bounded: bool, weighted: bool = False) -> bool:
         """Whether it is exact for the cost; `bounded` says that no group needs 2k values or more."""
         if cost.blocks and not self.blocks:
             return False
         kernel = cost.weighted if weighted else cost.kernel
-        lanes = kernel is not None and kernel.lanes and (kernel.narrow or not self.bounded or k > block.LARGEST_K)
+        lanes = kernel is not None and kernel.lanes
         return (cost.concave or not self.concave) and (bounded or not self.bounded) and (lanes or not self.lanes)
 
 
@@ -53,10 +53,10 @@ def automatic(cost: Cost, k: int, *, bounded: bool, weighted: bool) -> list[str]
     if cost.blocks:
         return ["staggered" if bounded and cost.concave else "quadratic"]
     kernel = cost.weighted if weighted else cost.kernel
-    lanes, narrow = (kernel.lanes, kernel.narrow) if kernel is not None else (False, False)
+    lanes = kernel is not None and kernel.lanes
     if bounded and cost.concave:
         scalar = "simple_plus" if k <= SMALL_K else "staggered"
-        return ["block", scalar] if lanes and (narrow or k > block.LARGEST_K) else [scalar]
+        return ["block", scalar] if lanes else [scalar]
     if bounded:
         return ["simple"]
     if not cost.concave:

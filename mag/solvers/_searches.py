@@ -165,7 +165,7 @@ def _nowhere(cost):
 
 @overload(long_search, **INLINE)
 def _long_search(cost):
-    long = LONG if cost.kernel.narrow else LONG_IF_DEAR
+    long = LONG if cost.kernel.medians is None else LONG_IF_DEAR
     return lambda cost: long
 
 
@@ -193,7 +193,7 @@ def search_columns(m, columns, sizes, low, K, stack):
     stack[0, END] = K
     stack[0, LOW] = low
     stack[0, HIGH] = origin - 1
-    depth = 1
+    depth, hint = 1, spread(origin, WIDTH)
     while depth > 0:  # columns c .. end-1 have their best rows in low .. high
         depth -= 1
         c, end, high = stack[depth, FIRST], stack[depth, END], stack[depth, HIGH]
@@ -215,7 +215,7 @@ def search_columns(m, columns, sizes, low, K, stack):
                     end, high = middle, row
                     continue
             j = lanes_at(origin + c, WIDTH)
-            best, size = find(m, j, smallest, largest)
+            best, size, hint = find(m, j, smallest, largest, hint)
             columns[j] = settle(m, best + right(m.cost, m.f, j))
             sizes[j + shift] = size
             low = origin + c + WIDTH - 1 - last_lane(size)
@@ -225,27 +225,29 @@ def search_columns(m, columns, sizes, low, K, stack):
     return low
 
 
-def find(m, j, smallest, largest):
-    """As `search`."""
+def find(m, j, smallest, largest, hint):
+    """As `search`; the hint is what it has returned for the columns before."""
 
 
 @overload(find, **INLINE)
-def _find(m, j, smallest, largest):
+def _find(m, j, smallest, largest, hint):
     medians = m[m.fields.index("cost")].kernel.medians
     if medians is None:
-        return lambda m, j, smallest, largest: search(m, j, smallest, largest)
+        return lambda m, j, smallest, largest, hint: (*search(m, j, smallest, largest), hint)
     first, following, join_at = medians
 
-    def find_along(m, j, smallest, largest):
-        """Medians only move to the left while groups grow."""
-        best, size = nowhere(m.cost), spread(0, WIDTH)
-        middle = first(m.f, j - smallest, j)
-        for L in range(smallest, largest + 1):
+    def find_along(m, j, smallest, largest, hint):
+        """Medians move to the right with the columns, and only to the left while groups grow."""
+        i, size = j - smallest, spread(smallest, WIDTH)
+        middle, before = first(m.f, i, j, smallest, hint + WIDTH)
+        hint = middle
+        best = charge(m, join_at(m.f, m.G[i], i, j, middle, before), smallest)
+        for L in range(smallest + 1, largest + 1):
             i = j - L
-            middle = following(m.f, i, j, middle)
-            value = charge(m, join_at(m.f, m.G[i], i, j, middle), L)
+            middle, before = following(m.f, i, j, middle, before)
+            value = charge(m, join_at(m.f, m.G[i], i, j, middle, before), L)
             best, size = keep(value, spread(L, WIDTH), best, size)
-        return best, size
+        return best, size, hint
 
     return find_along
 
@@ -292,14 +294,38 @@ def keep(value, size, best, best_size):
 def best_row(m, p, low, high):
     """The best row of column p among low .. high, more than WIDTH of them; the last of equals."""
     best = nowhere(m.cost)
-    start = spread(low, WIDTH)
+    start = hint = spread(low, WIDTH)
     q = low
     while True:
-        i = lanes_at(q, WIDTH)
-        value = charge(m, join(m.cost, m.f, m.G[i], i, p, falling(p - q, WIDTH)), falling(p - q, WIDTH))
+        value, hint = join_rows(m, q, p, hint)
+        value = charge(m, value, falling(p - q, WIDTH))
         better = value <= best
         best, start = select(better, value, best), select(better, spread(q, WIDTH), start)
         if q == high - WIDTH + 1:
             break
         q = min(q + WIDTH, high - WIDTH + 1)  # the last step overlaps
     return largest_lane(select(is_least(best), lanes_at(0, WIDTH) + start, spread(low, WIDTH)))
+
+
+def join_rows(m, q, p, hint):
+    """G plus what depends on both ends, of WIDTH rows from q on and column p; the hint as that of `find`."""
+
+
+@overload(join_rows, **INLINE)
+def _join_rows(m, q, p, hint):
+    medians = m[m.fields.index("cost")].kernel.medians
+    if medians is None:
+
+        def at_once(m, q, p, hint):
+            i = lanes_at(q, WIDTH)
+            return join(m.cost, m.f, m.G[i], i, p, falling(p - q, WIDTH)), hint
+
+        return at_once
+    first, _, join_at = medians
+
+    def near(m, q, p, hint):
+        i = lanes_at(q, WIDTH)
+        middle, before = first(m.f, i, p, p - q - WIDTH + 1, hint + WIDTH // 2)
+        return join_at(m.f, m.G[i], i, p, middle, before), middle
+
+    return near

@@ -66,13 +66,15 @@ def ending(work, k):
 
 def solve(cost, x, w, k, sizes, work):
     """As `simple.solve`, for values and weights from `padded`, or with any finite values in place of the copies."""
-    run, size = compiled_for(k, cost)
-    return run(cost, size, x, w, sizes, work)
+    run, kernel, size = compiled_for(k, cost)
+    return run(kernel, size, x, w, sizes, work)
 
 
 def compiled_for(k, kernel):
-    """The compiled function for this k, and k as it takes it: a Number where it is small."""
-    return (_solve, k) if k > LARGEST_K or not kernel.narrow else (_narrow.solver_for(k), _narrow.NUMBERS[k])
+    """The compiled function for this k, and the kernel and k as it takes them: a Number where it is small."""
+    if k > LARGEST_K or not kernel.narrow:
+        return _solve, kernel, k
+    return _narrow.solver_for(k), kernel.narrow, _narrow.NUMBERS[k]
 
 
 def resume(cost, x, w, k, sizes, work, state):

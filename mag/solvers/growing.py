@@ -14,6 +14,8 @@ block is tried.  No group is smaller than `least`, so that `least` columns alway
 The next block reads the rows from the best one of column e on: rows never turn back.  A block that cannot be twice as
 long ends with columns whose groups start inside of it, so that a row is read by few blocks.
 
+Where k is small and nothing is added but for values below k, `_soft` solves.
+
 All of F, G and the sums have a line over all columns, of which column 0 stands at PAD.  Blocks fill in what they look
 at: sums from their own anchor, and F from near 0, so that costs are as accurate as those of `block`.
 """
@@ -28,8 +30,9 @@ from mag._compiled.jit import inlined, jit
 from mag._compiled.lanes import falling, lanes_at, least_lane, select, spread
 from mag._compiled.memory import part
 from mag._compiled.work import layout, length_for, reals, space_in, wholes
+from mag.solvers import _soft
 from mag.solvers._anchored import clear
-from mag.solvers._narrow import PAD
+from mag.solvers._narrow import LARGEST_K, NUMBERS, PAD
 from mag.solvers._searches import WIDTH, add_columns, charge, restart, search_columns, stack_at
 
 __all__ = ["memory", "solve"]
@@ -75,12 +78,19 @@ def lines_at(space, cost, n):
 
 def memory(kernel, n, k):
     """How many float64 it takes."""
-    return length_for(lines_at, kernel, n)
+    long = length_for(lines_at, kernel, n)
+    return max(long, _soft.memory(n, k)) if k <= LARGEST_K else long
+
+
+def solve(cost, x, w, k, least, fixed, short, sizes, work):
+    """As `quadratic.solve`, for values and weights from `block.padded`; sizes have room for PAD more."""
+    if least == 1 < k <= LARGEST_K and fixed == 0.0 and cost.narrow:
+        return _soft.solve(cost.narrow, NUMBERS[k], x, w, short, sizes, work)
+    return _solve(cost, x, w, k, least, fixed, short, sizes, work)
 
 
 @jit
-def solve(cost, x, w, k, least, fixed, short, sizes, work):
-    """As `quadratic.solve`, for values and weights from `block.padded`; sizes have room for PAD more."""
+def _solve(cost, x, w, k, least, fixed, short, sizes, work):
     n, first = len(x) - 2 * PAD, least + PAD
     memory = lines_at(space_in(work), cost, n)
     F, G, inverse = memory.F, memory.G, part(memory.inverse, PAD)

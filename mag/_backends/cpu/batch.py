@@ -66,7 +66,7 @@ def group(X, columns, problem, labels, n_groups, least):
 @cache
 def _solver(kernel, k):
     """The address of the solver of this cost and k."""
-    run, size = block.compiled_for(k, kernel)
+    run, kernel, size = block.compiled_for(k, kernel)
     reals, sizes = np.empty(0), np.empty(0, block.size_type(k))
     return address_of(run, kernel, size, reals, reals, sizes, reals)
 

@@ -1,7 +1,8 @@
 """The gain factor: one that was chosen, or the best of those that the thesis tries.
 
 Runs with different factors share what does not depend on it, the nearest records of all.  What a group costs never
-falls while records join, so that a run ends as soon as its groups cost more than all of another one.
+falls while records join, so that a run ends as soon as its groups cost more than all of another one.  A run also finds
+out up to which factor it would have decided alike: runs up to there are left out.
 """
 
 from collections.abc import Callable
@@ -45,9 +46,12 @@ def best_gamma(
     rivals = rivals_of(X, k, threads, progress) if len(gammas) > 1 else None
 
     def attempt(gamma: float, threads: int, progress: Progress) -> np.ndarray | None:
-        labels = run(gamma, rivals, threads, progress)
-        if rivals is not None and labels is not None:
-            rivals.least = min(rivals.least, sum_of_squares(X, labels))
+        if rivals is None:
+            return run(gamma, None, threads, progress)
+        others = rivals.seen_from(gamma)
+        labels = None if others.run_alike() else run(gamma, others, threads, progress)
+        if labels is not None:
+            others.end(sum_of_squares(X, labels))
         return labels
 
     labels, chosen = best_of(attempt, gammas, X, threads, progress)

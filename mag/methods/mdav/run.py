@@ -1,6 +1,8 @@
 # mypy: ignore-errors
 """How a maximum distance method is run from Python: short compiled steps, and lists made on several threads between."""
 
+import copy
+
 import numpy as np
 
 from mag._backends import cpu
@@ -16,6 +18,7 @@ from mag.methods.mdav.state import LEFT, SPARE, begin_state, state_at, state_in
 from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
 
 FEW = 8  # lists that are worth a thread
+ROUNDED = 1e-12  # of a gain factor, far above what rounding does to it
 SLACK = 1e-9  # of the sum of squares of all records: far above what rounding does to a cost
 
 
@@ -74,20 +77,46 @@ def _cost_by_now(work, X, k, squares):
     return total
 
 
-class Rivals:
-    """What runs share of which the best is wanted: the nearest records, and the least cost of those that have ended.
+@jit
+def _limit_of(work, X, k):
+    """Up to which gain factor all decisions would have been the same."""
+    state = state_in(work, X, k, ZERO)
+    return state.limit[0]
 
-    `near` are lists of nearest records to begin with.
+
+class Rivals:
+    """What runs share of which the best is wanted: the nearest records, and what is known of those that have ended.
+
+    `near` are lists of nearest records to begin with, `gamma` the gain factor of a run, if it is seen from there.
     """
 
     def __init__(self, X, near):
-        self.near, self.least = near, np.inf
+        self.near, self.gamma = near, 0.0
         self.squares = np.square(X).sum(axis=1)
         self._slack = SLACK * float(self.squares.sum())
+        self._costs, self._alike = [np.inf], []
+
+    def seen_from(self, gamma):
+        """The same for a run with that gain factor."""
+        rivals = copy.copy(self)
+        rivals.gamma = gamma
+        return rivals
 
     def beat(self, cost):
         """Whether one of them costs less than this, by more than rounding errors."""
-        return cost > self.least + self._slack
+        return cost > min(self._costs) + self._slack
+
+    def end(self, cost):
+        """The run has ended with groups of that cost."""
+        self._costs.append(cost)
+
+    def decide_up_to(self, limit):
+        """The run would have decided alike with any gain factor from its own up to the limit."""
+        self._alike.append((self.gamma, limit * (1 - ROUNDED)))
+
+    def run_alike(self):
+        """Whether a run that has ended had the same groups."""
+        return any(first <= self.gamma < limit for first, limit in self._alike)
 
 
 def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=None, threads, progress):
@@ -122,6 +151,9 @@ def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=N
         each(lambda job: job[0](work, X, k, *job[1:]), jobs, threads)
         if progress.step(1.0 - _count_free(work, X, k) / len(points)):
             break
+    else:
+        if rivals is not None:
+            rivals.decide_up_to(_limit_of(work, X, k))
     labels = np.empty(len(points), np.int64)
     _copy_labels(work, X, k, labels)
     group_rest(points, k, labels, threads, progress)

@@ -13,6 +13,7 @@ from mag.methods.mdav.state import (
     begin_state,
     closest_group,
     create_group,
+    exceeds,
     next_free,
     place_rest,
     state_at,
@@ -41,7 +42,7 @@ def _advance(state, k, gamma, second):
             new = cost_of(rows, d, r, others, k - 1) / k
             away = distance_from_centroid(centroids, g, rows[r])
             more = (away * size / (size + 1) + cost_of(rows, d, v, beyond, k - 1)) / (k + 1)
-            if more < gamma * new or (second and _both(state, g, r, v) < new):
+            if (second and _both(state, g, r, v) < new) or exceeds(state, gamma, more, new):
                 assign(state, r, g)
                 continue
         create_group(state, r, others, k - 1)

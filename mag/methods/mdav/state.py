@@ -16,7 +16,7 @@ from mag.methods.mdav.nearest_lists import drop_lists, lists_at
 SPARE = 6  # entries of a list for what neighbors will have taken
 CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
 
-State = namedtuple("State", "rows field near centroids away real order label status scratch rule k")
+State = namedtuple("State", "rows field near centroids away real limit order label status scratch rule k")
 
 
 @layout
@@ -35,6 +35,7 @@ def state_at(space, rows, n, d, k, rule, terms=None):
         centroids=centroids_at(space, n // k, d, terms),  # of the groups
         away=reals(space, n),  # squared distance of a record from the centroid of all
         real=reals(space, 1, ONE),  # memory for one number
+        limit=reals(space, 1),  # gain factors from the one of the run up to here decide alike
         order=wholes(space, n),  # farthest from the centroid first
         label=wholes(space, n),
         status=wholes(space, 3),  # CURSOR, LEFT, GROWN
@@ -62,6 +63,7 @@ def begin_state(state):
         order[i] = i
     sort_falling(order, n, state.away)
     fill(state.label, n, NOBODY)
+    state.limit[0] = np.inf
     state.status[CURSOR] = 0
     state.status[LEFT] = n
     state.status[GROWN] = 0
@@ -99,6 +101,16 @@ def _assign(state, i, g):
     state.label[i] = g
     join(state.centroids, g, state.rows[i])
     state.status[LEFT] -= 1
+
+
+@called
+def exceeds(state, gamma, a, b):
+    """Whether γ · b > a; where not, factors above a / b would have decided otherwise."""
+    if a < gamma * b:
+        return True
+    if b > 0:
+        state.limit[0] = min(state.limit[0], a / b)
+    return False
 
 
 @called

@@ -8,7 +8,17 @@ from mag._compiled.memory import part
 from mag._compiled.work import NOBODY, ONE, ZERO
 from mag.methods.distances.blocks import distance
 from mag.methods.mdav.nearest_lists import first_free, foresee, request_list
-from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, next_free, place_rest, state_in
+from mag.methods.mdav.state import (
+    CURSOR,
+    GROWN,
+    LEFT,
+    assign,
+    create_group,
+    exceeds,
+    next_free,
+    place_rest,
+    state_in,
+)
 
 UNKNOWN = np.int64(-2)
 
@@ -40,7 +50,7 @@ def _grow(state, members, k, gamma, out):
         outside, between = _nearest(state, inside, out)  # x_O and δ_O
         if outside == UNKNOWN:
             return inside
-        if not within < gamma * between:
+        if not exceeds(state, gamma, within, between):
             break
         assign(state, inside, state.label[members[0]])
         members[many] = inside
@@ -62,6 +72,8 @@ def _advance(state, k, gamma):
             create_group(state, r, part(members, 1), k - 1)
             if gamma > 0:
                 state.status[GROWN] = k
+            else:
+                state.limit[0] = 0.0  # nothing was compared
         if state.status[GROWN] > 0:
             need = _grow(state, members, k, gamma, out)
             if need != NOBODY:

@@ -30,11 +30,15 @@ def polish_best(
     rivals, silent = rivals_of(X, k, threads, progress), progress.silent()
 
     def begin(gamma: float) -> Any:
-        return run_steps(star, X, k, CENTROID, gamma, True, rivals=rivals, threads=1, progress=silent)
+        others = rivals.seen_from(gamma)
+        if others.run_alike():
+            return None
+        return run_steps(star, X, k, CENTROID, gamma, True, rivals=others, threads=1, progress=silent)
 
     starts: dict[bytes, tuple[float, np.ndarray]] = {}
     for gamma, labels in zip(gammas, side_by_side(begin, gammas, threads, progress.span(0.0, BEGINNING)), strict=False):
-        starts.setdefault(labels.tobytes(), (gamma, labels))
+        if labels is not None:
+            starts.setdefault(labels.tobytes(), (gamma, labels))
     turns = sorted(starts.values(), key=lambda turn: (abs(turn[0] - 1.0), turn[0]))
     chosen, best, least = *turns[0], np.inf
     for a, b in STAGES:

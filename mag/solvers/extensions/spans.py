@@ -18,13 +18,13 @@ from mag._compiled.cost import join, left, right, terms
 from mag._compiled.frame import center, numbers, source, sums_by, zero
 from mag._compiled.jit import INLINE, called, inlined
 from mag._compiled.wide import to_wide
-from mag._compiled.work import layout, length_for, space_in
+from mag._compiled.work import layout, length_for, reals, space_in
 
 SHIFT = 4
 CELL = 1 << SHIFT
 
 # `least` is the smallest size allowed; every group costs `fixed` more, and `short` more per value below k.
-Spans = namedtuple("Spans", "x w n k least fixed short F rest doubt table")
+Spans = namedtuple("Spans", "x w n k least fixed short F rest lost doubt table")
 ROUNDED = 2.0**-50  # of the sums behind a cost may be lost
 ILL = 2.0**10  # sums that are this many times as large as the cost say little about it
 Anchor = namedtuple("Anchor", "x w shift center")
@@ -48,9 +48,10 @@ def spans_at(space, cost, x, w, n, k, least, fixed, short):
         least,
         fixed,
         short,
-        doubt=numbers(space, cost, 1),  # how much more than the least the solution may cost
+        doubt=numbers(space, cost, 2),  # how much more than the least the solution may cost: see `hesitate`
         F=numbers(space, cost, n + 1),
         rest=numbers(space, cost, n + 1),  # of F, beyond its 53 bits
+        lost=reals(space, n + 1),  # how far F may be from what its groups cost
         table=sums_by(space, cost, levels, boundaries),
     )
 
@@ -62,7 +63,7 @@ def memory(kernel, n, k):
 
 def doubt(work):
     """How much more than the least the solution may cost, since rounded costs were compared; not for wide integers."""
-    return float(work[0])
+    return float(work[0] + work[1])
 
 
 # ---- tuples of sums
@@ -169,11 +170,12 @@ def start(cost, x, w, k, least, fixed, short, sizes, work):
                 sums = taken(sums, over(cost, a, q * CELL, (q + 1) * CELL))
                 stored(s.table[level, q], sums)
         level += 1
-    s.doubt[0] = zero(cost)
+    s.doubt[0] = s.doubt[1] = zero(cost)
     none = np.int64(0)  # a literal would be compiled once more
-    keep(cost, s, none, none, zero(cost))
+    keep(cost, s, none, none, zero(cost), 0.0)
     for j in range(least, min(n + 1, 2 * least - 1)):
-        keep(cost, s, j, none, group_cost(cost, s, none, j)[0])
+        c, sums = group_cost(cost, s, none, j)
+        keep(cost, s, j, none, c, sums)
         sizes[j] = j
     return s
 
@@ -261,7 +263,7 @@ def _penalty(cost, amount):
 # ---- F, summed over the whole column, so kept in two parts: F = high + low to 106 bits
 
 
-def keep(cost, s, j, i, c):
+def keep(cost, s, j, i, c, sums):
     """F[j] = F[i] + c + fixed, F[0] = 0: what a group costs is not rounded to what all groups cost."""
 
 
@@ -270,23 +272,23 @@ def apart(cost, s, a, b):
 
 
 @overload(keep, **INLINE)
-def _keep(cost, s, j, i, c):
+def _keep(cost, s, j, i, c, sums):
     if cost.kernel.number == "wide":
 
-        def exact(cost, s, j, i, c):
+        def exact(cost, s, j, i, c, sums):
             s.F[j] = s.F[i] + c + penalty(cost, s.fixed) if j > 0 else zero(cost)
 
         return exact
 
-    def compensated(cost, s, j, i, c):
+    def compensated(cost, s, j, i, c, sums):
         if j == 0:
-            s.F[0] = 0.0
-            s.rest[0] = 0.0
+            s.F[0] = s.rest[0] = s.lost[0] = 0.0
         else:
             total, rest = plus(s.F[i], s.rest[i], c)
             total, rest = plus(total, rest, s.fixed)
             s.F[j] = total
             s.rest[j] = rest
+            s.lost[j] = s.lost[i] + ROUNDED * sums
 
     return compensated
 
@@ -341,29 +343,32 @@ def later_is_better(cost, s, a, b, c):
         group_cost(cost, s, h, j),
         apart(cost, s, i, h),
     )
-    hesitate(cost, s, earlier, later, between, sums + other_sums)
+    hesitate(cost, s, i, h, earlier, later, between, sums + other_sums)
     return later - earlier <= between
 
 
-def hesitate(cost, s, earlier, later, between, sums):
+def hesitate(cost, s, i, h, earlier, later, between, sums):
     """Add to the doubt what a wrong decision may cost, where rounding could have made it.
 
     To keep the earlier row decides about columns before, where groups may cost much less; to keep the later one only
-    about columns behind, where they cost more.
+    about columns behind, where they cost more.  What F has lost at the two rows is part of whole groupings, of which
+    one is found: that counts once, where it is the most.
     """
 
 
 @overload(hesitate, **INLINE)
-def _hesitate(cost, s, earlier, later, between, sums):
+def _hesitate(cost, s, i, h, earlier, later, between, sums):
     if cost.kernel.number == "wide":
-        return lambda cost, s, earlier, later, between, sums: None
+        return lambda cost, s, i, h, earlier, later, between, sums: None
 
-    def add(cost, s, earlier, later, between, sums):
+    def add(cost, s, i, h, earlier, later, between, sums):
         costs = earlier + later + abs(between)
-        lost = ROUNDED * (costs + sums)
+        lost, before = ROUNDED * (costs + sums), s.lost[i] + s.lost[h]
         lead = (later - earlier) - between
         if abs(lead) <= lost and (lead > 0.0 or sums > ILL * costs):
             s.doubt[0] += lost
+        if abs(lead) <= lost + before:
+            s.doubt[1] = max(s.doubt[1], before)
 
     return add
 
@@ -372,7 +377,8 @@ def _hesitate(cost, s, earlier, later, between, sums):
 def settle(cost, s, c, r, sizes):
     """Store column c, reached from row r."""
     i, j = first_value(s, r), last_value(s, c)
-    keep(cost, s, j, i, group_cost(cost, s, i, j)[0])
+    c, sums = group_cost(cost, s, i, j)
+    keep(cost, s, j, i, c, sums)
     sizes[j] = j - i
 
 
