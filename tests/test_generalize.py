@@ -646,7 +646,7 @@ MISTAKES = {
     "intervals twice": (["--dry-run", "--intervals", "age=0:9:1"], "--intervals must name a column once"),
     "intervals of what": (
         ["--dry-run", "--intervals", "size=0:9:1"],
-        "--intervals must be NAME=..., of a column of -c",
+        "--intervals must be NAME=LOW:HIGH:WIDTHS, of a column of -c",
     ),
     "importance": (["--dry-run", "--importance", "age=much"], "--importance must be NAME=NUMBER"),
     "suppress": (["--dry-run", "--suppress", "2"], "suppress must be a number from 0 to 1; got 2.0."),
