@@ -703,6 +703,29 @@ def test_the_estimator_keeps_its_promises():
     assert estimator.information_loss_ >= plain.information_loss_
 
 
+@pytest.mark.parametrize("library", [pl, pd])
+def test_the_estimator_keeps_its_promises_for_frames_with_categories(library):
+    pytest.importorskip("sklearn")
+    table = people()
+    X = library.DataFrame({"age": table["age"], "sensitive": [one or "none" for one in table["region"]]})
+    disease, index = [one or "none" for one in table["disease"]], np.arange(len(table["age"]))[::-1]
+    values = pd.Series(disease, index=index) if library is pd else disease  # by place, whatever the index says
+    estimator = mag.Microaggregator(4, diversity=3, closeness=0.4)
+    masked = estimator.fit_transform(X, sensitive=values)
+    assert list(masked.columns) == ["age", "sensitive"]
+    assert type(masked) is library.DataFrame
+    assert [promise.criterion for promise in estimator.promises_] == ["distinct", "equal"]
+    published = {name: list(masked[name]) for name in ("age", "sensitive")}
+    for rows in classes_of(published, ["age", "sensitive"]):
+        group = [disease[row] for row in rows]
+        assert len(rows) >= 4
+        assert len(set(group)) >= 3
+        assert half_difference(group, disease) <= Fraction(2, 5)
+    assert "flu" not in str(vars(estimator))
+    with pytest.raises(mag.Mistake, match="as many records as X"):
+        estimator.fit(X, sensitive=disease[:5])
+
+
 def test_mistakes_of_the_estimator():
     pytest.importorskip("sklearn")
     X, sensitive = np.arange(20.0).reshape(10, 2), list("abababababab")[:10]
