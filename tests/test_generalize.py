@@ -494,6 +494,15 @@ def test_the_report_shows_levels(tmp_path):
     assert "Distributions before and after" in page
 
 
+def test_bars_of_the_report_count_values_on_the_published_level():
+    release = recode(k=3, suppress=0.25)
+    bars = release._compared.categories(release.guarantee.generalized, release.levels)["age"]
+    before, after = Counter(bars.compared.tolist()), Counter(bars.after.tolist())
+    assert set(before) <= set(after)
+    assert {label: count - after[label] for label, count in before.items() if count != after[label]}
+    assert all(count >= after[label] for label, count in before.items())
+
+
 def test_risk_and_utility_follow_the_hierarchies():
     release = recode(k=3, suppress=0.25)
     assert release.risk()["k_anonymity"] >= 3
@@ -620,6 +629,17 @@ def test_missing_codes_are_missing_and_written_again(folder):
     jobs = pl.read_csv(folder / "out.csv", infer_schema=False)["job"].to_list()
     assert Counter(jobs) == {"baker": 3, "painter": 3, "?": 3, "*": 3}
     assert run(folder, "--dry-run", "--null", "sex=?", source="gaps.csv") == 2
+
+
+def test_values_without_a_leaf_show_the_root(folder, capsys):
+    text = (folder / "people.csv").read_text().replace(",dentist,", ",diver,")
+    (folder / "divers.csv").write_text(text)
+    assert run(folder, "--dry-run", source="divers.csv") == 2
+    assert "--other root" in capsys.readouterr().err
+    assert run(folder, "-o", folder / "out.csv", "--other", "root", source="divers.csv") == 0
+    jobs = pl.read_csv(folder / "out.csv", infer_schema=False)["job"]
+    divers = pl.read_csv(folder / "divers.csv")["job"] == "diver"
+    assert set(jobs.filter(divers).to_list()) == {"*"}
 
 
 def test_criteria_are_counted_on_the_file(folder, capsys):

@@ -48,6 +48,11 @@ def choice_option(help_text: str, words: Iterable[str], panel: str, *names: str)
     return typer.Option(*names, help=help_text, metavar="NAME", autocompletion=complete(words), rich_help_panel=panel)
 
 
+def other_option(panel: str) -> Any:
+    text = "Values without a leaf in their hierarchy: error, or root (published as the most general label)."
+    return choice_option(text, ["error", "root"], panel)
+
+
 AGGREGATES = ["ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"]
 Aggregate = Annotated[
     list[str] | None,
@@ -187,14 +192,7 @@ OrderOfSensitive = Annotated[
         rich_help_panel=COLUMNS,
     ),
 ]
-Other = Annotated[
-    str,
-    choice_option(
-        "Values without a leaf in their hierarchy: error, or root (published as the most general label).",
-        ["error", "root"],
-        GROUPING,
-    ),
-]
+Other = Annotated[str, other_option(GROUPING)]
 Out = Annotated[
     pathlib.Path | None,
     typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT),

@@ -70,7 +70,9 @@ def parse_orders(words: Sequence[str], columns: Sequence[str], role: str = "-c")
     for name, listed in parse_pairs("--order", "NAME=A,B,...", words, columns, role).items():
         [orders[name]] = csv.reader([listed], skipinitialspace=True)
         if "" in orders[name] or len(set(orders[name])) < len(orders[name]):
-            raise ValueMistake(f"--order must list different categories; got {name}={listed}.")
+            raise ValueMistake(
+                f"--order must list different categories, those with a comma in quotes; got {name}={listed}."
+            )
     return orders
 
 

@@ -3,6 +3,7 @@
 import math
 import pathlib
 from collections.abc import Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -45,6 +46,7 @@ def generalize(
     hierarchy: Annotated[
         list[str] | None, _of_columns("A column and its hierarchy, a file of ARX.", "--hierarchy", "NAME=FILE")
     ] = None,
+    other: Annotated[str, opt.other_option(LEVELS)] = "error",
     intervals: Annotated[
         list[str] | None,
         _of_columns(
@@ -113,7 +115,7 @@ def generalize(
     files = Files.checked(source, out, layout, others, False, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [])
     roles = Roles.assigned(files.source, column, by, keep, drop, sensitive, demands)
-    trees = parse_trees(column, hierarchy or [], intervals or [], flat or [])
+    trees = parse_trees(column, hierarchy or [], intervals or [], flat or [], other)
     options: dict[str, Any] = roles.options() | {
         "hierarchies": trees or None, "importance": parse_importance(importance or [], column) or None,
         "suppress": suppress, "suppressed": suppressed, "missing": missing, "max_nodes": max_nodes,
@@ -140,12 +142,12 @@ def _recode(files: Files, roles: Roles, k: int, options: dict[str, Any], searche
 
 
 def parse_trees(
-    columns: Sequence[str], hierarchy: Sequence[str], intervals: Sequence[str], flat: Sequence[str]
+    columns: Sequence[str], hierarchy: Sequence[str], intervals: Sequence[str], flat: Sequence[str], other: str
 ) -> dict[str, Any]:
     """The hierarchy of every column that has one: of a file, of intervals, or of the codes themselves."""
     from mag.hierarchy import Hierarchy
 
-    trees = parse_hierarchies(hierarchy, columns)
+    trees = parse_hierarchies(hierarchy, columns, other)
     others: dict[str, Any] = {
         name: _parse_intervals(text)
         for name, text in parse_pairs("--intervals", "NAME=LOW:HIGH:WIDTHS", intervals, columns).items()
@@ -201,6 +203,6 @@ def _check_numbers(frame: "pl.DataFrame", columns: Sequence[str]) -> None:
             is_number = not isinstance(cells.dtype, (pl.Boolean, pl.Categorical, pl.Enum))
         if is_number:
             raise ValueMistake(
-                f"column {name!r} holds no categories, and needs --hierarchy {name}=FILE or, for numbers, --intervals "
-                f"{name}=LOW:HIGH:WIDTHS; --flat {name} if they are codes."
+                f"column {name!r} holds no categories, and needs --hierarchy {quote(f'{name}=FILE')} or, for numbers, "
+                f"--intervals {quote(f'{name}=LOW:HIGH:WIDTHS')}; --flat {quote(name)} if they are codes."
             )
