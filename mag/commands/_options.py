@@ -123,7 +123,7 @@ Hierarchies = Annotated[
     list[str] | None,
     typer.Option(
         "--hierarchy",
-        help="A column of categories and its hierarchy, a file of ARX: they become more general together. Repeatable.",
+        help="A column of categories and its hierarchy, a CSV file in the format of ARX. Repeatable.",
         metavar="NAME=FILE",
         rich_help_panel=GROUPING,
     ),
