@@ -44,7 +44,8 @@ def generalize(
     order: opt.OrderOfSensitive = None,
     drop: opt.Drop = None,
     hierarchy: Annotated[
-        list[str] | None, _of_columns("A column and its hierarchy, a CSV file in the format of ARX.", "--hierarchy", "NAME=FILE")
+        list[str] | None,
+        _of_columns("A column and its hierarchy, a CSV file in the format of ARX.", "--hierarchy", "NAME=FILE"),
     ] = None,
     other: Annotated[str, opt.other_option(LEVELS)] = "error",
     intervals: Annotated[
