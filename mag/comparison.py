@@ -22,7 +22,8 @@ from mag.api.types import MethodName, ProgressReport, RandomState
 from mag.frames import Frame, frame_of
 from mag.frames.categories import is_category
 from mag.methods import METHODS
-from mag.table import Aggregate, Missing, Names, Release, SmallStrata, microaggregate
+from mag.table import Release, microaggregate
+from mag.table.types import Aggregate, Missing, Names, SmallStrata
 
 LOSSES = {"information_loss": "information loss: SSE / SST, %", "ncp": "normalized certainty penalty, %"}
 DASHES, MARKERS = ("-", "--", "-.", ":"), "osD^vph<>"  # tell lines apart without color

@@ -26,6 +26,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "criteria": "test_criteria",
     "dp": "test_dp",
     "enforce": "test_diversity",
+    "estimators": "test_diversity",
     "files": "test_files",
     "frames": "test_table",
     "graphs": "test_graphs",

@@ -231,8 +231,8 @@ TABLE = {"x": JOB, "y": AGE}
 MISTAKES = {
     "hierarchies must name columns that are masked; got 'z'.": {"hierarchies": {"z": TREE}},
     "hierarchies must be a dictionary by column; got 'x'.": {"hierarchies": "x"},
-    "hierarchies['x'] has no leaf for 2 values of 4 records; its method check lists them, and other='root' publishes "
-    "them as its root.": {
+    "hierarchies['x'] has no leaf for 2 values of 4 records; its method check lists them, and other='root' or its "
+    "method with_other publishes them as its root.": {
         "hierarchies": {"x": mag.Hierarchy.flat(["baker", "painter"])}
     },
     "order['x'] must hold every value of the column; 3 values of 6 records are not in it.": {"order": {"x": ["baker"]}},

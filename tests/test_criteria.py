@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 import mag
 from mag.criteria import CRITERIA, closeness_of, diversity_of, ground_of
-from mag.criteria._criterion import excess
+from mag.criteria._transport import excess
 
 TREE = mag.Hierarchy.from_parents(
     {"flu": "lung", "cough": "lung", "ulcer": "belly", "lung": "inner", "belly": "inner", "inner": "any", "skin": "any"}

@@ -626,10 +626,45 @@ def test_hierarchies_and_entropy_on_the_command_line(file, mag_):
     assert "at least as uncertain as 2 equally frequent values" in text
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("command", ["mask", "generalize"])
+def test_orders_and_combined_columns_on_the_command_line(tmp_path, mag_, command, ending):
+    rng = np.random.default_rng(8)
+    table = {
+        "age": rng.integers(20, 60, 90),
+        "degree": rng.choice(["low", "mid", "top, really"], 90),
+        "sex": rng.choice(["f", "m"], 90),
+        "a+b": rng.choice(["x", "y"], 90),
+    }
+    source, out = tmp_path / f"in.{ending}", tmp_path / f"out.{ending}"
+    pl.DataFrame(table).write_csv(source) if ending == "csv" else pl.DataFrame(table).write_parquet(source)
+    order = ("--order", 'degree=low,mid,"top, really"')
+    demands = ("--closeness", "degree=0.25:ordered", "--diversity", "degree+sex=3", "--diversity", "a+b=2")
+    levels = ("--intervals", "age=20:60:5,20") if command == "generalize" else ()
+    code, text, complaint = mag_(command, source, "-o", out, "-k", 4, "-c", "age", *levels, *demands, *order)
+    assert (code, complaint) == (0, "")
+    assert "at least 3 different values of degree and sex" in text
+    manifest = json.loads(out.with_name(f"{out.name}.manifest.json").read_text())
+    counted = manifest["verified"]["sensitive"]
+    assert [entry["column"] for entry in counted] == ["degree and sex", "a+b", "degree"]
+    published = pl.read_csv(out) if ending == "csv" else pl.read_parquet(out)
+    ranks = dict(zip(["low", "mid", "top, really"], range(3), strict=True))
+    distance = mag.privacy.t_closeness(
+        published["age"].rank("dense").to_numpy(), published["degree"].replace_strict(ranks).to_numpy()
+    )
+    assert counted[2]["counted"] == pytest.approx(distance)
+    code, text, _ = mag_("check", out, "--qi", "age", "-k", 4, *demands, *order)
+    assert (code, text.count("PASS")) == (0, 4)
+    code, _, complaint = mag_("check", out, "--qi", "age", "-k", 4, *demands)
+    assert (code, "needs values with an order" in complaint) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (("--diversity", "disease"), "--diversity must be NAME=L"),
+        (("--diversity", "disease+nothing=2"), "has no column 'nothing'"),
+        (("--order", "region=north,south"), "--order must be NAME=A,B,..., of a column of -c or a sensitive one"),
         (("--diversity", "disease=many"), "--diversity must be NAME=L"),
         (("--closeness", "pay=0.2:"), "--closeness must be NAME=T"),
         (("--closeness", "pay=near"), "--closeness must be NAME=T"),
@@ -666,6 +701,29 @@ def test_the_estimator_keeps_its_promises():
     assert estimator.sizes_.tolist() == np.bincount(estimator.labels_).tolist()
     plain = mag.Microaggregator(4).fit(X)
     assert estimator.information_loss_ >= plain.information_loss_
+
+
+@pytest.mark.parametrize("library", [pl, pd])
+def test_the_estimator_keeps_its_promises_for_frames_with_categories(library):
+    pytest.importorskip("sklearn")
+    table = people()
+    X = library.DataFrame({"age": table["age"], "sensitive": [one or "none" for one in table["region"]]})
+    disease, index = [one or "none" for one in table["disease"]], np.arange(len(table["age"]))[::-1]
+    values = pd.Series(disease, index=index) if library is pd else disease  # by place, whatever the index says
+    estimator = mag.Microaggregator(4, diversity=3, closeness=0.4)
+    masked = estimator.fit_transform(X, sensitive=values)
+    assert list(masked.columns) == ["age", "sensitive"]
+    assert type(masked) is library.DataFrame
+    assert [promise.criterion for promise in estimator.promises_] == ["distinct", "equal"]
+    published = {name: list(masked[name]) for name in ("age", "sensitive")}
+    for rows in classes_of(published, ["age", "sensitive"]):
+        group = [disease[row] for row in rows]
+        assert len(rows) >= 4
+        assert len(set(group)) >= 3
+        assert half_difference(group, disease) <= Fraction(2, 5)
+    assert "flu" not in str(vars(estimator))
+    with pytest.raises(mag.Mistake, match="as many records as X"):
+        estimator.fit(X, sensitive=disease[:5])
 
 
 def test_mistakes_of_the_estimator():

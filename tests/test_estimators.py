@@ -474,7 +474,7 @@ def test_a_fitted_estimator_holds_no_category_that_is_not_published():
         (
             {"hierarchies": {"job": {"baker": "any"}}}, lambda: survey(pd.DataFrame),
             "hierarchies['job'] has no leaf for 4 values of 46 records; its method check lists them, and "
-            "other='root' publishes them as its root.",
+            "other='root' or its method with_other publishes them as its root.",
         ),
         ({"k": 61}, lambda: survey(pd.DataFrame), "k must be an integer in [1, n=60]; got 61."),
     ],

@@ -494,6 +494,15 @@ def test_the_report_shows_levels(tmp_path):
     assert "Distributions before and after" in page
 
 
+def test_bars_of_the_report_count_values_on_the_published_level():
+    release = recode(k=3, suppress=0.25)
+    bars = release._compared.categories(release.guarantee.generalized, release.levels)["age"]
+    before, after = Counter(bars.compared.tolist()), Counter(bars.after.tolist())
+    assert set(before) <= set(after)
+    assert {label: count - after[label] for label, count in before.items() if count != after[label]}
+    assert all(count >= after[label] for label, count in before.items())
+
+
 def test_risk_and_utility_follow_the_hierarchies():
     release = recode(k=3, suppress=0.25)
     assert release.risk()["k_anonymity"] >= 3
@@ -622,6 +631,17 @@ def test_missing_codes_are_missing_and_written_again(folder):
     assert run(folder, "--dry-run", "--null", "sex=?", source="gaps.csv") == 2
 
 
+def test_values_without_a_leaf_show_the_root(folder, capsys):
+    text = (folder / "people.csv").read_text().replace(",dentist,", ",diver,")
+    (folder / "divers.csv").write_text(text)
+    assert run(folder, "--dry-run", source="divers.csv") == 2
+    assert "--other root" in capsys.readouterr().err
+    assert run(folder, "-o", folder / "out.csv", "--other", "root", source="divers.csv") == 0
+    jobs = pl.read_csv(folder / "out.csv", infer_schema=False)["job"]
+    divers = pl.read_csv(folder / "divers.csv")["job"] == "diver"
+    assert set(jobs.filter(divers).to_list()) == {"*"}
+
+
 def test_criteria_are_counted_on_the_file(folder, capsys):
     pl.DataFrame(PEOPLE | {"income": [1, 2, 3, 4] * 3}).write_csv(folder / "income.csv")
     roles = ["-c", "age", "-c", "job", "--drop", "answer", "--diversity", "sex=2", "--closeness", "income=0.3"]
@@ -646,7 +666,7 @@ MISTAKES = {
     "intervals twice": (["--dry-run", "--intervals", "age=0:9:1"], "--intervals must name a column once"),
     "intervals of what": (
         ["--dry-run", "--intervals", "size=0:9:1"],
-        "--intervals must be NAME=..., of a column of -c",
+        "--intervals must be NAME=LOW:HIGH:WIDTHS, of a column of -c",
     ),
     "importance": (["--dry-run", "--importance", "age=much"], "--importance must be NAME=NUMBER"),
     "suppress": (["--dry-run", "--suppress", "2"], "suppress must be a number from 0 to 1; got 2.0."),

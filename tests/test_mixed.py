@@ -77,8 +77,11 @@ MISTAKES = {
         "--aggregate", "mean", "--aggregate", "job=mode",
     ],
     "--aggregate must name a column once; 'job' is named twice.": ["--aggregate", "job=mode"] * 2,
-    "--order must be NAME=A,B,..., of a column of -c; got 'low,high'.": ["--order", "low,high"],
-    "--order must list different categories; got degree=low,low.": ["--order", "degree=low,low"],
+    "--order must be NAME=A,B,..., of a column of -c or a sensitive one; got 'low,high'.": ["--order", "low,high"],
+    "--order must list different categories, those with a comma in quotes; got degree=low,low.": [
+        "--order",
+        "degree=low,low",
+    ],
     "--importance must be NAME=NUMBER, of a column of -c; got 'age=much'.": ["--importance", "age=much"],
     "--importance must be NAME=NUMBER, of a column of -c; got '2'.": ["--importance", "2"],
     "importance['age'] must be a positive number; got 0.0.": [
@@ -573,7 +576,9 @@ def test_the_commands_take_other_values(tmp_path, capsys):
     pl.DataFrame({"job": jobs, "age": list(range(18))}).write_csv(tmp_path / "in.csv")
     words = ["-k", "3", "-c", "job", "-c", "age", "--hierarchy", f"job={tmp_path / 'jobs.csv'}"]
     assert mask(tmp_path, *words) == 2
-    assert "--other root publishes them as its root" in " ".join(capsys.readouterr().err.split())
+    assert "--other root or its method with_other publishes them as its root" in " ".join(
+        capsys.readouterr().err.split()
+    )
     assert mask(tmp_path, *words, "--other", "root") == 0
     out = pl.read_csv(tmp_path / "out.csv")
     assert "pilot" not in out["job"].to_list()

@@ -14,7 +14,6 @@ from typing import get_args
 import pytest
 
 import mag
-from mag import table
 from mag._backends import BACKENDS
 from mag.api import types
 from mag.bounds import BOUNDS
@@ -23,7 +22,8 @@ from mag.graphs._costs import COSTS as DEGREE_COSTS
 from mag.graphs.keep import KEEP
 from mag.methods import METHODS
 from mag.solvers import SOLVERS
-from mag.table import _full_domain, _generalize, _request
+from mag.table import _full_domain, _request
+from mag.table import types as table
 from mag.table._categories import ALLOWED
 
 CLIENT = pathlib.Path(__file__).with_name("client.py")
@@ -127,9 +127,9 @@ def test_types_list_what_there_is():
     assert {"table", "k", "columns", "output", "options"} | set(table.TableOptions.__annotations__) == (
         set(keywords) | set(types.TableMethodOptions.__annotations__)
     )
-    assert list(get_args(_generalize.Suppressed)) == list(_full_domain.SUPPRESSED)
+    assert list(get_args(table.Suppressed)) == list(_full_domain.SUPPRESSED)
     keywords = inspect.signature(mag.generalize).parameters.keys()
-    assert {"table", "k", "columns"} | set(_generalize.RecodingOptions.__annotations__) == set(keywords)
+    assert {"table", "k", "columns"} | set(table.RecodingOptions.__annotations__) == set(keywords)
 
 
 def test_only_compiled_files_are_exempt_from_types():

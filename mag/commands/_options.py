@@ -1,6 +1,5 @@
-"""Options that several commands share, and how their words are read."""
+"""Options that several commands share; `_parse` reads their words."""
 
-import csv
 import functools
 import inspect
 import pathlib
@@ -49,8 +48,12 @@ def choice_option(help_text: str, words: Iterable[str], panel: str, *names: str)
     return typer.Option(*names, help=help_text, metavar="NAME", autocompletion=complete(words), rich_help_panel=panel)
 
 
+def other_option(panel: str) -> Any:
+    text = "Values without a leaf in their hierarchy: error, or root (published as the most general label)."
+    return choice_option(text, ["error", "root"], panel)
+
+
 AGGREGATES = ["ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"]
-OF_CATEGORIES = ("ancestor", "medoid", "mode")  # what replaces groups of categories, and of nothing else
 Aggregate = Annotated[
     list[str] | None,
     typer.Option(
@@ -96,7 +99,7 @@ Diversity = Annotated[
     typer.Option(
         "--diversity",
         help="A sensitive column, and how many values every class must hold, e.g. disease=3; or disease=entropy:2.5, "
-        "disease=recursive:2,3 (c and l). Repeatable.",
+        "disease=recursive:2,3 (c and l); disease+income=3 counts combined values. Repeatable.",
         metavar="NAME=L",
         rich_help_panel=COLUMNS,
     ),
@@ -113,13 +116,14 @@ Delimiter = Annotated[
     str | None,
     typer.Option(help="Character between cells (default: comma, tab in .tsv).", metavar="CHAR", rich_help_panel=TEXT),
 ]
+Drop = Annotated[list[str] | None, column_option("Do not publish this column. Repeatable.", "--drop")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything except writing files.", rich_help_panel=OUTPUT)]
 Encoding = Annotated[str, typer.Option(help="Character encoding.", metavar="NAME", rich_help_panel=TEXT)]
 Hierarchies = Annotated[
     list[str] | None,
     typer.Option(
         "--hierarchy",
-        help="A column of categories and its hierarchy, a file of ARX: they become more general together. Repeatable.",
+        help="A column of categories and its hierarchy, a CSV file in the format of ARX. Repeatable.",
         metavar="NAME=FILE",
         rich_help_panel=GROUPING,
     ),
@@ -134,6 +138,9 @@ Importance = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)]
+Keep = Annotated[
+    list[str] | None, column_option("Publish this column unchanged: it is not protected. Repeatable.", "--keep")
+]
 Method = Annotated[
     str, choice_option("How to group whole records; see the list below.", EVERY_METHOD, GROUPING, "--method", "-m")
 ]
@@ -176,13 +183,19 @@ Order = Annotated[
         rich_help_panel=GROUPING,
     ),
 ]
-Other = Annotated[
-    str,
-    choice_option(
-        "Values without a leaf in their hierarchy: error, or root (published as the most general label).",
-        ["error", "root"],
-        GROUPING,
+OrderOfSensitive = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--order",
+        help="A sensitive column and its values in order, for --closeness, e.g. degree=low,mid,high. Repeatable.",
+        metavar="NAME=A,B,...",
+        rich_help_panel=COLUMNS,
     ),
+]
+Other = Annotated[str, other_option(GROUPING)]
+Out = Annotated[
+    pathlib.Path | None,
+    typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT),
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace files that exist; never the input.", rich_help_panel=OUTPUT)
@@ -192,9 +205,16 @@ OptionalQuasiIdentifiers = Annotated[
     list[str] | None, column_option("A quasi-identifier. Repeatable.", "--qi", "--column", "-c")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=OUTPUT)]
+Report = Annotated[
+    pathlib.Path | None,
+    typer.Option("--report", help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=OUTPUT),
+]
 Seed = Annotated[
     int | None,
     typer.Option(help="Seed of methods that draw random numbers, and of --shuffle.", rich_help_panel=GROUPING),
+]
+Shuffle = Annotated[
+    bool, typer.Option("--shuffle", help="Publish the records in random order.", rich_help_panel=OUTPUT)
 ]
 SmallStrata = Annotated[
     str,
@@ -210,7 +230,15 @@ TimeLimit = Annotated[
     typer.Option(help="Seconds to search for better groups.", rich_help_panel=GROUPING),
 ]
 Weights = Annotated[str | None, column_option("A column of weights.", "--weights")]
-
+Withheld = Annotated[
+    pathlib.Path | None,
+    typer.Option(
+        "--withheld",
+        help="Write the numbers of the withheld records of IN; keep it with IN.",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+    ),
+]
 WithheldRecords = Annotated[
     pathlib.Path | None,
     typer.Option(
@@ -273,167 +301,3 @@ def open_files(
     if names and not any(file.format.text for file in files):
         raise ValueMistake(f"{', '.join(names)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
     return files
-
-
-def parse_integers(option: str, words: Sequence[str]) -> Any:
-    """One integer, or NAME=INTEGER for every column."""
-    pairs = [word.rpartition("=") for word in words]
-    try:
-        if len(pairs) == 1 and not pairs[0][1]:
-            return int(words[0])
-        if all(equals for _, equals, _ in pairs):
-            return {name: int(number) for name, _, number in pairs}
-    except ValueError:
-        pass
-    raise ValueMistake(
-        f"{option} must be one integer, or NAME=INTEGER for each column; got {', '.join(map(repr, words))}."
-    )
-
-
-def parse_pairs(option: str, form: str, words: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
-    """What NAME=… says of every column that is named; a name may hold =."""
-    pairs: dict[str, str] = {}
-    for word in words:
-        names = [name for name in columns if word.startswith(f"{name}=")]
-        if not names:
-            raise ValueMistake(f"{option} must be {form}, of a column of -c; got {word!r}.")
-        name = max(names, key=len)
-        if name in pairs:
-            raise ValueMistake(f"{option} must name a column once; {name!r} is named twice.")
-        pairs[name] = word[len(name) + 1 :]
-    return pairs
-
-
-def parse_aggregates(words: Sequence[str], columns: Sequence[str]) -> Any:
-    """One for all columns, or NAME=HOW for some."""
-    if not words:
-        return None
-    if len(words) == 1 and "=" not in words[0]:
-        return dict.fromkeys(columns, words[0]) if words[0] in OF_CATEGORIES else words[0]
-    return parse_pairs("--aggregate", "one of them for all columns, or NAME=HOW", words, columns)
-
-
-def parse_hierarchies(words: Sequence[str], columns: Sequence[str], other: str = "error") -> dict[str, Any]:
-    """The hierarchy of every column that has one, NAME=FILE; read before anything long begins."""
-    from mag._lib.checks import one_of
-    from mag.hierarchy import Hierarchy
-
-    paths = parse_pairs("--hierarchy", "NAME=FILE", words, columns)
-    if one_of("--other", other, ["error", "root"]) == "error":
-        return {name: Hierarchy.read(path) for name, path in paths.items()}
-    if not paths:
-        raise ValueMistake(f"--other is not used without --hierarchy; got {other!r}.")
-    return {name: Hierarchy.read(path).with_other() for name, path in paths.items()}
-
-
-def parse_orders(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[str]]:
-    """The categories of every column that has an order, NAME=A,B,…; one with a comma stands in quotes."""
-    orders = {}
-    for name, listed in parse_pairs("--order", "NAME=A,B,...", words, columns).items():
-        [orders[name]] = csv.reader([listed], skipinitialspace=True)
-        if "" in orders[name] or len(set(orders[name])) < len(orders[name]):
-            raise ValueMistake(f"--order must list different categories; got {name}={listed}.")
-    return orders
-
-
-def parse_importance(words: Sequence[str], columns: Sequence[str]) -> dict[str, float]:
-    """A factor for every column that has one, NAME=NUMBER."""
-    factors = {}
-    for name, number in parse_pairs("--importance", "NAME=NUMBER", words, columns).items():
-        try:
-            factors[name] = float(number)
-        except ValueError:
-            raise ValueMistake(f"--importance must be NAME=NUMBER, of a column of -c; got '{name}={number}'.") from None
-    return factors
-
-
-def parse_categories(
-    columns: Sequence[str],
-    aggregate: Sequence[str] | None,
-    hierarchy: Sequence[str] | None,
-    order: Sequence[str] | None,
-    importance: Sequence[str] | None,
-    other: str,
-) -> tuple[list[str], dict[str, Any]]:
-    """Which columns are categories, and what the options say of columns, as `mag.microaggregate` takes it."""
-    options = {
-        "aggregate": parse_aggregates(aggregate or [], columns),
-        "hierarchies": parse_hierarchies(hierarchy or [], columns, other) or None,
-        "order": parse_orders(order or [], columns) or None,
-        "importance": parse_importance(importance or [], columns) or None,
-    }
-    how = options["aggregate"]
-    hows = how if isinstance(how, dict) else dict.fromkeys(columns, how)
-    known = {*(options["hierarchies"] or ()), *(options["order"] or ())}
-    return [name for name in columns if name in known or hows.get(name) in OF_CATEGORIES], options
-
-
-def parse_diversity(words: Sequence[str]) -> dict[str, Any]:
-    """What is demanded of every sensitive column: L, entropy:L or recursive:C,L."""
-    wishes: dict[str, Any] = {}
-    for word in words:
-        name, equals, wish = word.rpartition("=")
-        kind, colon, rest = wish.rpartition(":")
-        numbers = [_value(part) for part in rest.split(",")]
-        if not (name and equals) or any(isinstance(number, (str, bool)) for number in numbers):
-            raise ValueMistake(f"--diversity must be NAME=L, NAME=entropy:L or NAME=recursive:C,L; got {word!r}.")
-        wishes[name] = (kind, *numbers) if colon else numbers[0]
-    return wishes
-
-
-def parse_closeness(words: Sequence[str]) -> dict[str, Any]:
-    """How close every sensitive column must be: T, T:ordered, T:equal or T:FILE."""
-    wishes: dict[str, Any] = {}
-    for word in words:
-        name, equals, wish = word.rpartition("=")
-        number, colon, ground = wish.partition(":")
-        t = _value(number)
-        if not (name and equals) or isinstance(t, (str, bool)) or (colon and not ground):
-            raise ValueMistake(f"--closeness must be NAME=T, or NAME=T:ordered, :equal or :FILE; got {word!r}.")
-        from mag.criteria import Closeness
-
-        if not colon:
-            wishes[name] = t
-        elif ground in ("equal", "ordered"):
-            wishes[name] = Closeness(t, ground)
-        else:
-            wishes[name] = Closeness(t, hierarchy=ground)
-    return wishes
-
-
-def numbers_among(file: File, closeness: dict[str, Any]) -> list[str]:
-    """Sensitive columns that are computed with as numbers: those whose order closeness may follow."""
-    follow = [name for name, wish in closeness.items() if getattr(wish, "ground", "auto") in ("auto", "ordered")]
-    follow = [name for name in follow if getattr(closeness[name], "hierarchy", None) is None]
-    file.check_names(list(closeness))
-    return [name for name in file.numeric() if name in follow] if follow else []
-
-
-def parse_method_options(words: Sequence[str]) -> dict[str, Any]:
-    """Options of a method, NAME=VALUE; those that all methods share have names of their own on the command line."""
-    options = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name.isidentifier():
-            raise ValueMistake(f"--option must be NAME=VALUE; got {word!r}.")
-        options[name] = _value(value)
-    if not options:
-        return {}
-    from mag.table import microaggregate
-
-    shared = [name for name in options if name in inspect.signature(microaggregate).parameters]
-    if shared:
-        raise ValueMistake(f"--option is for options of the method; got {', '.join(shared)}, see --help.")
-    return options
-
-
-def _value(word: str) -> Any:
-    """True and false, integers, numbers, words."""
-    if word in ("true", "false"):
-        return word == "true"
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            continue
-    return word

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mag._lib.errors import ValueMistake
-from mag.commands._options import open_files, parse_hierarchies, parse_orders
+from mag.commands._options import open_files
+from mag.commands._parse import parse_hierarchies, parse_orders
 from mag.commands._table import read_table, read_withheld
 from mag.files import CATEGORIES, File, Layout, columns_of
 

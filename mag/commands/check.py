@@ -12,15 +12,14 @@ from mag.commands._options import (
     Diversity,
     Encoding,
     Json,
+    OrderOfSensitive,
     QuasiIdentifiers,
     Quiet,
     layout,
-    numbers_among,
     open_files,
-    parse_closeness,
-    parse_diversity,
 )
 from mag.commands._output import dump, say
+from mag.commands._parse import Demands
 from mag.files import File
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ def check(
     k: Annotated[int, typer.Option("-k", min=1, help="Smallest class size allowed.", metavar="K")],
     diversity: Diversity = None,
     closeness: Closeness = None,
+    order: OrderOfSensitive = None,
     as_json: Json = False,
     quiet: Quiet = False,
     delimiter: Delimiter = None,
@@ -53,7 +53,8 @@ def check(
     [file] = open_files([path], layout(delimiter, False, encoding, None))
     [sizes] = file.counts(list(dict.fromkeys(qi)))
     records, least, few = sum(size * count for size, count in sizes.items()), smallest(sizes), below(sizes, k)
-    promises = _promises(file, list(dict.fromkeys(qi)), diversity or [], closeness or []) if records else []
+    demands = Demands.parsed(file, diversity, closeness, order)
+    promises = _promises(file, list(dict.fromkeys(qi)), demands) if records else []
     anonymous = few == 0 and records > 0
     holds = anonymous and all(promise.holds for promise in promises)
     if as_json:
@@ -78,16 +79,14 @@ def check(
     return 0 if holds else 1
 
 
-def _promises(file: File, qi: list[str], diversity: list[str], closeness: list[str]) -> "list[Promise]":
+def _promises(file: File, qi: list[str], demands: Demands) -> "list[Promise]":
     """What is demanded of sensitive columns, counted on the file; numbers among them by their order."""
-    if not diversity and not closeness:
+    if not demands.columns:
         return []
     from mag.table import recount_promises
 
-    diverse, close = parse_diversity(diversity), parse_closeness(closeness)
-    ranked = numbers_among(file, close)
-    if both := [repr(name) for name in qi if name in {**diverse, **close}]:
+    if both := [repr(name) for name in qi if name in demands.columns]:
         raise ValueMistake(f"a sensitive column must be none of --qi; got {', '.join(both)}.")
-    others = [name for name in dict.fromkeys([*qi, *diverse, *close]) if name not in ranked]
-    frame, _ = file.read(ranked, others)
-    return recount_promises(frame, qi, diverse or None, close or None)
+    others = [name for name in [*qi, *demands.columns] if name not in demands.ranked]
+    frame, _ = file.read(demands.ranked, others)
+    return recount_promises(frame, qi, demands.diversity or None, demands.closeness or None, demands.order)

@@ -10,6 +10,7 @@ from mag._lib.errors import ValueMistake
 from mag.commands import _options as opt
 from mag.commands._codes import note_codes
 from mag.commands._output import bar, dump, say, table
+from mag.commands._parse import parse_categories, parse_method_options, parse_orders
 from mag.commands._table import read_table, read_weights
 from mag.files import Layout
 
@@ -75,14 +76,15 @@ def compare(
             raise ValueMistake(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
         check_target(plot, [source], overwrite)
     [file] = opt.open_files([source], text_layout)
-    categories, by_column = opt.parse_categories(column, aggregate, hierarchy, order, importance, other)
+    orders = parse_orders(order or [], column)
+    categories, by_column = parse_categories(column, aggregate, hierarchy, orders, importance, other)
     numbers = [name for name in column if name not in categories]
     frame, _ = read_table(file, numbers, by or [], weights, categories)
     note_codes(frame, numbers, min(k), quiet)
     from mag.comparison import compare as compare_methods
 
     methods: list[Any] = list(dict.fromkeys(method or ["auto"]))
-    special = _special_options(methods, opt.parse_method_options(option or []), seed, time_limit)
+    special = _special_options(methods, parse_method_options(option or []), seed, time_limit)
     choices: dict[str, Any] = by_column | {"missing": missing, "small_strata": small_strata}
     with bar("comparing", quiet) as progress:
         comparison = compare_methods(

@@ -1,33 +1,25 @@
 """`mag generalize`."""
 
-import json
 import math
 import pathlib
 from collections.abc import Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._lib.atomic import digest, writing
 from mag._lib.errors import ValueMistake
 from mag.commands import _options as opt
-from mag.commands._output import dump, say
-from mag.commands._table import write_withheld
-from mag.commands.mask import (
-    _check_roles,
-    _describe_kept,
-    _file,
-    _manifest,
-    _say,
-    _stamp,
-    _targets,
-    verify_file,
-    verify_sensitive,
-)
-from mag.files import File, Meta, columns_of
+from mag.commands._output import say
+from mag.commands._parse import Demands, parse_hierarchies, parse_importance, parse_pairs
+from mag.commands._publish import Cells, Files, Roles, publish
+from mag.commands._table import read_table
+from mag.files import Meta
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from mag.table import Release
 
 LEVELS = "Levels"  # panel
 
@@ -40,24 +32,22 @@ def generalize(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to recode.")],
     column: Annotated[list[str], opt.column_option("A quasi-identifier to recode. Repeatable.", "--column", "-c")],
     k: Annotated[int, typer.Option("-k", help="Smallest class size.", metavar="K", rich_help_panel=LEVELS)],
-    out: Annotated[
-        pathlib.Path | None,
-        typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=opt.OUTPUT),
-    ] = None,
+    out: opt.Out = None,
     by: Annotated[
         list[str] | None,
         opt.column_option("A quasi-identifier that is not recoded: classes never mix its values. Repeatable.", "--by"),
     ] = None,
-    keep: Annotated[
-        list[str] | None, opt.column_option("Publish this column unchanged: it is not protected. Repeatable.", "--keep")
-    ] = None,
+    keep: opt.Keep = None,
     sensitive: opt.Sensitive = None,
     diversity: opt.Diversity = None,
     closeness: opt.Closeness = None,
-    drop: Annotated[list[str] | None, opt.column_option("Do not publish this column. Repeatable.", "--drop")] = None,
+    order: opt.OrderOfSensitive = None,
+    drop: opt.Drop = None,
     hierarchy: Annotated[
-        list[str] | None, _of_columns("A column and its hierarchy, a file of ARX.", "--hierarchy", "NAME=FILE")
+        list[str] | None,
+        _of_columns("A column and its hierarchy, a CSV file in the format of ARX.", "--hierarchy", "NAME=FILE"),
     ] = None,
+    other: Annotated[str, opt.other_option(LEVELS)] = "error",
     intervals: Annotated[
         list[str] | None,
         _of_columns(
@@ -98,22 +88,10 @@ def generalize(
             help="The most combinations of levels that are searched with proof.", metavar="N", rich_help_panel=LEVELS
         ),
     ] = 10**6,
-    shuffle: Annotated[
-        bool, typer.Option("--shuffle", help="Publish the records in random order.", rich_help_panel=opt.OUTPUT)
-    ] = False,
+    shuffle: opt.Shuffle = False,
     seed: Annotated[int | None, typer.Option(help="Seed of --shuffle.", rich_help_panel=opt.OUTPUT)] = None,
-    report: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=opt.OUTPUT),
-    ] = None,
-    withheld: Annotated[
-        pathlib.Path | None,
-        typer.Option(
-            help="Write the numbers of the withheld records of IN; keep it with IN.",
-            metavar="FILE",
-            rich_help_panel=opt.OUTPUT,
-        ),
-    ] = None,
+    report: opt.Report = None,
+    withheld: opt.Withheld = None,
     overwrite: opt.Overwrite = False,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
@@ -134,76 +112,46 @@ def generalize(
     mag generalize people.csv -o out.csv -k 5 -c age --intervals age=0:120:5,10,20 --by region --suppress 0
     mag generalize people.csv --dry-run -k 10 -c education --hierarchy education=education.csv --diversity disease=3
     """
-    if out is None and not dry_run:
-        raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
-    layout = opt.layout(delimiter, False, encoding, null)
-    read, *written = opt.open_files([source], layout, [] if out is None else [out])
-    targets = _targets(out, {"report": report, "withheld": withheld}, False, source, overwrite)
-    roles = {"-c": column, "--by": by or [], "--keep": keep or [], "--drop": drop or []}
-    diverse, close = opt.parse_diversity(diversity or []), opt.parse_closeness(closeness or [])
-    roles["--keep"] = [name for name in keep or [] if name not in {**diverse, **close} or name in (sensitive or [])]
-    if hidden := list(dict.fromkeys([*(sensitive or []), *diverse, *close])):
-        roles["--sensitive"] = hidden
-    _check_roles(read, roles)
-    ranked = opt.numbers_among(read, close)
-    trees = parse_trees(column, hierarchy or [], intervals or [], flat or [])
-    options: dict[str, Any] = {
-        "by": by or None, "keep": roles["--keep"], "hierarchies": trees or None,
-        "importance": _parse_importance(importance or [], column) or None, "suppress": suppress,
-        "sensitive": hidden, "diversity": diverse or None, "closeness": close or None,
-        "suppressed": suppressed, "missing": missing, "max_nodes": max_nodes, "shuffle": shuffle, "random_state": seed,
+    others, layout = {"report": report, "withheld": withheld}, opt.layout(delimiter, False, encoding, null)
+    files = Files.checked(source, out, layout, others, False, overwrite, dry_run)
+    demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [])
+    roles = Roles.assigned(files.source, column, by, keep, drop, sensitive, demands)
+    trees = parse_trees(column, hierarchy or [], intervals or [], flat or [], other)
+    options: dict[str, Any] = roles.options() | {
+        "hierarchies": trees or None, "importance": parse_importance(importance or [], column) or None,
+        "suppress": suppress, "suppressed": suppressed, "missing": missing, "max_nodes": max_nodes,
+        "shuffle": shuffle, "random_state": seed,
     }  # fmt: skip
-    before = _stamp(source)
-    untouched = [*roles["--by"], *roles["--keep"], *(name for name in hidden if name not in ranked)]
-    frame, meta = _read(read, column, ranked, untouched)
-    _check_numbers(frame, [name for name in column if name not in trees])
-    if not (as_json or quiet):
-        say(_describe_search(trees, column, max_nodes))
+    searched = "" if as_json or quiet else _describe_search(trees, column, max_nodes)
+    cells = Cells([*column, *demands.ranked], column)
+    summary = publish(files, roles, cells, lambda: _recode(files, roles, k, options, searched))
+    summary.print(files, as_json, quiet)
+
+
+def _recode(files: Files, roles: Roles, k: int, options: dict[str, Any], searched: str) -> "tuple[Release, Meta]":
+    """The whole table at once; codes for missing cells are missing."""
     from mag.table import generalize as recode
 
-    release = recode(frame, k, column, **options).with_options(drop=len(roles["--drop"]))
-    if _stamp(source) != before:
-        raise ValueMistake(f"{source.name!r} has changed while it was read; nothing was written.")
-    manifest, with_kept = _manifest(release), release.count_with_kept()
-    if with_kept is not None:
-        manifest["with_kept"] = {"smallest": with_kept[0], "below_k": with_kept[1]}
-    if not dry_run:
-        with writing(*targets.values(), sources=[source], overwrite=overwrite) as paths:
-            [target], drafts = written, dict(zip(targets, paths, strict=True))
-            stored = target.write(_with_codes(release.data, target, column), [*column, *ranked], meta, drafts["out"])
-            if report is not None:
-                release.report(drafts["report"])
-            if withheld is not None:
-                write_withheld(drafts["withheld"], release.withheld_rows().tolist())
-            if target.format.text:
-                stored = columns_of(stored, [*column, *untouched])
-            manifest["verified"] = verify_file(target, drafts["out"], release.guarantee, stored)
-            if diverse or close:
-                classes = [*roles["--by"], *column]
-                manifest["verified"]["sensitive"] = verify_sensitive(
-                    target, drafts["out"], classes, [hidden, ranked], diverse, close
-                )
-            manifest["files"] = {"output": _file(targets["out"], drafts["out"], digest(drafts["out"]))}
-            drafts["manifest"].write_text(json.dumps(manifest, indent=1) + "\n")
-    if as_json:
-        dump(manifest)
-    elif not quiet:
-        notes = [*release.warnings, *_describe_kept(with_kept, release.guarantee)]
-        _say(release.guarantee, notes, targets.values(), dry_run)
+    frame, meta = read_table(files.source, roles.demands.ranked, roles.untouched, None, roles.columns)
+    _check_numbers(frame, [name for name in roles.columns if name not in (options["hierarchies"] or ())])
+    if searched:
+        say(searched)
+    return recode(frame, k, roles.columns, **options).with_options(drop=len(roles.drop)), meta
 
 
 # ---- hierarchies
 
 
 def parse_trees(
-    columns: Sequence[str], hierarchy: Sequence[str], intervals: Sequence[str], flat: Sequence[str]
+    columns: Sequence[str], hierarchy: Sequence[str], intervals: Sequence[str], flat: Sequence[str], other: str
 ) -> dict[str, Any]:
     """The hierarchy of every column that has one: of a file, of intervals, or of the codes themselves."""
     from mag.hierarchy import Hierarchy
 
-    trees = opt.parse_hierarchies(hierarchy, columns)
+    trees = parse_hierarchies(hierarchy, columns, other)
     others: dict[str, Any] = {
-        name: _parse_intervals(text) for name, text in _pairs("--intervals", intervals, columns).items()
+        name: _parse_intervals(text)
+        for name, text in parse_pairs("--intervals", "NAME=LOW:HIGH:WIDTHS", intervals, columns).items()
     }
     for name in flat:
         if name not in columns:
@@ -214,20 +162,6 @@ def parse_trees(
     if twice := [name for name in others if name in trees]:
         raise ValueMistake(f"a column must have one hierarchy; {twice[0]!r} has two.")
     return trees | others
-
-
-def _pairs(option: str, words: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
-    """NAME=TEXT of columns of -c; a name may hold =."""
-    pairs: dict[str, str] = {}
-    for word in words:
-        names = [name for name in columns if word.startswith(f"{name}=")]
-        if not names:
-            raise ValueMistake(f"{option} must be NAME=..., of a column of -c; got {word!r}.")
-        name = max(names, key=len)
-        if name in pairs:
-            raise ValueMistake(f"{option} must name a column once; {name!r} is named twice.")
-        pairs[name] = word[len(name) + 1 :]
-    return pairs
 
 
 def _parse_intervals(text: str) -> Any:
@@ -247,15 +181,6 @@ def _number(word: str) -> float:
     return int(number) if number.is_integer() else number
 
 
-def _parse_importance(words: Sequence[str], columns: Sequence[str]) -> dict[str, float]:
-    try:
-        return {name: float(text) for name, text in _pairs("--importance", words, columns).items()}
-    except ValueMistake:
-        raise
-    except ValueError:
-        raise ValueMistake(f"--importance must be NAME=NUMBER; got {', '.join(map(repr, words))}.") from None
-
-
 def _describe_search(trees: dict[str, Any], columns: Sequence[str], max_nodes: int) -> str:
     """How many nodes there are; of too many, what else there is."""
     n_nodes = math.prod(trees[name].levels.shape[1] if hasattr(trees.get(name), "levels") else 2 for name in columns)
@@ -265,37 +190,6 @@ def _describe_search(trees: dict[str, Any], columns: Sequence[str], max_nodes: i
         f"There are {n_nodes} combinations of levels, more than --max-nodes {max_nodes}, so that the best found will "
         "not be proven best; mag mask recodes locally, which needs no search and loses less."
     )
-
-
-# ---- cells
-
-
-def _read(
-    file: File, columns: Sequence[str], ranked: Sequence[str], others: Sequence[str]
-) -> "tuple[pl.DataFrame, Meta]":
-    """The columns to recode, codes for missing cells as null; those whose numbers matter; the others as they are."""
-    import polars as pl
-
-    file.check_names(list(file.layout.null_of))
-    if unused := [repr(name) for name in file.layout.null_of if name not in [*columns, *ranked]]:
-        raise ValueMistake(f"--null: codes are for columns of -c; {', '.join(unused)} is none of them.")
-    if not file.format.text:
-        return file.read([*columns, *ranked], others)
-    frame, meta = file.read(ranked, [*columns, *others])
-    for name in columns:
-        if codes := file.layout.codes(name):
-            cells = frame[name].alias("")
-            blank = cells.str.strip_chars().is_in(codes).fill_null(False)
-            frame = frame.with_columns(cells.to_frame().select(pl.when(~blank).then(cells).alias(name)).to_series())
-    return frame, meta
-
-
-def _with_codes(frame: Any, file: File, columns: Sequence[str]) -> Any:
-    """The table as text holds it: a missing cell as the first of the column's codes."""
-    if not file.format.text:
-        return frame
-    filled = [frame[name].fill_null(file.layout.codes(name)[0]) for name in columns if file.layout.codes(name)]
-    return frame.with_columns(filled)
 
 
 def _check_numbers(frame: "pl.DataFrame", columns: Sequence[str]) -> None:
@@ -310,6 +204,6 @@ def _check_numbers(frame: "pl.DataFrame", columns: Sequence[str]) -> None:
             is_number = not isinstance(cells.dtype, (pl.Boolean, pl.Categorical, pl.Enum))
         if is_number:
             raise ValueMistake(
-                f"column {name!r} holds no categories, and needs --hierarchy {name}=FILE or, for numbers, --intervals "
-                f"{name}=LOW:HIGH:WIDTHS; --flat {name} if they are codes."
+                f"column {name!r} holds no categories, and needs --hierarchy {quote(f'{name}=FILE')} or, for numbers, "
+                f"--intervals {quote(f'{name}=LOW:HIGH:WIDTHS')}; --flat {quote(name)} if they are codes."
             )

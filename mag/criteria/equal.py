@@ -1,32 +1,21 @@
 """t-closeness where all values are 1 apart: half the sum of differences (Li et al. 2007, section 4.2)."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
-from mag.criteria._criterion import always_feasible, excess, limits
+from mag.criteria._transport import Transport, excess
 
 
 @dataclass(frozen=True)
-class Equal:
+class Equal(Transport):
     """Σ |n c_i − s N_i| ≤ 2 t s n."""
 
-    t: Fraction
-    rises = False
-    why_not = always_feasible
+    def work(self, counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+        """What is too much and what is too little, added up."""
+        more, sizes, n = excess(counts, totals)
+        return np.abs(more).sum(axis=1), sizes, n
 
-    def holds(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """Whether the distribution of each class is within t of the table's."""
-        work, sizes, n = _work(counts, totals)
-        return np.asarray(work <= limits(self.t, 2, sizes, n), bool)
-
-    def measure(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """The distance of each class from the table."""
-        work, sizes, n = _work(counts, totals)
-        return (work / (2 * n * sizes)).astype(np.float64)
-
-
-def _work(counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    more, sizes, n = excess(counts, totals)
-    return np.abs(more).sum(axis=1), sizes, n
+    def unit(self, totals: np.ndarray) -> int:
+        """All that is moved counts twice."""
+        return 2

@@ -4,30 +4,24 @@ The thesis (section 3.3) gives the distance without the division by m − 1, whi
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
-from mag.criteria._criterion import always_feasible, excess, limits
+from mag.criteria._transport import Transport, excess, limits
 
 
 @dataclass(frozen=True)
-class Ordered:
+class Ordered(Transport):
     """Σ_{i<m} |n (c_1 + … + c_i) − s (N_1 + … + N_i)| ≤ t (m − 1) s n; values are in order."""
 
-    t: Fraction
-    rises = False
-    why_not = always_feasible
+    def work(self, counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+        """What crosses each boundary between two values, added up."""
+        more, sizes, n = excess(counts, totals)
+        return np.abs(np.cumsum(more, axis=1)[:, :-1]).sum(axis=1), sizes, n
 
-    def holds(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """Whether the distribution of each class is within t of the table's."""
-        work, sizes, n = _work(counts, totals)
-        return np.asarray(work <= limits(self.t, len(totals) - 1, sizes, n), bool)
-
-    def measure(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """The distance of each class from the table."""
-        work, sizes, n = _work(counts, totals)
-        return (work / (max(len(totals) - 1, 1) * n * sizes)).astype(np.float64)
+    def unit(self, totals: np.ndarray) -> int:
+        """From the first value to the last."""
+        return max(len(totals) - 1, 1)
 
     def judge_pairs(
         self, row: np.ndarray, value: np.ndarray, number: np.ndarray, totals: np.ndarray
@@ -50,9 +44,4 @@ class Ordered:
         cross = np.clip(np.searchsorted(below, -(-n * reached // s)), value, end)
         work = n * reached * (2 * cross - value - end) + s * (area[value] + area[end] - 2 * area[cross])
         work = np.add.reduceat(work, first) + sizes * area[value[first]]
-        return work <= limits(self.t, m - 1, sizes, n), work / (max(m - 1, 1) * n * sizes)
-
-
-def _work(counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    more, sizes, n = excess(counts, totals)
-    return np.abs(np.cumsum(more, axis=1)[:, :-1]).sum(axis=1), sizes, n
+        return work <= limits(self.t, self.unit(totals), sizes, n), work / (self.unit(totals) * n * sizes)

@@ -177,7 +177,7 @@ def _leaves(
         outside = (leaves < 0)[values] if missing is None else (leaves < 0)[values] & ~missing
         raise ValueMistake(
             f"hierarchies[{name!r}] has no leaf for {int((leaves < 0).sum())} values of {int(outside.sum())} records; "
-            "its method check lists them, and other='root' publishes them as its root."
+            "its method check lists them, and other='root' or its method with_other publishes them as its root."
         )
     return leaves
 

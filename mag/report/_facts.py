@@ -28,12 +28,20 @@ class Category:
         The published labels in the order to draw them in.
     generalized : bool
         Whether published cells are true for every record.
+    recoded : object array of shape (n,), optional
+        The values on the level that the column is published on, where it has one: what bars compare.
     """
 
     before: np.ndarray
     after: np.ndarray
     order: Sequence[str]
     generalized: bool
+    recoded: np.ndarray | None = None
+
+    @property
+    def compared(self) -> np.ndarray:
+        """What bars count before masking."""
+        return self.before if self.recoded is None else self.recoded
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -80,6 +88,8 @@ class Facts:
         The smallest class in all published columns, untouched ones included, and the records in classes below k.
     withheld : int
         Records that were not published.
+    promises : sequence of str
+        What holds for sensitive columns.
     warnings : sequence of str
         Sentences of whoever made the release; the page adds its own.
     manifest : mapping
@@ -105,6 +115,7 @@ class Facts:
     untouched: Sequence[Hashable] = ()
     with_kept: tuple[int, int] | None = None
     withheld: int = 0
+    promises: Sequence[str] = ()
     warnings: Sequence[str] = ()
     manifest: Mapping[str, Any] = field(default_factory=dict)
     recoding: Recoding | None = None

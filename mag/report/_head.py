@@ -70,6 +70,7 @@ def _state_promise(facts: Facts) -> Element:
             ],
             [f"Whoever knows one of these values of a person is left with at least {k} records."],
         ]
+    points += [[f"{promise[:1].upper()}{promise[1:]}."] for promise in facts.promises]
     points.append(["The classes were counted on the published table, by code that is independent of the grouping."])
     return _list("Guaranteed", points)
 

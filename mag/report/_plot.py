@@ -28,7 +28,7 @@ def draw_distribution(axes: Any, name: str, original: np.ndarray, masked: np.nda
 def draw_levels(axes: Any, name: str, category: Category, k: int) -> None:
     """Shares of the records on every published level, before and after."""
     axes.set_title(name, fontsize=10, loc="left")
-    levels = bars(category.before, category.after, category.order, k, category.generalized)
+    levels = bars(category.compared, category.after, category.order, k, category.generalized)
     if levels is None:
         axes.text(0.5, 0.5, "nothing to draw", ha="center", va="center", transform=axes.transAxes)
         return

@@ -125,7 +125,7 @@ def _range_card(facts: Facts, column: Hashable) -> Element:
 
 def _level_card(facts: Facts, column: Hashable) -> Element:
     own, k = facts.categories[column], facts.k_of(column)
-    levels = _levels.bars(own.before, own.after, own.order, k, own.generalized)
+    levels = _levels.bars(own.compared, own.after, own.order, k, own.generalized)
     drawn = None
     if levels is not None:
         drawn = _svg.levels(f"Shares of the levels of {short(column)} before and after", levels)
@@ -133,6 +133,8 @@ def _level_card(facts: Facts, column: Hashable) -> Element:
     missing = len(own.after) - published.size
     values = several(len(set(published.tolist())), "distinct label", "distinct labels")
     notes = [] if levels is not None else ["The levels cannot be told apart without telling of fewer than k records."]
+    if own.recoded is not None:
+        notes.append("Values before are counted on the level that is published.")
     how = "true for every record" if own.generalized else "one value for each group"
     notes.append(f"{values} published, {how}" + (f", {several(missing, 'cell', 'cells')} missing." if missing else "."))
     same = _groups.of_one_value([own.codes], facts.labels).groups / max(_groups.sizes(facts.labels).size, 1)

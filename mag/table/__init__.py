@@ -1,14 +1,12 @@
 """Tables: what is requested, the steps from a table to its release, and Parquet files column by column."""
 
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from fractions import Fraction
-from typing import Any, Literal, TypeAlias, TypeVar, Unpack, overload
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Literal, TypeVar, Unpack, overload
 
 from mag._lib.checks import unused
 from mag._lib.errors import TypeMistake
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
-from mag.criteria import Closeness
 from mag.table._generalize import generalize
 from mag.table._joint_file import release_joint_file
 from mag.table._parquet import FileRelease, is_source, release_file
@@ -16,6 +14,19 @@ from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, LatticeNode, Release, TableGrouping
 from mag.table._request import Options
 from mag.table._sensitive import Promise, constrain_values, recount_promises
+from mag.table.types import (
+    Aggregate,
+    ClosenessByColumn,
+    DiversityByColumn,
+    Enforce,
+    Missing,
+    Names,
+    Other,
+    Rest,
+    Scope,
+    SmallStrata,
+    TableOptions,
+)
 
 __all__ = [
     "FileRelease",
@@ -30,52 +41,8 @@ __all__ = [
     "recount_promises",
 ]
 
-Names: TypeAlias = Hashable | Iterable[Hashable]
-Scope: TypeAlias = Literal["joint", "per-column"]
-AggregateName: TypeAlias = Literal["ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"]
-Aggregate: TypeAlias = AggregateName | Mapping[Any, AggregateName]
-Missing: TypeAlias = Literal["drop", "error", "group"]
-Diversity: TypeAlias = int | tuple[Literal["distinct", "entropy"], float] | tuple[Literal["recursive"], float, int]
-Enforce: TypeAlias = Literal["auto", "buckets", "merge", "swap"]
-SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
-Other: TypeAlias = Literal["error", "root"]
-Rest: TypeAlias = Literal["drop", "error", "keep"]
 Name = TypeVar("Name", bound=Hashable)
 Table = TypeVar("Table")
-
-
-class TableOptions(TableMethodOptions, total=False):
-    """Keywords of `microaggregate` but `output`, for its overloads."""
-
-    by: Names | None
-    method: MethodName
-    scope: Scope
-    cost: AnyCost | None
-    aggregate: Aggregate | None
-    weights: Any
-    standardize: bool | Literal["range"] | None
-    missing: Missing
-    small_strata: SmallStrata
-    round: int | dict[Any, int] | None
-    keep: Names
-    drop: Names
-    rest: Rest
-    shuffle: bool
-    random_state: RandomState
-    backend: BackendName
-    threads: int | None
-    progress: ProgressReport
-    time_limit: float | None
-    overwrite: bool
-    memory: int | str | None
-    hierarchies: Mapping[Any, Any] | None
-    order: Mapping[Any, Sequence[Any]] | None
-    importance: Mapping[Any, float] | None
-    sensitive: Names
-    diversity: Mapping[Any, Diversity] | None
-    closeness: Mapping[Any, float | Fraction | Closeness] | None
-    enforce: Enforce
-    other: Other
 
 
 @overload
@@ -114,8 +81,8 @@ def microaggregate(
     order: Mapping[Any, Sequence[Any]] | None = None,
     importance: Mapping[Any, float] | None = None,
     sensitive: Names = (),
-    diversity: Mapping[Any, Diversity] | None = None,
-    closeness: Mapping[Any, float | Fraction | Closeness] | None = None,
+    diversity: DiversityByColumn | None = None,
+    closeness: ClosenessByColumn | None = None,
     enforce: Enforce = "auto",
     other: Other = "error",
     weights: Any = None,

@@ -8,6 +8,7 @@ import numpy as np
 
 from mag.frames import Frame
 from mag.frames.categories import Categories
+from mag.hierarchy import Hierarchy
 from mag.hierarchy.mixed import labels_in_order, middles
 
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ class Compared:
     codes: Mapping[Hashable, Categories] = field(default_factory=dict)
     ranges: Mapping[Hashable, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
-    def categories(self, generalized: Sequence[Hashable]) -> "dict[Hashable, Category]":
-        """Columns of categories as the report takes them."""
+    def categories(
+        self, generalized: Sequence[Hashable], levels: Mapping[Hashable, int] | None = None
+    ) -> "dict[Hashable, Category]":
+        """Columns of categories as the report takes them; `levels` are those that `mag.generalize` has chosen."""
         from mag.report import Category
 
         return {
@@ -37,6 +40,7 @@ class Compared:
                 after=self.masked[name],
                 order=labels_in_order(own.tree, own.labels if own.ordered else [], self.masked[name].tolist()),
                 generalized=name in generalized,
+                recoded=_recode(self.original[name], own.tree, levels[name]) if levels and own.tree else None,
             )
             for name, own in self.codes.items()
         }
@@ -45,6 +49,14 @@ class Compared:
         """Measures and what is to be said of them."""
         notes = [*self.notes, *measures.get("notes", ())]
         return measures | ({"notes": notes} if notes else {})
+
+
+def _recode(cells: np.ndarray, tree: Hierarchy, level: int) -> np.ndarray:
+    """The label of every cell on this level; missing cells stay."""
+    distinct = list(dict.fromkeys(cell for cell in cells.tolist() if cell is not None and cell == cell))
+    nodes = tree.levels[tree.find(distinct), level].tolist()
+    labels = {cell: tree.labels[node] for cell, node in zip(distinct, nodes, strict=True)}
+    return _objects([labels.get(cell) for cell in cells.tolist()])
 
 
 def compare_cells(

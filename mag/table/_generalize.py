@@ -1,40 +1,23 @@
 """`mag.generalize`: the same recoding for all records."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from fractions import Fraction
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeVar, Unpack, overload
 
 from mag.api.types import RandomState
-from mag.criteria import Closeness
 from mag.table._full_domain import Limits, release_recoded
 from mag.table._release import Release
+from mag.table.types import (
+    ClosenessByColumn,
+    DiversityByColumn,
+    Missing,
+    Names,
+    RecodingOptions,
+    Rest,
+    Suppressed,
+)
 
-Names: TypeAlias = Hashable | Iterable[Hashable]
-Diversity: TypeAlias = int | tuple[Literal["distinct", "entropy"], float] | tuple[Literal["recursive"], float, int]
-Suppressed: TypeAlias = Literal["root", "withhold"]
 Name = TypeVar("Name", bound=Hashable)
 Table = TypeVar("Table")
-
-
-class RecodingOptions(TypedDict, total=False):
-    """Keywords of `generalize`, for its overloads."""
-
-    hierarchies: Mapping[Any, Any] | None
-    by: Names | None
-    suppress: float
-    suppressed: Suppressed
-    importance: Mapping[Any, float] | None
-    sensitive: Names
-    diversity: Mapping[Any, Diversity] | None
-    closeness: Mapping[Any, float | Fraction | Closeness] | None
-    order: Mapping[Any, Sequence[Any]] | None
-    missing: Literal["drop", "error", "group"]
-    keep: Names
-    drop: Names
-    rest: Literal["drop", "error", "keep"]
-    shuffle: bool
-    random_state: RandomState
-    max_nodes: int
 
 
 @overload
@@ -54,13 +37,13 @@ def generalize(
     suppressed: Suppressed = "root",
     importance: Mapping[Any, float] | None = None,
     sensitive: Names = (),
-    diversity: Mapping[Any, Diversity] | None = None,
-    closeness: Mapping[Any, float | Fraction | Closeness] | None = None,
+    diversity: DiversityByColumn | None = None,
+    closeness: ClosenessByColumn | None = None,
     order: Mapping[Any, Sequence[Any]] | None = None,
-    missing: Literal["drop", "error", "group"] = "error",
+    missing: Missing = "error",
     keep: Names = (),
     drop: Names = (),
-    rest: Literal["drop", "error", "keep"] = "error",
+    rest: Rest = "error",
     shuffle: bool = False,
     random_state: RandomState = None,
     max_nodes: int = 10**6,

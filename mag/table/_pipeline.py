@@ -470,9 +470,9 @@ def _warnings(
         values = "value" if least == 1 else "different values"
         warnings.append(f"Nothing is demanded of {name}: a class has only {least} {values} of it.")
     if groups.n_before is not None:
-        warnings.append(
-            f"{groups.n_before} groups became {groups.n_groups[0]} for the sake of diversity and closeness."
-        )
+        what = " and ".join(dict.fromkeys(demand.option for demand in request.demands))
+        counts = f"{groups.n_before} before, {groups.n_groups[0]} after"
+        warnings.append(f"Groups were changed to meet the required {what}: {counts}.")
     if not groups.complete:
         warnings.append("time_limit ended the search: these are the best groups found until then.")
     return tuple(warnings)

@@ -468,7 +468,7 @@ class Release(Generic[Table]):
 
         before, after = self.numbers()
         pairs = {name: (before[name], after[name]) for name in before} | dict(self._compared.ranges)
-        levels = self._compared.categories(self.guarantee.generalized)
+        levels = self._compared.categories(self.guarantee.generalized, self.levels)
         names = [name for name in self.guarantee.columns if name in pairs or name in levels]
         names = names if columns is None else list(columns)
         for name in names:
@@ -502,7 +502,7 @@ class Release(Generic[Table]):
             masked=after,
             labels=self.grouping.labels,
             kinds={name: "datetime" for name, kind in self._kinds.items() if kind == "datetime"},
-            categories=compared.categories(self.guarantee.generalized),
+            categories=compared.categories(self.guarantee.generalized, self.levels),
             ranges=compared.ranges,
             utility=self.utility(),
             risk=self.risk(),
@@ -510,6 +510,7 @@ class Release(Generic[Table]):
             untouched=self.guarantee.kept,
             with_kept=self.count_with_kept(),
             withheld=self.withheld,
+            promises=[str(one) for one in (*self.guarantee.diversity.values(), *self.guarantee.closeness.values())],
             warnings=self.warnings,
             manifest=self.manifest(),
             recoding=self._recoding,

@@ -179,8 +179,10 @@ def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, st
     check_names_of("aggregate", options.aggregate if isinstance(options.aggregate, Mapping) else None, columns)
     single = scope == "per-column" or (len(columns) == 1 and numbers)
     if single:
-        for option in ("hierarchies", "order", "importance"):
-            checks.unused(option, getattr(options, option), "numbers that are grouped by themselves")
+        ordered = any(name in columns for name in options.order or ())  # sensitive columns may be, too
+        unused = {"hierarchies": options.hierarchies, "importance": options.importance}
+        for option, setting in (unused | {"order": options.order if ordered else None}).items():
+            checks.unused(option, setting, "numbers that are grouped by themselves")
     ranged = not single or scope == "joint"
     aggregate = options.aggregate
     if isinstance(aggregate, Mapping):

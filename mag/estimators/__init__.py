@@ -4,24 +4,16 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from mag._compiled.groups import Groups
 from mag._lib.arrays import read
-from mag._lib.checks import describe, integer, one_of, same_rows, thread_count, weights_for
+from mag._lib.checks import describe, integer, one_of, same_rows, thread_count
 from mag._lib.errors import TypeMistake, ValueMistake
-from mag._lib.floats import deviations, exponents, scaled
-from mag.api.method import number_groups
 from mag.api.multivariate import multivariate
 from mag.api.types import BackendName, MethodName
-from mag.enforce import ENFORCE, Constraint, enforce
-from mag.frames import Frame, frame_of
-from mag.frames.categories import is_category, order_of
-from mag.hierarchy import Hierarchy, hierarchy_of
-from mag.hierarchy.mixed import read_scales
-from mag.hierarchy.nearest import nearest_records
+from mag.enforce import ENFORCE
+from mag.estimators import _frames, _numbers
 from mag.methods import METHODS
-from mag.methods.distances.standard import center_columns
 from mag.results import published
-from mag.table import Promise, constrain_values, microaggregate, recount_promises
+from mag.table import constrain_values
 
 try:
     from scipy.spatial import KDTree
@@ -31,7 +23,6 @@ except ImportError as error:
     raise ImportError("mag.Microaggregator needs scikit-learn 1.6 or newer; pip install 'mag-sdc[sklearn]'.") from error
 
 OF_TABLES = ("aggregate", "hierarchies", "importance", "order")  # parameters that need a frame
-FAR = 2.0**500  # in units of a column; squares of it can be summed
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -180,7 +171,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 
         Parameters
         ----------
-        X : array-like of real numbers, shape (n_samples, n_features)
+        X : array-like of real numbers, shape (n_samples, n_features), or frame
             The records; neither NaN nor infinity.
         y : ignored
             For pipelines.
@@ -195,39 +186,11 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         Microaggregator
             Itself.
         """
+        self._check_demands(sensitive)
         if self._is_mixed(X):
-            self._refuse_sensitive(sensitive)
-            self._release(X, sample_weight)
-            return self
-        values = self._table(X, reset=True)
-        k = integer("k", self.k, 1, len(values), "n_samples")
-        weights = None if sample_weight is None else _weights(sample_weight, len(values))
-        constraints, seed = self._constraints(sensitive, len(values)), self.random_state
-        grouping = multivariate(
-            values,
-            k,
-            method=cast(MethodName, one_of("method", self.method, ["auto", *METHODS])),
-            standardize=cast(bool, self.standardize),
-            backend=self.backend,
-            threads=self._threads(),
-            random_state=int(seed.randint(2**31)) if isinstance(seed, np.random.RandomState) else seed,
-            time_limit=self.time_limit,
-            **self._options(),
-        )
-        self.labels_ = grouping.labels
-        self.cluster_centers_ = grouping.representatives
-        self.sizes_ = grouping.sizes
-        self.n_groups_ = grouping.n_groups
-        self.information_loss_ = grouping.information_loss
-        self.method_, self.complete_, self.details_ = grouping.method, grouping.complete, grouping.details
-        self.scale_: Any = _deviations(values) if self.standardize else None
-        if constraints:
-            self._enforce(values, k, constraints)
-            weights = np.ones(len(values)) if weights is None else weights
-        if weights is not None:
-            self.cluster_centers_ = published(_means(values, self.labels_, self.sizes_, weights), values.dtype)
-            self.information_loss_ = self._weighted_loss(values, weights)
-        self.promises_ = self._recount(sensitive) if constraints else []
+            self._fit_frame(X, sample_weight, sensitive)
+        else:
+            self._fit_numbers(X, sample_weight, sensitive)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, sensitive: Any = None) -> Any:
@@ -235,7 +198,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 
         Parameters
         ----------
-        X : array-like of real numbers, shape (n_samples, n_features)
+        X : array-like of real numbers, shape (n_samples, n_features), or frame
             The records; neither NaN nor infinity.
         y : ignored
             For pipelines.
@@ -247,10 +210,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         array, shape (n_samples, n_features)
             The masked records, each at least k times; floats of the type of X, float64 for integers.
         """
+        self._check_demands(sensitive)
         if self._is_mixed(X):
-            self._refuse_sensitive(sensitive)
-            return self._release(X, sample_weight)
-        self.fit(X, sample_weight=sample_weight, sensitive=sensitive)
+            return self._fit_frame(X, sample_weight, sensitive)
+        self._fit_numbers(X, sample_weight, sensitive)
         return self.cluster_centers_[self.labels_]
 
     def transform(self, X: Any) -> Any:
@@ -267,7 +230,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             Rows of `cluster_centers_`.
         """
         nearest = self.predict(X)
-        return self._published_rows(nearest, X) if self._holds_frame else self.cluster_centers_[nearest]
+        if self._holds_frame:
+            return _frames.take_rows(self.cluster_centers_, nearest, getattr(X, "index", None))
+        return self.cluster_centers_[nearest]
 
     def predict(self, X: Any) -> Any:
         """Find the nearest representative of each record.
@@ -286,7 +251,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         """
         check_is_fitted(self)
         if self._holds_frame:
-            return self._nearest(X)
+            validate_data(self, X, reset=False, skip_check_array=True)
+            trees = _frames.read_trees(self.hierarchies)
+            return _frames.nearest_representatives(X, self.cluster_centers_, self.scale_, trees, self.order)
         values = self._table(X, reset=False)
         tree = KDTree(self._measure(self.cluster_centers_))
         return tree.query(self._measure(values), workers=self._threads())[1].astype(np.int32)
@@ -296,7 +263,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         tags.transformer_tags.preserves_dtype = ["float64", "float32", "float16"]
         return tags
 
-    # ---- frames with categories
+    # ---- the two kinds of tables
 
     @property
     def _holds_frame(self) -> bool:
@@ -305,80 +272,78 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     def _is_mixed(self, X: Any) -> bool:
         """Whether X is a frame with categories, or is to be masked like one."""
         settings = [name for name in OF_TABLES if getattr(self, name) is not None]
-        is_frame = hasattr(X, "columns") and hasattr(X, "shape")
-        if settings and not is_frame:
-            raise TypeMistake(f"X must be a frame of pandas or polars where {', '.join(settings)} is set.")
-        if not is_frame:
+        if not _frames.is_frame(X):
+            if settings:
+                raise TypeMistake(f"X must be a frame of pandas or polars where {', '.join(settings)} is set.")
             return False
-        frame = frame_of(X)
-        return bool(settings) or any(is_category(frame.column(name)) for name in frame.names)
+        return bool(settings) or _frames.has_categories(X)
 
-    def _refuse_sensitive(self, sensitive: Any) -> None:
-        wishes = {"sensitive": sensitive, "diversity": self.diversity, "closeness": self.closeness}
-        if used := [name for name, wish in wishes.items() if wish is not None]:
-            raise ValueMistake(f"{used[0]} is for X of numbers; mag.microaggregate takes it with categories as well.")
+    def _fit_numbers(self, X: Any, sample_weight: Any, sensitive: Any) -> None:
+        values = self._table(X, reset=True)
+        k, n = integer("k", self.k, 1, len(values), "n_samples"), len(values)
+        weights = None if sample_weight is None else _numbers.read_weights(sample_weight, n)
+        constraints = []
+        if sensitive is not None:
+            constraints = constrain_values("sensitive", sensitive, self.diversity, self.closeness)
+            same_rows("sensitive", constraints[0].codes.size, "X", n)
+        standardize = cast(bool, self.standardize)
+        grouping = multivariate(values, k, standardize=standardize, **self._shared_options())
+        self.labels_ = grouping.labels
+        self.cluster_centers_ = grouping.representatives
+        self.sizes_ = grouping.sizes
+        self.n_groups_ = grouping.n_groups
+        self.information_loss_ = grouping.information_loss
+        self.method_, self.complete_, self.details_ = grouping.method, grouping.complete, grouping.details
+        self.scale_: Any = _numbers.column_deviations(values) if self.standardize else None
+        if constraints:
+            how = _numbers.enforce_criteria(values, k, self.labels_, constraints, standardize, self.enforce)
+            self.labels_, self.n_groups_, self.sizes_ = how.labels, how.n_groups, np.bincount(how.labels)
+            self.method_ = ", ".join([self.method_, *how.ways])
+            weights = np.ones(n) if weights is None else weights
+        if weights is not None:
+            means = _numbers.weighted_means(values, self.labels_, self.sizes_, weights)
+            self.cluster_centers_ = published(means, values.dtype)
+            masked = self._measure(self.cluster_centers_)[self.labels_]
+            self.information_loss_ = _numbers.weighted_loss(self._measure(values), masked, weights)
+        self.promises_ = []
+        if constraints:
+            masked = self.cluster_centers_[self.labels_]
+            self.promises_ = _numbers.recount_values(masked, sensitive, self.diversity, self.closeness)
 
-    def _release(self, X: Any, sample_weight: Any) -> Any:
-        """Group the records of a frame; returns what is published."""
+    def _fit_frame(self, X: Any, sample_weight: Any, sensitive: Any) -> Any:
+        """Group the records of a frame; returns what is published of it."""
         validate_data(self, X, reset=True, skip_check_array=True)
-        trees = {name: self._tree(name, tree) for name, tree in (self.hierarchies or {}).items()}
-        frame, seed = frame_of(X), self.random_state
-        weights = None if sample_weight is None else _weights(sample_weight, frame.n)
-        release = microaggregate(
-            X,
-            self.k,
-            frame.names,
-            method=cast(MethodName, one_of("method", self.method, ["auto", *METHODS])),
-            aggregate=self.aggregate,
-            hierarchies=trees or None,
-            importance=self.importance,
-            order=self.order,
-            weights=weights,
-            standardize=None if len(frame.names) == 1 and self.standardize is True else self.standardize,
-            backend=self.backend,
-            threads=self._threads(),
-            random_state=int(seed.randint(2**31)) if isinstance(seed, np.random.RandomState) else seed,
-            time_limit=self.time_limit,
-            **self._options(),
-        )
-        grouping = release.grouping
-        self.labels_, self.sizes_, self.n_groups_ = grouping.labels.astype(np.int32), grouping.sizes, grouping.n_groups
+        trees = _frames.read_trees(self.hierarchies)
+        options = self._shared_options() | {
+            "weights": None if sample_weight is None else _numbers.read_weights(sample_weight, len(X)),
+            "standardize": None if X.shape[1] == 1 and self.standardize is True else self.standardize,
+            "hierarchies": trees or None, "order": self.order, "importance": self.importance,
+            "aggregate": self.aggregate, "enforce": self.enforce,
+        }  # fmt: skip
+        masked, release = _frames.release_frame(X, self.k, sensitive, self.diversity, self.closeness, options)
+        grouping, guarantee = release.grouping, release.guarantee
+        self.labels_, self.sizes_ = grouping.labels.astype(np.int32), grouping.sizes
+        self.n_groups_ = cast(int, grouping.n_groups)
         self.method_, self.complete_, self.details_ = grouping.method, grouping.complete, {}
         self.ncp_ = release.ncp()
-        first = np.unique(self.labels_, return_index=True)[1]
-        self.cluster_centers_ = frame_of(release.data).build(first, frame.names, {}, True)
-        scales = read_scales(X, X, trees, self._orders(frame))
-        self.scale_ = {scale.name: scale.unit(self.standardize) for scale in scales}
-        return release.data
+        self.promises_ = [*guarantee.diversity.values(), *guarantee.closeness.values()]
+        self.cluster_centers_ = _frames.take_rows(masked, np.unique(self.labels_, return_index=True)[1])
+        self.scale_ = _frames.read_units(X, trees, self.order, self.standardize)
+        return masked
 
-    def _tree(self, name: Any, tree: Any) -> Hierarchy:
-        if callable(tree) and not isinstance(tree, Hierarchy):
-            raise TypeMistake(
-                f"hierarchies[{name!r}] must not be a function here: the fitted estimator would hold the values."
-            )
-        return hierarchy_of(f"hierarchies[{name!r}]", tree)
+    # ---- parameters
 
-    def _orders(self, frame: Frame) -> dict[Any, list[Any]]:
-        """The orders of columns: as the parameter says, or as the dtypes do."""
-        own = {name: order_of(frame.column(name)) for name in frame.names if name not in (self.order or ())}
-        return {name: order for name, order in own.items() if order is not None} | {
-            name: list(order) for name, order in (self.order or {}).items()
+    def _shared_options(self) -> dict[str, Any]:
+        """As `mag.multivariate` and `mag.microaggregate` take them."""
+        seed = self.random_state
+        return {
+            "method": one_of("method", self.method, ["auto", *METHODS]),
+            "backend": self.backend,
+            "threads": self._threads(),
+            "random_state": int(seed.randint(2**31)) if isinstance(seed, np.random.RandomState) else seed,
+            "time_limit": self.time_limit,
+            **self._options(),
         }
-
-    def _nearest(self, X: Any) -> np.ndarray:
-        validate_data(self, X, reset=False, skip_check_array=True)
-        if not hasattr(X, "columns"):
-            raise TypeMistake("X must be a frame with the columns that fit has seen; got an array.")
-        trees = {name: self._tree(name, tree) for name, tree in (self.hierarchies or {}).items()}
-        return nearest_records(X, self.cluster_centers_, self.scale_, trees, self._orders(frame_of(X)))
-
-    def _published_rows(self, places: np.ndarray, X: Any) -> Any:
-        """Representatives, with the index of X."""
-        centers = frame_of(self.cluster_centers_)
-        rows = centers.build(places, centers.names, {}, True)
-        if hasattr(X, "index") and hasattr(rows, "index"):
-            rows.index = X.index
-        return rows
 
     def _table(self, X: Any, reset: bool) -> np.ndarray:
         """X as scikit-learn checks it; NumPy's, also where its array API dispatch would keep another library's."""
@@ -402,41 +367,14 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             raise ValueMistake("n_jobs must be positive, or count from -1 down, all processors; got 0.")
         return jobs if jobs > 0 else every + 1 + jobs
 
-    def _constraints(self, sensitive: Any, n: int) -> list[Constraint]:
-        """What the groups must satisfy; sensitive values without a criterion, and the reverse, are a mistake."""
+    def _check_demands(self, sensitive: Any) -> None:
+        """Sensitive values without a criterion, and the reverse, are a mistake."""
         one_of("enforce", self.enforce, ["auto", *ENFORCE])
         demanded = [name for name in ("diversity", "closeness") if getattr(self, name) is not None]
-        if (sensitive is None) == bool(demanded):
-            without = (
-                f"{demanded[0]} needs" if demanded else "sensitive is not used without diversity or closeness; got"
-            )
-            raise ValueMistake(f"{without} sensitive values{', pass them to fit' if demanded else ''}.")
-        if sensitive is None:
-            return []
-        constraints = constrain_values("sensitive", sensitive, self.diversity, self.closeness)
-        same_rows("sensitive", constraints[0].codes.size, "X", n)
-        return constraints
-
-    def _enforce(self, values: np.ndarray, k: int, constraints: list[Constraint]) -> None:
-        z, everybody = center_columns(values, cast(bool, self.standardize)).z, [np.arange(len(values))]
-        enforced = enforce(z, k, self.labels_.astype(np.int64), everybody, constraints, self.enforce)
-        labels, self.n_groups_ = number_groups(enforced.labels, len(values))
-        self.labels_, self.sizes_ = labels, np.bincount(labels)
-        self.method_ = ", ".join([self.method_, *enforced.ways])
-
-    def _recount(self, sensitive: Any) -> list[Promise]:
-        """Counted on the masked records, column by column, beside the sensitive values."""
-        columns = {f"column {j}": column for j, column in enumerate(self.cluster_centers_[self.labels_].T)}
-        wishes = [None if wish is None else {"sensitive": wish} for wish in (self.diversity, self.closeness)]
-        counted = recount_promises({**columns, "sensitive": sensitive}, list(columns), *wishes)
-        return [promise.require() for promise in counted]
-
-    def _weighted_loss(self, values: np.ndarray, weights: np.ndarray) -> float:
-        """SSE / SST, records as they count."""
-        z, centers = self._measure(values), self._measure(self.cluster_centers_)
-        share = (weights / weights.max())[:, None]
-        total = float((share * np.square(z - (share * z).sum(axis=0) / share.sum())).sum())
-        return float((share * np.square(z - centers[self.labels_])).sum()) / total if total else 0.0
+        if sensitive is None and demanded:
+            raise ValueMistake(f"{demanded[0]} needs sensitive values, pass them to fit.")
+        if sensitive is not None and not demanded:
+            raise ValueMistake("sensitive is not used without diversity or closeness; got sensitive values.")
 
     def _options(self) -> dict[str, Any]:
         """Options of the method; what is a parameter is not set twice."""
@@ -450,32 +388,4 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return self.options
 
     def _measure(self, values: np.ndarray) -> np.ndarray:
-        """Columns in units of `scale_` from the first representative, as float64; constant ones do not count."""
-        centers = self.cluster_centers_.astype(np.float64)
-        scale = np.full(centers.shape[1], np.abs(centers).max()) if self.scale_ is None else self.scale_
-        mantissa, power = np.frexp(scale)
-        with np.errstate(over="ignore"):
-            away = np.ldexp(values.astype(np.float64), -power) - np.ldexp(centers[0], -power)
-        away = np.clip(away, -FAR, FAR)  # a record farther out is equally far from all representatives, in float64
-        return np.divide(away, mantissa, out=np.zeros_like(away), where=mantissa > 0)
-
-
-def _weights(sample_weight: Any, n: int) -> np.ndarray:
-    """As scikit-learn takes them: a number is the weight of all."""
-    weights = read("sample_weight", sample_weight)[0]
-    weights = np.full(n, weights) if weights.ndim == 0 else weights
-    return weights_for(weights, n, "record, n_samples", "sample_weight").astype(np.float64)
-
-
-def _means(values: np.ndarray, labels: np.ndarray, sizes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The weighted mean of each group; records of a group without any weight count alike."""
-    order, starts = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
-    columns = values.astype(np.float64) if values.dtype.kind == "f" else values
-    groups = [Groups.unsorted(column[order], starts, weights[order]) for column in columns.T]
-    return np.column_stack([one.placed(one.mean()) for one in groups])
-
-
-def _deviations(values: np.ndarray) -> np.ndarray:
-    """The standard deviation of each column, whatever its magnitude."""
-    table = values.astype(np.float64)
-    return np.ldexp(deviations(scaled(table)[0]), exponents([table], True))
+        return _numbers.measure(values, self.cluster_centers_, self.scale_)

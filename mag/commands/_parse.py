@@ -1,0 +1,213 @@
+"""What the words of options say of columns, as functions of the package take it."""
+
+import csv
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mag._lib.errors import ValueMistake
+from mag.files import File
+
+OF_CATEGORIES = ("ancestor", "medoid", "mode")  # what replaces groups of categories, and of nothing else
+
+
+def parse_integers(option: str, words: Sequence[str]) -> Any:
+    """One integer, or NAME=INTEGER for every column."""
+    pairs = [word.rpartition("=") for word in words]
+    try:
+        if len(pairs) == 1 and not pairs[0][1]:
+            return int(words[0])
+        if all(equals for _, equals, _ in pairs):
+            return {name: int(number) for name, _, number in pairs}
+    except ValueError:
+        pass
+    raise ValueMistake(
+        f"{option} must be one integer, or NAME=INTEGER for each column; got {', '.join(map(repr, words))}."
+    )
+
+
+def parse_pairs(
+    option: str, form: str, words: Sequence[str], columns: Sequence[str], role: str = "-c"
+) -> dict[str, str]:
+    """What NAME=… says of every column that is named; a name may hold =."""
+    pairs: dict[str, str] = {}
+    for word in words:
+        names = [name for name in columns if word.startswith(f"{name}=")]
+        if not names:
+            raise ValueMistake(f"{option} must be {form}, of a column of {role}; got {word!r}.")
+        name = max(names, key=len)
+        if name in pairs:
+            raise ValueMistake(f"{option} must name a column once; {name!r} is named twice.")
+        pairs[name] = word[len(name) + 1 :]
+    return pairs
+
+
+def parse_aggregates(words: Sequence[str], columns: Sequence[str]) -> Any:
+    """One for all columns, or NAME=HOW for some."""
+    if not words:
+        return None
+    if len(words) == 1 and "=" not in words[0]:
+        return dict.fromkeys(columns, words[0]) if words[0] in OF_CATEGORIES else words[0]
+    return parse_pairs("--aggregate", "one of them for all columns, or NAME=HOW", words, columns)
+
+
+def parse_hierarchies(words: Sequence[str], columns: Sequence[str], other: str = "error") -> dict[str, Any]:
+    """The hierarchy of every column that has one, NAME=FILE; read before anything long begins."""
+    from mag._lib.checks import one_of
+    from mag.hierarchy import Hierarchy
+
+    paths = parse_pairs("--hierarchy", "NAME=FILE", words, columns)
+    if one_of("--other", other, ["error", "root"]) == "error":
+        return {name: Hierarchy.read(path) for name, path in paths.items()}
+    if not paths:
+        raise ValueMistake(f"--other is not used without --hierarchy; got {other!r}.")
+    return {name: Hierarchy.read(path).with_other() for name, path in paths.items()}
+
+
+def parse_orders(words: Sequence[str], columns: Sequence[str], role: str = "-c") -> dict[str, list[str]]:
+    """The categories of every column that has an order, NAME=A,B,…; one with a comma stands in quotes."""
+    orders = {}
+    for name, listed in parse_pairs("--order", "NAME=A,B,...", words, columns, role).items():
+        [orders[name]] = csv.reader([listed], skipinitialspace=True)
+        if "" in orders[name] or len(set(orders[name])) < len(orders[name]):
+            raise ValueMistake(
+                f"--order must list different categories, those with a comma in quotes; got {name}={listed}."
+            )
+    return orders
+
+
+def parse_importance(words: Sequence[str], columns: Sequence[str]) -> dict[str, float]:
+    """A factor for every column that has one, NAME=NUMBER."""
+    factors = {}
+    for name, number in parse_pairs("--importance", "NAME=NUMBER", words, columns).items():
+        try:
+            factors[name] = float(number)
+        except ValueError:
+            raise ValueMistake(f"--importance must be NAME=NUMBER, of a column of -c; got '{name}={number}'.") from None
+    return factors
+
+
+def parse_categories(
+    columns: Sequence[str],
+    aggregate: Sequence[str] | None,
+    hierarchy: Sequence[str] | None,
+    order: Mapping[str, list[str]],
+    importance: Sequence[str] | None,
+    other: str,
+) -> tuple[list[str], dict[str, Any]]:
+    """Which columns are categories, and what the options say of columns, as `mag.microaggregate` takes it."""
+    options = {
+        "aggregate": parse_aggregates(aggregate or [], columns),
+        "hierarchies": parse_hierarchies(hierarchy or [], columns, other) or None,
+        "order": order or None,
+        "importance": parse_importance(importance or [], columns) or None,
+    }
+    how = options["aggregate"]
+    hows = how if isinstance(how, dict) else dict.fromkeys(columns, how)
+    known = {*(options["hierarchies"] or ()), *(options["order"] or ())}
+    return [name for name in columns if name in known or hows.get(name) in OF_CATEGORIES], options
+
+
+class Demands(NamedTuple):
+    """Sensitive columns, and what the command line demands of them."""
+
+    columns: list[str]
+    ranked: list[str]  # those that are computed with as numbers, because closeness may follow their own order
+    diversity: dict[Any, Any]
+    closeness: dict[Any, Any]
+    order: dict[str, list[str]]
+
+    @classmethod
+    def parsed(
+        cls,
+        file: File,
+        diversity: Sequence[str] | None,
+        closeness: Sequence[str] | None,
+        order: Sequence[str] | None,
+        sensitive: Sequence[str] = (),
+        masked: Sequence[str] = (),
+    ) -> "Demands":
+        """Of columns of the file; --order may name `masked` columns, too."""
+        names = file.names()
+        diverse, close = parse_diversity(diversity or [], names), parse_closeness(closeness or [], names)
+        keys = [key if isinstance(key, tuple) else (key,) for key in (*diverse, *close)]
+        columns = list(dict.fromkeys([*sensitive, *(name for key in keys for name in key)]))
+        file.check_names(columns)
+        role = "-c or a sensitive one" if masked else "--diversity or --closeness"
+        orders = parse_orders(order or [], [*masked, *columns], role)
+        return cls(columns, _ranked(file, close, orders), diverse, close, orders)
+
+
+def _ranked(file: File, closeness: Mapping[Any, Any], order: Mapping[str, Any]) -> list[str]:
+    follow = [name for name, wish in closeness.items() if getattr(wish, "ground", "auto") in ("auto", "ordered")]
+    follow = [name for name in follow if getattr(closeness[name], "hierarchy", None) is None and name not in order]
+    return [name for name in file.numeric() if name in follow] if follow else []
+
+
+def parse_diversity(words: Sequence[str], columns: Sequence[str]) -> dict[Any, Any]:
+    """What is demanded of every sensitive column, or tuple of them: L, entropy:L or recursive:C,L."""
+    wishes: dict[Any, Any] = {}
+    for word in words:
+        name, equals, wish = word.rpartition("=")
+        kind, colon, rest = wish.rpartition(":")
+        numbers = [_value(part) for part in rest.split(",")]
+        if not (name and equals) or any(isinstance(number, (str, bool)) for number in numbers):
+            raise ValueMistake(f"--diversity must be NAME=L, NAME=entropy:L or NAME=recursive:C,L; got {word!r}.")
+        wishes[_columns_named(name, columns)] = (kind, *numbers) if colon else numbers[0]
+    return wishes
+
+
+def parse_closeness(words: Sequence[str], columns: Sequence[str]) -> dict[Any, Any]:
+    """How close every sensitive column, or tuple of them, must be: T, T:ordered, T:equal or T:FILE."""
+    wishes: dict[Any, Any] = {}
+    for word in words:
+        name, equals, wish = word.rpartition("=")
+        number, colon, ground = wish.partition(":")
+        t = _value(number)
+        if not (name and equals) or isinstance(t, (str, bool)) or (colon and not ground):
+            raise ValueMistake(f"--closeness must be NAME=T, or NAME=T:ordered, :equal or :FILE; got {word!r}.")
+        from mag.criteria import Closeness
+
+        key = _columns_named(name, columns)
+        if not colon:
+            wishes[key] = t
+        elif ground in ("equal", "ordered"):
+            wishes[key] = Closeness(t, ground)
+        else:
+            wishes[key] = Closeness(t, hierarchy=ground)
+    return wishes
+
+
+def _columns_named(name: str, columns: Sequence[str]) -> str | tuple[str, ...]:
+    """A column, or those whose combined values count: A+B; the name of a column may hold +."""
+    return tuple(name.split("+")) if name not in columns and "+" in name else name
+
+
+def parse_method_options(words: Sequence[str]) -> dict[str, Any]:
+    """Options of a method, NAME=VALUE; those that all methods share have names of their own on the command line."""
+    options = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name.isidentifier():
+            raise ValueMistake(f"--option must be NAME=VALUE; got {word!r}.")
+        options[name] = _value(value)
+    if not options:
+        return {}
+    from mag.table import microaggregate
+
+    shared = [name for name in options if name in inspect.signature(microaggregate).parameters]
+    if shared:
+        raise ValueMistake(f"--option is for options of the method; got {', '.join(shared)}, see --help.")
+    return options
+
+
+def _value(word: str) -> Any:
+    """True and false, integers, numbers, words."""
+    if word in ("true", "false"):
+        return word == "true"
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word

@@ -1,0 +1,249 @@
+"""From a file to its release: roles of columns, the files to write, what is counted on them, and what is said of it."""
+
+import contextlib
+import json
+import os
+import pathlib
+import secrets
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
+from mag._lib.errors import ValueMistake
+from mag._lib.roles import Sentences, assign_roles
+from mag.commands._options import open_files
+from mag.commands._output import dump, say
+from mag.commands._parse import Demands
+from mag.commands._table import write_withheld
+from mag.files import File, Layout, Meta, columns_of, smallest
+
+if TYPE_CHECKING:
+    from mag.table import Guarantee, Release
+
+Drafts = dict[str, pathlib.Path]
+ROLES = Sentences(
+    repeated="a column must be named once; {name} is named by {role} and {role}.",
+    shared="a column must be named once; {name} is named by {role} and {other}.",
+    unassigned="{table} has columns without a role: {names}; pass --keep NAME (published unchanged, not protected) or "
+    "--drop NAME (not published) for each.",
+)
+
+
+class Roles(NamedTuple):
+    """Every column of a file, by what becomes of it."""
+
+    columns: list[str]
+    by: list[str]
+    keep: list[str]
+    drop: list[str]
+    demands: Demands
+
+    @classmethod
+    def assigned(
+        cls,
+        file: File,
+        columns: list[str],
+        by: list[str] | None,
+        keep: list[str] | None,
+        drop: list[str] | None,
+        sensitive: list[str] | None,
+        demands: Demands,
+    ) -> "Roles":
+        """A column without a role, or with two of them, is a mistake; a column with a demand may be kept by name."""
+        demanded = [name for name in demands.columns if name not in (sensitive or [])]
+        kept = [name for name in keep or [] if name not in demanded]
+        roles = {"-c": columns, "--by": by or [], "--keep": kept, "--drop": drop or []}
+        if demands.columns:
+            roles["--sensitive"] = demands.columns
+        file.check_names([name for names in roles.values() for name in names])
+        assign_roles(roles, file.names(), repr(file.path.name), ROLES)
+        return cls(columns, by or [], kept, drop or [], demands)
+
+    @property
+    def untouched(self) -> list[str]:
+        """Columns whose cells are published as they stand in the file."""
+        hidden = [name for name in self.demands.columns if name not in self.demands.ranked]
+        return [*self.by, *self.keep, *hidden]
+
+    def options(self) -> dict[str, Any]:
+        """As `mag.microaggregate` and `mag.generalize` take them."""
+        return {
+            "by": self.by or None,
+            "keep": self.keep,
+            "sensitive": self.demands.columns,
+            "diversity": self.demands.diversity or None,
+            "closeness": self.demands.closeness or None,
+            "order": self.demands.order or None,
+        }
+
+
+class Files(NamedTuple):
+    """IN, OUT and what is written beside it."""
+
+    source: File
+    target: File | None
+    paths: Drafts  # of "out", "manifest", and where requested "report", "withheld" and "secret"
+    overwrite: bool
+    dry_run: bool
+
+    @classmethod
+    def checked(
+        cls,
+        source: pathlib.Path,
+        out: pathlib.Path | None,
+        layout: Layout,
+        others: dict[str, pathlib.Path | None],
+        prove_input: bool,
+        overwrite: bool,
+        dry_run: bool,
+    ) -> "Files":
+        """All that are to be written can be written, before anything long begins."""
+        if out is None and not dry_run:
+            raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
+        read, *written = open_files([source], layout, [] if out is None else [out])
+        paths = {} if out is None else {"out": out, "manifest": out.with_name(out.name + MANIFEST)}
+        if out is not None and prove_input:
+            paths["secret"] = out.with_name(out.name + SECRET)
+        paths |= {name: path for name, path in others.items() if path is not None}
+        for path in paths.values():
+            check_target(path, [source], overwrite)
+        return cls(read, written[0] if written else None, paths, overwrite, dry_run)
+
+    @contextlib.contextmanager
+    def drafts(self) -> Iterator[Drafts]:
+        """Hidden names, which become those of the files at the end, or never."""
+        with writing(*self.paths.values(), sources=[self.source.path], overwrite=self.overwrite) as drafts:
+            yield dict(zip(self.paths, drafts, strict=True))
+
+
+class Cells(NamedTuple):
+    """How the columns of a release are written: as numbers that were computed, and as categories, which have codes."""
+
+    computed: list[str]
+    categories: list[str]
+
+
+class Summary(NamedTuple):
+    """What is said of a release, once its table is written."""
+
+    guarantee: "Guarantee"
+    notes: list[str]
+    manifest: dict[str, Any]
+
+    @classmethod
+    def of(cls, release: "Release") -> "Summary":
+        """Without times, which depend on withheld records."""
+        manifest, with_kept = release.manifest(), release.count_with_kept()
+        del manifest["seconds"]
+        notes = [*release.warnings]
+        if with_kept is not None:
+            manifest["with_kept"] = {"smallest": with_kept[0], "below_k": with_kept[1]}
+            notes.append(_describe_kept(*with_kept, release.guarantee))
+        return cls(release.guarantee, notes, manifest)
+
+    def print(self, files: Files, as_json: bool, quiet: bool) -> None:
+        """One JSON object, or sentences."""
+        if as_json:
+            dump(self.manifest)
+        elif not quiet:
+            say(self.guarantee)
+            for note in self.notes:
+                say(f"Note: {note}")
+            written = ", ".join(map(str, files.paths.values()))
+            say("Nothing was written." if files.dry_run else f"Written: {written}")
+
+
+def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") -> str:
+    """What kept columns do to the classes, in numbers."""
+    k = guarantee.k if isinstance(guarantee.k, int) else min(guarantee.k.values())
+    return (
+        f"With the kept columns, {below_k} of {guarantee.n_records} records are in classes smaller than {k}; the "
+        f"smallest class has {smallest_class}."
+    )
+
+
+# ---- steps
+
+
+def publish(files: Files, roles: Roles, cells: Cells, make_release: Callable[[], "tuple[Release, Meta]"]) -> Summary:
+    """Make the release and, but for a dry run, write it, count it on the written file and give the files their names.
+
+    `make_release` reads the file; a file that has changed since is an error.
+    """
+    salt = secrets.token_bytes(32) if "secret" in files.paths and not files.dry_run else None
+    before = _stamp(files.source.path)
+    with ThreadPoolExecutor(1) as aside:  # hashes while others work
+        proof = None if salt is None else aside.submit(digest, files.source.path, salt)
+        release, meta = make_release()
+        if _stamp(files.source.path) != before:
+            raise ValueMistake(f"{files.source.path.name!r} has changed while it was read; nothing was written.")
+        summary = Summary.of(release)
+        target, manifest = files.target, summary.manifest
+        if files.dry_run or target is None:
+            return summary
+        with files.drafts() as drafts:
+            stored = _write(target, roles, cells, release, meta, drafts)
+            del release  # the count needs memory, too
+            hashed = aside.submit(digest, drafts["out"])
+            manifest["verified"] = verify_file(target, drafts["out"], summary.guarantee, stored)
+            if roles.demands.diversity or roles.demands.closeness:
+                manifest["verified"]["sensitive"] = verify_sensitive(target, drafts["out"], roles)
+            size = drafts["out"].stat().st_size
+            manifest["files"] = {"output": {"name": target.path.name, "bytes": size, "sha256": hashed.result()}}
+            if salt is not None and proof is not None:
+                manifest["files"]["input"] = {"name": files.source.path.name, "hmac_sha256": proof.result()}
+                drafts["secret"].write_text(salt.hex() + "\n")
+            drafts["manifest"].write_text(json.dumps(manifest, indent=1) + "\n")
+    return summary
+
+
+def _write(target: File, roles: Roles, cells: Cells, release: "Release", meta: Meta, drafts: Drafts) -> Any:
+    """Write all but the manifest; return the cells that the file must hold when it is read back."""
+    stored = target.write(release.data, cells.computed, meta, drafts["out"], cells.categories)
+    if "report" in drafts:
+        release.report(drafts["report"])
+    if "withheld" in drafts:
+        write_withheld(drafts["withheld"], release.withheld_rows().tolist())
+    return columns_of(stored, [*cells.categories, *roles.untouched]) if target.format.text else stored
+
+
+def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any) -> dict[str, Any]:
+    """The k that is counted on the file read back; an error where it is not what was promised, nor the cells stored."""
+    from mag._lib.errors import NotAnonymous
+    from mag.verify import require
+
+    by, columns = [str(name) for name in guarantee.by], [str(name) for name in guarantee.columns]
+    alone = [[*by, name] for name in columns] if guarantee.scope == "per-column" else []
+    jointly, *singly = file.counts([*by, *columns], *alone, draft=draft, written=stored)
+    n = sum(size * count for size, count in jointly.items())
+    if n != guarantee.n_records:
+        raise NotAnonymous(
+            f"The file holds {n} records where {guarantee.n_records} were written: nothing is published."
+        )
+    least = guarantee.k if isinstance(guarantee.k, dict) else dict.fromkeys(columns, guarantee.k)
+    for name, sizes, cells in zip(columns, singly, alone, strict=False):
+        require(smallest(sizes), least[name], cells, n)
+    if not alone:
+        require(smallest(jointly), min(least.values()), [*by, *columns], n)
+    how = "text of its cells" if file.format.text else "stored values"
+    counts = {"counted": f"on the file read back, by the {how}", "records": n, "smallest": smallest(jointly)}
+    if alone:
+        counts["smallest_by_column"] = {name: smallest(sizes) for name, sizes in zip(columns, singly, strict=True)}
+    return counts
+
+
+def verify_sensitive(file: File, draft: pathlib.Path, roles: Roles) -> list[dict[str, Any]]:
+    """Diversity and closeness, counted on the file read back."""
+    from mag.table import recount_promises
+
+    demands, classes = roles.demands, [*roles.by, *roles.columns]
+    text = [name for name in demands.columns if name not in demands.ranked]
+    frame, _ = file.read(demands.ranked, [*classes, *text], draft=draft)
+    counted = recount_promises(frame, classes, demands.diversity or None, demands.closeness or None, demands.order)
+    return [{"column": promise.name, **promise.require().facts()} for promise in counted]
+
+
+def _stamp(path: pathlib.Path) -> tuple[int, int, int]:
+    status = os.stat(path)
+    return status.st_ino, status.st_size, status.st_mtime_ns

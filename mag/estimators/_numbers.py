@@ -1,0 +1,80 @@
+"""Tables of numbers: criteria on their groups, weighted means, and the units in which records are near."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mag._compiled.groups import Groups
+from mag._lib.arrays import read
+from mag._lib.checks import weights_for
+from mag._lib.floats import deviations, exponents, scaled
+from mag.api.method import number_groups
+from mag.enforce import Constraint, enforce
+from mag.methods.distances.standard import center_columns
+from mag.table import Promise, recount_promises
+
+FAR = 2.0**500  # in units of a column; squares of it can be summed
+
+
+class Enforced(NamedTuple):
+    """Groups that satisfy criteria, and how that was reached."""
+
+    labels: np.ndarray
+    n_groups: int
+    ways: list[str]
+
+
+def read_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """As scikit-learn takes them: a number is the weight of all."""
+    weights = read("sample_weight", sample_weight)[0]
+    weights = np.full(n, weights) if weights.ndim == 0 else weights
+    return weights_for(weights, n, "record, n_samples", "sample_weight").astype(np.float64)
+
+
+def enforce_criteria(
+    values: np.ndarray, k: int, labels: np.ndarray, constraints: list[Constraint], standardize: bool, how: str
+) -> Enforced:
+    """Groups of all records that satisfy the constraints."""
+    z, everybody = center_columns(values, standardize).z, [np.arange(len(values))]
+    enforced = enforce(z, k, labels.astype(np.int64), everybody, constraints, how)
+    return Enforced(*number_groups(enforced.labels, len(values)), [*enforced.ways])
+
+
+def recount_values(masked: np.ndarray, sensitive: Any, diversity: Any, closeness: Any) -> list[Promise]:
+    """Diversity and closeness, counted on the masked records beside the sensitive values."""
+    columns = {f"column {j}": column for j, column in enumerate(masked.T)}
+    wishes = [None if wish is None else {"sensitive": wish} for wish in (diversity, closeness)]
+    counted = recount_promises({**columns, "sensitive": sensitive}, list(columns), *wishes)
+    return [promise.require() for promise in counted]
+
+
+def weighted_means(values: np.ndarray, labels: np.ndarray, sizes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The weighted mean of each group; records of a group without any weight count alike."""
+    order, starts = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
+    columns = values.astype(np.float64) if values.dtype.kind == "f" else values
+    groups = [Groups.unsorted(column[order], starts, weights[order]) for column in columns.T]
+    return np.column_stack([one.placed(one.mean()) for one in groups])
+
+
+def weighted_loss(z: np.ndarray, masked: np.ndarray, weights: np.ndarray) -> float:
+    """SSE / SST of records that are measured already, each as it counts."""
+    share = (weights / weights.max())[:, None]
+    total = float((share * np.square(z - (share * z).sum(axis=0) / share.sum())).sum())
+    return float((share * np.square(z - masked)).sum()) / total if total else 0.0
+
+
+def column_deviations(values: np.ndarray) -> np.ndarray:
+    """The standard deviation of each column, whatever its magnitude."""
+    table = values.astype(np.float64)
+    return np.ldexp(deviations(scaled(table)[0]), exponents([table], True))
+
+
+def measure(values: np.ndarray, representatives: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+    """Columns in units of `scale` from the first representative, as float64; constant ones do not count."""
+    centers = representatives.astype(np.float64)
+    scale = np.full(centers.shape[1], np.abs(centers).max()) if scale is None else scale
+    mantissa, power = np.frexp(scale)
+    with np.errstate(over="ignore"):
+        away = np.ldexp(values.astype(np.float64), -power) - np.ldexp(centers[0], -power)
+    away = np.clip(away, -FAR, FAR)  # a record farther out is equally far from all representatives, in float64
+    return np.divide(away, mantissa, out=np.zeros_like(away), where=mantissa > 0)

@@ -1,0 +1,77 @@
+"""Types of the options of `mag.microaggregate` and `mag.generalize`, for type checkers."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, TypedDict
+
+from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
+from mag.criteria import Closeness
+
+Names: TypeAlias = Hashable | Iterable[Hashable]
+Scope: TypeAlias = Literal["joint", "per-column"]
+AggregateName: TypeAlias = Literal["ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"]
+Aggregate: TypeAlias = AggregateName | Mapping[Any, AggregateName]
+Missing: TypeAlias = Literal["drop", "error", "group"]
+Diversity: TypeAlias = int | tuple[Literal["distinct", "entropy"], float] | tuple[Literal["recursive"], float, int]
+Enforce: TypeAlias = Literal["auto", "buckets", "merge", "swap"]
+SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
+Other: TypeAlias = Literal["error", "root"]
+Rest: TypeAlias = Literal["drop", "error", "keep"]
+Suppressed: TypeAlias = Literal["root", "withhold"]
+DiversityByColumn: TypeAlias = Mapping[Any, Diversity]
+ClosenessByColumn: TypeAlias = Mapping[Any, float | Fraction | Closeness]
+
+
+class TableOptions(TableMethodOptions, total=False):
+    """Keywords of `microaggregate` but `output`, for its overloads."""
+
+    by: Names | None
+    method: MethodName
+    scope: Scope
+    cost: AnyCost | None
+    aggregate: Aggregate | None
+    weights: Any
+    standardize: bool | Literal["range"] | None
+    missing: Missing
+    small_strata: SmallStrata
+    round: int | dict[Any, int] | None
+    keep: Names
+    drop: Names
+    rest: Rest
+    shuffle: bool
+    random_state: RandomState
+    backend: BackendName
+    threads: int | None
+    progress: ProgressReport
+    time_limit: float | None
+    overwrite: bool
+    memory: int | str | None
+    hierarchies: Mapping[Any, Any] | None
+    order: Mapping[Any, Sequence[Any]] | None
+    importance: Mapping[Any, float] | None
+    sensitive: Names
+    diversity: DiversityByColumn | None
+    closeness: ClosenessByColumn | None
+    enforce: Enforce
+    other: Other
+
+
+class RecodingOptions(TypedDict, total=False):
+    """Keywords of `generalize`, for its overloads."""
+
+    hierarchies: Mapping[Any, Any] | None
+    by: Names | None
+    suppress: float
+    suppressed: Suppressed
+    importance: Mapping[Any, float] | None
+    sensitive: Names
+    diversity: DiversityByColumn | None
+    closeness: ClosenessByColumn | None
+    order: Mapping[Any, Sequence[Any]] | None
+    missing: Missing
+    keep: Names
+    drop: Names
+    rest: Rest
+    shuffle: bool
+    random_state: RandomState
+    max_nodes: int
