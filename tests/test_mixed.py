@@ -553,6 +553,13 @@ def test_trees_with_other_values():
     assert named.find(["z", "*"]).tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("rows", [[["*", "a", "*"], ["b", "a", "*"]], [["a", "*", "c", "*"], ["b", "b", "c", "*"]]])
+def test_other_values_are_not_below_an_inner_label(rows):
+    tree = mag.Hierarchy.from_levels(rows)
+    with pytest.raises(ValueError, match=r"^a hierarchy that takes other values .*[^.]\.$"):
+        mag.microaggregate({"x": ["z", "b", "b"]}, 1, "x", hierarchies={"x": tree}, other="root")
+
+
 def test_mistakes_about_other_values():
     table = {"x": ["baker", "pilot"]}
     for options, sentence in (
