@@ -107,6 +107,15 @@ def test_mistakes_on_the_command_line_are_one_sentence(sentence, tmp_path, capsy
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.parametrize("command", ["risk", "utility"])
+def test_a_column_that_is_named_twice_is_measured_once(command, tmp_path, capsys):
+    path = tmp_path / "in.csv"
+    people().write_csv(path)
+    words = [command, str(path), str(path), "--category", "party", "--json"]
+    assert main([*words, "-c", "party", "-c", "party"]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == ["party"]
+
+
 def test_categories_with_commas_stand_in_quotes(tmp_path):
     pl.DataFrame({"x": ["a, b", "c", "a, b", "c"] * 2}).write_csv(tmp_path / "in.csv")
     assert mask(tmp_path, "-k", "2", "-c", "x", "--order", 'x="a, b", c') == 0

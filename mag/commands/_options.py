@@ -4,12 +4,12 @@ import csv
 import functools
 import inspect
 import pathlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import Mistake, ValueMistake
 from mag.files import File, Layout
 
 COLUMNS, GROUPING, MISSING, OUTPUT, TEXT = "Columns", "Grouping", "Missing values", "Output", "Text files"  # panels
@@ -282,7 +282,13 @@ def parse_integers(option: str, words: Sequence[str]) -> Any:
         if len(pairs) == 1 and not pairs[0][1]:
             return int(words[0])
         if all(equals for _, equals, _ in pairs):
-            return {name: int(number) for name, _, number in pairs}
+            numbers: dict[str, int] = {}
+            for name, _, number in pairs:
+                _check_once(option, name, numbers)
+                numbers[name] = int(number)
+            return numbers
+    except Mistake:
+        raise
     except ValueError:
         pass
     raise ValueMistake(
@@ -298,10 +304,14 @@ def parse_pairs(option: str, form: str, words: Sequence[str], columns: Sequence[
         if not names:
             raise ValueMistake(f"{option} must be {form}, of a column of -c; got {word!r}.")
         name = max(names, key=len)
-        if name in pairs:
-            raise ValueMistake(f"{option} must name a column once; {name!r} is named twice.")
+        _check_once(option, name, pairs)
         pairs[name] = word[len(name) + 1 :]
     return pairs
+
+
+def _check_once(option: str, name: str, known: Collection[str]) -> None:
+    if name in known:
+        raise ValueMistake(f"{option} must name a column once; {name!r} is named twice.")
 
 
 def parse_aggregates(words: Sequence[str], columns: Sequence[str]) -> Any:
@@ -377,6 +387,7 @@ def parse_diversity(words: Sequence[str]) -> dict[str, Any]:
         numbers = [_value(part) for part in rest.split(",")]
         if not (name and equals) or any(isinstance(number, (str, bool)) for number in numbers):
             raise ValueMistake(f"--diversity must be NAME=L, NAME=entropy:L or NAME=recursive:C,L; got {word!r}.")
+        _check_once("--diversity", name, wishes)
         wishes[name] = (kind, *numbers) if colon else numbers[0]
     return wishes
 
@@ -390,6 +401,7 @@ def parse_closeness(words: Sequence[str]) -> dict[str, Any]:
         t = _value(number)
         if not (name and equals) or isinstance(t, (str, bool)) or (colon and not ground):
             raise ValueMistake(f"--closeness must be NAME=T, or NAME=T:ordered, :equal or :FILE; got {word!r}.")
+        _check_once("--closeness", name, wishes)
         from mag.criteria import Closeness
 
         if not colon:
