@@ -139,6 +139,8 @@ MISTAKES = {
     "parents must map every category to its parent; got a list.": lambda: mag.Hierarchy.from_parents([]),
     "columns must name columns of the table; got 'c'.": lambda: mag.Hierarchy.from_columns({"a": ["x"]}, ["a", "c"]),
     "widths must each be a multiple of the one before; got 7 after 5.": lambda: mag.Hierarchy.intervals(0, 9, [5, 7]),
+    "low must be a finite number; got nan.": lambda: mag.Hierarchy.intervals(float("nan"), 9, [1]),
+    "high must be a finite number; got True.": lambda: mag.Hierarchy.intervals(0, True, [1]),
     "low must be below high; got low=9 and high=9.": lambda: mag.Hierarchy.intervals(9, 9, [1]),
     "keep must list falling numbers of characters; got [2, 3].": lambda: mag.Hierarchy.prefixes(["abc"], [2, 3]),
     "levels must name some of month, quarter, year, decade in this order; got year, month.": lambda: (

@@ -2,7 +2,9 @@
 
 import datetime
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -66,9 +68,11 @@ def intervals(
     return rows, locate
 
 
-def _finite(option: str, number: Any) -> float:
-    checks.not_negative(option, abs(number) if isinstance(number, (int, float)) else number)
-    return number
+def _finite(option: str, number: Any) -> Any:
+    plain = number.item() if isinstance(number, np.generic) else number
+    if isinstance(plain, bool) or not isinstance(plain, (int, float, Decimal, Fraction)) or not math.isfinite(plain):
+        raise ValueMistake(f"{option} must be a finite number; got {checks.describe(number)}.")
+    return plain
 
 
 def _plain(number: Fraction) -> float:
