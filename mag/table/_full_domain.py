@@ -233,8 +233,8 @@ def _nodes(unit: Any, level: int, suppressed: np.ndarray) -> tuple[np.ndarray, n
 
 def _codes_of_labels(columns: Columns, levels: tuple[int, ...], suppressed: np.ndarray) -> list[np.ndarray]:
     """Numbers of the published labels: two nodes may have the same, the root and one on a lower level."""
-    codes = []
-    for unit, level in zip(columns.units.values(), levels, strict=True):
+    codes, units = [], list[Any](columns.units.values())
+    for unit, level in zip(units, levels, strict=True):
         nodes, missing = _nodes(unit, level, suppressed)
         present, place = np.unique(nodes, return_inverse=True)
         numbers: dict[str, int] = {}
