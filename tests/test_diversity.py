@@ -692,3 +692,11 @@ def test_buckets_never_draw_a_small_last_group(wish, k):
         z, codes = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % 2)
         for labels in group_by_buckets(z, k, Constraint.of("s", diversity_of("s", wish), codes)):
             assert np.bincount(labels).min() >= k
+
+
+def test_no_estimator_has_a_group_below_k():
+    rng = np.random.default_rng(0)
+    for _ in range(120):
+        n = int(rng.integers(6, 20))
+        X, sensitive = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % 2).tolist()
+        assert mag.Microaggregator(3, diversity=2).fit(X, sensitive=sensitive).sizes_.min() >= 3
