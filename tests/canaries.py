@@ -26,11 +26,13 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 import mag
+from mag._lib.errors import Mistake
 from mag.cli import main
 from tests.needles import MARK, Needles
 
 K = 3
 MASKED, KEPT = ["x", "y"], ["note", "tag", "amount", "count", "seen", "raw"]
+JOB = "job"  # text, masked by the functions that take categories
 DROPPED_NAME = "the name of a dropped column"
 
 
@@ -75,7 +77,7 @@ TREATMENTS = [
 class Plant:
     """The cells of a table by column, and what is planted in it."""
 
-    def __init__(self, treatment, seed=0):
+    def __init__(self, treatment, seed=0, categories=False):
         self.rng, self.treatment, self.needles = np.random.default_rng(seed), treatment, Needles()
         self.secret = self.canary()[:8]
         kinds = ["plain"] * 9 + ["rare"] * 4 * bool(treatment.rare) + ["plain"] * 11
@@ -84,13 +86,14 @@ class Plant:
             (kind == "rare" and treatment.rare == "suppress") or (kind == "gap" and treatment.gaps == "drop")
             for kind in kinds
         ]
-        self.columns = {name: [] for name in [*MASKED, "g", *KEPT, "w", self.secret]}
+        self.masked = [*MASKED, JOB] if categories else MASKED
+        self.columns = {name: [] for name in [*self.masked, "g", *KEPT, "w", self.secret]}
         for kind in kinds:
             self._record(kind)
         self.forbid([self.secret], DROPPED_NAME)
         self.forbid(self.columns[self.secret], "a dropped column")
         self.forbid(self.columns["w"], "dropped weights")
-        for name in MASKED:
+        for name in self.masked:
             self.forbid(self.columns[name], "an original of a masked column")
         for name, cells in self.columns.items():
             rows = [cell for cell, gone in zip(cells, self.withheld, strict=True) if gone]
@@ -121,6 +124,8 @@ class Plant:
             "w": float(self.rng.uniform(1, 2)),
             self.secret: self.canary(),
         }
+        if JOB in self.masked:
+            cells[JOB] = self.canary()
         for name, cell in cells.items():
             self.columns[name].append(cell)
 
@@ -598,7 +603,7 @@ def file_of(plant, form, kept, path, options=()):
         plant.forbid([frame.index.name], DROPPED_NAME)
         frame.to_parquet(path)
         return kept, [*drop, frame.index.name]
-    frame = pl.DataFrame({name: plant.columns[name] for name in [*MASKED, "g", *kept, "w", plant.secret]})
+    frame = pl.DataFrame({name: plant.columns[name] for name in [*plant.masked, "g", *kept, "w", plant.secret]})
     if form in ("csv", "tsv"):
         frame.write_csv(path, separator="," if form == "csv" else "\t")
     elif form in ("parquet", "feather"):
@@ -660,6 +665,29 @@ def command_of(treatment, source, target, kept, drop, more):
     return [*words, *(["--weights", "w"] if treatment.weights else []), *more]
 
 
+def with_categories(words, plant, folder):
+    """`mag mask` with a column of categories, and criteria."""
+    tree_of(dict.fromkeys(plant.columns[JOB])).to_arx(folder / "job.csv")
+    at = words.index("tag") - 1  # a sensitive column is not kept
+    words = [*words[:at], *words[at + 2 :], "-c", JOB, "--hierarchy", f"{JOB}={folder / 'job.csv'}"]
+    return [*words, "--diversity", "tag=2"]
+
+
+def recoded(words, plant, folder):
+    """`mag generalize` with the same roles."""
+    words = with_categories(words, plant, folder)
+    for option in ("--scope", "--small-strata"):
+        if option in words:
+            at = words.index(option)
+            words = [*words[:at], *words[at + 2 :]]
+    for name, (low, high, widths) in RANGES.items():
+        words += ["--intervals", f"{name}={low}:{high}:{','.join(map(str, widths))}"]
+    return ["generalize", *words[1:], "--suppress", "0.5"]
+
+
+COMMANDS = {"categories masked": with_categories, "generalize": recoded}
+
+
 def run(words):
     """Exit code and what was printed."""
     out, err = io.StringIO(), io.StringIO()
@@ -686,6 +714,41 @@ class Case:
         return " ".join(filter(None, words)) + f" {self.seed}" * bool(self.seed)
 
 
+# ---- functions that take categories
+
+
+def tree_of(values):
+    """All values of a column below some labels, as the caller's function makes it."""
+    return mag.Hierarchy.from_levels([[value, f"kind {j % 2}", "all"] for j, value in enumerate(values)])
+
+
+RANGES = {"x": (0, 10**9, [10**8, 5 * 10**8]), "y": (0, 2**53, [2**51, 2**52])}
+FUNCTIONS = {  # what is called, and with which options
+    "generalize": (mag.generalize, {"suppress": 0.4}),
+    "generalize, withholding": (mag.generalize, {"suppress": 0.4, "suppressed": "withhold"}),
+    "generalize, diverse": (mag.generalize, {"suppress": 0.5, "diversity": {"count": 2}, "closeness": {"seen": 0.9}}),
+    "categories": (mag.microaggregate, {}),
+    "middles": (mag.microaggregate, {"aggregate": {"x": "mid_range", "y": "mid_range"}, "standardize": "range"}),
+    "diverse": (mag.microaggregate, {"diversity": {"count": ("entropy", 2)}, "closeness": {"seen": 0.9}}),
+    "other": (mag.microaggregate, {"other": "root"}),
+    "mondrian": (mag.microaggregate, {"method": "mondrian"}),
+}
+RECODING = [Treatment(), Treatment("suppress", "drop"), Treatment("suppress", "drop", shuffle=True)]
+
+
+def call_of(function, plant, treatment):
+    """The function, and keywords for a planted table with categories."""
+    called, more = FUNCTIONS[function]
+    options = treatment.options()
+    sensitive = [*more.get("diversity", ()), *more.get("closeness", ())]
+    options |= {"by": "g", "keep": [name for name in KEPT if name not in sensitive], "drop": ["w", plant.secret]}
+    trees = {JOB: (lambda values: tree_of(values[:5])) if "other" in more else tree_of}
+    if called is mag.generalize:  # small strata are withheld
+        trees |= {name: mag.Hierarchy.intervals(*bounds) for name, bounds in RANGES.items()}
+        options = {name: value for name, value in options.items() if name not in ("scope", "small_strata")}
+    return called, options | more | {"hierarchies": trees}
+
+
 class Refused(Exception):  # noqa: N818 - not an error
     """The format cannot hold the cells, and the command line says so."""
 
@@ -693,6 +756,7 @@ class Refused(Exception):  # noqa: N818 - not an error
 def findings(case):
     """What was found of the original: lines of output and place."""
     ways = {"": _memory_findings, "stream": _stream_findings, "error": _error_findings, "result": _result_findings}
+    ways["mistake"] = _category_error_findings
     return sorted(set(ways.get(case.target, _file_findings)(case)))
 
 
@@ -706,11 +770,14 @@ def search(needles, blobs):
 
 
 def _memory_findings(case):
-    plant = Plant(case.treatment, case.seed)
+    plant = Plant(case.treatment, case.seed, bool(case.options))
     table = MEMORY[case.kind](plant)
+    function = mag.microaggregate
     call = {"by": "g", "keep": KEPT, "drop": ["w", plant.secret], **case.treatment.options()}
+    if case.options:
+        function, call = call_of(case.options[0], plant, case.treatment)
     with _folders() as (_, folder, said):
-        release = mag.microaggregate(table, K, MASKED, **call)
+        release = function(table, K, plant.masked, **call)
         yield from search(plant.needles, said())
         warnings.simplefilter("ignore")  # of writers
         blobs = itertools.chain(outputs(release.data), release_outputs(release, folder))
@@ -718,7 +785,8 @@ def _memory_findings(case):
 
 
 def _file_findings(case):
-    plant = Plant(case.treatment, case.seed)
+    command = next((name for name in COMMANDS if name in case.options), "")
+    plant = Plant(case.treatment, case.seed, bool(command))
     kept = [name for name in FILES[case.kind] if name in FILES[case.target]]
     with _folders() as (inside, outside, said):
         source = inside / f"in.{case.kind}"
@@ -726,6 +794,7 @@ def _file_findings(case):
         more = ["--report", str(outside / "report.html")] * ("report" in case.options)
         more += ["--json"] * ("json" in case.options)
         words = command_of(case.treatment, source, outside / f"out.{case.target}", kept, drop, more)
+        words = COMMANDS[command](words, plant, inside) if command else words
         code, out, err = run(words)
         printed = ("manifest" if "json" in case.options else "printed", (out + err).encode())
         yield from search(plant.needles, [printed, *_contents(outside), *said()])
@@ -807,6 +876,24 @@ MISTAKES = {  # what is wrong with the table, and options
     "a column without a role": (lambda table, plant: table, {"keep": KEPT[1:]}),
     "k": (lambda table, plant: table, {"k": 10**6, "missing": "drop", "small_strata": "suppress"}),
 }
+CATEGORY_MISTAKES = {  # of functions that take categories: the function, and options
+    "diversity": ("categories", {"diversity": {"note": 10**3}}),
+    "entropy": ("categories", {"diversity": {"note": ("entropy", 30)}, "by": None, "drop": ["g"]}),
+    "closeness of text": ("categories", {"closeness": {"note": mag.Closeness(0.1, "ordered")}}),
+    "closeness without leaves": ("categories", {"closeness": {"note": mag.Closeness(0.1, hierarchy={"a": "b"})}}),
+    "closeness of strata": ("categories", {"closeness": {"note": 0.001}}),
+    "order": ("categories", {"order": {"note": ["a", "b"]}, "sensitive": "note", "closeness": {"note": 0.1}}),
+    "order of categories": ("categories", {"order": {JOB: ["a", "b"]}}),
+    "no leaf": ("categories", {"hierarchies": {JOB: {"a": "b"}}}),
+    "no leaf to recode": ("generalize", {"hierarchies": {JOB: {"a": "b"}}}),
+    "no tree": ("generalize", {"hierarchies": {JOB: lambda values: mag.Hierarchy([[v, v] for v in values])}}),
+    "a failing function": ("generalize", {"hierarchies": {JOB: lambda values: mag.Hierarchy.dates(values)}}),
+    "numbers to recode": ("generalize", {"hierarchies": None}),
+    "outside of intervals": ("generalize", {"hierarchies": {"x": mag.Hierarchy.intervals(0, 9, [3])}}),
+    "nothing suppressed": ("generalize", {"suppress": 0, "missing": "group"}),
+    "missing cells to recode": ("generalize", {"missing": "error"}),
+    "diversity to recode": ("generalize, diverse", {"diversity": {"count": 40}}),
+}
 LIBRARIES = {
     "pandas": pd.DataFrame,
     "polars": lambda columns: pl.DataFrame(columns, strict=False),
@@ -850,17 +937,46 @@ def _error_findings(case):
         yield from (line for line in search(plant.needles, [("error", told)]) if DROPPED_NAME not in line)
 
 
+def _category_error_findings(case):
+    """The same of functions that take categories: every one of these calls is refused."""
+    plant = Plant(case.treatment, case.seed, categories=True)
+    function, wrong = CATEGORY_MISTAKES[case.options[0]]
+    called, call = call_of(function, plant, case.treatment)
+    sensitive = [name for option in ("diversity", "closeness") for name in (call | wrong).get(option, ())]
+    call |= wrong | {"drop": [*call["drop"], *wrong.get("drop", ())], "rest": "drop"}
+    call["keep"] = [name for name in KEPT if name not in [*sensitive, "raw"]]
+    columns = {name: cells for name, cells in plant.columns.items() if name != "raw"}
+    if case.kind == "dict":
+        table = {name: np.array(cells, float if name in "xw" else object) for name, cells in columns.items()}
+    else:
+        table = LIBRARIES[case.kind](columns)
+    try:
+        called(table, K, plant.masked, **call)
+    except Mistake as error:
+        told = "".join(traceback.format_exception(error)).encode()
+        held = repr([(one, vars(one)) for one in (error, error.__context__) if one is not None]).encode()
+        blobs = [("error", told), ("error and its context", held)]
+        yield from (line for line in search(plant.needles, blobs) if DROPPED_NAME not in line)
+    else:
+        raise AssertionError(f"{case.options[0]} is no mistake")
+
+
 def _result_findings(case):
     """What the functions for arrays return holds groups and representatives."""
     plant, needles = Plant(case.treatment, case.seed), Needles()
     table = np.array([plant.columns["x"], plant.columns["amount"]]).T
     for number in table.ravel().tolist():
         needles.add(number, "an original of a masked column")
+    secrets = [plant.canary() for _ in table]
+    for value in (*secrets, *plant.columns["count"]):
+        needles.add(value, "a sensitive value")
     made = {
         "univariate": lambda: mag.univariate(table[:, 0], K),
         "columns": lambda: mag.columns(table, K),
         "multivariate": lambda: mag.multivariate(table, K),
         "estimator": lambda: mag.Microaggregator(K).fit(table),
+        "diverse estimator": lambda: mag.Microaggregator(K, diversity=2).fit(table, sensitive=secrets),
+        "close estimator": lambda: mag.Microaggregator(K, closeness=0.5).fit(table, sensitive=plant.columns["count"]),
     }[case.options[0]]()
     yield from search(needles, itertools.chain(pickles(made), shown(made)))
 
@@ -893,20 +1009,33 @@ def more_file_cases(seed=0):
 def stream_cases(seed=0):
     for weights, options in itertools.product((False, True), ((), ("dataset",), ("interrupted",))):
         yield Case("folder", Treatment(scope="per-column", weights=weights), "stream", seed, options)
+        yield Case("folder", Treatment(weights=weights), "stream", seed, options)  # jointly
     yield Case("parquet", Treatment(scope="per-column"), "parquet", seed, ("json",))
+    yield Case("parquet", Treatment(), "parquet", seed, ("json",))
+
+
+def category_cases(seed=0):
+    """Every function that takes categories: in memory, and from the command line."""
+    for j, (kind, function) in enumerate(itertools.product(MEMORY, FUNCTIONS)):
+        yield Case(kind, RECODING[(j + j // len(FUNCTIONS)) % len(RECODING)], "", seed, (function,))
+    for kind, mistake in itertools.product(("pandas", "polars", "pyarrow", "dict"), CATEGORY_MISTAKES):
+        yield Case(kind, RECODING[1], "mistake", seed, (mistake,))
+    for j, (form, command) in enumerate(itertools.product(FILES, COMMANDS)):
+        for one, extra in ((RECODING[j % 2], ("report",)), (RECODING[2], ("json",))):
+            yield Case(form, one, form, seed, (command, *extra))
 
 
 def other_cases(seed=0):
     for kind, mistake in itertools.product(LIBRARIES, MISTAKES):
         yield Case(kind, Treatment("merge", "drop"), "error", seed, (mistake,))
-    for function in ("univariate", "columns", "multivariate", "estimator"):
+    for function in ("univariate", "columns", "multivariate", "estimator", "diverse estimator", "close estimator"):
         yield Case("array", Treatment(), "result", seed, (function,))
 
 
 def every_case(seeds=(0, 1, 2)):
     for seed in seeds:
         yield from (*memory_cases(seed=seed), *file_cases(seed=seed), *more_file_cases(seed))
-        yield from (*stream_cases(seed), *other_cases(seed))
+        yield from (*stream_cases(seed), *other_cases(seed), *category_cases(seed))
 
 
 def usual_cases():
@@ -916,3 +1045,4 @@ def usual_cases():
         for step in (0, 3):
             yield Case(case.kind, TREATMENTS[(j + j // 8 + step) % len(TREATMENTS)], case.target)
     yield from (*more_file_cases(), *stream_cases(), *other_cases())
+    yield from category_cases()

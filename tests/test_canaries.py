@@ -64,6 +64,11 @@ def test_a_leaking_table_is_caught(leak):
     assert leaks(plant, LEAKING[leak](plant, rows, names))
 
 
+def test_a_leaking_category_is_caught():
+    plant = Plant(Treatment(), categories=True)
+    assert leaks(plant, pl.DataFrame({"job": plant.columns["job"][:1]}))
+
+
 def test_a_table_of_published_values_is_not():
     plant = Plant(Treatment("suppress", "drop"))
     rows, names = published(plant)

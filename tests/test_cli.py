@@ -332,6 +332,7 @@ def test_columns_without_a_role_are_named(people, mag_):
     ("arguments", "sentence"),
     [
         (["-k", "5.5"], "-k must be one integer, or NAME=INTEGER for each column; got '5.5'."),
+        (["-k", "age=5", "-k", "age=2"], "-k must name a column once; 'age' is named twice."),
         (
             ["-k", "31"],
             "2 of 2 strata are too small, with 60 of 60 records in all; pass --small-strata merge or --small-strata ",

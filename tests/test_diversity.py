@@ -739,3 +739,22 @@ def test_mistakes_of_the_estimator():
         with pytest.raises(mag.Mistake) as error:
             estimator.fit(X, sensitive=values)
         assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize("wish", [2, ("entropy", 1.5), ("recursive", 2, 2)], ids=str)
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_buckets_never_draw_a_small_last_group(wish, k):
+    """A few records that are left may have enough different values, but be fewer than k."""
+    rng = np.random.default_rng(k)
+    for n in range(2 * k, 4 * k):
+        z, codes = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % 2)
+        for labels in group_by_buckets(z, k, Constraint.of("s", diversity_of("s", wish), codes)):
+            assert np.bincount(labels).min() >= k
+
+
+def test_no_estimator_has_a_group_below_k():
+    rng = np.random.default_rng(0)
+    for _ in range(120):
+        n = int(rng.integers(6, 20))
+        X, sensitive = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % 2).tolist()
+        assert mag.Microaggregator(3, diversity=2).fit(X, sensitive=sensitive).sizes_.min() >= 3

@@ -271,6 +271,26 @@ def test_missing_is_a_value_below_the_root(library):
     assert cells(three.data, "job") == ["*"] * 6
 
 
+def test_groups_are_the_classes_that_are_published():
+    """A label on a lower level may be called as the root is, which suppressed records show."""
+    rows = [["a", "*", "*"], ["b", "b", "*"], ["c", "c", "*"], ["d", "g", "*"], ["e", "g", "*"]]
+    tree = mag.Hierarchy.from_levels(rows)
+    release = mag.generalize({"q": list("aaaabcde")}, 2, "q", hierarchies={"q": tree}, suppress=0.25)
+    assert release.data["q"].tolist() == [*"******", "g", "g"]
+    assert release.grouping.sizes.tolist() == [6, 2]
+    assert (release.guarantee.n_groups, release.guarantee.suppressed) == (2, 2)
+
+
+def test_values_without_a_leaf_lose_all():
+    tree = mag.Hierarchy.from_levels([["a", "g", "*"], ["b", "g", "*"], ["c", "h", "*"]])
+    table = {"q": ["a", "a", "z", "z", "b", "b"]}
+    release = mag.generalize(table, 2, "q", hierarchies={"q": tree.with_other()}, suppress=0)
+    assert release.data["q"].tolist() == ["a", "a", "*", "*", "b", "b"]
+    assert [node.loss for node in release.lattice] == pytest.approx([1 / 3, (2 + 4 * 2 / 3) / 6, 1])
+    with pytest.raises(ValueError, match=r"no leaf for 1 values of 2 records; .*with_other takes them for its root\.$"):
+        mag.generalize(table, 2, "q", hierarchies={"q": tree}, suppress=0)
+
+
 def test_missing_cells_of_suppressed_records_are_not_told_apart():
     table = {"job": np.array(["baker"] * 4 + [None, "surgeon"], object)}
     release = recode(table, 2, ["job"], missing="group", suppress=0.4)
@@ -670,6 +690,14 @@ MISTAKES = {
     ),
     "importance": (["--dry-run", "--importance", "age=much"], "--importance must be NAME=NUMBER"),
     "suppress": (["--dry-run", "--suppress", "2"], "suppress must be a number from 0 to 1; got 2.0."),
+    "diversity": (
+        ["--dry-run", "--diversity", "sex=2", "--diversity", "sex=1"],
+        "--diversity must name a column once; 'sex' is named twice.",
+    ),
+    "closeness": (
+        ["--dry-run", "--closeness", "sex=0.1", "--closeness", "sex=1"],
+        "--closeness must name a column once; 'sex' is named twice.",
+    ),
     "suppressed": (["--dry-run", "--suppressed", "no"], "suppressed must be one of 'root', 'withhold'; got 'no'."),
 }
 

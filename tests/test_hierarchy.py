@@ -4,6 +4,7 @@ import datetime
 import itertools
 import os
 import pathlib
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -97,6 +98,11 @@ def test_intervals_hold_their_low_end_and_not_their_high_end():
     assert tree.find([0, 4.999, 5, 11.5, 12, -1, float("nan")]).tolist() == [0, 0, 1, 2, -1, -1, -1]
     assert tree.to_levels()[2] == ["[10, 12)", "[10, 12)", "[0, 12)"]
     assert tree.check([3, 12, None]) == [12]
+    assert pickle.loads(pickle.dumps(tree)).find([4.9, 12, -1]).tolist() == [0, -1, -1]
+    tenths = mag.Hierarchy.intervals(0, 1, [0.1, 0.3])
+    assert [tenths.labels[leaf] for leaf in tenths.find([0.3, 0.6, 0.7])] == ["[0.3, 0.4)", "[0.6, 0.7)", "[0.7, 0.8)"]
+    long = mag.Hierarchy.intervals(0, 5_000_000, [1234567])
+    assert [long.labels[leaf] for leaf in long.find([1234567])] == ["[1234567, 2469134)"]
     named = mag.Hierarchy.intervals(0, 10, [5], labels=lambda low, high: f"{low} to {high - 1}")
     assert named.to_levels() == [["0 to 4", "0 to 9"], ["5 to 9", "0 to 9"]]
 
@@ -139,6 +145,8 @@ MISTAKES = {
     "parents must map every category to its parent; got a list.": lambda: mag.Hierarchy.from_parents([]),
     "columns must name columns of the table; got 'c'.": lambda: mag.Hierarchy.from_columns({"a": ["x"]}, ["a", "c"]),
     "widths must each be a multiple of the one before; got 7 after 5.": lambda: mag.Hierarchy.intervals(0, 9, [5, 7]),
+    "low must be a finite number; got nan.": lambda: mag.Hierarchy.intervals(float("nan"), 9, [1]),
+    "high must be a finite number; got True.": lambda: mag.Hierarchy.intervals(0, True, [1]),
     "low must be below high; got low=9 and high=9.": lambda: mag.Hierarchy.intervals(9, 9, [1]),
     "keep must list falling numbers of characters; got [2, 3].": lambda: mag.Hierarchy.prefixes(["abc"], [2, 3]),
     "levels must name some of month, quarter, year, decade in this order; got year, month.": lambda: (

@@ -124,6 +124,8 @@ WRONG = {
     "diversity": ({"diversity": {"region": 2}}, TypeError, "diversity is not used for files"),
     "sensitive": ({"sensitive": "region"}, TypeError, "sensitive is not used for files"),
     "option": ({"shuffle": True, "missing": "drop"}, TypeError, "missing, shuffle is not used for files"),
+    "range": ({"aggregate": "range"}, TypeError, "aggregate 'range' is not used for files"),
+    "ranges": ({"aggregate": {"age": "range"}}, TypeError, "aggregate 'range' is not used for files"),
     "memory": ({"memory": "much"}, ValueError, "memory must be a number of bytes"),
     "no memory": ({"memory": 1000}, ValueError, "for blocks of rows"),
     "strata": ({"by": ["id"]}, ValueError, "3000 of 3000 strata are too small"),
@@ -146,6 +148,23 @@ def test_missing_cells_are_refused(path, tmp_path):
         mag.microaggregate(tmp_path / "in.parquet", 2, ["x", "y"], output=tmp_path / "out.parquet")
     with pytest.raises(ValueError, match="memory is not used by tables in memory"):
         mag.microaggregate({"x": [1.0, 2.0], "y": [1, 2]}, 2, ["x", "y"], memory="1GB")
+
+
+def test_views_of_text_are_refused(tmp_path):
+    table = pa.table({"x": [1.0, 2.0], "y": [1, 2], "g": pa.array(["a", "a"], pa.string_view())})
+    pq.write_table(table, tmp_path / "in.parquet")
+    with pytest.raises(TypeError, match=r"^column 'g' holds string_view, .* cast it to text\.$"):
+        mag.microaggregate(tmp_path / "in.parquet", 2, ["x", "y"], by="g", output=tmp_path / "out.parquet")
+
+
+def test_a_link_in_place_of_the_parts_is_not_followed(path, tmp_path):
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    (aside / "mine").write_text("mine")
+    (tmp_path / ".out.parquet.parts").symlink_to(aside)
+    mag.microaggregate(path, 5, COLUMNS, rest="drop", output=tmp_path / "out.parquet")
+    assert not (tmp_path / ".out.parquet.parts").exists()
+    assert (aside / "mine").read_text() == "mine"
 
 
 def test_a_group_below_k_is_not_published(path, tmp_path, monkeypatch):

@@ -110,6 +110,15 @@ def test_mistakes_on_the_command_line_are_one_sentence(sentence, tmp_path, capsy
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.parametrize("command", ["risk", "utility"])
+def test_a_column_that_is_named_twice_is_measured_once(command, tmp_path, capsys):
+    path = tmp_path / "in.csv"
+    people().write_csv(path)
+    words = [command, str(path), str(path), "--category", "party", "--json"]
+    assert main([*words, "-c", "party", "-c", "party"]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == ["party"]
+
+
 def test_categories_with_commas_stand_in_quotes(tmp_path):
     pl.DataFrame({"x": ["a, b", "c", "a, b", "c"] * 2}).write_csv(tmp_path / "in.csv")
     assert mask(tmp_path, "-k", "2", "-c", "x", "--order", 'x="a, b", c') == 0
@@ -554,6 +563,13 @@ def test_trees_with_other_values():
     assert intervals.find([3, 99]).tolist() == [0, intervals.other]
     named = mag.Hierarchy.from_levels([["a", "*"], ["*", "*"]]).with_other()
     assert named.find(["z", "*"]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("rows", [[["*", "a", "*"], ["b", "a", "*"]], [["a", "*", "c", "*"], ["b", "b", "c", "*"]]])
+def test_other_values_are_not_below_an_inner_label(rows):
+    tree = mag.Hierarchy.from_levels(rows)
+    with pytest.raises(ValueError, match=r"^a hierarchy that takes other values .*[^.]\.$"):
+        mag.microaggregate({"x": ["z", "b", "b"]}, 1, "x", hierarchies={"x": tree}, other="root")
 
 
 def test_mistakes_about_other_values():

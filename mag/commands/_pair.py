@@ -42,7 +42,8 @@ def pair(
 ) -> Pair:
     """The columns named, or all that are numbers in both files and those that are declared as categories."""
     before, after = open_files([original, masked], layout)
-    named = list(columns) or before.names()
+    columns = list(dict.fromkeys(columns))
+    named = columns or before.names()
     options = {
         "hierarchies": parse_hierarchies(declared.hierarchy or [], named, declared.other),
         "order": parse_orders(declared.order or [], named),

@@ -2,10 +2,10 @@
 
 import csv
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import Mistake, ValueMistake
 from mag.files import File
 
 OF_CATEGORIES = ("ancestor", "medoid", "mode")  # what replaces groups of categories, and of nothing else
@@ -18,7 +18,13 @@ def parse_integers(option: str, words: Sequence[str]) -> Any:
         if len(pairs) == 1 and not pairs[0][1]:
             return int(words[0])
         if all(equals for _, equals, _ in pairs):
-            return {name: int(number) for name, _, number in pairs}
+            numbers: dict[str, int] = {}
+            for name, _, number in pairs:
+                _check_once(option, name, numbers)
+                numbers[name] = int(number)
+            return numbers
+    except Mistake:
+        raise
     except ValueError:
         pass
     raise ValueMistake(
@@ -36,10 +42,14 @@ def parse_pairs(
         if not names:
             raise ValueMistake(f"{option} must be {form}, of a column of {role}; got {word!r}.")
         name = max(names, key=len)
-        if name in pairs:
-            raise ValueMistake(f"{option} must name a column once; {name!r} is named twice.")
+        _check_once(option, name, pairs)
         pairs[name] = word[len(name) + 1 :]
     return pairs
+
+
+def _check_once(option: str, name: Any, known: Collection[Any]) -> None:
+    if name in known:
+        raise ValueMistake(f"{option} must name a column once; {name!r} is named twice.")
 
 
 def parse_aggregates(words: Sequence[str], columns: Sequence[str]) -> Any:
@@ -153,7 +163,9 @@ def parse_diversity(words: Sequence[str], columns: Sequence[str]) -> dict[Any, A
         numbers = [_value(part) for part in rest.split(",")]
         if not (name and equals) or any(isinstance(number, (str, bool)) for number in numbers):
             raise ValueMistake(f"--diversity must be NAME=L, NAME=entropy:L or NAME=recursive:C,L; got {word!r}.")
-        wishes[_columns_named(name, columns)] = (kind, *numbers) if colon else numbers[0]
+        key = _columns_named(name, columns)
+        _check_once("--diversity", key, wishes)
+        wishes[key] = (kind, *numbers) if colon else numbers[0]
     return wishes
 
 
@@ -169,6 +181,7 @@ def parse_closeness(words: Sequence[str], columns: Sequence[str]) -> dict[Any, A
         from mag.criteria import Closeness
 
         key = _columns_named(name, columns)
+        _check_once("--closeness", key, wishes)
         if not colon:
             wishes[key] = t
         elif ground in ("equal", "ordered"):

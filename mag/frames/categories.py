@@ -135,8 +135,17 @@ def order_of(column: Column) -> list[Any] | None:
     return None
 
 
-def categories_of(column: Column, name: Any, tree: Any = None, order: list[Any] | None = None) -> Categories:
-    """The categories of a column; `tree` may be a function of its distinct values."""
+def categories_of(
+    column: Column,
+    name: Any,
+    tree: Any = None,
+    order: list[Any] | None = None,
+    remedy: str = "other='root' or its method with_other publishes them as its root",
+) -> Categories:
+    """The categories of a column; `tree` may be a function of its distinct values.
+
+    `remedy` says what can be done about values without a leaf.
+    """
     codes, cells = column.codes(), column.cells()
     _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
     labels = [cells[row] for row in first.tolist()]
@@ -161,7 +170,7 @@ def categories_of(column: Column, name: Any, tree: Any = None, order: list[Any] 
     values, kept = number[codes], [labels[place] for place in there.tolist()]
     if callable(tree) and not isinstance(tree, Hierarchy):
         tree = tree(kept)
-    leaves = None if tree is None else _leaves(name, tree, kept, values, missing)
+    leaves = None if tree is None else _leaves(name, tree, kept, values, missing, remedy)
     return Categories(values, missing, first[there], kept, order is not None, tree, leaves)
 
 
@@ -170,14 +179,14 @@ def _rank(label: Any) -> tuple[str, Any]:
 
 
 def _leaves(
-    name: Any, tree: Hierarchy, labels: list[Any], values: np.ndarray, missing: np.ndarray | None
+    name: Any, tree: Hierarchy, labels: list[Any], values: np.ndarray, missing: np.ndarray | None, remedy: str
 ) -> np.ndarray:
     leaves = tree.find(labels)
     if (leaves < 0).any():
         outside = (leaves < 0)[values] if missing is None else (leaves < 0)[values] & ~missing
         raise ValueMistake(
             f"hierarchies[{name!r}] has no leaf for {int((leaves < 0).sum())} values of {int(outside.sum())} records; "
-            "its method check lists them, and other='root' or its method with_other publishes them as its root."
+            f"its method check lists them, and {remedy}."
         )
     return leaves
 

@@ -2,7 +2,10 @@
 
 import datetime
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -22,12 +25,30 @@ PARTS: dict[str, Callable[[datetime.date], str]] = {  # from fine to coarse
 }
 
 
+@dataclass(frozen=True)
+class Locate:
+    """The interval of numbers, -1 where they are in none; unlike a function it can be pickled."""
+
+    begins: np.ndarray
+    first: float
+    last: float
+
+    def __call__(self, values: list[Any]) -> np.ndarray:
+        """For each of these values."""
+        try:
+            numbers = np.array([np.nan if isinstance(value, bool) else float(value) for value in values])
+        except (TypeError, ValueError):
+            return np.full(len(values), -1)
+        inside = (numbers >= self.first) & (numbers < self.last)
+        return np.where(inside, np.searchsorted(self.begins, numbers, "right") - 1, -1)
+
+
 def intervals(
     low: float, high: float, widths: Sequence[float], labels: Callable[[float, float], str] | None
 ) -> tuple[list[list[str]], Callable[[list[Any]], np.ndarray]]:
     """A row for every narrowest interval, and the interval of numbers."""
-    exact = [Fraction(checks.positive("widths", width)) for width in widths]
-    first, last = Fraction(_finite("low", low)), Fraction(_finite("high", high))
+    exact = [_exact(checks.positive("widths", width)) for width in widths]
+    first, last = _exact(_finite("low", low)), _exact(_finite("high", high))
     if first >= last:
         raise ValueMistake(f"low must be below high; got low={low} and high={high}.")
     if not exact:
@@ -40,7 +61,7 @@ def intervals(
     count = -(-(last - first) // exact[0])
     if count > MOST:
         raise ValueMistake(f"widths must make at most {MOST} intervals; got {count}.")
-    call = labels or (lambda begin, end: f"[{begin:g}, {end:g})")
+    call = labels or (lambda begin, end: f"[{begin}, {end})")
 
     def label(begin: Fraction, width: Fraction) -> str:
         return call(_plain(begin), _plain(min(begin + width, last)))
@@ -54,21 +75,19 @@ def intervals(
         raise ValueMistake("labels must call every interval otherwise; some of the narrowest share a label.")
 
     begins = np.array([float(first + i * exact[0]) for i in range(count)])
-
-    def locate(values: list[Any]) -> np.ndarray:
-        try:
-            numbers = np.array([np.nan if isinstance(value, bool) else float(value) for value in values])
-        except (TypeError, ValueError):
-            return np.full(len(values), -1)
-        inside = (numbers >= float(first)) & (numbers < float(last))
-        return np.where(inside, np.searchsorted(begins, numbers, "right") - 1, -1)
-
-    return rows, locate
+    return rows, Locate(begins, float(first), float(last))
 
 
-def _finite(option: str, number: Any) -> float:
-    checks.not_negative(option, abs(number) if isinstance(number, (int, float)) else number)
-    return number
+def _finite(option: str, number: Any) -> Any:
+    plain = number.item() if isinstance(number, np.generic) else number
+    if isinstance(plain, bool) or not isinstance(plain, (int, float, Decimal, Fraction)) or not math.isfinite(plain):
+        raise ValueMistake(f"{option} must be a finite number; got {checks.describe(number)}.")
+    return plain
+
+
+def _exact(number: Any) -> Fraction:
+    """A float means the decimal number that it is printed as: 0.3 begins the fourth interval of width 0.1."""
+    return Fraction(str(number)) if isinstance(number, float) else Fraction(number)
 
 
 def _plain(number: Fraction) -> float:

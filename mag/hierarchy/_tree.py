@@ -2,6 +2,7 @@
 
 import datetime
 import importlib
+import itertools
 import os
 import pathlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -215,6 +216,10 @@ class Hierarchy:
             return self
         root = self.labels[self.root]
         rows = self.to_levels()
+        if any(label == root != above for row in rows for label, above in itertools.pairwise(row)):
+            raise ValueMistake(
+                "a hierarchy that takes other values must not have the label of its root below another label."
+            )
         if root not in self._numbers:
             rows.append([root] * self.levels.shape[1])
         tree = Hierarchy(rows, self.warnings, self._locate)

@@ -26,13 +26,15 @@ class Ladder:
     @classmethod
     def of(cls, tree: Hierarchy, values: np.ndarray, is_missing: bool) -> "Ladder":
         """Of values that are leaves of a tree."""
-        leaves, n_levels = tree.levels.shape
+        n_levels = tree.levels.shape[1]
+        known = np.delete(tree.levels, tree.other, axis=0) if tree.other >= 0 else tree.levels
+        leaves = max(len(known), 1)
         numbers, nodes, below = [], [], []
         for level in range(n_levels):
             own, place = np.unique(tree.levels[values, level], return_inverse=True)
             if not own.size:  # no cell but missing ones
                 own = np.array([tree.root]) if level == n_levels - 1 else own
-            counts = np.bincount(tree.levels[:, level], minlength=tree.root + 1)[own]
+            counts = np.bincount(known[:, level], minlength=tree.root + 1)[own]
             if is_missing:
                 is_root = level == n_levels - 1
                 place = np.append(place, 0 if is_root else own.size)
@@ -40,6 +42,8 @@ class Ladder:
             numbers.append(place)
             nodes.append(own)
             below.append(np.where(counts > 1, counts, 0))
+            if tree.other >= 0:  # values without a leaf show the root, and lose all
+                below[-1][own == tree.levels[tree.other, level]] = leaves
         return cls(numbers, nodes, below, leaves)
 
     @property

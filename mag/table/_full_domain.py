@@ -72,7 +72,7 @@ def release_recoded(table: Any, options: dict[str, Any], limits: Limits) -> Rele
     strata = Strata(frame.n, rows[stays], stratum[stays], [None] * len(request.roles.by))
     columns = columns.select(np.flatnonzero(stays))
     suppressed = recoded.suppressed[stays]
-    labels = combined([np.where(suppressed, 0, 1 + recoded.classes[stays]), stratum[stays]])
+    labels = combined([*_codes_of_labels(columns, recoded.levels, suppressed), stratum[stays]])
     groups = TableGroups(labels, [int(labels.max()) + 1], METHOD, True)
     clock.lap("search")
     permutation = permute(labels.size, request)
@@ -135,7 +135,7 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Categories:
                 "makes one for numbers, mag.Hierarchy.dates for dates."
             )
         source = _flat
-    categories = read_categories(frame, name, source)
+    categories = read_categories(frame, name, source, remedy="its method with_other takes them for its root")
     tree = categories.tree
     assert tree is not None
     if not tree.is_nested:
@@ -212,18 +212,36 @@ def _mask(
     """The recoded columns, in the order that they are published in."""
     masked: dict[Hashable, Any] = {}
     for (name, unit), level in zip(columns.units.items(), levels, strict=True):
+        nodes, missing = _nodes(unit, level, suppressed)
         assert isinstance(unit, Categories)
         assert unit.tree is not None
-        assert unit.leaves is not None
-        tree, is_root = unit.tree, suppressed | (level == unit.tree.levels.shape[1] - 1)
-        missing = None if unit.missing is None else unit.missing & ~is_root
-        nodes = np.full(is_root.size, tree.root)
-        plain = ~is_root if missing is None else ~is_root & ~missing
-        nodes[plain] = tree.levels[unit.leaves[unit.values[plain]], level]
         if permutation is not None:
             nodes, missing = nodes[permutation], None if missing is None else missing[permutation]
-        masked[name] = _texts(frame, name, tree, nodes, missing)
+        masked[name] = _texts(frame, name, unit.tree, nodes, missing)
     return masked
+
+
+def _nodes(unit: Any, level: int, suppressed: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """The node that every record shows, and where it shows nothing."""
+    tree, is_root = unit.tree, suppressed | (level == unit.tree.levels.shape[1] - 1)
+    missing = None if unit.missing is None else unit.missing & ~is_root
+    nodes = np.full(is_root.size, tree.root)
+    plain = ~is_root if missing is None else ~is_root & ~missing
+    nodes[plain] = tree.levels[unit.leaves[unit.values[plain]], level]
+    return nodes, missing
+
+
+def _codes_of_labels(columns: Columns, levels: tuple[int, ...], suppressed: np.ndarray) -> list[np.ndarray]:
+    """Numbers of the published labels: two nodes may have the same, the root and one on a lower level."""
+    codes, units = [], list[Any](columns.units.values())
+    for unit, level in zip(units, levels, strict=True):
+        nodes, missing = _nodes(unit, level, suppressed)
+        present, place = np.unique(nodes, return_inverse=True)
+        numbers: dict[str, int] = {}
+        of_node = [numbers.setdefault(text_of(unit.tree.labels[node]), len(numbers)) for node in present.tolist()]
+        code = np.array(of_node)[place]
+        codes.append(code if missing is None else np.where(missing, len(numbers), code))
+    return codes
 
 
 def _texts(frame: Frame, name: Hashable, tree: Hierarchy, nodes: np.ndarray, missing: np.ndarray | None) -> Any:

@@ -11,7 +11,7 @@ import json
 import math
 import pathlib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -68,11 +68,16 @@ def check_options(options: Options, output: Any) -> None:
         "order": options.order is not None, "init": "init" in options.of_method,
         "sensitive": isinstance(options.sensitive, str) or bool(options.sensitive),
         "diversity": options.diversity is not None, "closeness": options.closeness is not None,
+        "aggregate 'range'": "range" in _aggregates(options.aggregate),
     }  # fmt: skip
     if refused := [option for option in used if used[option]]:
         raise TypeMistake(f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame.")
     if output is None:
         raise TypeMistake("output must be the path of the file to write; got None.")
+
+
+def _aggregates(aggregate: Any) -> list[Any]:
+    return list(aggregate.values()) if isinstance(aggregate, Mapping) else [aggregate]
 
 
 def release_joint_file(
@@ -103,6 +108,11 @@ class Job:
         self.k: int = options.k
         for name in [*roles.by, *roles.columns]:
             verify.require_words(source.schema.field(name))
+            if "view" in str(source.schema.field(name).type):  # Arrow cannot take rows of them
+                raise TypeMistake(
+                    f"column {name!r} holds {source.schema.field(name).type}, which files that are masked jointly must "
+                    "not; cast it to text."
+                )
         width, every = (self._width(names) for names in (self.names, {*self.names, *roles.keep}))
         least = BLOCK * min(_parquet.ROWS, source.n) * every
         if memory < least:

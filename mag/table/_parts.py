@@ -228,5 +228,7 @@ class Spool:
         return pa.concat_tables(tables).combine_chunks()
 
     def remove(self) -> None:
-        """Forget the tables."""
+        """Forget the tables; a link in place of the folder is not followed."""
+        if self.folder.is_symlink() or self.folder.is_file():
+            self.folder.unlink()
         shutil.rmtree(self.folder, ignore_errors=True)

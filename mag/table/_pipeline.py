@@ -128,7 +128,7 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Cate
 
 
 def read_categories(
-    frame: Frame, name: Hashable, source: Any, order: list[Any] | None = None, other: bool = False
+    frame: Frame, name: Hashable, source: Any, order: list[Any] | None = None, other: bool = False, **remedy: str
 ) -> Categories:
     """A column of categories; `source` is what the caller wrote as its hierarchy.
 
@@ -149,7 +149,7 @@ def read_categories(
 
     is_rule = callable(source) and not isinstance(source, Hierarchy)
     tree = make if is_rule else None if source is None else finished(hierarchy_of(option, source))
-    return categories_of(frame.column(name), name, tree, order)
+    return categories_of(frame.column(name), name, tree, order, **remedy)
 
 
 def _units(frame: Frame, name: Hashable) -> Units:

@@ -162,7 +162,7 @@ class LatticeNode:
     suppressed, withheld : int
         Suppressed records, and those of them that are not published.
     smallest : int
-        The smallest class.
+        The smallest class; suppressed records count apart from others that show the same labels.
     """
 
     levels: dict[Hashable, int]
