@@ -135,7 +135,8 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Categories:
                 "makes one for numbers, mag.Hierarchy.dates for dates."
             )
         source = _flat
-    categories = read_categories(frame, name, source, remedy="its method with_other takes them for its root")
+    remedy = "--other root of the command or its method with_other takes them for its root"
+    categories = read_categories(frame, name, source, remedy=remedy)
     tree = categories.tree
     assert tree is not None
     if not tree.is_nested:
