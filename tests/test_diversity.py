@@ -735,6 +735,7 @@ def test_mistakes_of_the_estimator():
         (mag.Microaggregator(2, diversity=3), sensitive, "diversity of 'sensitive' can be at most 2; got 3."),
         (mag.Microaggregator(2, diversity=2), sensitive[:4], "as many records as X, n=10; got 4"),
         (mag.Microaggregator(2, diversity=2, enforce="x"), sensitive, "enforce must be one of"),
+        (mag.Microaggregator(2, enforce="merge"), None, "enforce is not used without diversity or closeness"),
     ):
         with pytest.raises(mag.Mistake) as error:
             estimator.fit(X, sensitive=values)

@@ -375,6 +375,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             raise ValueMistake(f"{demanded[0]} needs sensitive values, pass them to fit.")
         if sensitive is not None and not demanded:
             raise ValueMistake("sensitive is not used without diversity or closeness; got sensitive values.")
+        if self.enforce != "auto" and not demanded:
+            raise ValueMistake(f"enforce is not used without diversity or closeness; got {self.enforce!r}.")
 
     def _options(self) -> dict[str, Any]:
         """Options of the method; what is a parameter is not set twice."""
