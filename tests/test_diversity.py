@@ -287,6 +287,11 @@ def test_sensitive_columns_without_a_demand_are_named():
         ({"diversity": {"region": 2}, "drop": "region"}, "'region' is in drop and sensitive"),
         ({"sensitive": "disease", "keep": "disease"}, "'disease' is in keep and sensitive"),
         ({"diversity": {"disease": 2}, "scope": "per-column"}, "are for scope='joint'"),
+        ({"order": {"disease": ["a"]}, "diversity": {"disease": 2}}, "order must name columns that are masked, or"),
+        (
+            {"order": {"disease": ["a"]}, "closeness": {"disease": mag.Closeness(0.9, "equal")}},
+            "over ranks; got 'disease'",
+        ),
         ({"enforce": "merge"}, "enforce is not used without diversity= or closeness=; got 'merge'."),
         ({"enforce": "strata", "diversity": {"disease": 2}}, "enforce must be one of "),
         ({"closeness": {"pay": 0.001}, "by": "region"}, "closeness of 'pay' cannot be met in 2 of 2 strata"),

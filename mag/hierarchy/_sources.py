@@ -18,6 +18,11 @@ def hierarchy_of(option: str, source: Any) -> Hierarchy:
         return Hierarchy.from_columns(source, list(getattr(source, "column_names", source.columns)))
     if isinstance(source, (str, os.PathLike)):
         return Hierarchy.read(source)
+    if not isinstance(source, Mapping):
+        raise TypeMistake(
+            f"{option} must be a mag.Hierarchy, the path of a file, a frame of levels, or a dictionary that maps every "
+            f"category to its parent; got {checks.describe(source)}."
+        )
     return Hierarchy(rows_of_parents(option, source))
 
 

@@ -99,7 +99,7 @@ def _check(frame: Frame, options: dict[str, Any]) -> Request:
         "small_strata": "error", "round": None, "backend": "auto", "threads": None, "time_limit": None, "of_method": {},
     }  # fmt: skip
     request = check_request(frame.names, Options(**usual, **options), None, lambda name: "nominal with a hierarchy")
-    if wrong := [repr(name) for name in options["order"] or () if name not in request.roles.sensitive]:
+    if wrong := [repr(name) for name in options["order"] or () if name in request.roles.columns]:
         raise ValueMistake(f"order must name sensitive columns; got {', '.join(wrong)}.")
     return request
 

@@ -123,8 +123,9 @@ def check_request(
     """All that can be checked before a column is read; `scale_of` says which columns are no numbers."""
     roles = roles_of(names, options)
     check_names_of("hierarchies", options.hierarchies, roles.columns)
-    check_names_of("order", options.order, [*roles.columns, *roles.sensitive])
     demands = demands_of(options.diversity, options.closeness, names)
+    ranked = [demand.columns[0] for demand in demands if demand.follows_ranks]
+    check_names_of("order", options.order, [*roles.columns, *ranked], "masked, or compared by closeness over ranks")
     checks.one_of("enforce", options.enforce, ["auto", *ENFORCE])
     if options.enforce != "auto" and not demands:
         raise ValueMistake(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
@@ -161,14 +162,14 @@ def roles_of(names: Sequence[Hashable], options: Options) -> Roles:
     return Roles(**assign_roles(requested, names, rest=None if rest == "error" else rest))
 
 
-def check_names_of(option: str, setting: Any, columns: list[Hashable]) -> None:
-    """An option by column, of columns that are masked."""
+def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str = "masked") -> None:
+    """An option by column, of columns that are used so."""
     if setting is None:
         return
     if not isinstance(setting, Mapping):
         raise TypeMistake(f"{option} must be a dictionary by column; got {checks.describe(setting)}.")
     if wrong := [repr(name) for name in setting if name not in columns]:
-        raise ValueMistake(f"{option} must name columns that are masked; got {', '.join(wrong)}.")
+        raise ValueMistake(f"{option} must name columns that are {role}; got {', '.join(wrong)}.")
 
 
 def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, str]) -> Plan:

@@ -34,6 +34,12 @@ class Demand:
         """As the caller wrote it."""
         return self.columns[0] if len(self.columns) == 1 else self.columns
 
+    @property
+    def follows_ranks(self) -> bool:
+        """Whether an order of the values can have an effect."""
+        wish, one = self.wish, len(self.columns) == 1
+        return one and isinstance(wish, Closeness) and wish.hierarchy is None and wish.ground in ("auto", "ordered")
+
 
 @dataclass(frozen=True)
 class Promise:
