@@ -669,7 +669,7 @@ def test_orders_and_combined_columns_on_the_command_line(tmp_path, mag_, command
     [
         (("--diversity", "disease"), "--diversity must be NAME=L"),
         (("--diversity", "disease+nothing=2"), "has no column 'nothing'"),
-        (("--order", "region=north,south"), "--order must be NAME=A,B,..., of a column of -c or a sensitive one"),
+        (("--order", "region=north,south"), "--order must be NAME=A,B,..., of a column of -c or --closeness"),
         (("--diversity", "disease=many"), "--diversity must be NAME=L"),
         (("--closeness", "pay=0.2:"), "--closeness must be NAME=T"),
         (("--closeness", "pay=near"), "--closeness must be NAME=T"),

@@ -77,7 +77,7 @@ MISTAKES = {
         "--aggregate", "mean", "--aggregate", "job=mode",
     ],
     "--aggregate must name a column once; 'job' is named twice.": ["--aggregate", "job=mode"] * 2,
-    "--order must be NAME=A,B,..., of a column of -c or a sensitive one; got 'low,high'.": ["--order", "low,high"],
+    "--order must be NAME=A,B,..., of a column of -c or --closeness; got 'low,high'.": ["--order", "low,high"],
     "--order must list different categories, those with a comma in quotes; got degree=low,low.": [
         "--order",
         "degree=low,low",

@@ -143,8 +143,8 @@ class Demands(NamedTuple):
         keys = [key if isinstance(key, tuple) else (key,) for key in (*diverse, *close)]
         columns = list(dict.fromkeys([*sensitive, *(name for key in keys for name in key)]))
         file.check_names(columns)
-        role = "-c or a sensitive one" if masked else "--diversity or --closeness"
-        orders = parse_orders(order or [], [*masked, *columns], role)
+        role = "-c or --closeness" if masked else "--closeness"
+        orders = parse_orders(order or [], [*masked, *(key for key in close if isinstance(key, str))], role)
         return cls(columns, _ranked(file, close, orders), diverse, close, orders)
 
 
