@@ -292,6 +292,7 @@ def test_sensitive_columns_without_a_demand_are_named():
             {"order": {"disease": ["a"]}, "closeness": {"disease": mag.Closeness(0.9, "equal")}},
             "over ranks; got 'disease'",
         ),
+        ({"order": {"disease": ["a"]}, "closeness": {("disease", "pay"): 0.9}}, "over ranks; got 'disease'"),
         ({"enforce": "merge"}, "enforce is not used without diversity= or closeness=; got 'merge'."),
         ({"enforce": "strata", "diversity": {"disease": 2}}, "enforce must be one of "),
         ({"closeness": {"pay": 0.001}, "by": "region"}, "closeness of 'pay' cannot be met in 2 of 2 strata"),
