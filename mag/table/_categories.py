@@ -99,7 +99,11 @@ def _members(
     m = len(categories.labels)
     pairs, place = np.unique(groups * m + codes, return_inverse=True)
     group, code = pairs // m, pairs % m
-    counts = np.bincount(place) if weights is None else np.bincount(place, weights)
+    if weights is None:
+        counts = np.bincount(place)
+    else:
+        order = np.lexsort((weights, place))  # the order of records must not show in sums
+        counts = np.bincount(place[order], weights[order])
     first = np.flatnonzero(np.diff(group, prepend=-1))
     if how == "min":
         return code[first]
