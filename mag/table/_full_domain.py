@@ -139,10 +139,6 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Categories:
     categories = read_categories(frame, name, source, remedy=remedy)
     tree = categories.tree
     assert tree is not None
-    if not tree.is_nested:
-        raise ValueMistake(
-            f"hierarchies[{name!r}] must be a tree: one label on the highest level, and one parent for every other."
-        )
     if categories.missing is not None and tree.levels.shape[1] == 1:  # its root would be the value of missing cells
         tree = Hierarchy([[*row, ROOT] for row in tree.to_levels()], tree.warnings)
     return replace(categories, ordered=False, tree=tree)

@@ -23,6 +23,7 @@ from mag.table._categories import ALLOWED, generalized_columns, mask_categories,
 from mag.table._grouping import TableGroups, constrain_groups, group_each, group_jointly
 from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
 from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
+from mag.table._round import round_floats
 from mag.table._sensitive import Promise, check_feasible, constrain, orders_of, promises_of
 from mag.table._strata import SmallStrata, Strata, combined, form_strata, sizes_of
 
@@ -300,7 +301,7 @@ def _representatives(
     if values.size == 0:
         return np.zeros(n_groups, values.dtype)
     short = representatives(aggregate, values, labels, n_groups, weights)
-    return short if decimals is None else np.round(short, decimals) + 0.0
+    return short if decimals is None else round_floats(short, decimals, unit.largest)
 
 
 # ---- build
