@@ -65,7 +65,9 @@ def parse_hierarchies(words: Sequence[str], columns: Sequence[str]) -> dict[str,
     """The hierarchy of every column that has one, NAME=FILE; read before anything long begins."""
     from mag.hierarchy import Hierarchy
 
-    return {name: Hierarchy.read(path) for name, path in parse_pairs("--hierarchy", "NAME=FILE", words, columns).items()}
+    return {
+        name: Hierarchy.read(path) for name, path in parse_pairs("--hierarchy", "NAME=FILE", words, columns).items()
+    }
 
 
 def take_others(trees: Mapping[str, Any], other: str, options: str = "--hierarchy") -> dict[str, Any]:

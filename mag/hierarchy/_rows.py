@@ -38,7 +38,9 @@ def write_lines(path: str | os.PathLike[str], rows: Iterable[Sequence[str]], sep
 
 def check_shape(option: str, rows: Any) -> int:
     """The number of levels, which all rows have."""
-    if not isinstance(rows, Sequence) or not all(isinstance(row, Sequence) and not isinstance(row, str) for row in rows):
+    if not isinstance(rows, Sequence) or not all(
+        isinstance(row, Sequence) and not isinstance(row, str) for row in rows
+    ):
         raise TypeMistake(f"{option} must hold a sequence of labels for every value; got {checks.describe(rows)}.")
     lengths = set(map(len, rows))
     if len(lengths) != 1 or lengths == {0}:

@@ -17,7 +17,7 @@ from mag.frames.categories import Categories, is_category, publish_text
 from mag.hierarchy import Hierarchy, text_of
 from mag.lattice import Ladder, Lattice, Recoding, Rules, search
 from mag.table._grouping import TableGroups
-from mag.table._pipeline import Clock, Columns, build, permute, publish, read_categories, recount
+from mag.table._pipeline import Clock, Columns, build, permute, publish, read_categories, recount, require_true
 from mag.table._release import LatticeNode, Release
 from mag.table._request import Options, Request, check_request
 from mag.table._sensitive import constrain, orders_of, promises_of
@@ -80,6 +80,7 @@ def release_recoded(table: Any, options: dict[str, Any], limits: Limits) -> Rele
     published = build(frame, masked, strata, request, permutation)
     clock.lap("recode")
     levels = dict(zip(columns.units, recoded.levels, strict=True))
+    require_true(frame, published, columns.units, request)
     counted = recount(published, strata, groups, promises_of(request.demands, constraints, orders), request)
     guarantee = replace(counted, levels=levels, suppressed=int(suppressed.sum()))
     clock.lap("recount")

@@ -88,6 +88,7 @@ def release_table(table: Any, options: Options, progress: Any = None) -> Release
     published = build(frame, masked, strata, request, permutation)
     clock.lap("mask")
     promises = promises_of(request.demands, constraints, orders)
+    require_true(frame, published, columns.units, request)
     guarantee = recount(published, strata, groups, promises, request)
     clock.lap("recount")
     return publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
@@ -368,6 +369,22 @@ def recount(
         diversity={promise.key: promise for promise in promises if not promise.is_closeness},
         closeness={promise.key: promise for promise in promises if promise.is_closeness},
     )
+
+
+def require_true(
+    frame: Frame, published: Published, units: Mapping[Hashable, Units | Categories], request: Request
+) -> None:
+    """Refuse a table in which a label or a range does not contain the original of a record."""
+    aggregates = request.plan.aggregates
+    for name in generalized_columns(aggregates):
+        unit = units[name]
+        is_label = aggregates[name] == "ancestor" and isinstance(unit, Categories)
+        tree = unit.tree if is_label and isinstance(unit, Categories) else None
+        order = (request.options.order or {}).get(name) or order_of(frame.column(name))
+        is_number = isinstance(unit, Units)
+        verify.require_true(
+            frame, published.data, published.rows, name, tree, None if is_number or tree is not None else order
+        )
 
 
 # ---- publish
