@@ -38,11 +38,10 @@ def write_lines(path: str | os.PathLike[str], rows: Iterable[Sequence[str]], sep
 
 def check_shape(option: str, rows: Any) -> int:
     """The number of levels, which all rows have."""
-    if not isinstance(rows, Sequence) or not all(
-        isinstance(row, Sequence) and not isinstance(row, str) for row in rows
-    ):
+    listed = rows if isinstance(rows, Sequence) else [""]
+    if not all(isinstance(row, Sequence) and not isinstance(row, (str, bytes)) for row in listed):
         raise TypeMistake(f"{option} must hold a sequence of labels for every value; got {checks.describe(rows)}.")
-    lengths = set(map(len, rows))
+    lengths = set(map(len, listed))
     if len(lengths) != 1 or lengths == {0}:
         raise ValueMistake(f"{option} must hold at least one value, and as many labels for each; got others.")
     return lengths.pop()

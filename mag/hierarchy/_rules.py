@@ -79,7 +79,10 @@ def _float(number: int | Decimal | Fraction | None) -> float:
 
 
 def intervals(
-    low: float, high: float, widths: Sequence[float], labels: Callable[[float, float], str] | None
+    low: float | Fraction,
+    high: float | Fraction,
+    widths: Sequence[float | Fraction],
+    labels: Callable[[float, float], str] | None,
 ) -> tuple[list[list[str]], Locate]:
     """A row for every narrowest interval, and the interval of numbers."""
     for width in widths:

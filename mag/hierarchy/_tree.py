@@ -101,7 +101,8 @@ class Hierarchy:
             first[levels[:, level]] = levels[:, level + 1]
             if (first[levels[:, level]] != levels[:, level + 1]).any():
                 raise ValueMistake(
-                    f"rows must have one parent for every label; some of level {level} have several on level {level + 1}."
+                    f"rows must have one parent for every label; some of level {level} have several on level "
+                    f"{level + 1}."
                 )
 
     # ---- constructors
@@ -154,9 +155,9 @@ class Hierarchy:
     @classmethod
     def intervals(
         cls,
-        low: float,
-        high: float,
-        widths: Sequence[float],
+        low: float | Fraction,
+        high: float | Fraction,
+        widths: Sequence[float | Fraction],
         labels: Callable[[float, float], str] | None = None,
     ) -> "Hierarchy":
         """For numbers from `low` to below `high`: intervals of these widths, each a multiple of the one before.

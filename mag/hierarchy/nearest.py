@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib.equal import columns
-from mag.hierarchy._tree import Hierarchy
 from mag.hierarchy._order import ranks_of
+from mag.hierarchy._tree import Hierarchy
 from mag.hierarchy.mixed import names_of, read_scales
 
 CELLS = 2**20  # of a block of distances

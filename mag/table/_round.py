@@ -2,6 +2,7 @@
 
 import decimal
 import math
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def _nearest(size: np.ndarray, steps: np.ndarray, digits: int, power: float) -> 
     return whole / power if digits >= 0 else whole * power
 
 
-def _split(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _split(number: Any) -> tuple[Any, Any]:
     """The upper and the lower half of the bits (Dekker)."""
     upper = number * SPLIT
     upper = upper - (upper - number)

@@ -20,12 +20,18 @@ from mag.hierarchy import Hierarchy, text_of
 from mag.verify._sensitive import Absent, ranks_of, value_of
 
 NANOSECONDS = {"D": 86400 * 10**9, "h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
-DATE = r"([+-]?\d{4,})-(\d\d)-(\d\d)"
+DATE = r"([+-]?\d+)-(\d\d)-(\d\d)"
 CLOCK = r"(\d+)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?"
 MOMENT = re.compile(rf"{DATE}(?:[T ]{CLOCK})?(Z|[+-]\d\d:\d\d(?::\d\d)?)?")
 LASTING = re.compile(rf"(?:([+-]?\d+) days?,? ?)?(?:\+?{CLOCK})?")
 COUNTED = re.compile(r"([+-]?\d+) (day|hour|minute|second|millisecond|microsecond|nanosecond)s")
-WORDS = dict(zip(("day", "hour", "minute", "second", "millisecond", "microsecond", "nanosecond"), NANOSECONDS.values()))
+WORDS = {
+    word: NANOSECONDS[unit]
+    for word, unit in {
+        "day": "D", "hour": "h", "minute": "m", "second": "s", "millisecond": "ms", "microsecond": "us",
+        "nanosecond": "ns",
+    }.items()
+}  # fmt: skip
 
 Number = int | Decimal | Fraction
 
@@ -160,7 +166,7 @@ def _number(value: Any) -> Number | None:
     if isinstance(value, (int, Fraction)):
         return value
     try:
-        number = Decimal(repr(float(value)) if isinstance(value, float) else value)
+        number = _printed(float(value)) if isinstance(value, float) else Decimal(value)
     except (TypeError, ValueError, InvalidOperation):
         return None
     return number if number.is_finite() else None
@@ -215,12 +221,13 @@ def _are_inside(numbers: Numbers, spans: list[list[Span]], labels: np.ndarray) -
 def _within_floats(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
     """A float between the floats nearest to the ends is inside; one that equals such a float is asked exactly."""
     low, high = (np.array([_near(getattr(span, end)) for span in spans]) for end in ("low", "high"))
-    at_low = np.array([_number(near) >= span.low for near, span in zip(_finite(low), spans, strict=True)])
+    at_low = np.array([_printed(near) >= span.low for near, span in zip(low.tolist(), spans, strict=True)], bool)
     at_high = np.array(
         [
-            _number(near) <= span.high if span.closed else _number(near) < span.high
-            for near, span in zip(_finite(high), spans, strict=True)
-        ]
+            _printed(near) <= span.high if span.closed else _printed(near) < span.high
+            for near, span in zip(high.tolist(), spans, strict=True)
+        ],
+        bool,
     )
     low, high, at_low, at_high = low[labels], high[labels], at_low[labels], at_high[labels]
     return ((values > low) | ((values == low) & at_low)) & ((values < high) | ((values == high) & at_high))
@@ -233,8 +240,9 @@ def _near(number: Number) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def _finite(ends: np.ndarray) -> list[float]:
-    return np.nan_to_num(ends).tolist()
+def _printed(number: float) -> Decimal:
+    """The decimal number that a float means."""
+    return Decimal(repr(number))
 
 
 def _within_integers(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:

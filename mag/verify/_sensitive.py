@@ -119,8 +119,13 @@ def ordered(counts: Counts, everybody: Counter[Any], order: Sequence[Any] | None
     """The area between the steps of a class and those of all, by the number of values but one."""
     values = [value for value in everybody if value is not Absent]
     try:
-        rank = None if order is None else ranks_of(order)
-        values.sort(key=rank)
+        if order is None:
+            values.sort()
+        else:
+            places = dict(zip(values, map(ranks_of(order), values), strict=True))
+            values.sort(key=places.__getitem__)  # type: ignore[arg-type]
+            if None in places.values():
+                raise TypeError
     except TypeError:
         raise TypeMistake("sensitive must hold values with an order with ground 'ordered'; got others.") from None
     values += [Absent] * (Absent in everybody)
