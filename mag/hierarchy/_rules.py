@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.lazy import cached_property
 from mag.hierarchy._rows import ROOT
 from mag.hierarchy._text import text_of
@@ -85,9 +85,7 @@ def intervals(
     labels: Callable[[float, float], str] | None,
 ) -> tuple[list[list[str]], Locate]:
     """A row for every narrowest interval, and the interval of numbers."""
-    for width in widths:
-        checks.positive("widths", width)
-    exact = [_exact(_finite("widths", width)) for width in widths]
+    exact = [_exact(_finite("widths", width, "positive", 0)) for width in widths]
     first, last = _exact(_finite("low", low)), _exact(_finite("high", high))
     if first >= last:
         raise ValueMistake(f"low must be below high; got low={low} and high={high}.")
@@ -116,10 +114,12 @@ def intervals(
     return rows, Locate((*(first + i * exact[0] for i in range(count)), last))
 
 
-def _finite(option: str, number: Any) -> Any:
+def _finite(option: str, number: Any, kind: str = "finite", above: float = -math.inf) -> Any:
     plain = number.item() if isinstance(number, np.generic) else number
-    if isinstance(plain, bool) or not isinstance(plain, (int, float, Decimal, Fraction)) or not math.isfinite(plain):
-        raise ValueMistake(f"{option} must be a finite number; got {checks.describe(number)}.")
+    if isinstance(plain, bool) or not isinstance(plain, (int, float, Decimal, Fraction)):
+        raise TypeMistake(f"{option} must be a {kind} number; got {checks.describe(number)}.")
+    if not math.isfinite(plain) or plain <= above:
+        raise ValueMistake(f"{option} must be a {kind} number; got {checks.describe(number)}.")
     return plain
 
 

@@ -1,7 +1,6 @@
 """What groups of categories are replaced by."""
 
 import datetime
-import math
 import re
 from collections.abc import Hashable
 from decimal import Decimal
@@ -70,8 +69,9 @@ def mask_range(
 
 def _texts(column: Column, unit: Units, ends: np.ndarray, decimals: int | None, up: bool) -> list[str]:
     """The ends of ranges as text, exactly; rounded so that the ranges only become wider."""
-    if decimals is not None:
-        return [_text_of_decimal(round_outwards(Decimal(repr(end)), decimals, up)) for end in ends.tolist()]
+    if not unit.is_integer:
+        numbers = [Decimal(repr(end)) for end in ends.tolist()]
+        return [_text_of_decimal(x if decimals is None else round_outwards(x, decimals, up)) for x in numbers]
     below = ends % 1000 if unit.step == SECONDS["ns"] else None  # Python's times have no nanoseconds
     every = np.arange(ends.size)
     if below is None:
@@ -81,9 +81,11 @@ def _texts(column: Column, unit: Units, ends: np.ndarray, decimals: int | None, 
 
 
 def _text_of_decimal(number: Decimal) -> str:
-    """As the float is written that means this number; all digits where none does."""
+    """As the float is printed that means this number; all digits of integers, and where no float does."""
+    if number == number.to_integral_value():
+        return str(int(number))
     near = float(number)
-    return text_of(near) if math.isfinite(near) and Decimal(repr(near)) == number else f"{number:f}"
+    return repr(near) if Decimal(repr(near)) == number else f"{number:f}"
 
 
 def _with_nanoseconds(cell: Any, rest: int) -> str:
