@@ -10,7 +10,8 @@ from mag import metrics, privacy
 from mag._lib import checks
 from mag._lib.equal import classes, columns
 from mag._lib.errors import ValueMistake
-from mag.hierarchy.mixed import as_numbers, is_absent, is_plain, names_of, ranks_of
+from mag.hierarchy import ranks_of
+from mag.hierarchy.mixed import as_numbers, is_absent, is_plain, names_of
 
 RISKS = (
     "k_anonymity",
@@ -215,9 +216,8 @@ class _Pair:
             return None
         order, trees = self.options.get("order") or {}, self.options.get("hierarchies") or {}
         known = {name: listed for name, listed in order.items() if name not in trees}
-        whole = [
-            name for name, listed in known.items() if (ranks_of(listed, [*{*self.masked[name].tolist()}]) >= 0).all()
-        ]
+        ranks = {name: ranks_of(f"order[{name!r}]", known[name], [*{*self.masked[name].tolist()}]) for name in known}
+        whole = [name for name, own in ranks.items() if (own >= 0).all()]
         return [name for name in self.names if name in self.numbers or name in whole]
 
     def categories(self) -> list[Hashable]:

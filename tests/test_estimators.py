@@ -96,9 +96,9 @@ def test_fit_transform_is_the_release_of_multivariate(method, standardize, dtype
     masked = estimator.fit_transform(X)
     grouping = mag.multivariate(X, 4, method=method, standardize=standardize)
     assert masked.dtype == grouping.masked.dtype == ("float64" if X.dtype.kind in "iub" else dtype)
-    np.testing.assert_array_equal(masked, grouping.masked)
+    np.testing.assert_array_max_ulp(masked, grouping.masked, 4)  # means of arrays are rounded sums
     np.testing.assert_array_equal(estimator.labels_, grouping.labels)
-    np.testing.assert_array_equal(estimator.cluster_centers_, grouping.representatives)
+    np.testing.assert_array_equal(masked, estimator.cluster_centers_[estimator.labels_])
     np.testing.assert_array_equal(estimator.sizes_, np.bincount(estimator.labels_))
     assert estimator.n_groups_ == len(estimator.sizes_) == len(estimator.cluster_centers_)
     assert estimator.information_loss_ == grouping.information_loss

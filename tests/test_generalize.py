@@ -432,12 +432,17 @@ WRONG = {
         r"^hierarchies\['sex'\] has no leaf for 2 values of 12 records",
     ),
     "no tree": (
-        {"hierarchies": {"age": AGES, "job": mag.Hierarchy([[row[0], row[1]] for row in JOBS])}},
-        r"^hierarchies\['job'\] must be a tree: one label on the highest level, and one parent for every other\.$",
+        {"hierarchies": {"age": AGES, "job": lambda values: mag.Hierarchy([[value, value] for value in values])}},
+        r"^rows must have one label on the highest level; got several\.$",
     ),
     "not nested": (
-        {"hierarchies": {"age": mag.Hierarchy.intervals(20, 80, [5, 15, 30], labels=crossing), "job": TREE}},
-        r"^hierarchies\['age'\] must be a tree",
+        {
+            "hierarchies": {
+                "age": lambda values: mag.Hierarchy.intervals(20, 80, [5, 15, 30], labels=crossing),
+                "job": TREE,
+            }
+        },
+        r"^rows must have one parent for every label; some of level 1 have several on level 2\.$",
     ),
     "a rule that makes no hierarchy": (
         {"hierarchies": {"age": AGES, "job": list}},

@@ -559,8 +559,8 @@ def test_trees_with_other_values():
     for row in range(len(JOBS)):  # losses are those of the tree as it was
         assert [tree.loss[node] for node in tree.levels[row]] == [TREE.loss[node] for node in TREE.levels[row]]
     intervals = mag.Hierarchy.intervals(0, 20, [5, 10]).with_other()
-    assert intervals.find([3, 99, "x"]).tolist() == [intervals.other] * 3  # text is no number
-    assert intervals.find([3, 99]).tolist() == [0, intervals.other]
+    assert intervals.find([3, "7", 99, "x", True]).tolist() == [0, 1] + [intervals.other] * 3
+    assert intervals.labels[intervals.root] == "*"  # 99 is not in [0, 20)
     named = mag.Hierarchy.from_levels([["a", "*"], ["*", "*"]]).with_other()
     assert named.find(["z", "*"]).tolist() == [1, 1]
 

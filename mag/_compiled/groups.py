@@ -13,6 +13,7 @@ HUGE = 2.0**960  # 2**63 numbers below this can be summed
 LARGE = 64  # the power of two that distances are divided by where sums of them could overflow
 HEAVY = 960  # the exponent of a group's heaviest weight, so that the lightest do not vanish beside it
 FAR = 2.0**100  # weights and distances from 1/FAR to FAR are multiplied as they are
+SPLIT = 2.0**27 + 1  # times this, the upper 26 bits of a float64 are what remains (Dekker)
 PARTS = 64  # float64 reaches over fewer than 64 times 53 bits
 
 
@@ -311,25 +312,109 @@ def in_groups(labels, starts):
     return order
 
 
+# ---- means of floats, whatever the order of their records
+
+
+def exact_means(values, labels, sizes):
+    """The mean of each group of float64, 0.0 for groups without records: a function of the exact sum and the size.
+
+    So neither the order of records nor that of blocks changes a bit, and the error is below 0.51 units in the last
+    place.  Sums are pairs of float64; a group whose sum a pair does not hold is added again, in as many parts as that
+    takes.
+    """
+    values, labels = np.ascontiguousarray(values), np.ascontiguousarray(labels, np.int32)
+    means, again = np.empty(len(sizes)), np.zeros(len(sizes), np.bool_)
+    some = sum_pairs(values, labels, sizes, means, again)
+    if not max(values.max(initial=0.0), -values.min(initial=0.0)) > HUGE:
+        large = np.zeros(0, np.int64)
+    else:
+        large = np.unique(labels[np.abs(values) > HUGE])
+        again[large] = some = True
+    if some:
+        chosen = np.flatnonzero(again[labels])
+        starts = np.cumsum(sizes * again) - sizes * again
+        order = chosen[in_groups(labels[chosen].astype(np.int64), starts)]
+        scale = np.zeros(len(sizes), np.int64)
+        scale[large] = LARGE
+        sum_parts(np.ldexp(values[order], -scale[labels[order]]), starts, sizes, again, means)
+        means = np.ldexp(means, scale)
+    return means
+
+
 @jit
-def float_means(values, labels, sizes, means):
-    """Means of floats, sums in the order of records; False, and no means, where differences could overflow."""
-    low, high = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
+def sum_pairs(values, labels, sizes, means, again):
+    """Means of groups whose sum is two float64, and whether there are others."""
+    rest, lost = np.zeros(len(sizes)), np.zeros(len(sizes))
+    means[:] = 0.0
     for record in range(len(values)):
-        value, g = values[record], labels[record]
-        low[g] = min(low[g], value)
-        high[g] = max(high[g], value)
+        g, x = labels[record], values[record]
+        total = means[g] + x
+        part = total - means[g]
+        error = (means[g] - (total - part)) + (x - part)
+        means[g] = total
+        total = rest[g] + error
+        part = total - rest[g]
+        lost[g] += abs((rest[g] - (total - part)) + (error - part))
+        rest[g] = total
+    some = False
     for g in range(len(sizes)):
-        means[g] = 0.0
-        if high[g] / 2 - low[g] / 2 > HUGE:
-            return False
-    for record in range(len(values)):
-        g = labels[record]
-        means[g] += values[record] - low[g]
+        again[g] = lost[g] != 0.0
+        some |= again[g]
+        means[g] = quotient(means[g] + rest[g], rest_of(means[g], rest[g]), sizes[g])
+    return some
+
+
+@jit
+def sum_parts(values, starts, sizes, chosen, means):
+    """The same means of the chosen groups, whose values are in one place each."""
+    parts = np.empty(PARTS)
     for g in range(len(sizes)):
-        if sizes[g]:
-            means[g] = min(max(low[g] + means[g] / sizes[g], low[g]), high[g])
-    return True
+        if chosen[g]:
+            count = 0
+            for i in range(starts[g], starts[g] + sizes[g]):
+                count = added(parts, count, values[i])
+            high = nearest(parts, count)
+            count = added(parts, count, -high)
+            means[g] = quotient(high, nearest(parts, count), sizes[g])
+
+
+@called
+def rest_of(a, b):
+    """What rounding takes from a + b (Knuth)."""
+    total = a + b
+    part = total - a
+    return (a - (total - part)) + (b - part)
+
+
+@called
+def quotient(high, low, size):
+    """(high + low) / size, where high is the sum rounded."""
+    if size == 0:
+        return 0.0
+    found = high / size
+    # high - found · size is a float64: found is cut in two halves, whose products with size are exact
+    upper = found * SPLIT
+    upper -= upper - found
+    count = float(size)
+    left = (high - upper * count) - (found - upper) * count
+    return found + (left + low) / count
+
+
+@called
+def nearest(parts, count):
+    """The float64 nearest to the sum of parts that do not overlap, the smallest first."""
+    t = count - 1
+    total, left = 0.0, 0.0
+    while t >= 0 and left == 0.0:
+        before = total
+        total = before + parts[t]
+        left = parts[t] - (total - before)
+        t -= 1
+    if t >= 0 and left != 0.0 and (left > 0.0) == (parts[t] > 0.0):  # perhaps more than half a unit
+        twice = 2.0 * left
+        if total + twice - total == twice:
+            total += twice
+    return total
 
 
 # ---- half of the weight, exactly

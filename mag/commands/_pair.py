@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mag._lib.errors import ValueMistake
 from mag.commands._options import open_files
-from mag.commands._parse import parse_hierarchies, parse_orders
+from mag.commands._parse import parse_hierarchies, parse_orders, take_others
 from mag.commands._table import read_table, read_withheld
 from mag.files import CATEGORIES, File, Layout, columns_of
 
@@ -45,7 +45,7 @@ def pair(
     columns = list(dict.fromkeys(columns))
     named = columns or before.names()
     options = {
-        "hierarchies": parse_hierarchies(declared.hierarchy or [], named, declared.other),
+        "hierarchies": take_others(parse_hierarchies(declared.hierarchy or [], named), declared.other),
         "order": parse_orders(declared.order or [], named),
     }
     known = {*options["hierarchies"], *options["order"], *(declared.category or ())}

@@ -61,17 +61,24 @@ def parse_aggregates(words: Sequence[str], columns: Sequence[str]) -> Any:
     return parse_pairs("--aggregate", "one of them for all columns, or NAME=HOW", words, columns)
 
 
-def parse_hierarchies(words: Sequence[str], columns: Sequence[str], other: str = "error") -> dict[str, Any]:
+def parse_hierarchies(words: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
     """The hierarchy of every column that has one, NAME=FILE; read before anything long begins."""
-    from mag._lib.checks import one_of
     from mag.hierarchy import Hierarchy
 
-    paths = parse_pairs("--hierarchy", "NAME=FILE", words, columns)
+    return {
+        name: Hierarchy.read(path) for name, path in parse_pairs("--hierarchy", "NAME=FILE", words, columns).items()
+    }
+
+
+def take_others(trees: Mapping[str, Any], other: str, options: str = "--hierarchy") -> dict[str, Any]:
+    """The trees as --other says: with a leaf for values that have none, or as they are."""
+    from mag._lib.checks import one_of
+
     if one_of("--other", other, ["error", "root"]) == "error":
-        return {name: Hierarchy.read(path) for name, path in paths.items()}
-    if not paths:
-        raise ValueMistake(f"--other is not used without --hierarchy; got {other!r}.")
-    return {name: Hierarchy.read(path).with_other() for name, path in paths.items()}
+        return dict(trees)
+    if not trees:
+        raise ValueMistake(f"--other is not used without {options}; got {other!r}.")
+    return {name: tree.with_other() for name, tree in trees.items()}
 
 
 def parse_orders(words: Sequence[str], columns: Sequence[str], role: str = "-c") -> dict[str, list[str]]:
@@ -108,7 +115,7 @@ def parse_categories(
     """Which columns are categories, and what the options say of columns, as `mag.microaggregate` takes it."""
     options = {
         "aggregate": parse_aggregates(aggregate or [], columns),
-        "hierarchies": parse_hierarchies(hierarchy or [], columns, other) or None,
+        "hierarchies": take_others(parse_hierarchies(hierarchy or [], columns), other) or None,
         "order": order or None,
         "importance": parse_importance(importance or [], columns) or None,
     }

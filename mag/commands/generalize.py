@@ -2,7 +2,8 @@
 
 import math
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ import typer
 from mag._lib.errors import ValueMistake
 from mag.commands import _options as opt
 from mag.commands._output import say
-from mag.commands._parse import Demands, parse_hierarchies, parse_importance, parse_pairs
+from mag.commands._parse import Demands, parse_hierarchies, parse_importance, parse_pairs, take_others
 from mag.commands._publish import Cells, Files, Roles, publish
 from mag.commands._table import read_table
 from mag.files import Meta
@@ -148,20 +149,22 @@ def parse_trees(
     """The hierarchy of every column that has one: of a file, of intervals, or of the codes themselves."""
     from mag.hierarchy import Hierarchy
 
-    trees = parse_hierarchies(hierarchy, columns, other)
-    others: dict[str, Any] = {
-        name: _parse_intervals(text)
-        for name, text in parse_pairs("--intervals", "NAME=LOW:HIGH:WIDTHS", intervals, columns).items()
-    }
+    trees = parse_hierarchies(hierarchy, columns)
+    for name, text in parse_pairs("--intervals", "NAME=LOW:HIGH:WIDTHS", intervals, columns).items():
+        _check_one_tree(name, trees)
+        trees[name] = _parse_intervals(text)
+    trees = take_others(trees, other, "--hierarchy or --intervals")
     for name in flat:
         if name not in columns:
             raise ValueMistake(f"--flat must name a column of -c; got {name!r}.")
-        if name in others:
-            raise ValueMistake(f"a column must have one hierarchy; {name!r} has two.")
-        others[name] = Hierarchy.flat
-    if twice := [name for name in others if name in trees]:
-        raise ValueMistake(f"a column must have one hierarchy; {twice[0]!r} has two.")
-    return trees | others
+        _check_one_tree(name, trees)
+        trees[name] = Hierarchy.flat
+    return trees
+
+
+def _check_one_tree(name: str, trees: Mapping[str, Any]) -> None:
+    if name in trees:
+        raise ValueMistake(f"a column must have one hierarchy; {name!r} has two.")
 
 
 def _parse_intervals(text: str) -> Any:
@@ -176,9 +179,11 @@ def _parse_intervals(text: str) -> Any:
         raise ValueMistake(f"--intervals must be NAME=LOW:HIGH:WIDTH,WIDTH,...; got {text!r}.") from None
 
 
-def _number(word: str) -> float:
-    number = float(word)
-    return int(number) if number.is_integer() else number
+def _number(word: str) -> Fraction:
+    """All digits count: a float would not hold those of long integers."""
+    if "/" in word:
+        raise ValueError
+    return Fraction(word)
 
 
 def _describe_search(trees: dict[str, Any], columns: Sequence[str], max_nodes: int) -> str:

@@ -289,7 +289,6 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         standardize = cast(bool, self.standardize)
         grouping = multivariate(values, k, standardize=standardize, **self._shared_options())
         self.labels_ = grouping.labels
-        self.cluster_centers_ = grouping.representatives
         self.sizes_ = grouping.sizes
         self.n_groups_ = grouping.n_groups
         self.information_loss_ = grouping.information_loss
@@ -299,11 +298,14 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             how = _numbers.enforce_criteria(values, k, self.labels_, constraints, standardize, self.enforce)
             self.labels_, self.n_groups_, self.sizes_ = how.labels, how.n_groups, np.bincount(how.labels)
             self.method_ = ", ".join([self.method_, *how.ways])
-            weights = np.ones(n) if weights is None else weights
-        if weights is not None:
-            means = _numbers.weighted_means(values, self.labels_, self.sizes_, weights)
+        if values.dtype.kind == "f" or constraints or weights is not None:
+            means = _numbers.group_means(values, self.labels_, self.sizes_, weights)
             self.cluster_centers_ = published(means, values.dtype)
+        else:  # means of integers are exact, and those of the option integer=True are integers
+            self.cluster_centers_ = grouping.representatives
+        if constraints or weights is not None:
             masked = self._measure(self.cluster_centers_)[self.labels_]
+            weights = np.ones(n) if weights is None else weights
             self.information_loss_ = _numbers.weighted_loss(self._measure(values), masked, weights)
         self.promises_ = []
         if constraints:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mag._compiled.groups import Groups
+from mag._compiled.groups import Groups, exact_means
 from mag._lib.arrays import read
 from mag._lib.checks import weights_for
 from mag._lib.floats import deviations, exponents, scaled
@@ -48,12 +48,18 @@ def recount_values(masked: np.ndarray, sensitive: Any, diversity: Any, closeness
     return [promise.require() for promise in counted]
 
 
-def weighted_means(values: np.ndarray, labels: np.ndarray, sizes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The weighted mean of each group; records of a group without any weight count alike."""
-    order, starts = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
+def group_means(values: np.ndarray, labels: np.ndarray, sizes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The mean of each group, whatever the order of the records; those of a group without any weight count alike."""
     columns = values.astype(np.float64) if values.dtype.kind == "f" else values
-    groups = [Groups.unsorted(column[order], starts, weights[order]) for column in columns.T]
-    return np.column_stack([one.placed(one.mean()) for one in groups])
+    if weights is None and values.dtype.kind == "f":
+        return np.column_stack([exact_means(column, labels, sizes) + 0.0 for column in columns.T])
+    return np.column_stack([_sorted_means(column, labels, sizes, weights) for column in columns.T])
+
+
+def _sorted_means(column: np.ndarray, labels: np.ndarray, sizes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    order = np.lexsort((column, labels) if weights is None else (weights, column, labels))
+    groups = Groups(column[order], np.cumsum(sizes) - sizes, None if weights is None else weights[order])
+    return groups.placed(groups.mean())
 
 
 def weighted_loss(z: np.ndarray, masked: np.ndarray, weights: np.ndarray) -> float:

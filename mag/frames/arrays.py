@@ -9,7 +9,7 @@ from mag._lib.errors import ValueMistake
 from mag._lib.fresh import blanked, fresh_column
 from mag.frames.base import Column, Frame
 from mag.frames.objects import Objects, object_codes
-from mag.frames.units import SECONDS, Refused, Units, bit_codes, refusal, some, widened
+from mag.frames.units import SECONDS, Refused, Units, bit_codes, largest_of, refusal, some, widened
 
 
 class DictionaryFrame(Frame):
@@ -58,7 +58,8 @@ class ArrayColumn(Column):
             return Units(widened(array), None, "number")
         if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
             missing = some(np.isnan(array))
-            return Units(widened(array if missing is None else np.where(missing, 0, array)), missing, "number")
+            values = widened(array if missing is None else np.where(missing, 0, array))
+            return Units(values, missing, "number", largest=largest_of(array.dtype))
         if array.dtype.kind in "Mm":
             unit, many = np.datetime_data(array.dtype)
             if unit in SECONDS:

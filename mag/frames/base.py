@@ -13,7 +13,7 @@ import numpy as np
 
 from mag._lib.fresh import fresh_column
 from mag.frames.objects import Objects, object_codes, scaled, unscaled
-from mag.frames.units import SECONDS, Refused, Units, bit_codes, narrowed, placed, refusal, some, widened
+from mag.frames.units import SECONDS, Refused, Units, bit_codes, largest_of, narrowed, placed, refusal, some, widened
 
 
 class Column(ABC):
@@ -162,7 +162,7 @@ class SeriesColumn(Column):
         wide = self.series.dtype in (nw.Int128, nw.UInt128)
         numbers = np.array([*present.to_list(), None], object)[:-1] if wide else present.to_numpy()
         exact = narrowed(numbers.tolist()) if numbers.dtype == object else widened(numbers)
-        return Units(placed(exact, missing), missing, "number")
+        return Units(placed(exact, missing), missing, "number", largest=largest_of(numbers.dtype))
 
     @property
     def _objects(self) -> Objects:

@@ -12,7 +12,7 @@ from mag.frames.arrays import ArrayColumn
 from mag.frames.base import Column, SeriesColumn
 from mag.frames.objects import is_missing
 from mag.frames.units import some
-from mag.hierarchy import Hierarchy, text_of
+from mag.hierarchy import Hierarchy, ranks_of
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,8 @@ def categories_of(
     if order is None:
         there = there[np.array(sorted(range(there.size), key=lambda i: _rank(labels[there[i]])), np.int64)]
     else:
-        rank = {label: place for place, label in enumerate(order)}
-        ranks = [rank.get(label, rank.get(text_of(label), -1)) for label in (labels[place] for place in there.tolist())]
-        if unknown := [place for place, own in zip(there.tolist(), ranks, strict=True) if own < 0]:
+        ranks = ranks_of(f"order[{name!r}]", order, [labels[place] for place in there.tolist()])
+        if unknown := there[ranks < 0].tolist():
             records = int(np.isin(codes, unknown).sum())
             raise ValueMistake(
                 f"order[{name!r}] must hold every value of the column; {len(unknown)} values of {records} records are "

@@ -11,17 +11,22 @@ import numpy as np
 from mag._lib.errors import TypeMistake
 
 SECONDS = {"D": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+LARGEST = float(np.finfo(np.float64).max)
 ALLOWED = "integers, floats, decimals, dates, datetimes or durations"
 
 
 @dataclass(frozen=True)
 class Units:
-    """The numbers of a column: float64, 64-bit integers or Python's own; `step` is what 1 is worth to a reader."""
+    """The numbers of a column: float64, 64-bit integers or Python's own; `step` is what 1 is worth to a reader.
+
+    `largest` is the largest finite number that a column of floats can hold.
+    """
 
     values: np.ndarray  # 0 where missing
     missing: np.ndarray | None
     kind: str  # "number", "datetime" or "duration"
     step: float = 1.0
+    largest: float = LARGEST
 
     @property
     def is_integer(self) -> bool:
@@ -40,7 +45,7 @@ class Units:
     def select(self, rows: np.ndarray) -> "Units":
         """The same of some records."""
         missing = None if self.missing is None else some(self.missing[rows])
-        return Units(self.values[rows], missing, self.kind, self.step)
+        return Units(self.values[rows], missing, self.kind, self.step, self.largest)
 
 
 class Refused(TypeMistake):
@@ -62,6 +67,11 @@ def widened(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "f":
         return values.astype(np.float64, copy=False)
     return values.astype(np.uint64 if values.dtype.kind == "u" else np.int64, copy=False)
+
+
+def largest_of(dtype: np.dtype) -> float:
+    """The largest finite number of floats of this dtype."""
+    return float(np.finfo(dtype).max) if dtype.kind == "f" else LARGEST
 
 
 def placed(present: np.ndarray, missing: np.ndarray | None) -> np.ndarray:

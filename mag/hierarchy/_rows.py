@@ -36,6 +36,17 @@ def write_lines(path: str | os.PathLike[str], rows: Iterable[Sequence[str]], sep
         csv.writer(file, delimiter=separator, lineterminator="\n").writerows(rows)
 
 
+def check_shape(option: str, rows: Any) -> int:
+    """The number of levels, which all rows have."""
+    listed = rows if isinstance(rows, Sequence) else [""]
+    if not all(isinstance(row, Sequence) and not isinstance(row, (str, bytes)) for row in listed):
+        raise TypeMistake(f"{option} must hold a sequence of labels for every value; got {checks.describe(rows)}.")
+    lengths = set(map(len, listed))
+    if len(lengths) != 1 or lengths == {0}:
+        raise ValueMistake(f"{option} must hold at least one value, and as many labels for each; got others.")
+    return lengths.pop()
+
+
 def check_levels(option: str, rows: Any, place: str) -> tuple[list[list[Hashable]], list[str]]:
     """Rows that are a tree, with a root, and what was mended or looks wrong; `place` is what a row is called."""
     if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__iter__"):

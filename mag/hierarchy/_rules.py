@@ -1,18 +1,20 @@
 """Rows of labels that follow from a rule: intervals of numbers, prefixes of codes, parts of dates."""
 
+import bisect
 import datetime
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.lazy import cached_property
 from mag.hierarchy._rows import ROOT
 from mag.hierarchy._text import text_of
 
@@ -27,27 +29,63 @@ PARTS: dict[str, Callable[[datetime.date], str]] = {  # from fine to coarse
 
 @dataclass(frozen=True)
 class Locate:
-    """The interval of numbers, -1 where they are in none; unlike a function it can be pickled."""
+    """The interval of numbers, -1 where they are in none; unlike a function it can be pickled.
 
-    begins: np.ndarray
-    first: float
-    last: float
+    `edges` are the ends of the intervals, one more than there are intervals.
+    """
+
+    edges: tuple[Fraction, ...]
 
     def __call__(self, values: list[Any]) -> np.ndarray:
-        """For each of these values."""
-        try:
-            numbers = np.array([np.nan if isinstance(value, bool) else float(value) for value in values])
-        except (TypeError, ValueError):
-            return np.full(len(values), -1)
-        inside = (numbers >= self.first) & (numbers < self.last)
-        return np.where(inside, np.searchsorted(self.begins, numbers, "right") - 1, -1)
+        """For each of these values: float64 decides where it can, fractions where a value may equal an edge."""
+        numbers = list(map(exact_number, values))
+        floats, edges = np.array(list(map(_float, numbers)), np.float64), self._floats
+        found = np.searchsorted(edges, floats, "right") - 1
+        found[~(floats < edges[-1])] = -1  # NaN, too
+        for place in np.flatnonzero(np.isin(floats, edges)).tolist():
+            at = bisect.bisect_right(self.edges, numbers[place]) - 1  # type: ignore[type-var]
+            found[place] = at if at < len(self.edges) - 1 else -1
+        return found
+
+    @cached_property
+    def _floats(self) -> np.ndarray:
+        return np.array(list(map(_float, self.edges)), np.float64)
+
+
+def exact_number(value: Any) -> int | Decimal | Fraction | None:
+    """The number that a value is, or that text says; a float means the decimal number that it is printed as."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, bool):
+        return None
+    if isinstance(plain, (int, Fraction)):
+        return plain
+    if not isinstance(plain, (float, str, Decimal)):
+        return None
+    try:
+        number = Decimal(repr(plain) if isinstance(plain, float) else plain)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _float(number: int | Decimal | Fraction | None) -> float:
+    """The nearest float64; of two numbers the larger one has none that is smaller."""
+    if number is None:
+        return math.nan
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def intervals(
-    low: float, high: float, widths: Sequence[float], labels: Callable[[float, float], str] | None
-) -> tuple[list[list[str]], Callable[[list[Any]], np.ndarray]]:
+    low: float | Fraction,
+    high: float | Fraction,
+    widths: Sequence[float | Fraction],
+    labels: Callable[[float, float], str] | None,
+) -> tuple[list[list[str]], Locate]:
     """A row for every narrowest interval, and the interval of numbers."""
-    exact = [_exact(checks.positive("widths", width)) for width in widths]
+    exact = [_exact(_finite("widths", width, "positive", 0)) for width in widths]
     first, last = _exact(_finite("low", low)), _exact(_finite("high", high))
     if first >= last:
         raise ValueMistake(f"low must be below high; got low={low} and high={high}.")
@@ -61,10 +99,10 @@ def intervals(
     count = -(-(last - first) // exact[0])
     if count > MOST:
         raise ValueMistake(f"widths must make at most {MOST} intervals; got {count}.")
-    call = labels or (lambda begin, end: f"[{begin}, {end})")
 
     def label(begin: Fraction, width: Fraction) -> str:
-        return call(_plain(begin), _plain(min(begin + width, last)))
+        end = min(begin + width, last)
+        return labels(_plain(begin), _plain(end)) if labels else f"[{_text(begin)}, {_text(end)})"
 
     rows = []
     for i in range(count):
@@ -73,15 +111,15 @@ def intervals(
         rows.append([*row, label(first, last - first)])
     if len({row[0] for row in rows}) < count:
         raise ValueMistake("labels must call every interval otherwise; some of the narrowest share a label.")
-
-    begins = np.array([float(first + i * exact[0]) for i in range(count)])
-    return rows, Locate(begins, float(first), float(last))
+    return rows, Locate((*(first + i * exact[0] for i in range(count)), last))
 
 
-def _finite(option: str, number: Any) -> Any:
+def _finite(option: str, number: Any, kind: str = "finite", above: float = -math.inf) -> Any:
     plain = number.item() if isinstance(number, np.generic) else number
-    if isinstance(plain, bool) or not isinstance(plain, (int, float, Decimal, Fraction)) or not math.isfinite(plain):
-        raise ValueMistake(f"{option} must be a finite number; got {checks.describe(number)}.")
+    if isinstance(plain, bool) or not isinstance(plain, (int, float, Decimal, Fraction)):
+        raise TypeMistake(f"{option} must be a {kind} number; got {checks.describe(number)}.")
+    if not math.isfinite(plain) or plain <= above:
+        raise ValueMistake(f"{option} must be a {kind} number; got {checks.describe(number)}.")
     return plain
 
 
@@ -92,6 +130,25 @@ def _exact(number: Any) -> Fraction:
 
 def _plain(number: Fraction) -> float:
     return int(number) if number.denominator == 1 else float(number)
+
+
+def _text(number: Fraction) -> str:
+    """The number as a float is printed, where that is exact; else all its decimals, or the fraction."""
+    plain = _plain(number)
+    if Fraction(str(plain)) == number:
+        return str(plain)
+    digits = max(_exponent(number.denominator, 2), _exponent(number.denominator, 5))
+    if 10**digits % number.denominator:
+        return str(number)
+    return f"{Decimal(f'{int(number * 10**digits)}e-{digits}'):f}"
+
+
+def _exponent(number: int, prime: int) -> int:
+    """How often a prime divides a number."""
+    count = 0
+    while number % prime == 0:
+        number, count = number // prime, count + 1
+    return count
 
 
 def prefixes(values: Iterable[Any], keep: Sequence[int], mark: str) -> list[list[str]]:

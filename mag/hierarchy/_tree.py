@@ -6,6 +6,7 @@ import itertools
 import os
 import pathlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -64,10 +65,10 @@ class Hierarchy:
         self,
         rows: Sequence[Sequence[Hashable]],
         warnings: Sequence[str] = (),
-        locate: Callable[[list[Any]], np.ndarray] | None = None,
+        locate: _rules.Locate | None = None,
     ) -> None:
         self.warnings, self._locate, self.other = tuple(warnings), locate, -1
-        n_levels = len(rows[0])
+        n_levels = _rows.check_shape("rows", rows)
         self.levels = np.empty((len(rows), n_levels), np.int64)
         self.labels: list[Hashable] = []
         for level in range(n_levels):
@@ -77,6 +78,7 @@ class Hierarchy:
                 self.levels[i, level] = number.setdefault(row[level], first + len(number))
             self.labels += number
         self.root = int(self.levels[0, -1])
+        self._check_tree()
         below = np.zeros(len(self.labels), np.int64)
         for level in range(n_levels):
             np.add.at(below, self.levels[:, level], 1)
@@ -86,6 +88,22 @@ class Hierarchy:
             child, parent = self.levels[:, level - 1], self.levels[:, level]
             longer = [self.labels[c] != self.labels[p] for c, p in zip(child.tolist(), parent.tolist(), strict=True)]
             np.maximum.at(self.height, parent, self.height[child] + np.array(longer))
+
+    def _check_tree(self) -> None:
+        """Every way that a tree is made ends here: what has no root, or two parents, would publish what is not true."""
+        levels = self.levels
+        if (levels[:, -1] != self.root).any():
+            raise ValueMistake("rows must have one label on the highest level; got several.")
+        if (np.bincount(levels[:, 0]) > 1).any():
+            raise ValueMistake("rows must have every value once; some repeat one.")
+        for level in range(levels.shape[1] - 1):
+            first = np.empty(len(self.labels), np.int64)
+            first[levels[:, level]] = levels[:, level + 1]
+            if (first[levels[:, level]] != levels[:, level + 1]).any():
+                raise ValueMistake(
+                    f"rows must have one parent for every label; some of level {level} have several on level "
+                    f"{level + 1}."
+                )
 
     # ---- constructors
 
@@ -137,9 +155,9 @@ class Hierarchy:
     @classmethod
     def intervals(
         cls,
-        low: float,
-        high: float,
-        widths: Sequence[float],
+        low: float | Fraction,
+        high: float | Fraction,
+        widths: Sequence[float | Fraction],
         labels: Callable[[float, float], str] | None = None,
     ) -> "Hierarchy":
         """For numbers from `low` to below `high`: intervals of these widths, each a multiple of the one before.
@@ -203,7 +221,8 @@ class Hierarchy:
     def with_other(self) -> "Hierarchy":
         """The same tree, which takes every other value for one more leaf below the root, called as the root is.
 
-        Such a value is never published: its label is the root's, which counts as a loss of all.
+        Such a value is never published: its label is the root's, which counts as a loss of all.  A tree of intervals
+        gets the root ``*``, because other values are not between its ends.
 
         Examples
         --------
@@ -214,14 +233,16 @@ class Hierarchy:
         """
         if self.other >= 0:
             return self
-        root = self.labels[self.root]
         rows = self.to_levels()
+        if self._locate is not None:
+            rows = [[*row, _rows.ROOT] for row in rows]
+        root = rows[0][-1]
         if any(label == root != above for row in rows for label, above in itertools.pairwise(row)):
             raise ValueMistake(
                 "a hierarchy that takes other values must not have the label of its root below another label."
             )
         if root not in self._numbers:
-            rows.append([root] * self.levels.shape[1])
+            rows.append([root] * len(rows[0]))
         tree = Hierarchy(rows, self.warnings, self._locate)
         tree.other = tree._numbers[root]
         tree.loss = tree._shares(np.delete(np.arange(len(rows)), tree.other))
@@ -293,6 +314,11 @@ class Hierarchy:
         """Write a file for ARX, or for `read`."""
         _rows.write_lines(path, [[text_of(label) for label in row] for row in self.to_levels()], separator)
 
+    @property
+    def edges(self) -> tuple[Fraction, ...] | None:
+        """The ends of the narrowest intervals, one more than there are; None for a tree of other values."""
+        return None if self._locate is None else self._locate.edges
+
     # ---- what groups need
 
     @cached_property
@@ -363,13 +389,6 @@ class Hierarchy:
         if self.other >= 0:
             loss[self.levels[self.other]] = 1.0
         return loss
-
-    @cached_property
-    def is_nested(self) -> bool:
-        """Whether there is one root, and one node above every other: rows that were not checked may have more."""
-        pairs = [np.unique(self.levels[:, [level, level + 1]], axis=0) for level in range(self.levels.shape[1] - 1)]
-        above = all(np.unique(pair[:, 0]).size == len(pair) for pair in pairs)
-        return above and bool((self.levels[:, -1] == self.root).all())
 
     @cached_property
     def children(self) -> dict[int, list[int]]:

@@ -19,6 +19,7 @@ from mag._lib import checks
 from mag._lib.equal import columns
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.floats import deviations, scaled
+from mag.hierarchy._order import ranks_of
 from mag.hierarchy._sources import read_hierarchies
 from mag.hierarchy._text import text_of
 from mag.hierarchy._tree import Hierarchy
@@ -202,12 +203,6 @@ def read_orders(order: Any, names: Sequence[Hashable]) -> dict[Hashable, list[An
     return {name: list(listed) for name, listed in order.items()}
 
 
-def ranks_of(order: list[Any], cells: list[Any]) -> np.ndarray:
-    """The rank of every cell, -1 where it has none; a cell that is no text is also looked up as text."""
-    rank = {label: place for place, label in enumerate(order)}
-    return np.array([rank.get(cell, rank.get(text_of(cell), -1)) for cell in cells], np.int64)
-
-
 def is_absent(cells: np.ndarray) -> np.ndarray:
     """Which cells are missing: None, NaN, NaT and the like."""
     if cells.dtype.kind in "fmM":
@@ -248,7 +243,7 @@ def _on_numbers(name: Hashable, x: np.ndarray, y: np.ndarray) -> Interval:
 
 
 def _on_ranks(name: Hashable, x: np.ndarray, y: np.ndarray, order: list[Any]) -> Interval:
-    ranks = ranks_of(order, x.tolist())
+    ranks = ranks_of(f"order[{name!r}]", order, x.tolist())
     if unknown := len({cell for cell, rank in zip(x.tolist(), ranks.tolist(), strict=True) if rank < 0}):
         raise ValueMistake(
             f"order[{name!r}] must hold every value of the column; {unknown} distinct values are not in it."
@@ -325,7 +320,7 @@ def labels_in_order(tree: Hierarchy | None, order: Sequence[Any], cells: Sequenc
 
 
 def _rank(order: Sequence[Any], cell: Any) -> float | None:
-    place = int(ranks_of(list(order), [cell])[0])
+    place = int(ranks_of("order", list(order), [cell])[0])
     return None if place < 0 else float(place)
 
 

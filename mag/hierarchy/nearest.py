@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from mag._lib.equal import columns
+from mag.hierarchy._order import ranks_of
 from mag.hierarchy._tree import Hierarchy
-from mag.hierarchy.mixed import names_of, ranks_of, read_scales
+from mag.hierarchy.mixed import names_of, read_scales
 
 CELLS = 2**20  # of a block of distances
 
@@ -34,7 +35,7 @@ def nearest_records(
             seen[name] = trees[name].find(column.tolist()) >= 0
             stand_in = trees[name].labels[0]
         elif name in orders:
-            seen[name] = ranks_of(orders[name], column.tolist()) >= 0
+            seen[name] = ranks_of(f"order[{name!r}]", orders[name], column.tolist()) >= 0
             stand_in = orders[name][0]
         known[name] = column if seen[name].all() else np.where(seen[name], column.astype(object), stand_in)
     scales = read_scales(known, published, trees, orders, paired=False)

@@ -11,8 +11,8 @@ from mag._lib.equal import classes_of, codes, columns
 from mag._lib.errors import ValueMistake
 from mag._lib.floats import scaled
 from mag._lib.pairs import numeric
-from mag.hierarchy import Hierarchy, read_hierarchies
-from mag.hierarchy.mixed import as_numbers, names_of, ranks_of, read_orders
+from mag.hierarchy import Hierarchy, ranks_of, read_hierarchies
+from mag.hierarchy.mixed import as_numbers, names_of, read_orders
 
 
 def penalties(
@@ -51,7 +51,7 @@ def penalties(
 def _places(name: Hashable, column: np.ndarray, order: list[Any] | None) -> tuple[np.ndarray, float]:
     """Numbers, ranks or codes of a column, and their range; 0 where only equality counts."""
     if order is not None:
-        ranks = ranks_of(order, column.tolist())
+        ranks = ranks_of(f"order[{name!r}]", order, column.tolist())
         if unknown := len({cell for cell, rank in zip(column.tolist(), ranks.tolist(), strict=True) if rank < 0}):
             raise ValueMistake(
                 f"order[{name!r}] must hold every value of the column; {unknown} distinct values are not in it."

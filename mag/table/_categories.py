@@ -1,15 +1,19 @@
 """What groups of categories are replaced by."""
 
+import datetime
+import re
 from collections.abc import Hashable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from mag.frames import Column
 from mag.frames.categories import Categories, publish_text
-from mag.frames.units import Units
+from mag.frames.units import SECONDS, Units
 from mag.hierarchy import text_of
 from mag.table._aggregate import representatives
+from mag.table._round import round_outwards
 
 ALLOWED = {  # what a group of each scale can be replaced by; the first is what it is by default
     "number": ("mean", "max", "median", "mid_range", "min", "range"),
@@ -56,14 +60,41 @@ def mask_range(
 ) -> Any:
     """The range of every group's numbers, as text."""
     there = slice(None) if unit.missing is None else ~unit.missing
-    ends = []
-    for how in ("min", "max"):
-        short = representatives(how, unit.values[there], labels[there], n_groups, None)
-        short = short if decimals is None else np.round(short, decimals) + 0.0
-        ends.append([text_of(cell) for cell in _cells(column.publish(short, np.arange(n_groups), None))])
-    texts = [low if low == high else f"[{low}, {high}]" for low, high in zip(*ends, strict=True)]
+    low, high = (representatives(how, unit.values[there], labels[there], n_groups, None) for how in ("min", "max"))
+    ends = zip(_texts(column, unit, low, decimals, False), _texts(column, unit, high, decimals, True), strict=True)
+    texts = [one if one == other else f"[{one}, {other}]" for one, other in ends]
     missing = unit.missing if order is None or unit.missing is None else unit.missing[order]
     return publish_text(column, texts, labels if order is None else labels[order], missing)
+
+
+def _texts(column: Column, unit: Units, ends: np.ndarray, decimals: int | None, up: bool) -> list[str]:
+    """The ends of ranges as text, exactly; rounded so that the ranges only become wider."""
+    if not unit.is_integer:
+        numbers = [Decimal(repr(end)) for end in ends.tolist()]
+        return [_text_of_decimal(x if decimals is None else round_outwards(x, decimals, up)) for x in numbers]
+    below = ends % 1000 if unit.step == SECONDS["ns"] else None  # Python's times have no nanoseconds
+    every = np.arange(ends.size)
+    if below is None:
+        return [text_of(cell) for cell in _cells(column.publish(ends, every, None))]
+    cells = _cells(column.publish(ends - below, every, None))
+    return [_with_nanoseconds(cell, rest) for cell, rest in zip(cells, below.tolist(), strict=True)]
+
+
+def _text_of_decimal(number: Decimal) -> str:
+    """As the float is printed that means this number; all digits of integers, and where no float does."""
+    if number == number.to_integral_value():
+        return str(int(number))
+    near = float(number)
+    return repr(near) if Decimal(repr(near)) == number else f"{number:f}"
+
+
+def _with_nanoseconds(cell: Any, rest: int) -> str:
+    """A time of whole microseconds and some nanoseconds more, as text."""
+    if rest == 0 or isinstance(cell, np.generic):
+        return text_of(cell + np.timedelta64(rest, "ns") if rest else cell)
+    text = cell.isoformat() if isinstance(cell, datetime.datetime) else str(cell)
+    moment, fraction, zone = re.fullmatch(r"(.*\d:\d\d:\d\d)(?:\.(\d+))?([+-][\d:]+)?", text).groups("")  # type: ignore[union-attr]
+    return f"{moment}.{fraction[:6]:0<6}{rest:03}{zone}"
 
 
 def _cells(column: Any) -> list[Any]:
@@ -99,7 +130,11 @@ def _members(
     m = len(categories.labels)
     pairs, place = np.unique(groups * m + codes, return_inverse=True)
     group, code = pairs // m, pairs % m
-    counts = np.bincount(place) if weights is None else np.bincount(place, weights)
+    if weights is None:
+        counts = np.bincount(place)
+    else:
+        order = np.lexsort((weights, place))  # the order of records must not show in sums
+        counts = np.bincount(place[order], weights[order])
     first = np.flatnonzero(np.diff(group, prepend=-1))
     if how == "min":
         return code[first]

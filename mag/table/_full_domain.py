@@ -17,7 +17,7 @@ from mag.frames.categories import Categories, is_category, publish_text
 from mag.hierarchy import Hierarchy, text_of
 from mag.lattice import Ladder, Lattice, Recoding, Rules, search
 from mag.table._grouping import TableGroups
-from mag.table._pipeline import Clock, Columns, build, permute, publish, read_categories, recount
+from mag.table._pipeline import Clock, Columns, build, permute, publish, read_categories, recount, require_true
 from mag.table._release import LatticeNode, Release
 from mag.table._request import Options, Request, check_request
 from mag.table._sensitive import constrain, orders_of, promises_of
@@ -80,6 +80,7 @@ def release_recoded(table: Any, options: dict[str, Any], limits: Limits) -> Rele
     published = build(frame, masked, strata, request, permutation)
     clock.lap("recode")
     levels = dict(zip(columns.units, recoded.levels, strict=True))
+    require_true(frame, published, columns.units, request)
     counted = recount(published, strata, groups, promises_of(request.demands, constraints, orders), request)
     guarantee = replace(counted, levels=levels, suppressed=int(suppressed.sum()))
     clock.lap("recount")
@@ -139,10 +140,6 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Categories:
     categories = read_categories(frame, name, source, remedy=remedy)
     tree = categories.tree
     assert tree is not None
-    if not tree.is_nested:
-        raise ValueMistake(
-            f"hierarchies[{name!r}] must be a tree: one label on the highest level, and one parent for every other."
-        )
     if categories.missing is not None and tree.levels.shape[1] == 1:  # its root would be the value of missing cells
         tree = Hierarchy([[*row, ROOT] for row in tree.to_levels()], tree.warnings)
     return replace(categories, ordered=False, tree=tree)

@@ -23,6 +23,7 @@ from mag.table._categories import ALLOWED, generalized_columns, mask_categories,
 from mag.table._grouping import TableGroups, constrain_groups, group_each, group_jointly
 from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
 from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
+from mag.table._round import round_floats
 from mag.table._sensitive import Promise, check_feasible, constrain, orders_of, promises_of
 from mag.table._strata import SmallStrata, Strata, combined, form_strata, sizes_of
 
@@ -87,6 +88,7 @@ def release_table(table: Any, options: Options, progress: Any = None) -> Release
     published = build(frame, masked, strata, request, permutation)
     clock.lap("mask")
     promises = promises_of(request.demands, constraints, orders)
+    require_true(frame, published, columns.units, request)
     guarantee = recount(published, strata, groups, promises, request)
     clock.lap("recount")
     return publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
@@ -300,7 +302,7 @@ def _representatives(
     if values.size == 0:
         return np.zeros(n_groups, values.dtype)
     short = representatives(aggregate, values, labels, n_groups, weights)
-    return short if decimals is None else np.round(short, decimals) + 0.0
+    return short if decimals is None else round_floats(short, decimals, unit.largest)
 
 
 # ---- build
@@ -367,6 +369,22 @@ def recount(
         diversity={promise.key: promise for promise in promises if not promise.is_closeness},
         closeness={promise.key: promise for promise in promises if promise.is_closeness},
     )
+
+
+def require_true(
+    frame: Frame, published: Published, units: Mapping[Hashable, Units | Categories], request: Request
+) -> None:
+    """Refuse a table in which a label or a range does not contain the original of a record."""
+    aggregates = request.plan.aggregates
+    for name in generalized_columns(aggregates):
+        unit = units[name]
+        is_label = aggregates[name] == "ancestor" and isinstance(unit, Categories)
+        tree = unit.tree if is_label and isinstance(unit, Categories) else None
+        order = (request.options.order or {}).get(name) or order_of(frame.column(name))
+        is_number = isinstance(unit, Units)
+        verify.require_true(
+            frame, published.data, published.rows, name, tree, None if is_number or tree is not None else order
+        )
 
 
 # ---- publish

@@ -18,7 +18,7 @@ from mag._lib import checks
 from mag._lib.errors import REPORT, NotAnonymous, TypeMistake, ValueMistake
 from mag.frames import Frame, frame_of
 from mag.hierarchy import Hierarchy
-from mag.verify import _sensitive
+from mag.verify import _contained, _sensitive
 from mag.verify._cells import READERS, Incomparable, classes, listed, neighbors
 from mag.verify._cells import of_arrow as of_arrow  # files are counted by these, too
 from mag.verify._cells import words_of_arrow as words_of_arrow
@@ -266,6 +266,34 @@ def sensitive_counts(table: Any, columns: Sequence[Hashable], sensitive: Any) ->
         raise ValueMistake(f"columns and sensitive must name columns of the table; got {', '.join(absent) or 'none'}.")
     tokens = [token for name in columns for token in _tokens(frame, name)]
     return _sensitive.count_values(classes(tokens).tolist(), [listed(_column(frame, name)) for name in names])
+
+
+def require_true(
+    original: Frame,
+    published: Any,
+    rows: np.ndarray | None,
+    column: Hashable,
+    hierarchy: Hierarchy | None = None,
+    order: Sequence[Any] | None = None,
+) -> None:
+    """Raise `NotAnonymous` where a label or a range of a published column does not contain its original.
+
+    `rows` are the places of the published records in the original, None where they are the same.  With a hierarchy
+    cells are its labels; with an order they are ranges of ranks, otherwise ranges of numbers.
+    """
+    frame = frame_of(published)
+    originals = _column(original, column)
+    if rows is not None:
+        originals = _contained.take(originals, rows)
+
+    def number_cells(cells: Any) -> np.ndarray:
+        try:
+            return classes(READERS["dictionary"](cells))  # of any library
+        except Incomparable:
+            return np.arange(len(cells))  # each by itself
+
+    wrong = _contained.count_untrue(originals, _column(frame, column), number_cells, hierarchy, order)
+    require_promise(wrong == 0, f"{column} is true for every record, which it is not for {wrong}")
 
 
 def is_uncertain(table: Any, columns: Sequence[Hashable], sensitive: Any, least: Fraction) -> bool:

@@ -5,11 +5,13 @@ themselves, entropy is compared in decimals of 50 digits, and distances over a t
 """
 
 import bisect
+import contextlib
+import datetime
 import itertools
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from decimal import Decimal, localcontext
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from decimal import Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -117,9 +119,14 @@ def ordered(counts: Counts, everybody: Counter[Any], order: Sequence[Any] | None
     """The area between the steps of a class and those of all, by the number of values but one."""
     values = [value for value in everybody if value is not Absent]
     try:
-        rank = None if order is None else {value: place for place, value in enumerate(order)}
-        values.sort(key=None if rank is None else rank.__getitem__)
-    except (TypeError, KeyError):
+        if order is None:
+            values.sort()
+        else:
+            places = dict(zip(values, map(ranks_of(order), values), strict=True))
+            values.sort(key=places.__getitem__)  # type: ignore[arg-type]
+            if None in places.values():
+                raise TypeError
+    except TypeError:
         raise TypeMistake("sensitive must hold values with an order with ground 'ordered'; got others.") from None
     values += [Absent] * (Absent in everybody)
     place = {value: i for i, value in enumerate(values)}
@@ -137,6 +144,34 @@ def ordered(counts: Counts, everybody: Counter[Any], order: Sequence[Any] | None
             start, reached = end, reached if value is None else reached + own[value]
         farthest = max(farthest, Fraction(work, n * s * max(m - 1, 1)))
     return farthest
+
+
+def ranks_of(order: Sequence[Any]) -> Callable[[Any], int | None]:
+    """The place of a value in an order; an entry of text also means the number or the day that it is the text of."""
+    places: dict[Any, int] = {}
+    meant: dict[Any, set[int]] = {}
+    for place, entry in enumerate(order):
+        if places.setdefault(entry, place) != place:
+            raise _repeats(place)
+        if isinstance(entry, str):
+            for reading in (Decimal, float, datetime.date.fromisoformat, datetime.datetime.fromisoformat):
+                with contextlib.suppress(ValueError, InvalidOperation):
+                    meant.setdefault(reading(entry), set()).add(place)
+        meant.setdefault(entry, set()).add(place)
+
+    def rank(value: Any) -> int | None:
+        if isinstance(value, str):
+            return places.get(value)
+        found = meant.get(value) or {place for text in (str(value),) if (place := places.get(text)) is not None}
+        if len(found) > 1:
+            raise _repeats(max(found))
+        return min(found, default=None)
+
+    return rank
+
+
+def _repeats(place: int) -> ValueMistake:
+    return ValueMistake(f"order must list every value once; entry {place + 1} repeats another one.")
 
 
 def hierarchical(counts: Counts, everybody: Counter[Any], tree: Hierarchy) -> Fraction:

@@ -1,0 +1,88 @@
+"""`round=`: published floats with fewer digits, as exact arithmetic rounds them."""
+
+import decimal
+import math
+from typing import Any
+
+import numpy as np
+
+EXACT = 22  # 10**22 is the largest power of ten that float64 holds
+LARGE = 2.0**51  # below, every float64 times 4 has no fraction that half a unit would not show in
+SPLIT = 2.0**27 + 1
+WIDE = decimal.Context(prec=decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+
+
+def round_floats(values: np.ndarray, digits: int, largest: float) -> np.ndarray:
+    """The multiples of 10**-digits nearest to each float64, as float64; the even one of two.
+
+    The result equals that of Python's `round`, which rounds the number that a float64 is.  What would exceed `largest`
+    is rounded towards zero: no finite number becomes infinite.
+    """
+    size = np.abs(values)
+    rest = size < 2.0**52 if digits >= 0 else size > 0  # others are integers
+    if abs(digits) <= EXACT:
+        power = 10.0 ** abs(digits)
+        with np.errstate(over="ignore"):
+            steps = size * power if digits >= 0 else size / power
+        plain = steps < LARGE
+        if not plain.all():
+            steps = np.where(plain, steps, 0.0)
+        nearest = _nearest(size, steps, digits, power)
+        rounded = np.where(plain, np.copysign(nearest, values), values)
+        rest &= ~plain
+    else:
+        rounded = values.copy()
+    for place in np.flatnonzero(rest).tolist():
+        rounded[place] = _round_one(float(values[place]), digits)
+    for place in np.flatnonzero(np.abs(rounded) > largest).tolist():
+        rounded[place] = _round_towards_zero(float(values[place]), digits)
+    return rounded + 0.0
+
+
+def _nearest(size: np.ndarray, steps: np.ndarray, digits: int, power: float) -> np.ndarray:
+    """The nearest multiple of a step, of numbers that are so many `steps`, up to rounding.
+
+    Half a step is told from a little less and a little more by the error of `steps`, of which the sign is exact.
+    """
+    whole = np.floor(steps)
+    beyond = steps - whole - 0.5  # exact: the error of steps is smaller than any difference of these
+    half = np.flatnonzero(beyond == 0)
+    whole += beyond > 0
+    if half.size:
+        factor, product = (size[half], steps[half]) if digits >= 0 else (steps[half], size[half])
+        upper, lower = _split(factor)
+        upper_power, lower_power = _split(np.float64(power))
+        error = lower * lower_power - (((product - upper * upper_power) - lower * upper_power) - upper * lower_power)
+        error = error if digits >= 0 else -error
+        whole[half] += np.where(error != 0, error > 0, whole[half] % 2 == 1)
+    return whole / power if digits >= 0 else whole * power
+
+
+def _split(number: Any) -> tuple[Any, Any]:
+    """The upper and the lower half of the bits (Dekker)."""
+    upper = number * SPLIT
+    upper = upper - (upper - number)
+    return upper, number - upper
+
+
+def _round_one(value: float, digits: int) -> float:
+    try:
+        return round(value, digits)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _round_towards_zero(value: float, digits: int) -> float:
+    return float(_quantize(decimal.Decimal(value), digits, decimal.ROUND_DOWN))
+
+
+def round_outwards(number: decimal.Decimal, digits: int, up: bool) -> decimal.Decimal:
+    """The next multiple of 10**-digits that is not below the number, or not above it."""
+    return _quantize(number, digits, decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR)
+
+
+def _quantize(number: decimal.Decimal, digits: int, how: str) -> decimal.Decimal:
+    exponent = number.as_tuple().exponent
+    if isinstance(exponent, int) and exponent >= -digits:
+        return number  # nothing to round
+    return number.quantize(decimal.Decimal((0, (1,), -digits)), how, WIDE)

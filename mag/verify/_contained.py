@@ -1,0 +1,368 @@
+"""Whether published labels and ranges are true: each contains the original that it stands for, in exact arithmetic.
+
+Nothing is shared with what makes them: originals are read here by themselves, and ends are read back from the published
+text.  A float means the decimal number that it is printed as.
+"""
+
+import datetime
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mag._lib import arrays
+from mag.hierarchy import Hierarchy, text_of
+from mag.verify._sensitive import Absent, ranks_of, value_of
+
+NANOSECONDS = {"D": 86400 * 10**9, "h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
+DATE = r"([+-]?\d+)-(\d\d)-(\d\d)"
+CLOCK = r"(\d+)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?"
+MOMENT = re.compile(rf"{DATE}(?:[T ]{CLOCK})?(Z|[+-]\d\d:\d\d(?::\d\d)?)?")
+LASTING = re.compile(rf"(?:([+-]?\d+) days?,? ?)?(?:\+?{CLOCK})?")
+COUNTED = re.compile(r"([+-]?\d+) (day|hour|minute|second|millisecond|microsecond|nanosecond)s")
+WORDS = {
+    word: NANOSECONDS[unit]
+    for word, unit in {
+        "day": "D", "hour": "h", "minute": "m", "second": "s", "millisecond": "ms", "microsecond": "us",
+        "nanosecond": "ns",
+    }.items()
+}  # fmt: skip
+
+Number = int | Decimal | Fraction
+
+
+class Span(NamedTuple):
+    """Numbers from `low` to `high`, with both ends or without the last."""
+
+    low: Number
+    high: Number
+    closed: bool = True
+
+
+class Numbers(NamedTuple):
+    """The cells of a column as numbers: integers, float64 or Python's; `unit` is what 1 is worth in nanoseconds."""
+
+    values: np.ndarray
+    missing: Any = False
+    unit: int | None = None
+
+
+def count_untrue(
+    originals: Any, published: Any, classes: Callable[[Any], np.ndarray], tree: Hierarchy | None, order: Any
+) -> int:
+    """How many records are published with a label or a range that their original is not in.
+
+    Both columns have the same records in the same order; `classes` numbers the equal cells of a column.
+    """
+    labels = classes(published)
+    first = np.unique(labels, return_index=True)[1]
+    texts = [None if value_of(cell) is Absent else cell for cell in cells_of(published, first)]
+    rest = np.arange(labels.size)
+    if order is None and (tree is None or tree.edges is not None) and (numbers := numbers_of(originals)) is not None:
+        if tree is None:
+            ranges = [None if text is None else _read_range(text, numbers.unit) for text in texts]
+            spans = [[] if span is None else [span] for span in ranges]
+        else:
+            named = _spans_of_labels(tree)
+            spans = [[] if text is None else named.get(text, []) for text in texts]
+        rest = np.flatnonzero(~_are_inside(numbers, spans, labels))
+    if not rest.size:
+        return 0
+    own = classes(take(originals, rest))
+    _, place, pairs = np.unique(own * first.size + labels[rest], return_index=True, return_inverse=True)
+    is_true = _truth_of(tree, order)
+    values = map(value_of, cells_of(originals, rest[place]))
+    shown = [texts[label] for label in labels[rest[place]].tolist()]
+    wrong = np.array([not is_true(value, text) for value, text in zip(values, shown, strict=True)], bool)
+    return int(wrong[pairs].sum())
+
+
+# ---- cell by cell
+
+
+def _truth_of(tree: Hierarchy | None, order: Any) -> Callable[[Any, str | None], bool]:
+    """Whether a label is true for a value; what is missing is published as missing, or as the root."""
+    if order is not None and tree is None:
+        return _between_ranks(order)
+    if tree is None:
+        return lambda value, text: value is Absent and text is None
+    rows = [list(map(text_of, row)) for row in tree.to_levels()]
+    root, edges = rows[0][-1], tree.edges
+    named = {leaf: row for (leaf, *_), row in zip(tree.to_levels(), rows, strict=True)}
+    written = {row[0]: row for row in rows}
+    takes_others, spans = tree.other >= 0, _spans_of_labels(tree)
+
+    def is_true(value: Any, text: str | None) -> bool:
+        if value is Absent or text is None:
+            return value is Absent and text in (None, root)
+        if edges is not None:
+            number = _number(value)
+            if number is not None and edges[0] <= number < edges[-1]:
+                return any(span.low <= number < span.high for span in spans.get(text, ()))
+            return takes_others and text == root
+        row = named.get(value, written.get(text_of(value)))
+        return text in row if row is not None else takes_others and text == root
+
+    return is_true
+
+
+def _between_ranks(order: Sequence[Any]) -> Callable[[Any, str | None], bool]:
+    rank, texts = ranks_of(order), {text_of(label): place for place, label in enumerate(order)}
+
+    def is_true(value: Any, text: str | None) -> bool:
+        if value is Absent or text is None:
+            return value is Absent and text is None
+        place = rank(value)
+        if place is None:
+            return False
+        if texts.get(text) == place:
+            return True
+        cuts = [cut.start() for cut in re.finditer(", ", text)] if text[:1] == "[" and text[-1:] == "]" else []
+        ends = [(texts.get(text[1:cut]), texts.get(text[cut + 2 : -1])) for cut in cuts]
+        return any(low is not None and high is not None and low <= place <= high for low, high in ends)
+
+    return is_true
+
+
+# ---- ends
+
+
+def _spans_of_labels(tree: Hierarchy) -> dict[str, list[Span]]:
+    """The numbers that every label of a tree of intervals stands for, on each level that it is on."""
+    edges = tree.edges or ()
+    ends: dict[tuple[str, int], tuple[Fraction, Fraction]] = {}
+    for row, low, high in zip(tree.to_levels(), edges, edges[1:], strict=False):  # one more leaf may be for others
+        for level, label in enumerate(row):
+            key = text_of(label), level
+            ends[key] = ends.get(key, (low, low))[0], high
+    spans: dict[str, list[Span]] = {}
+    for (text, _), (low, high) in ends.items():
+        spans.setdefault(text, []).append(Span(low, high, False))
+    return spans
+
+
+def _read_range(text: str, unit: int | None) -> Span | None:
+    """The ends of [a, b], or a single number."""
+    read = _number if unit is None else lambda word: _time(word, unit)
+    if (alone := read(text)) is not None:
+        return Span(alone, alone)
+    if text[:1] != "[" or text[-1:] != "]":
+        return None
+    for cut in re.finditer(", ", text):  # a duration may hold one
+        low, high = read(text[1 : cut.start()]), read(text[cut.end() : -1])
+        if low is not None and high is not None:
+            return Span(low, high)
+    return None
+
+
+def _number(value: Any) -> Number | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, Fraction)):
+        return value
+    try:
+        number = _printed(float(value)) if isinstance(value, float) else Decimal(value)
+    except (TypeError, ValueError, InvalidOperation):
+        return None
+    return number if number.is_finite() else None
+
+
+def _time(text: str, unit: int) -> Fraction | None:
+    """A moment since 1970, or a duration, in units of so many nanoseconds."""
+    if found := MOMENT.fullmatch(text):
+        year, month, day, *clock, zone = found.groups()
+        nanoseconds = _days(int(year), int(month), int(day)) * NANOSECONDS["D"] + _clock(clock)
+        if zone and zone != "Z":
+            offset = _clock([*zone[1:].split(":"), None, None][:4])
+            nanoseconds -= offset if zone[0] == "+" else -offset
+    elif found := COUNTED.fullmatch(text):
+        nanoseconds = int(found[1]) * WORDS[found[2]]
+    elif text and (found := LASTING.fullmatch(text)):
+        days, *clock = found.groups()
+        nanoseconds = int(days or 0) * NANOSECONDS["D"] + _clock(clock)
+    else:
+        return None
+    return Fraction(nanoseconds, unit)
+
+
+def _clock(parts: Sequence[str | None]) -> int:
+    hours, minutes, seconds, fraction = parts
+    whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    return whole * 10**9 + int(f"{fraction or '0':0<9}")
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """Days since 1970 in the Gregorian calendar, of any year."""
+    cycles, year_of_cycle = divmod(year, 400)  # which repeats every 146097 days
+    return datetime.date(year_of_cycle + 400, month, day).toordinal() + (cycles - 1) * 146097 - 719163
+
+
+# ---- many numbers at once
+
+
+def _are_inside(numbers: Numbers, spans: list[list[Span]], labels: np.ndarray) -> np.ndarray:
+    """Which records' numbers are in one of the spans of their label."""
+    inside = np.zeros(labels.size, bool)
+    for turn in range(max(map(len, spans), default=0)):
+        has = np.array([len(own) > turn for own in spans], bool)
+        own = [many[turn] if len(many) > turn else Span(0, 0) for many in spans]
+        compare = _within_floats if numbers.values.dtype.kind == "f" else _within_integers
+        if numbers.values.dtype == object:
+            compare = _within_objects
+        inside |= compare(numbers.values, own, labels) & has[labels]
+    return inside & ~np.asarray(numbers.missing)
+
+
+def _within_floats(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
+    """A float between the floats nearest to the ends is inside; one that equals such a float is asked exactly."""
+    low, high = (np.array([_near(getattr(span, end)) for span in spans]) for end in ("low", "high"))
+    at_low = np.array([_printed(near) >= span.low for near, span in zip(low.tolist(), spans, strict=True)], bool)
+    at_high = np.array(
+        [
+            _printed(near) <= span.high if span.closed else _printed(near) < span.high
+            for near, span in zip(high.tolist(), spans, strict=True)
+        ],
+        bool,
+    )
+    low, high, at_low, at_high = low[labels], high[labels], at_low[labels], at_high[labels]
+    return ((values > low) | ((values == low) & at_low)) & ((values < high) | ((values == high) & at_high))
+
+
+def _near(number: Number) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _printed(number: float) -> Decimal:
+    """The decimal number that a float means."""
+    return Decimal(repr(number))
+
+
+def _within_integers(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
+    info = np.iinfo(values.dtype)
+    low = [math.ceil(span.low) for span in spans]
+    high = [math.floor(span.high) if span.closed else math.ceil(span.high) - 1 for span in spans]
+    empty = np.array([a > info.max or b < info.min for a, b in zip(low, high, strict=True)], bool)
+    bounds = [np.array([min(max(end, info.min), info.max) for end in ends], values.dtype) for ends in (low, high)]
+    return (values >= bounds[0][labels]) & (values <= bounds[1][labels]) & ~empty[labels]
+
+
+def _within_objects(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
+    every = zip(values.tolist(), labels.tolist(), strict=True)
+    return np.array([
+        number is not None
+        and spans[label].low <= number
+        and (number <= spans[label].high if spans[label].closed else number < spans[label].high)
+        for number, label in every
+    ], bool)  # fmt: skip
+
+
+# ---- originals
+
+
+def numbers_of(column: Any) -> Numbers | None:
+    """The numbers of a column of numbers, dates or times; None where cells are something else.
+
+    A missing cell is NaN or an arbitrary number: it is published as missing, which is no number.
+    """
+    pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    if polars is not None and isinstance(column, polars.Series):
+        return _of_polars(polars, column)
+    if pandas is not None and isinstance(column, pandas.Series):
+        if isinstance(column.dtype, pandas.DatetimeTZDtype):
+            return _of_array(column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
+        if hasattr(column.dtype, "pyarrow_dtype"):
+            return _of_arrow(pyarrow, pyarrow.chunked_array(column.array.__arrow_array__()))  # type: ignore[union-attr]
+        if isinstance(column.dtype, np.dtype):
+            return _of_array(column.to_numpy())
+        if hasattr(column.dtype, "numpy_dtype"):
+            found = _of_array(column.to_numpy(column.dtype.numpy_dtype, na_value=0))
+            return None if found is None else found._replace(missing=column.isna().to_numpy())
+        return None
+    if pyarrow is not None and isinstance(column, pyarrow.ChunkedArray):
+        return _of_arrow(pyarrow, column)
+    return _of_array(arrays.read("table", column)[0])
+
+
+def _of_array(array: np.ndarray) -> Numbers | None:
+    if array.dtype.kind in "iu":
+        return Numbers(array)
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        return Numbers(array.astype(np.float64))
+    if array.dtype.kind in "Mm" and np.datetime_data(array.dtype)[0] in NANOSECONDS:
+        unit, many = np.datetime_data(array.dtype)
+        return Numbers(np.ascontiguousarray(array).view(np.int64), np.isnat(array), NANOSECONDS[unit] * many)
+    return _of_objects(array.tolist()) if array.dtype.kind == "O" else None
+
+
+def _of_objects(cells: list[Any]) -> Numbers | None:
+    kinds = {type(cell) for cell in cells if value_of(cell) is not Absent}
+    if kinds == {datetime.date}:
+        days = [cell.toordinal() - 719163 if type(cell) is datetime.date else None for cell in cells]
+        return Numbers(np.array([*days, None], object)[:-1], unit=NANOSECONDS["D"])
+    if not kinds <= {int, Decimal, float, Fraction}:
+        return None
+    return Numbers(np.array([*map(_number, cells), None], object)[:-1])
+
+
+def _of_polars(polars: Any, column: Any) -> Numbers | None:
+    dtype, null = column.dtype, column.is_null().to_numpy()
+    if dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype)):
+        found = _of_array(column.fill_null(0).to_numpy())
+        return None if found is None else found._replace(missing=null)
+    if isinstance(dtype, polars.Decimal) or dtype.is_integer():
+        return _of_objects(column.to_list())
+    if dtype == polars.Date:
+        unit = "D"
+    elif isinstance(dtype, (polars.Datetime, polars.Duration)):
+        unit = dtype.time_unit
+    else:
+        return None
+    return Numbers(column.to_physical().cast(polars.Int64).fill_null(0).to_numpy(), null, NANOSECONDS[unit])
+
+
+def _of_arrow(pyarrow: Any, column: Any) -> Numbers | None:
+    types, dtype, null = pyarrow.types, column.type, column.is_null().to_numpy()
+    if types.is_decimal(dtype):
+        return _of_objects(column.to_pylist())
+    if types.is_floating(dtype):
+        return Numbers(np.array(column.to_numpy(), np.float64))  # null is NaN
+    if types.is_integer(dtype):
+        return Numbers(column.fill_null(0).to_numpy(), null)
+    if types.is_date(dtype):
+        column, unit = column.cast(pyarrow.date32()).cast(pyarrow.int32()), "D"
+    elif types.is_timestamp(dtype) or types.is_duration(dtype):
+        unit = dtype.unit
+    else:
+        return None
+    return Numbers(column.cast(pyarrow.int64()).fill_null(0).to_numpy(), null, NANOSECONDS[unit])
+
+
+# ---- some cells
+
+
+def take(column: Any, places: np.ndarray) -> Any:
+    """Some cells of a column of any library."""
+    if hasattr(column, "iloc"):
+        return column.iloc[places]
+    if hasattr(column, "num_chunks"):
+        return column.take(places)
+    if hasattr(column, "gather"):
+        return column.gather(places)
+    return arrays.read("table", column)[0][places]
+
+
+def cells_of(column: Any, places: np.ndarray) -> list[Any]:
+    """Some cells as Python's objects."""
+    some = take(column, places)
+    for way in ("to_pylist", "to_list"):
+        if hasattr(some, way):
+            return getattr(some, way)()
+    return list(some) if some.dtype.kind in "Mm" else some.tolist()
