@@ -7,8 +7,6 @@ import unicodedata
 from collections.abc import Hashable, Iterator
 from typing import Any
 
-WITHIN = ("file", "hierarchy")  # attributes of arguments that name a file: of a budget, of a closeness
-
 
 def identify(path: os.PathLike[str] | str) -> Hashable:
     """What all names of one file share: its device and inode.
@@ -64,8 +62,6 @@ def find_files(*arguments: Any) -> Iterator[pathlib.Path]:
             yield from _existing([argument[start:end] for start in starts for end in ends if start < end])
         elif isinstance(argument, (list, tuple)):
             yield from find_files(*argument)
-        else:
-            yield from find_files(*(getattr(argument, name) for name in WITHIN if _has_path(argument, name)))
 
 
 def _existing(names: list[str]) -> Iterator[pathlib.Path]:
@@ -75,7 +71,3 @@ def _existing(names: list[str]) -> Iterator[pathlib.Path]:
                 yield pathlib.Path(name)
         except ValueError:  # a name that no file can have
             continue
-
-
-def _has_path(argument: Any, name: str) -> bool:
-    return isinstance(getattr(argument, name, None), (str, os.PathLike))

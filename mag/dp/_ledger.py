@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import os
 import pathlib
+import re
 from collections.abc import Iterator
 
 from mag._lib.atomic import Reserved, marker_of
@@ -18,6 +19,7 @@ WAIT = 30.0  # seconds for another process that writes the ledger
 GONE = "{!r}, the ledger of a budget, is gone; put it back, because what was spent stays spent."
 CHANGED = "{!r}, the ledger of a budget, was replaced, shortened or edited; put the file back that it was."
 NO_LEDGER = "{!r} must be a ledger of mag.dp.Budget; a line of it is none."
+NOTE = re.compile("^([0-9]+) ([0-9a-f]{64})$", re.MULTILINE)  # in a marker
 
 
 class Ledger:
@@ -105,7 +107,7 @@ class Lines:
         mode = os.fstat(self._handle).st_mode & 0o666
         handle = os.open(self._marker, os.O_CREAT | os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0), mode)
         try:
-            _append(handle, f"{len(self.content)} {hashlib.sha256(self.content).hexdigest()}")
+            _append(handle, f"\n{len(self.content)} {hashlib.sha256(self.content).hexdigest()}")
         finally:
             os.close(handle)
 
@@ -124,12 +126,9 @@ def _has_marked(content: bytes, marker: pathlib.Path) -> bool:
 
 
 def _last_note(marker: pathlib.Path) -> tuple[int, str]:
-    """The last length and hash; a line that was not finished is no note."""
+    """The last length and hash; a line that a kill or a full disk cut off is no note."""
     try:
-        *notes, _ = marker.read_text(encoding="ascii", errors="replace").split("\n")
-        size, digest = notes[-1].split()
-        return int(size), digest
-    except (FileNotFoundError, IndexError):
-        return 0, ""
-    except ValueError:
-        return 1, ""  # not ours: nothing has this hash
+        notes = NOTE.findall(marker.read_text(encoding="ascii", errors="replace"))
+    except FileNotFoundError:
+        notes = []
+    return (int(notes[-1][0]), notes[-1][1]) if notes else (0, "")

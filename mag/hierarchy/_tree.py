@@ -292,7 +292,7 @@ class Hierarchy:
     def to_arx(self, path: str | os.PathLike[str], separator: str = ";", overwrite: bool = False) -> None:
         """Write a file for ARX, or for `read`; with `overwrite` also in place of a file that exists."""
         rows = [[text_of(label) for label in row] for row in self.to_levels()]
-        _rows.write_lines(path, rows, separator, checks.flag("overwrite", overwrite))
+        _rows.write_lines(path, rows, separator, overwrite)
 
     # ---- what groups need
 

@@ -3,7 +3,6 @@
 import os
 import pathlib
 
-from mag._lib import checks
 from mag._lib.atomic import writing
 from mag.report._facts import Category, Facts
 from mag.report._page import page
@@ -45,6 +44,6 @@ def write(path: str | os.PathLike[str], facts: Facts, overwrite: bool = False) -
     >>> page[:15], "Every age stands for two people." in page
     ('<!DOCTYPE html>', True)
     """
-    with writing(path, overwrite=checks.flag("overwrite", overwrite)) as [draft]:
+    with writing(path, overwrite=overwrite) as [draft]:
         draft.write_text(page(facts), encoding="utf-8")
     return pathlib.Path(path)

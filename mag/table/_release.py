@@ -507,7 +507,7 @@ class Release(Generic[Table]):
         """
         from mag.report import Facts, write
 
-        check_target(path, self._files, checks.flag("overwrite", overwrite))
+        check_target(path, self._files, overwrite)
         before, after = self.numbers()
         compared = self._compared
         facts = Facts(

@@ -64,8 +64,8 @@ class Options:
 
     def files(self) -> list[pathlib.Path]:
         """The files that these options name, and the call reads."""
-        by_column = [named.values() for named in (self.hierarchies, self.closeness) if isinstance(named, Mapping)]
-        return [path.absolute() for values in by_column for path in find_files(*values)]
+        trees = self.hierarchies.values() if isinstance(self.hierarchies, Mapping) else ()
+        return [path.absolute() for path in find_files(*trees)]
 
 
 @dataclass(frozen=True)
