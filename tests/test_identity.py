@@ -403,6 +403,15 @@ def test_a_ledger_is_never_replaced(tmp_path, capsys):
     assert ledger.read_bytes() == before
 
 
+def test_a_ledger_that_is_begun_is_no_output(tmp_path, capsys):
+    (tmp_path / "in.csv").write_text(PEOPLE)
+    given = ["dp", "histogram", tmp_path / "in.csv", *REQUIRED["dp"], "--drop", "job", "--ledger-epsilon", 1]
+    given += ["--ledger", tmp_path / "new.csv", "-o", tmp_path / "new.csv", "--overwrite"]
+    assert main([str(word) for word in given]) == 2
+    assert "is read by this run" in capsys.readouterr().err
+    assert os.listdir(tmp_path) == ["in.csv"]
+
+
 def test_files_are_found_in_words(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a.csv", "b=c.csv", "d"):
@@ -472,7 +481,8 @@ def test_a_release_spares_the_files_that_were_read_for_it(tmp_path, monkeypatch)
 
 RAW = {"write_text", "write_bytes", "savefig", "write_csv", "write_parquet", "to_csv", "to_parquet", "tofile"}
 WITH_DRAFTS = {  # modules whose functions are handed a draft, or a folder that only their run knows
-    "mag/commands/_table.py", "mag/commands/warmup.py", "mag/files/csv.py", "mag/files/parquet.py", "mag/files/xlsx.py", "mag/files/_statistics.py",
+    "mag/commands/_table.py", "mag/commands/warmup.py", "mag/files/csv.py", "mag/files/parquet.py",
+    "mag/files/xlsx.py", "mag/files/_statistics.py",
     "mag/table/_joint_file.py", "mag/table/_parts.py",
 }  # fmt: skip
 

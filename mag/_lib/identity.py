@@ -41,7 +41,7 @@ def find_files(*arguments: Any) -> Iterator[pathlib.Path]:
     """The files that arguments of a call name: paths, words such as NAME=FILE, and what holds them.
 
     A word may be cut in several ways.  All that lead to a file count: it is better to spare a file than to replace one
-    that is read.
+    that is read.  A path counts in any case.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def find_files(*arguments: Any) -> Iterator[pathlib.Path]:
     """
     for argument in arguments:
         if isinstance(argument, os.PathLike):
-            yield from _existing([os.fspath(argument)])
+            yield pathlib.Path(argument)  # which may be made by the call itself, as a ledger is
         elif isinstance(argument, str):
             starts = [0, *(cut.end() for cut in re.finditer("[=:,]", argument))]
             ends = [*(cut.start() for cut in re.finditer("[:,]", argument)), len(argument)]
