@@ -329,7 +329,7 @@ class Task:
 def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: bool, progress: Progress) -> FileRelease:
     """Mask the columns one after the other, put them together, count them on the file, and give it its name."""
     roles, ks, options, versions = task.roles, task.ks, task.recorded_options(), installed_versions()
-    beside, read = output.with_name(output.name + MANIFEST), [*source.files, *task.options.files()]
+    beside, read = output.with_name(output.name + MANIFEST), [*map(pathlib.Path, source.files), *task.options.files()]
     published = [name for name in source.names if name not in roles.drop]
     untouched = [name for name in published if name not in ks]
     steps = len(ks) + 2
