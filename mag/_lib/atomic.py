@@ -10,7 +10,6 @@ import secrets
 import stat
 from collections.abc import Collection, Iterator, Sequence
 
-from mag._lib import checks
 from mag._lib.errors import ValueMistake
 from mag._lib.identity import identify
 from mag._lib.lock import alone
@@ -87,6 +86,8 @@ def reserving(
     None of them is one of the sources, which is all that the run reads, and no two are one file, by any name or link.
     Until the block ends, other runs that want to write one of them get one sentence.
     """
+    from mag._lib import checks  # which needs NumPy
+
     checks.flag("overwrite", overwrite)
     places = [check_target(target, sources, overwrite) for target in targets]
     if len({identify(place) for place in places}) < len(places):

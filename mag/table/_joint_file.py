@@ -125,7 +125,8 @@ class Job:
     def write(self, output: pathlib.Path, overwrite: bool) -> FileRelease:
         """Cut, group, put together, count, and give the file its name."""
         source, roles, versions = self.source, self.roles, installed_versions()
-        beside, read = output.with_name(output.name + MANIFEST), [*map(pathlib.Path, source.files), *self.options.files()]
+        beside = output.with_name(output.name + MANIFEST)
+        read = [*map(pathlib.Path, source.files), *self.options.files()]
         published = [name for name in source.names if name not in roles.drop]
         with reserving(output, beside, sources=read, overwrite=overwrite) as reserved:
             spool = Spool(parts_of(reserved.places[0]))
