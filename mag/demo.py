@@ -147,7 +147,7 @@ def _measure(release: Any) -> list[str]:
 def _write(draft: pathlib.Path, name: str, frame: Any, release: Any) -> None:
     """One of the files."""
     if name == "report.html":
-        release.report(draft, title="mag demo: a made-up register of people")
+        release.report(draft, title="mag demo: a made-up register of people", overwrite=True)
     elif name == "manifest.json":
         draft.write_text(json.dumps(release.manifest(), indent=1, ensure_ascii=False), encoding="utf-8")
     else:

@@ -342,7 +342,7 @@ def test_what_is_read_is_never_written_over(tmp_path, way, monkeypatch):
         "folder link": "folder/in",
         "dots": f"{tmp_path}/../{tmp_path.name}/in",
     }[way]
-    with pytest.raises(ValueError, match="is the input"), writing(target, sources=[source], overwrite=True):
+    with pytest.raises(ValueError, match="is read by this run"), writing(target, sources=[source], overwrite=True):
         pass
     assert source.read_text() == "data"
     assert not list(tmp_path.glob(".*"))
@@ -361,7 +361,7 @@ def test_folders_and_missing_folders_are_refused(tmp_path):
         pass
     with pytest.raises(FileNotFoundError, match="no such folder"), writing(tmp_path / "nowhere" / "a"):
         pass
-    with pytest.raises(ValueError, match="different names"), writing(tmp_path / "a", tmp_path / "a"):
+    with pytest.raises(ValueError, match="different files"), writing(tmp_path / "a", tmp_path / "a"):
         pass
 
 

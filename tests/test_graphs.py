@@ -587,8 +587,8 @@ def test_a_dry_run_writes_nothing(friends, mag_):
 
 @pytest.mark.parametrize("fault", ["cut", "other edge"])
 def test_a_file_that_was_written_wrongly_does_not_appear(friends, mag_, monkeypatch, fault):
-    def write(path, edges, n):
-        real(path, edges, n)
+    def write(path, edges, n, overwrite):
+        real(path, edges, n, overwrite)
         text = pathlib.Path(path).read_text()
         lines = text.splitlines(keepends=True)
         pathlib.Path(path).write_text("".join(lines[:-1]) if fault == "cut" else text.replace("0 ", "7 ", 1))

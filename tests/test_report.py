@@ -450,7 +450,7 @@ def test_the_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert before == report.page(facts)
     monkeypatch.setattr(report, "page", lambda facts: before[:100] + "\ud800")  # cannot be encoded: fails on the way
     with pytest.raises(UnicodeEncodeError):
-        report.write(path, facts)
+        report.write(path, facts, overwrite=True)
     assert path.read_text(encoding="utf-8") == before
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 

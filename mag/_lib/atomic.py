@@ -11,10 +11,91 @@ import stat
 from collections.abc import Collection, Iterator, Sequence
 
 from mag._lib.errors import ValueMistake
+from mag._lib.identity import identify
+from mag._lib.lock import alone
 
 MANIFEST = ".manifest.json"  # behind the name of a published file
 SECRET = ".manifest.secret"  # the salt of the input's digest, which stays with the holder of the data
+SPENT = ".spent"  # behind the hidden name of what marks a ledger
 PRIVATE = 0o600
+
+
+class Reserved:
+    """Files that this run alone may write, where they really are: no later `chdir` and no new link moves them."""
+
+    def __init__(self, places: Sequence[pathlib.Path], overwrite: bool) -> None:
+        self.places, self.overwrite = list(places), overwrite
+
+    @contextlib.contextmanager
+    def drafts(self) -> Iterator[list[pathlib.Path]]:
+        """Drafts beside the files, which get their names when the block ends well, and are removed when it does not.
+
+        The first file has its name only when all have: of several files that are replaced, the old ones go before the
+        new ones come.  A file that is replaced keeps its permissions; the file of a secret is its owner's alone.
+        """
+        names = [_hidden(place, "part") for place in self.places]
+        try:
+            for name, place in zip(names, self.places, strict=True):
+                mode = _mode(place)
+                os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else PRIVATE))
+                if mode is not None:
+                    os.chmod(name, mode)
+            yield names
+            for name in names:
+                _sync(name)
+            self._publish(names)
+        finally:
+            for name in names:
+                name.unlink(missing_ok=True)
+
+    def _publish(self, drafts: Sequence[pathlib.Path]) -> None:
+        """Give all drafts their names, or none."""
+        published: list[pathlib.Path] = []
+        aside: dict[pathlib.Path, pathlib.Path] = {}
+        replaced = self.overwrite and len(self.places) == 1  # in one step
+        try:
+            if self.overwrite and not replaced:
+                for place in filter(pathlib.Path.exists, self.places):
+                    aside[place] = _hidden(place, "old")
+                    os.replace(place, aside[place])
+            for draft, place in reversed(list(zip(drafts, self.places, strict=True))):
+                _publish(draft, place, self.overwrite)
+                published.append(place)
+            for folder in {place.parent for place in self.places}:
+                _sync(folder)
+        except BaseException:
+            for place in () if replaced else published:
+                place.unlink(missing_ok=True)
+            for place, old in reversed(aside.items()):
+                with contextlib.suppress(FileNotFoundError):
+                    os.replace(old, place)
+            raise
+        for old in aside.values():
+            old.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def reserving(
+    *targets: os.PathLike[str] | str,
+    sources: Collection[os.PathLike[str] | str] = (),
+    overwrite: bool = False,
+    dry_run: bool = False,
+) -> Iterator[Reserved]:
+    """Files that can be written, checked and locked before anything long begins; a dry run checks only.
+
+    None of them is one of the sources, which is all that the run reads, and no two are one file, by any name or link.
+    Until the block ends, other runs that want to write one of them get one sentence.
+    """
+    from mag._lib import checks  # which needs NumPy
+
+    checks.flag("overwrite", overwrite)
+    places = [check_target(target, sources, overwrite) for target in targets]
+    if len({identify(place) for place in places}) < len(places):
+        raise ValueMistake(f"the files to write must be different files; got {_list_names(targets)}.")
+    with contextlib.nullcontext() if dry_run else alone(*targets):
+        for target in targets:
+            check_target(target, sources, overwrite)  # again: a run may have ended in between
+        yield Reserved(places, overwrite)
 
 
 @contextlib.contextmanager
@@ -22,9 +103,6 @@ def writing(
     *targets: os.PathLike[str] | str, sources: Collection[os.PathLike[str] | str] = (), overwrite: bool = False
 ) -> Iterator[list[pathlib.Path]]:
     """Drafts beside the targets, which get their names when the block ends well.
-
-    The drafts are removed on any exception.  They are published from the last to the first, so that the first file is
-    there only when all are.  A file that is replaced keeps its permissions; the file of a secret is its owner's alone.
 
     Examples
     --------
@@ -38,29 +116,13 @@ def writing(
     ...     before, target.read_text()
     (False, 'x')
     """
-    places = [check_target(target, sources, overwrite) for target in targets]
-    if len(set(places)) < len(places):
-        raise ValueMistake(f"the files to write must have different names; got {_list_names(places)}.")
-    drafts = [place.with_name(f".{place.stem}.{secrets.token_hex(4)}.part{place.suffix}") for place in places]
-    published: list[pathlib.Path] = []
-    try:
-        for draft, place in zip(drafts, places, strict=True):
-            mode = _mode(place)
-            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else PRIVATE))
-            if mode is not None:
-                os.chmod(draft, mode)
+    with reserving(*targets, sources=sources, overwrite=overwrite) as reserved, reserved.drafts() as drafts:
         yield drafts
-        for draft in drafts:
-            _sync(draft)
-        for draft, place in reversed(list(zip(drafts, places, strict=True))):
-            _publish(draft, place, overwrite)
-            published.append(place)
-        for folder in {place.parent for place in places}:
-            _sync(folder)
-    except BaseException:
-        for path in [*drafts, *([] if overwrite else published)]:
-            path.unlink(missing_ok=True)
-        raise
+
+
+def _hidden(place: pathlib.Path, what: str) -> pathlib.Path:
+    """A new name beside a file, with its ending."""
+    return place.with_name(f".{place.stem}.{secrets.token_hex(4)}.{what}{place.suffix}")
 
 
 def _mode(place: pathlib.Path) -> int | None:
@@ -83,16 +145,29 @@ def check_target(
 ) -> pathlib.Path:
     """Where the target really is, through links; neither a source nor, unless told so, an existing file."""
     place = pathlib.Path(os.path.realpath(target))
+    own = identify(place)
     for source in sources:
-        if place == pathlib.Path(os.path.realpath(source)) or (place.exists() and os.path.samefile(place, source)):
-            raise ValueMistake(f"{str(target)!r} is the input, {str(source)!r}; choose another name.")
+        if own == identify(source):
+            raise ValueMistake(f"{str(target)!r} is read by this run, as {str(source)!r}; choose another name.")
     if not place.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(place.parent))
     if place.exists() and not place.is_file():
         raise ValueMistake(f"{str(target)!r} is not a file; choose another name.")
+    if is_ledger(place):
+        raise ValueMistake(f"{str(target)!r} is the ledger of a budget, which is never replaced; choose another name.")
     if place.exists() and not overwrite:
         raise FileExistsError(errno.EEXIST, "the file exists; choose another name, or pass overwrite=True", str(target))
     return place
+
+
+def is_ledger(place: pathlib.Path) -> bool:
+    """Whether a file is, or was, the ledger of a budget, or what marks one."""
+    return marker_of(place).exists() or (place.name.startswith(".") and place.name.endswith(SPENT))
+
+
+def marker_of(ledger: pathlib.Path) -> pathlib.Path:
+    """The file that stays when a ledger is lost."""
+    return ledger.with_name(f".{ledger.name}{SPENT}")
 
 
 def _publish(draft: pathlib.Path, place: pathlib.Path, overwrite: bool) -> None:
@@ -122,5 +197,5 @@ def _sync(path: pathlib.Path) -> None:
         os.close(handle)
 
 
-def _list_names(paths: Sequence[pathlib.Path]) -> str:
-    return ", ".join(repr(path.name) for path in paths)
+def _list_names(paths: Sequence[os.PathLike[str] | str]) -> str:
+    return ", ".join(repr(os.path.basename(path)) for path in paths)

@@ -1,9 +1,13 @@
-"""One run at a time for one file: a lock that the operating system drops when its process ends, however it ends."""
+"""One run at a time for one file: locks that the operating system drops when their process ends, however it ends.
+
+A lock belongs to the file, not to one of its names: links of both kinds share it.
+"""
 
 import contextlib
 import errno
 import os
 import pathlib
+import time
 from collections.abc import Iterator
 
 try:
@@ -11,13 +15,18 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+BUSY = "another run is writing this file; wait for it to end, or choose another name"
+PAUSE = 0.01  # seconds between two attempts
+FAR = 2**30  # the byte that Windows locks: what is locked there cannot be read by others
+
 
 @contextlib.contextmanager
-def alone(target: os.PathLike[str] | str) -> Iterator[None]:
-    """Hold the lock on a file that is to be written, or raise `BlockingIOError` where another run holds it.
+def alone(*targets: os.PathLike[str] | str) -> Iterator[None]:
+    """Hold the locks on files that are to be written, or raise `BlockingIOError` where another run holds one.
 
-    The lock is a hidden file beside the target, held open.  A process that is killed leaves the file and not the lock:
-    the next run takes it over and removes it.
+    Two locks make one: that of the name, a hidden file beside the target, because the target may not be there yet and
+    is replaced at the end; and that of the file that is there, because it may have other names.  A process that is
+    killed leaves the hidden file and not the lock: the next run takes it over and removes it.
 
     Examples
     --------
@@ -31,49 +40,111 @@ def alone(target: os.PathLike[str] | str) -> Iterator[None]:
     ...         print(error.strerror)
     another run is writing this file; wait for it to end, or choose another name
     """
-    target = pathlib.Path(target)
-    place = target.with_name(f".{target.name}.lock")
-    handle = _hold(place)
-    if handle is None:
-        raise BlockingIOError(
-            errno.EWOULDBLOCK,
-            "another run is writing this file; wait for it to end, or choose another name",
-            str(target),
-        )
+    names = {os.path.realpath(target): target for target in targets}
+    with contextlib.ExitStack() as stack:
+        for place in sorted(names):  # in one order, so that of two runs one gets them all
+            if not (_hold_name(pathlib.Path(place), stack) and _hold_file(place, stack)):
+                raise BlockingIOError(errno.EWOULDBLOCK, BUSY, str(names[place]))
+        yield
+
+
+@contextlib.contextmanager
+def holding(handle: int, name: str, seconds: float) -> Iterator[None]:
+    """Hold the lock on an open file; wait for it some seconds."""
+    until = time.monotonic() + seconds
+    while not _lock(handle):
+        if time.monotonic() > until:
+            raise BlockingIOError(errno.EWOULDBLOCK, BUSY, name)
+        time.sleep(PAUSE)
     try:
         yield
     finally:
-        if fcntl is None:  # an open file cannot be removed there, and one that another run has opened will not be
-            os.close(handle)
-        with contextlib.suppress(OSError):
-            place.unlink()
-        if fcntl is not None:
-            os.close(handle)
+        _unlock(handle)
 
 
-def _hold(place: pathlib.Path) -> int | None:
-    """The open file with its lock; None where another holds it."""
+def _hold_name(target: pathlib.Path, stack: contextlib.ExitStack) -> bool:
+    """Hold the hidden file beside the target until the stack ends; False where another run holds it."""
+    place = target.with_name(f".{target.name}.lock")
     while True:
-        handle = os.open(place, os.O_CREAT | os.O_RDWR, 0o600)
+        handle = _open(place, os.O_CREAT)
         try:
-            _lock(handle)
             # Between opening and locking, the run that held this file may have ended and removed it.
-            if os.path.samestat(os.fstat(handle), os.stat(place)):
-                return handle
+            held = _lock(handle)
+            if not held or os.path.samestat(os.fstat(handle), os.stat(place)):
+                break
         except FileNotFoundError:
             pass
-        except OSError as error:
+        except BaseException:
             os.close(handle)
-            if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
-                return None
             raise
+        os.close(handle)
+    if held:
+        stack.callback(_remove, place, handle)
+    else:
+        os.close(handle)
+    return held
+
+
+def _hold_file(target: str, stack: contextlib.ExitStack) -> bool:
+    """Hold the file of that name, if there is one, until the stack ends; False where another run holds it."""
+    if fcntl is None:  # an open file cannot be replaced there
+        return True
+    try:
+        handle = _open(target)
+    except OSError:  # there is none, or it is another user's, who is asked for nothing but its name
+        return True
+    stack.callback(os.close, handle)
+    try:
+        held = _lock(handle)
+    except OSError:  # a file system that locks only what is open for writing
+        return True
+    if held:
+        stack.callback(_unlock, handle)
+    return held
+
+
+def _open(place: os.PathLike[str] | str, flags: int = 0) -> int:
+    """An open file; that of another user for reading, which is enough for a lock."""
+    try:
+        return os.open(place, os.O_RDWR | flags, 0o666)
+    except PermissionError:
+        if not os.path.exists(place):
+            raise
+        return os.open(place, os.O_RDONLY)
+
+
+def _remove(place: pathlib.Path, handle: int) -> None:
+    if fcntl is None:  # an open file cannot be removed there, and one that another run has opened will not be
+        os.close(handle)
+    with contextlib.suppress(OSError):
+        place.unlink()
+    if fcntl is not None:
         os.close(handle)
 
 
-def _lock(handle: int) -> None:
+def _lock(handle: int) -> bool:
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            _lock_byte(handle, "LK_NBLCK")
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            return False
+        raise
+    return True
+
+
+def _unlock(handle: int) -> None:
+    """At once: a process that was forked meanwhile has the file open, too."""
     if fcntl is not None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return
+        fcntl.flock(handle, fcntl.LOCK_UN)
+    else:
+        _lock_byte(handle, "LK_UNLCK")
+
+
+def _lock_byte(handle: int, how: str) -> None:
     import msvcrt
 
-    msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    os.lseek(handle, FAR, os.SEEK_SET)
+    msvcrt.locking(handle, getattr(msvcrt, how), 1)  # type: ignore[attr-defined]

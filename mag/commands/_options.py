@@ -3,12 +3,13 @@
 import functools
 import inspect
 import pathlib
-from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, get_args
 
 import typer
 
 from mag._lib.errors import ValueMistake
+from mag._lib.identity import find_files
 from mag.files import File, Layout
 
 COLUMNS, GROUPING, MISSING, OUTPUT, TEXT = "Columns", "Grouping", "Missing values", "Output", "Text files"  # panels
@@ -22,6 +23,29 @@ METHODS = {  # by family; in words, so that help and completion need not load th
 }
 EVERY_METHOD = [name for names in METHODS.values() for name in names]
 COSTS = ["sse", "sae", "maxdist", "roundup", "rounddown", "sse_int"]
+
+
+class Written:
+    """Marks an option that names a file or a folder to write."""
+
+
+def names_file(parameter: inspect.Parameter) -> bool:
+    """Whether an option names a file, as a path or in words with a FILE."""
+    kind, *about = get_args(parameter.annotation) or (parameter.annotation,)
+    metavars = [getattr(one, "metavar", None) or "" for one in about]
+    return pathlib.Path in (kind, *get_args(kind)) or any("FILE" in metavar for metavar in metavars)
+
+
+def is_written(parameter: inspect.Parameter) -> bool:
+    """Whether an option is marked as one that names a file to write."""
+    return any(one is Written or isinstance(one, Written) for one in get_args(parameter.annotation))
+
+
+def read_files(command: Callable[..., Any], values: Mapping[str, Any]) -> list[pathlib.Path]:
+    """All files that the options of a command name to be read: those that name a file and are not `Written`."""
+    parameters = inspect.signature(command).parameters.values()
+    named = [one.name for one in parameters if names_file(one) and not is_written(one)]
+    return list(find_files(*(values[name] for name in named)))
 
 
 def complete(words: Iterable[str]) -> Callable[[str], list[str]]:
@@ -90,7 +114,7 @@ Closeness = Annotated[
         "--closeness",
         help="A sensitive column, and how far its distribution in a class may be from the table's, e.g. income=0.2; "
         "behind a colon the distance of values: ordered, equal, or a hierarchy's file. Repeatable.",
-        metavar="NAME=T",
+        metavar="NAME=T[:FILE]",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -196,9 +220,10 @@ Other = Annotated[str, other_option(GROUPING)]
 Out = Annotated[
     pathlib.Path | None,
     typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT),
+    Written,
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace files that exist; never the input.", rich_help_panel=OUTPUT)
+    bool, typer.Option("--overwrite", help="Replace files that exist; never one that is read.", rich_help_panel=OUTPUT)
 ]
 QuasiIdentifiers = Annotated[list[str], column_option("A quasi-identifier. Repeatable.", "--qi", "--column", "-c")]
 OptionalQuasiIdentifiers = Annotated[
@@ -208,6 +233,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.",
 Report = Annotated[
     pathlib.Path | None,
     typer.Option("--report", help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=OUTPUT),
+    Written,
 ]
 Seed = Annotated[
     int | None,
@@ -238,6 +264,7 @@ Withheld = Annotated[
         metavar="FILE",
         rich_help_panel=OUTPUT,
     ),
+    Written,
 ]
 WithheldRecords = Annotated[
     pathlib.Path | None,

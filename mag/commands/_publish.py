@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mag._lib.atomic import MANIFEST, SECRET, check_target, digest, writing
+from mag._lib.atomic import MANIFEST, SECRET, Reserved, digest, reserving
 from mag._lib.errors import ValueMistake
 from mag._lib.roles import Sentences, assign_roles
 from mag.commands._options import open_files
@@ -82,6 +82,7 @@ class Files(NamedTuple):
     """IN, OUT and what is written beside it."""
 
     source: File
+    sources: list[pathlib.Path]  # all that is read, IN among them
     target: File | None
     paths: Drafts  # of "out", "manifest", and where requested "report", "withheld" and "secret"
     overwrite: bool
@@ -91,6 +92,7 @@ class Files(NamedTuple):
     def checked(
         cls,
         source: pathlib.Path,
+        sources: list[pathlib.Path],
         out: pathlib.Path | None,
         layout: Layout,
         others: dict[str, pathlib.Path | None],
@@ -106,14 +108,18 @@ class Files(NamedTuple):
         if out is not None and prove_input:
             paths["secret"] = out.with_name(out.name + SECRET)
         paths |= {name: path for name, path in others.items() if path is not None}
-        for path in paths.values():
-            check_target(path, [source], overwrite)
-        return cls(read, written[0] if written else None, paths, overwrite, dry_run)
+        files = cls(read, sources, written[0] if written else None, paths, overwrite, dry_run)
+        with files.reserved(dry_run=True):
+            return files
+
+    def reserved(self, dry_run: bool) -> contextlib.AbstractContextManager[Reserved]:
+        """The files for this run alone, from before IN is read until all have their names."""
+        return reserving(*self.paths.values(), sources=self.sources, overwrite=self.overwrite, dry_run=dry_run)
 
     @contextlib.contextmanager
-    def drafts(self) -> Iterator[Drafts]:
+    def drafts(self, reserved: Reserved) -> Iterator[Drafts]:
         """Hidden names, which become those of the files at the end, or never."""
-        with writing(*self.paths.values(), sources=[self.source.path], overwrite=self.overwrite) as drafts:
+        with reserved.drafts() as drafts:
             yield dict(zip(self.paths, drafts, strict=True))
 
 
@@ -173,7 +179,10 @@ def publish(files: Files, roles: Roles, cells: Cells, make_release: Callable[[],
     """
     salt = secrets.token_bytes(32) if "secret" in files.paths and not files.dry_run else None
     before = _stamp(files.source.path)
-    with ThreadPoolExecutor(1) as aside:  # hashes while others work
+    with (
+        files.reserved(files.dry_run) as reserved,
+        ThreadPoolExecutor(1) as aside,  # hashes while others work
+    ):
         proof = None if salt is None else aside.submit(digest, files.source.path, salt)
         release, meta = make_release()
         if _stamp(files.source.path) != before:
@@ -182,7 +191,7 @@ def publish(files: Files, roles: Roles, cells: Cells, make_release: Callable[[],
         target, manifest = files.target, summary.manifest
         if files.dry_run or target is None:
             return summary
-        with files.drafts() as drafts:
+        with files.drafts(reserved) as drafts:
             stored = _write(target, roles, cells, release, meta, drafts)
             del release  # the count needs memory, too
             hashed = aside.submit(digest, drafts["out"])
@@ -202,7 +211,7 @@ def _write(target: File, roles: Roles, cells: Cells, release: "Release", meta: M
     """Write all but the manifest; return the cells that the file must hold when it is read back."""
     stored = target.write(release.data, cells.computed, meta, drafts["out"], cells.categories)
     if "report" in drafts:
-        release.report(drafts["report"])
+        release.report(drafts["report"], overwrite=True)
     if "withheld" in drafts:
         write_withheld(drafts["withheld"], release.withheld_rows().tolist())
     return columns_of(stored, [*cells.categories, *roles.untouched]) if target.format.text else stored

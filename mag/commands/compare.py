@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mag._lib.atomic import check_target, writing
+from mag._lib.atomic import reserving
 from mag._lib.errors import ValueMistake
 from mag.commands import _options as opt
 from mag.commands._codes import note_codes
@@ -50,6 +50,7 @@ def compare(
     plot: Annotated[
         pathlib.Path | None,
         typer.Option(help="Draw risk against loss: .png, .svg or .pdf.", metavar="FILE", rich_help_panel=opt.OUTPUT),
+        opt.Written,
     ] = None,
     overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
@@ -71,40 +72,40 @@ def compare(
     mag compare people.csv -c age -c income -k 5 -m auto -m anneal --time-limit 10 --weights weight
     mag compare people.csv -c age -c job -k 5 -m mdav -m ona_star --hierarchy job=jobs.csv
     """
-    if plot is not None:
-        if plot.suffix.lower() not in PLOTS:
-            raise ValueMistake(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
-        check_target(plot, [source], overwrite)
-    [file] = opt.open_files([source], text_layout)
-    orders = parse_orders(order or [], column)
-    categories, by_column = parse_categories(column, aggregate, hierarchy, orders, importance, other)
-    numbers = [name for name in column if name not in categories]
-    frame, _ = read_table(file, numbers, by or [], weights, categories)
-    note_codes(frame, numbers, min(k), quiet)
+    if plot is not None and plot.suffix.lower() not in PLOTS:
+        raise ValueMistake(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
+    targets, sources = [] if plot is None else [plot], opt.read_files(compare, locals())
     from mag.comparison import compare as compare_methods
 
-    methods: list[Any] = list(dict.fromkeys(method or ["auto"]))
-    special = _special_options(methods, parse_method_options(option or []), seed, time_limit)
-    choices: dict[str, Any] = by_column | {"missing": missing, "small_strata": small_strata}
-    with bar("comparing", quiet) as progress:
-        comparison = compare_methods(
-            frame,
-            k,
-            column,
-            methods=methods,
-            options=special,
-            by=by or None,
-            weights=None if weights is None else read_weights(file, weights),
-            random_state=seed,
-            threads=threads,
-            time_limit=time_limit,
-            progress=progress,
-            **choices,
-        )
-    rows = [_in_percent(row) for row in comparison.rows]
-    if plot is not None:
-        with writing(plot, sources=[source], overwrite=overwrite) as [draft]:
-            _figure(comparison).savefig(draft, dpi=150)
+    with reserving(*targets, sources=sources, overwrite=overwrite) as reserved:
+        [file] = opt.open_files([source], text_layout)
+        orders = parse_orders(order or [], column)
+        categories, by_column = parse_categories(column, aggregate, hierarchy, orders, importance, other)
+        numbers = [name for name in column if name not in categories]
+        frame, _ = read_table(file, numbers, by or [], weights, categories)
+        note_codes(frame, numbers, min(k), quiet)
+        methods: list[Any] = list(dict.fromkeys(method or ["auto"]))
+        special = _special_options(methods, parse_method_options(option or []), seed, time_limit)
+        choices: dict[str, Any] = by_column | {"missing": missing, "small_strata": small_strata}
+        with bar("comparing", quiet) as progress:
+            comparison = compare_methods(
+                frame,
+                k,
+                column,
+                methods=methods,
+                options=special,
+                by=by or None,
+                weights=None if weights is None else read_weights(file, weights),
+                random_state=seed,
+                threads=threads,
+                time_limit=time_limit,
+                progress=progress,
+                **choices,
+            )
+        rows = [_in_percent(row) for row in comparison.rows]
+        if plot is not None:
+            with reserved.drafts() as [draft]:
+                _figure(comparison).savefig(draft, dpi=150)
     if as_json:
         dump({"file": source.name, "columns": column, "by": by or [], "rows": rows})
     elif not quiet:

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from mag._lib.notice import working_on
-from mag.commands._options import Overwrite, Quiet
+from mag.commands._options import Overwrite, Quiet, Written
 from mag.commands._output import say
 
 
 def demo(
     folder: Annotated[
-        pathlib.Path, typer.Option("--folder", "-o", help="Folder to write.", metavar="FOLDER")
+        pathlib.Path, typer.Option("--folder", "-o", help="Folder to write.", metavar="FOLDER"), Written
     ] = pathlib.Path("mag-demo"),
     k: Annotated[int, typer.Option("-k", help="Smallest group size.", metavar="K")] = 5,
     overwrite: Overwrite = False,

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._lib.atomic import MANIFEST, check_target
+from mag._lib.atomic import MANIFEST, reserving
 from mag._lib.errors import ValueMistake
 from mag._lib.roles import Sentences, assign_roles
 from mag.commands._options import (
     COLUMNS,
-    OUTPUT,
     Delimiter,
     DryRun,
     Encoding,
     Json,
+    Out,
     Overwrite,
     Quiet,
     choice_option,
     column_option,
     layout,
     open_files,
+    read_files,
 )
 from mag.commands._output import dump, say, warn
 
@@ -37,7 +38,7 @@ ROLES = Sentences(
 )
 NOT_OPTIONS = {  # of the command itself
     "mechanism", "source", "out", "numbers", "categories", "levels", "ledger", "ledger_epsilon", "ledger_delta",
-    "overwrite", "dry_run", "as_json", "quiet", "delimiter", "encoding",
+    "overwrite", "dry_run", "as_json", "quiet", "delimiter", "encoding", "sources",
 }  # fmt: skip
 
 
@@ -59,10 +60,7 @@ def dp(
     ],
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to read.")],
     epsilon: Annotated[float, _price("ε: what may be spent.")],
-    out: Annotated[
-        pathlib.Path | None,
-        typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT),
-    ] = None,
+    out: Out = None,
     numbers: Annotated[
         list[str] | None, _domain("A column of numbers with public bounds and steps.", "NAME=LOW:HIGH:STEP")
     ] = None,
@@ -119,14 +117,13 @@ def dp(
     mag dp mondrian people.csv -o out.csv --epsilon 2 --numbers age=0:120:1 --depth 5 --drop name
     mag dp means people.csv -o out.csv --epsilon 1 --numbers income=0:200000:100 -k 50 -n 6010 --drop name
     """
+    sources = read_files(dp, locals())
     passed = {name: value for name, value in locals().items() if name not in NOT_OPTIONS and value is not None}
     if mechanism not in MECHANISMS:
         raise ValueMistake(f"MECHANISM must be one of {', '.join(MECHANISMS)}; got {mechanism!r}.")
     if out is None and not dry_run:
         raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
-    if out is not None:
-        for target in (out, out.with_name(out.name + MANIFEST)):
-            check_target(target, [source], overwrite)
+    targets = [] if out is None else [out, out.with_name(out.name + MANIFEST)]
     [read, *_] = open_files([source], layout(delimiter, False, encoding, None), [] if out is None else [out])
 
     from mag import dp as private
@@ -135,30 +132,33 @@ def dp(
     unused = [name for name in passed if name not in inspect.signature(function).parameters]
     if unused:
         raise ValueMistake(f"--{unused[0].replace('_', '-')} is not used by mag dp {mechanism}; leave it out.")
-    domains = _domains(numbers or [], categories or [], levels or [])
-    names = [*domains, *([] if person is None else [person])]
-    read.check_names([*names, *(drop or [])])
-    assign_roles({"columns": names, "--drop": drop or []}, read.names(), repr(source.name), ROLES)
-    passed |= {"drop": None, "budget": _budget(ledger, ledger_epsilon, ledger_delta)}
-    if mechanism == "means":
-        if len(domains) != 1:
-            raise ValueMistake(f"mag dp means is about one column of --numbers; got {len(domains)}.")
-        [(passed["column"], passed["domain"])] = domains.items()
-        for name in ("k", "n"):
-            if name not in passed:
-                raise ValueMistake(f"-{name} must be passed to mag dp means.")
-    else:
-        passed["columns"] = domains
-    frame, _ = read.read([], names)  # as text, where the format is text: no cell can be refused
-    release = function(frame, **passed)
-    written = [] if out is None or dry_run else release.write(out, overwrite, (source,))
+    with reserving(*targets, sources=sources, overwrite=overwrite, dry_run=dry_run) as reserved:
+        domains = _domains(numbers or [], categories or [], levels or [])
+        names = [*domains, *([] if person is None else [person])]
+        read.check_names([*names, *(drop or [])])
+        assign_roles({"columns": names, "--drop": drop or []}, read.names(), repr(source.name), ROLES)
+        passed |= {"drop": None, "budget": _budget(ledger, ledger_epsilon, ledger_delta)}
+        if mechanism == "means":
+            if len(domains) != 1:
+                raise ValueMistake(f"mag dp means is about one column of --numbers; got {len(domains)}.")
+            [(passed["column"], passed["domain"])] = domains.items()
+            for name in ("k", "n"):
+                if name not in passed:
+                    raise ValueMistake(f"-{name} must be passed to mag dp means.")
+        else:
+            passed["columns"] = domains
+        frame, _ = read.read([], names)  # as text, where the format is text: no cell can be refused
+        release = function(frame, **passed)
+        if out is not None and not dry_run:
+            with reserved.drafts() as drafts:
+                release.write_drafts(out.name, drafts)
     if as_json:
         dump(release.manifest())
     elif not quiet:
         say(release.guarantee)
         for warning in release.warnings:
             warn(warning)
-        say("Nothing was written." if dry_run else f"Written: {', '.join(map(str, written))}")
+        say("Nothing was written." if dry_run else f"Written: {', '.join(map(str, targets))}")
 
 
 def _domains(numbers: Sequence[str], categories: Sequence[str], levels: Sequence[str]) -> "dict[str, Domain]":
@@ -215,6 +215,8 @@ def _budget(ledger: pathlib.Path | None, epsilon: float | None, delta: float | N
         return None
     if epsilon is not None:
         return Budget(epsilon, 0 if delta is None else delta, ledger)
-    if not ledger.exists():
-        raise ValueMistake(f"{ledger.name!r} is a new ledger: pass --ledger-epsilon, all that may ever be spent.")
-    return Budget.load(ledger)
+    try:
+        return Budget.load(ledger)
+    except FileNotFoundError:
+        sentence = f"{ledger.name!r} is a new ledger: pass --ledger-epsilon, all that may ever be spent."
+        raise ValueMistake(sentence) from None

@@ -113,8 +113,9 @@ def generalize(
     mag generalize people.csv -o out.csv -k 5 -c age --intervals age=0:120:5,10,20 --by region --suppress 0
     mag generalize people.csv --dry-run -k 10 -c education --hierarchy education=education.csv --diversity disease=3
     """
-    others, layout = {"report": report, "withheld": withheld}, opt.layout(delimiter, False, encoding, null)
-    files = Files.checked(source, out, layout, others, False, overwrite, dry_run)
+    others, sources = {"report": report, "withheld": withheld}, opt.read_files(generalize, locals())
+    layout = opt.layout(delimiter, False, encoding, null)
+    files = Files.checked(source, sources, out, layout, others, False, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [])
     roles = Roles.assigned(files.source, column, by, keep, drop, sensitive, demands)
     trees = parse_trees(column, hierarchy or [], intervals or [], flat or [], other)

@@ -5,9 +5,22 @@ from typing import Annotated, Any
 
 import typer
 
-from mag._lib.atomic import PRIVATE, check_target, writing
+from mag._lib.atomic import PRIVATE, reserving
 from mag._lib.errors import ValueMistake
-from mag.commands._options import GROUPING, OUTPUT, TEXT, DryRun, Encoding, Json, Overwrite, Quiet, choice_option
+from mag.commands._options import (
+    GROUPING,
+    OUTPUT,
+    TEXT,
+    DryRun,
+    Encoding,
+    Json,
+    Out,
+    Overwrite,
+    Quiet,
+    Written,
+    choice_option,
+    read_files,
+)
 from mag.commands._output import dump, say, warn
 
 COSTS = ["sse_int", "sae", "roundup", "rounddown"]
@@ -19,10 +32,7 @@ def graph(
         int,
         typer.Option("-k", help="How many vertices must share a degree.", metavar="K", rich_help_panel=GROUPING),
     ],
-    out: Annotated[
-        pathlib.Path | None,
-        typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT),
-    ] = None,
+    out: Out = None,
     keep: Annotated[
         str,
         choice_option(
@@ -57,6 +67,7 @@ def graph(
         typer.Option(
             help="Write the name behind each number of OUT; keep it with IN.", metavar="FILE", rich_help_panel=OUTPUT
         ),
+        Written,
     ] = None,
     overwrite: Overwrite = False,
     dry_run: DryRun = False,
@@ -80,8 +91,7 @@ def graph(
     if out is None and not dry_run:
         raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
     targets = [path for path in (out, names) if path is not None]
-    for target in targets:
-        check_target(target, [source], overwrite)
+    sources = read_files(graph, locals())
 
     import numpy as np
 
@@ -89,24 +99,28 @@ def graph(
     from mag.graphs import anonymize
     from mag.graphs.edge_list import read_edge_list, recount_file, write_edge_list
 
-    read = read_edge_list(source, vertices, "\t" if delimiter == "\\t" else delimiter, encoding)
-    number = (np.random.default_rng() if seed is None else generator_of(seed)).permutation(read.n)
-    options: dict[str, Any] = {"keep": keep, "cost": cost, "exact": exact, "random_state": seed}
-    found = anonymize(number[read.edges], read.n, k, **options)
-    facts: dict[str, Any] = {
-        "k": k, "vertices": read.n, "edges": len(found.edges), "added": found.n_added, "removed": found.n_removed,
-        "bound": found.bound, "keep": keep, "smallest": found.smallest, "counted": "on the published edges",
-    }  # fmt: skip
-    if found.n_added and len(found.edges) == read.n * (read.n - 1) // 2:
-        warn("only the complete graph was found, which tells nothing; try a smaller k.")
-    if out is not None and not dry_run:
-        with writing(*targets, sources=[source], overwrite=overwrite) as drafts:
-            write_edge_list(drafts[0], found.edges, read.n)
-            facts |= {"smallest": recount_file(drafts[0], k, found.edges, read.n), "counted": "on the file read back"}
-            if names is not None:
-                drafts[1].chmod(PRIVATE)
-                lines = sorted((int(number[place]), name) for place, name in enumerate(read.names))
-                drafts[1].write_text("".join(f"{place} {name}\n" for place, name in lines), encoding=encoding)
+    with reserving(*targets, sources=sources, overwrite=overwrite, dry_run=dry_run) as reserved:
+        read = read_edge_list(source, vertices, "\t" if delimiter == "\\t" else delimiter, encoding)
+        number = (np.random.default_rng() if seed is None else generator_of(seed)).permutation(read.n)
+        options: dict[str, Any] = {"keep": keep, "cost": cost, "exact": exact, "random_state": seed}
+        found = anonymize(number[read.edges], read.n, k, **options)
+        facts: dict[str, Any] = {
+            "k": k, "vertices": read.n, "edges": len(found.edges), "added": found.n_added, "removed": found.n_removed,
+            "bound": found.bound, "keep": keep, "smallest": found.smallest, "counted": "on the published edges",
+        }  # fmt: skip
+        if found.n_added and len(found.edges) == read.n * (read.n - 1) // 2:
+            warn("only the complete graph was found, which tells nothing; try a smaller k.")
+        if out is not None and not dry_run:
+            with reserved.drafts() as drafts:
+                write_edge_list(drafts[0], found.edges, read.n, overwrite=True)
+                facts |= {
+                    "smallest": recount_file(drafts[0], k, found.edges, read.n),
+                    "counted": "on the file read back",
+                }
+                if names is not None:
+                    drafts[1].chmod(PRIVATE)
+                    lines = sorted((int(number[place]), name) for place, name in enumerate(read.names))
+                    drafts[1].write_text("".join(f"{place} {name}\n" for place, name in lines), encoding=encoding)
     if as_json:
         dump(facts)
     elif not quiet:

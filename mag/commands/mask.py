@@ -122,8 +122,8 @@ def mask(
     mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
     mag mask long.parquet -o out.parquet -k 5 -c age -c income --drop name --memory 2GB
     """
-    others = {"report": report, "withheld": withheld}
-    files = Files.checked(source, out, text_layout, others, prove_input, overwrite, dry_run)
+    others, sources = {"report": report, "withheld": withheld}, opt.read_files(mask, locals())
+    files = Files.checked(source, sources, out, text_layout, others, prove_input, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [], column)
     roles = Roles.assigned(files.source, column, by, keep, drop, sensitive, demands)
     categories, by_column = parse_categories(column, aggregate, hierarchy, demands.order, importance, other)

@@ -7,7 +7,6 @@ import json
 import os
 import pathlib
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,14 +14,12 @@ from typing import Any
 
 from mag._lib import checks
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
-from mag._lib.lock import alone
 from mag.dp._delta import positive
 from mag.dp._domain import exact
+from mag.dp._ledger import NO_LEDGER, Ledger, Lines
 from mag.dp._random import source
 
 NEIGHBORS = {"add_remove": "one record more or fewer", "replace": "one record replaced"}
-NO_LEDGER = "{!r} must be a ledger of mag.dp.Budget; a line of it is none."
-WAIT = 30.0  # seconds for another process that writes the ledger
 
 
 class BudgetExceeded(RuntimeMistake):
@@ -67,7 +64,9 @@ class Budget:
     delta : number, optional
         All δ; default 0.
     file : path, optional
-        A ledger that several processes share, one line of JSON for each call; it is only ever appended to.
+        A ledger that several processes share, one line of JSON for each call; it is only ever appended to.  A budget is
+        bound to the file, not to its name: links lead to one budget, and a ledger that was there and is gone, replaced
+        or shortened is an error.
 
     Examples
     --------
@@ -89,32 +88,37 @@ class Budget:
         self.epsilon, self.delta = positive("epsilon", epsilon), exact("delta", delta)
         if not 0 <= self.delta < 1:
             raise ValueMistake(f"delta must be a number from 0 to below 1; got {delta}.")
-        self.file = None if file is None else pathlib.Path(file)
+        self._ledger = None if file is None else Ledger(file)
         self._entries: list[Entry] = []
         self._lock = threading.Lock()
-        if self.file is not None:
-            with self._alone():
-                self._read()
+        if self._ledger is not None:
+            self._ledger.begin(json.dumps(self._head()))
+            with self._ledger.held() as lines:
+                self._read(lines)
+                lines.mark()
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> "Budget":
         """The budget of a ledger that exists, with the ε and δ that it was begun with."""
-        place = pathlib.Path(file)
-        try:
-            with open(place, encoding="utf-8") as ledger:
-                head = json.loads(ledger.readline())
-            epsilon, delta = Fraction(head["epsilon"]), Fraction(head["delta"])
-        except (ValueError, TypeError, KeyError):
-            raise ValueMistake(NO_LEDGER.format(place.name)) from None
-        return cls(epsilon, delta, place)
+        ledger = Ledger(file)
+        with ledger.held() as lines:
+            try:
+                head = json.loads(lines.read()[0])
+                epsilon, delta = Fraction(head["epsilon"]), Fraction(head["delta"])
+            except (ValueError, TypeError, KeyError):
+                raise ValueMistake(NO_LEDGER.format(ledger.place.name)) from None
+        return cls(epsilon, delta, ledger.place)
+
+    @property
+    def file(self) -> pathlib.Path | None:
+        """Where the ledger is."""
+        return None if self._ledger is None else self._ledger.place
 
     @property
     def ledger(self) -> tuple[Entry, ...]:
         """What was charged: what, columns, ε, δ, neighbors, contributions, time."""
-        if self.file is not None:
-            with self._alone():
-                self._read()
-        return tuple(self._entries)
+        with self._lock, self._held():
+            return tuple(self._entries)
 
     @property
     def spent(self) -> tuple[Fraction, Fraction]:
@@ -136,12 +140,10 @@ class Budget:
 
     def charge(self, entry: Entry) -> None:
         """Enter a call, or raise `BudgetExceeded`."""
-        with self._lock, self._alone():
-            if self.file is not None:
-                self._read()
+        with self._lock, self._held() as lines:
             self._check(entry)
-            if self.file is not None:
-                self._append(entry.to_json())
+            if lines is not None:
+                lines.add(json.dumps(entry.to_json()))
             self._entries.append(entry)
 
     def _check(self, entry: Entry) -> None:
@@ -162,43 +164,28 @@ class Budget:
                 )
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the file, or wait for it."""
-        if self.file is None:
-            yield
+    def _held(self) -> Iterator[Lines | None]:
+        """The lines of the ledger, if there is one, once they are read."""
+        if self._ledger is None:
+            yield None
             return
-        until = time.monotonic() + WAIT
-        with contextlib.ExitStack() as stack:
-            while True:
-                try:
-                    stack.enter_context(alone(self.file))
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > until:
-                        raise
-                    time.sleep(0.01)
-            yield
+        with self._ledger.held() as lines:
+            self._read(lines)
+            yield lines
 
-    def _read(self) -> None:
+    def _head(self) -> dict[str, str]:
+        return {"epsilon": str(self.epsilon), "delta": str(self.delta)}
+
+    def _read(self, lines: Lines) -> None:
         assert self.file is not None
-        head = {"epsilon": str(self.epsilon), "delta": str(self.delta)}
-        if not self.file.exists():
-            self._append(head)
         try:
-            first, *lines = [json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines()]
-            entries = [Entry.from_json(line) for line in lines]
+            first, *others = [json.loads(line) for line in lines.read()]
+            entries = [Entry.from_json(line) for line in others]
         except (ValueError, TypeError, KeyError, AttributeError):
             raise ValueMistake(NO_LEDGER.format(self.file.name)) from None
-        if first != head:
+        if first != self._head():
             raise ValueMistake(f"{self.file.name!r} is the ledger of another budget; pass its epsilon and delta.")
         self._entries = entries
-
-    def _append(self, line: dict[str, Any]) -> None:
-        assert self.file is not None
-        with open(self.file, "a", encoding="utf-8") as ledger:
-            ledger.write(json.dumps(line) + "\n")
-            ledger.flush()
-            os.fsync(ledger.fileno())
 
 
 def _sum(entries: Sequence[Entry]) -> tuple[Fraction, Fraction]:

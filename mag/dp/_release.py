@@ -4,7 +4,7 @@ import html
 import json
 import os
 import pathlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -165,18 +165,24 @@ class PrivateRelease:
             The files.
         """
         self._check_private()
+        target = pathlib.Path(path)
+        names = [target, target.with_name(target.name + MANIFEST)]
+        with writing(*names, sources=sources, overwrite=overwrite) as drafts:
+            self.write_drafts(target.name, drafts)
+        return names
+
+    def write_drafts(self, name: str, drafts: Sequence[pathlib.Path]) -> None:
+        """Write the table and its manifest into drafts of a file of this name."""
+        self._check_private()
         import polars as pl
 
         from mag.files import File, Meta
 
-        target = pathlib.Path(path)
-        file, names = File(target, to_write=True), (target, target.with_name(target.name + MANIFEST))
+        table, note = drafts
         frame = build_frame(self.columns(), pl.DataFrame())
-        with writing(*names, sources=sources, overwrite=overwrite) as drafts:
-            file.write(frame, frame.columns, Meta(), drafts[0])
-            hashed = {"name": target.name, "bytes": drafts[0].stat().st_size, "sha256": digest(drafts[0])}
-            drafts[1].write_text(json.dumps(self.manifest() | {"files": {"output": hashed}}, indent=1) + "\n")
-        return list(names)
+        File(name, to_write=True).write(frame, frame.columns, Meta(), table)
+        hashed = {"name": name, "bytes": table.stat().st_size, "sha256": digest(table)}
+        note.write_text(json.dumps(self.manifest() | {"files": {"output": hashed}}, indent=1) + "\n")
 
     def _check_private(self) -> None:
         if not self.guarantee.holds:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mag._lib.atomic import writing
 from mag._lib.checks import integer
 from mag._lib.edges import MOST
 from mag._lib.errors import REPORT, NotAnonymous, ValueMistake
@@ -75,9 +76,9 @@ def read_edge_list(
     return EdgeList(np.array(flat, np.int64).reshape(-1, 2), n, list(numbers))
 
 
-def write_edge_list(path: os.PathLike[str], edges: np.ndarray, n: int) -> None:
+def write_edge_list(path: os.PathLike[str], edges: np.ndarray, n: int, overwrite: bool = False) -> None:
     """Two numbers a line, in the order of the edges."""
-    with open(path, "w", encoding="ascii", newline="\n") as file:
+    with writing(path, overwrite=overwrite) as [draft], open(draft, "w", encoding="ascii", newline="\n") as file:
         file.write(f"# Nodes: {n} Edges: {len(edges)}\n")
         file.writelines(f"{u} {w}\n" for u, w in edges.tolist())
 

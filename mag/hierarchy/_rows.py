@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from mag._lib import checks
+from mag._lib.atomic import writing
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag.hierarchy._text import text_of
 
@@ -30,9 +31,9 @@ def read_lines(path: str | os.PathLike[str], separator: str | None) -> list[list
     return [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
 
 
-def write_lines(path: str | os.PathLike[str], rows: Iterable[Sequence[str]], separator: str) -> None:
+def write_lines(path: str | os.PathLike[str], rows: Iterable[Sequence[str]], separator: str, overwrite: bool) -> None:
     """The file of such rows."""
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with writing(path, overwrite=overwrite) as [draft], open(draft, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=separator, lineterminator="\n").writerows(rows)
 
 

@@ -310,9 +310,10 @@ class Hierarchy:
         module = importlib.import_module(name)
         return module.table(columns) if name == "pyarrow" else module.DataFrame(columns)
 
-    def to_arx(self, path: str | os.PathLike[str], separator: str = ";") -> None:
-        """Write a file for ARX, or for `read`."""
-        _rows.write_lines(path, [[text_of(label) for label in row] for row in self.to_levels()], separator)
+    def to_arx(self, path: str | os.PathLike[str], separator: str = ";", overwrite: bool = False) -> None:
+        """Write a file for ARX, or for `read`; with `overwrite` also in place of a file that exists."""
+        rows = [[text_of(label) for label in row] for row in self.to_levels()]
+        _rows.write_lines(path, rows, separator, overwrite)
 
     @property
     def edges(self) -> tuple[Fraction, ...] | None:

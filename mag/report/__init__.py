@@ -12,8 +12,8 @@ from mag.report._recoding import Level, Recoding
 __all__ = ["Category", "Facts", "Level", "Recoding", "draw_distribution", "draw_levels", "page", "write"]
 
 
-def write(path: str | os.PathLike[str], facts: Facts) -> pathlib.Path:
-    """Write the page about a release, all of it or nothing, in place of what was there.
+def write(path: str | os.PathLike[str], facts: Facts, overwrite: bool = False) -> pathlib.Path:
+    """Write the page about a release, all of it or nothing.
 
     Parameters
     ----------
@@ -21,6 +21,8 @@ def write(path: str | os.PathLike[str], facts: Facts) -> pathlib.Path:
         A file in a folder that exists.
     facts : Facts
         What the page is about.
+    overwrite : bool
+        Replace a file that exists.
 
     Returns
     -------
@@ -42,6 +44,6 @@ def write(path: str | os.PathLike[str], facts: Facts) -> pathlib.Path:
     >>> page[:15], "Every age stands for two people." in page
     ('<!DOCTYPE html>', True)
     """
-    with writing(path, overwrite=True) as [draft]:
+    with writing(path, overwrite=overwrite) as [draft]:
         draft.write_text(page(facts), encoding="utf-8")
     return pathlib.Path(path)

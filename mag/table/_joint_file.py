@@ -19,11 +19,10 @@ import numpy as np
 
 from mag import __version__, verify
 from mag._lib import checks, rowhash, workspace
-from mag._lib.atomic import MANIFEST, check_target, digest, writing
+from mag._lib.atomic import MANIFEST, digest, reserving
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.fresh import bare_field
 from mag._lib.json_types import to_json_types
-from mag._lib.lock import alone
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress
 from mag._lib.roles import is_name
@@ -32,7 +31,7 @@ from mag.frames import frame_of
 from mag.methods import automatic
 from mag.table import _parquet
 from mag.table._parquet import Copies, FileRelease, Source
-from mag.table._parts import Cut, Spool, examine, measure, read_records
+from mag.table._parts import Cut, Spool, examine, measure, parts_of, read_records
 from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, installed_versions, name_of, public_options
 from mag.table._request import Options, Roles, check_request
@@ -126,13 +125,13 @@ class Job:
     def write(self, output: pathlib.Path, overwrite: bool) -> FileRelease:
         """Cut, group, put together, count, and give the file its name."""
         source, roles, versions = self.source, self.roles, installed_versions()
-        target = check_target(output, source.files, overwrite)
         beside = output.with_name(output.name + MANIFEST)
+        read = [*map(pathlib.Path, source.files), *self.options.files()]
         published = [name for name in source.names if name not in roles.drop]
-        with alone(target):
-            spool = Spool(target.with_name(f".{target.name}.parts"))
+        with reserving(output, beside, sources=read, overwrite=overwrite) as reserved:
+            spool = Spool(parts_of(reserved.places[0]))
             try:
-                with writing(output, beside, sources=source.files, overwrite=overwrite) as [draft, note]:
+                with reserved.drafts() as [draft, note]:
                     n_groups, n_parts, hashes = self._group(spool)
                     self._put_together(draft, spool, published, hashes)
                     source.check_unchanged()

@@ -1,38 +1,43 @@
 """Out of core: a Parquet file masked column by column, in the memory of a few copies of one column.
 
-Masked columns wait in files of their own beside the output, so that a run that was killed goes on behind them.  A
-journal holds their hashes and those of the columns that they were made of: a part is used again only where what it was
-made of, read again, has the same content.  Then the columns are put together row group by row group; what was written
-is read back, counted column by column, and only then gets its name.
+Masked columns wait in files of their own beside the output, so that a run that was killed goes on behind them; every
+other end removes them.  A journal holds their hashes and those of the columns that they were made of: a part is used
+again only where what it was made of, read again, has the same content.  These hashes are keyed with what the system
+knows of the input's files: without that, nobody can try guesses of the original on them.  Then the columns are put
+together row group by row group; what was written is read back, counted column by column, and only then gets its name.
 """
 
 import contextlib
 import hashlib
+import hmac
 import json
 import os
 import pathlib
-import shutil
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mag import __version__, verify
 from mag._lib import checks, rowhash, workspace
-from mag._lib.atomic import MANIFEST, check_target, digest, writing
+from mag._lib.atomic import MANIFEST, Reserved, digest, reserving
 from mag._lib.content import feed
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.json_types import to_json_types
-from mag._lib.lock import alone
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress
 from mag._lib.roles import is_name
 from mag.api.options import progress_of
+from mag.table._parts import parts_of, remove_parts
 from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, installed_versions, name_of, public_options
 from mag.table._request import SCOPES, Options, Roles, decimals_by_column, roles_of, sizes_by_column
 
 ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
+SALT = 16  # bytes
+SCRYPT = 2**14  # blocks of 1 KB that a guess of the key has to fill: some 50 ms
+NewHash = Callable[[], Any]
 
 
 def is_source(table: Any) -> bool:
@@ -53,7 +58,7 @@ class Source:
             if isinstance(source, pads.Dataset):
                 self.dataset = source
             else:  # the folders that lead to a single file are none of its columns
-                path = os.fspath(source)
+                path = os.path.abspath(source) if os.path.exists(source) else os.fspath(source)  # or an address
                 folders = "hive" if os.path.isdir(path) else None
                 self.dataset = pads.dataset(path, format="parquet", partitioning=folders)
             self.schema = self.dataset.schema
@@ -70,11 +75,11 @@ class Source:
         if twice:
             raise ValueMistake(f"table must have columns of different names; got {', '.join(twice)} more than once.")
 
-    def table(self, names: Sequence[str]) -> tuple[Any, dict[str, str]]:
+    def table(self, names: Sequence[str], new_hash: NewHash) -> tuple[Any, dict[str, str]]:
         """All rows of some columns, and the hashes of these columns' cells."""
         import pyarrow as pa
 
-        hashes = {name: hashlib.sha256() for name in names}
+        hashes = {name: new_hash() for name in names}
         tables = list(self.row_groups(names, hashes))
         table = pa.concat_tables(tables) if tables else self.schema.empty_table().select(names)
         return table, _hexadecimal(hashes)
@@ -86,9 +91,9 @@ class Source:
         kind = self.schema.field(name).type
         return pa.chunked_array([chunk for group in self.row_groups([name]) for chunk in group.column(0).chunks], kind)
 
-    def contents(self, names: Sequence[str]) -> dict[str, str]:
+    def contents(self, names: Sequence[str], new_hash: NewHash) -> dict[str, str]:
         """The hashes of columns, in the memory of a row group."""
-        hashes = {name: hashlib.sha256() for name in names}
+        hashes = {name: new_hash() for name in names}
         for _ in self.row_groups(names, hashes):
             pass
         return _hexadecimal(hashes)
@@ -150,6 +155,14 @@ class Source:
     def _stamp(self) -> list[Any]:
         states = [system.get_file_info(file) for system, file in self._stored]
         return [(file.path, file.size, file.mtime_ns) for file in states]
+
+    def identity(self) -> bytes | None:
+        """What the system knows of the files, and nobody from their cells; None where not all are local files."""
+        if not self._stored or len(self.files) < len(self._stored):
+            return None
+        states = [os.stat(file) for file in self.files]
+        facts = [[state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns] for state in states]
+        return json.dumps(facts).encode()
 
     def check_unchanged(self) -> None:
         """The files have the sizes and times that they had when they were opened."""
@@ -316,24 +329,25 @@ class Task:
 def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: bool, progress: Progress) -> FileRelease:
     """Mask the columns one after the other, put them together, count them on the file, and give it its name."""
     roles, ks, options, versions = task.roles, task.ks, task.recorded_options(), installed_versions()
-    target = check_target(output, source.files, overwrite)  # through links, so that one file has one lock
-    beside = output.with_name(output.name + MANIFEST)
+    beside, read = output.with_name(output.name + MANIFEST), [*map(pathlib.Path, source.files), *task.options.files()]
     published = [name for name in source.names if name not in roles.drop]
     untouched = [name for name in published if name not in ks]
     steps = len(ks) + 2
-    with alone(target):
-        types = [[field.name, str(field.type)] for field in source.schema]
-        column_files = ColumnFiles(target, [__version__, versions, options, source.n, types], task.resumable)
-        with writing(output, beside, sources=source.files, overwrite=overwrite) as [draft, note]:
+    types = [[field.name, str(field.type)] for field in source.schema]
+    run = [__version__, versions, options, source.n, types]
+    identity = source.identity() if task.resumable else None
+    with reserving(output, beside, sources=read, overwrite=overwrite) as reserved:
+        [place, _] = reserved.places
+        with reserved.drafts() as [draft, note], ColumnFiles(place, run, identity) as column_files:
             hashes: dict[str, str] = {}
             resumed = 0
             for step, name in enumerate(ks):
                 names = list(dict.fromkeys([name, *task.beside]))
-                contents = source.contents(names) if column_files.intact(name) else {}
+                contents = source.contents(names, column_files.new_hash) if column_files.intact(name) else {}
                 if contents and contents == column_files.done[name]["made_of"]:
                     resumed += 1
                 else:
-                    table, contents = source.table(names)
+                    table, contents = source.table(names, column_files.new_hash)
                     column, n_groups = task.mask(name, table)
                     del table
                     column_files.add(name, column, n_groups, contents)
@@ -369,7 +383,6 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
                 "untouched": roles.keep, "warnings": warnings,
             })  # fmt: skip
             note.write_text(json.dumps(manifest, indent=1) + "\n")
-        column_files.remove()
     progress.finish()
     return FileRelease(output, guarantee, warnings, resumed, manifest)
 
@@ -387,7 +400,7 @@ def _put_together(
     import pyarrow.parquet as pq
 
     schema = pa.schema([bare_field(copies.source.schema.field(name)) for name in published])
-    hashes = {name: hashlib.sha256() for name in copies.names if name in read}
+    hashes = {name: files.new_hash() for name in copies.names if name in read}
     streams = [*([copies.row_groups(hashes)] if copies.names else []), *map(files.row_groups, masked)]
     with pq.ParquetWriter(draft, schema) as writer:
         for group in zip(*streams, strict=True):
@@ -478,23 +491,45 @@ def _entries(every: Any, used: Any, ordered: bool) -> Any:
 
 
 class ColumnFiles:
-    """Finished columns, each in a file of its own beside the output, with a journal.
+    """Finished columns, each in a file of its own beside the output, with a journal; removed when the block ends.
 
-    The journal holds the hashes of these files and of the columns that they were made of.  The folder is the data
-    holder's alone: it is removed with the end of the run that finishes.
+    The journal holds the hashes of these files and of the columns that they were made of.  The latter are keyed with
+    the `identity` of the source; a source without one is not continued.  The folder is the data holder's alone.
     """
 
-    def __init__(self, output: pathlib.Path, run: list[Any], again: bool) -> None:
-        self.folder = output.with_name(f".{output.name}.parts")
-        self.key = hashlib.sha256(json.dumps(to_json_types(run), sort_keys=True).encode()).hexdigest()
+    def __init__(self, output: pathlib.Path, run: list[Any], identity: bytes | None) -> None:
+        self.folder, self._run = parts_of(output), json.dumps(to_json_types(run), sort_keys=True).encode()
         self.done: dict[str, dict[str, Any]] = {}
+        self._identity = secrets.token_bytes(SALT) if identity is None else identity
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
             journal = json.loads((self.folder / "journal.json").read_text())
-            if again and journal["key"] == self.key:
+            self._take_salt(bytes.fromhex(journal["salt"]))
+            if hmac.compare_digest(journal["run"], self._signature()):
                 facts = ("sha256", "n_groups", "made_of")
                 self.done = {name: {fact: one[fact] for fact in facts} for name, one in journal["columns"].items()}
         if not self.done:
+            self._take_salt(secrets.token_bytes(SALT))
             self.remove()
+
+    def __enter__(self) -> "ColumnFiles":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+    def _take_salt(self, salt: bytes) -> None:
+        """Make the key, which takes a while: whoever does not know the source's identity has to guess it."""
+        self._salt, self._key = salt, hashlib.scrypt(self._identity, salt=salt, n=SCRYPT, r=8, p=1, dklen=32)
+
+    def new_hash(self) -> Any:
+        """A hash that says nothing to those who do not know the source's identity."""
+        return hmac.new(self._key, digestmod="sha256")
+
+    def _signature(self) -> str:
+        """Of the run, with its options: that of another run, or of another source, differs."""
+        hashed = self.new_hash()
+        hashed.update(self._run)
+        return hashed.hexdigest()
 
     def _file(self, name: str) -> pathlib.Path:
         return self.folder / (hashlib.sha256(name.encode()).hexdigest()[:32] + ".parquet")
@@ -512,11 +547,12 @@ class ColumnFiles:
 
         self.folder.mkdir(mode=0o700, exist_ok=True)
         self.done.pop(name, None)
-        with writing(self._file(name), overwrite=True) as [draft]:
+        with Reserved([self._file(name)], overwrite=True).drafts() as [draft]:
             pq.write_table(pa.table({"column": column}), draft, row_group_size=ROWS)
         self.done[name] = {"sha256": digest(self._file(name)), "n_groups": n_groups, "made_of": made_of}
-        with writing(self.folder / "journal.json", overwrite=True) as [draft]:
-            draft.write_text(json.dumps({"key": self.key, "columns": self.done}))
+        with Reserved([self.folder / "journal.json"], overwrite=True).drafts() as [draft]:
+            signed = {"salt": self._salt.hex(), "run": self._signature()}
+            draft.write_text(json.dumps(signed | {"columns": self.done}))
 
     def row_groups(self, name: str) -> Iterator[Any]:
         """A column's row groups, of the bytes that were written."""
@@ -526,4 +562,4 @@ class ColumnFiles:
 
     def remove(self) -> None:
         """Forget the columns."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_parts(self.folder)

@@ -189,6 +189,18 @@ def _count(tree: Tree | None) -> int:
     return 1 if tree is None else sum(map(_count, tree.halves))
 
 
+def parts_of(output: pathlib.Path) -> pathlib.Path:
+    """The folder beside an output where its parts wait."""
+    return output.with_name(f".{output.name}.parts")
+
+
+def remove_parts(folder: pathlib.Path) -> None:
+    """Forget all parts; a link in place of the folder is not followed."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 class Spool:
     """Tables that wait in files of a folder, one or several in each; the data holder's alone."""
 
@@ -228,7 +240,5 @@ class Spool:
         return pa.concat_tables(tables).combine_chunks()
 
     def remove(self) -> None:
-        """Forget the tables; a link in place of the folder is not followed."""
-        if self.folder.is_symlink() or self.folder.is_file():
-            self.folder.unlink()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Forget the tables."""
+        remove_parts(self.folder)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -425,7 +425,8 @@ def publish(
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, Categories)}
     if published.permutation is not None:
         categories = {name: unit.select(published.permutation) for name, unit in categories.items()}
-    return Release(published.data, guarantee, grouping, warnings, provenance, frame, published.rows, categories)
+    release = Release(published.data, guarantee, grouping, warnings, provenance, frame, published.rows, categories)
+    return replace(release, _files=tuple(request.options.files()))
 
 
 def _recorded_options(request: Request) -> dict[str, Any]:

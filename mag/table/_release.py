@@ -14,6 +14,7 @@ import numpy as np
 
 from mag import __version__, assess, metrics, verify
 from mag._lib import checks
+from mag._lib.atomic import check_target
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
@@ -290,6 +291,7 @@ class Release(Generic[Table]):
     proven: bool | None = None
     lattice: tuple[LatticeNode, ...] = ()
     _ncp: float | None = None
+    _files: tuple[pathlib.Path, ...] = ()  # that were read, and are never replaced
 
     @property
     def withheld(self) -> int:
@@ -486,10 +488,26 @@ class Release(Generic[Table]):
                 draw_distribution(axes, str(name), *pairs[name], least)
         return every
 
-    def report(self, path: str | os.PathLike[str], title: str | None = None) -> pathlib.Path:
-        """Write a report on the release, one self-contained HTML file, and return its path."""
+    def report(self, path: str | os.PathLike[str], title: str | None = None, overwrite: bool = False) -> pathlib.Path:
+        """Write a report on the release, one self-contained HTML file, and return its path.
+
+        Parameters
+        ----------
+        path : path
+            A file in a folder that exists.
+        title : str, optional
+            The heading of the page.
+        overwrite : bool
+            Replace a file that exists; never one that was read for the release.
+
+        Returns
+        -------
+        pathlib.Path
+            The page.
+        """
         from mag.report import Facts, write
 
+        check_target(path, self._files, overwrite)
         before, after = self.numbers()
         compared = self._compared
         facts = Facts(
@@ -515,7 +533,7 @@ class Release(Generic[Table]):
             manifest=self.manifest(),
             recoding=self._recoding,
         )
-        return write(path, facts)
+        return write(path, facts, overwrite)
 
     @property
     def _recoding(self) -> "Recoding | None":

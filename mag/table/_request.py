@@ -1,5 +1,6 @@
 """What is requested of a table: the role of every column, and how to group; all that is checked before it is read."""
 
+import pathlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -8,6 +9,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.identity import find_files
 from mag._lib.roles import assign_roles, names_of
 from mag.api.options import cost_of, generator_of, progress_of
 from mag.api.types import AnyCost, BackendName
@@ -59,6 +61,11 @@ class Options:
     closeness: Any = None
     enforce: str = "auto"
     other: str = "error"
+
+    def files(self) -> list[pathlib.Path]:
+        """The files that these options name, and the call reads."""
+        trees = self.hierarchies.values() if isinstance(self.hierarchies, Mapping) else ()
+        return [path.absolute() for path in find_files(*trees)]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,134 @@
+"""The file of a budget: lines that are only ever added, under the lock of the file itself.
+
+A hidden marker beside it holds the length and the hash of the lines after each addition.  It stays when the ledger is
+lost: a ledger that is gone, replaced or shortened is an error, never a new budget.
+"""
+
+import contextlib
+import hashlib
+import os
+import pathlib
+import re
+from collections.abc import Iterator
+
+from mag._lib.atomic import Reserved, marker_of
+from mag._lib.errors import ValueMistake
+from mag._lib.lock import holding
+
+WAIT = 30.0  # seconds for another process that writes the ledger
+GONE = "{!r}, the ledger of a budget, is gone; put it back, because what was spent stays spent."
+CHANGED = "{!r}, the ledger of a budget, was replaced, shortened or edited; put the file back that it was."
+NO_LEDGER = "{!r} must be a ledger of mag.dp.Budget; a line of it is none."
+NOTE = re.compile("^([0-9]+) ([0-9a-f]{64})$", re.MULTILINE)  # in a marker
+
+
+class Ledger:
+    """A ledger, bound to the file that its name meant first: no `chdir` and no new link leads to another one."""
+
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        self.place = pathlib.Path(os.path.realpath(file))
+        self._marker = marker_of(self.place)
+        self._status: os.stat_result | None = None
+        self._seen = b""
+
+    def begin(self, line: str) -> None:
+        """Write the first line where there is no ledger, and never was."""
+        if self._seen or self._marker.exists() or self.place.exists():
+            return
+        with contextlib.suppress(FileExistsError), Reserved([self.place], overwrite=False).drafts() as [draft]:
+            draft.write_text(line + "\n", encoding="utf-8")
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator["Lines"]:
+        """The lines, which nobody else can add to meanwhile."""
+        with contextlib.ExitStack() as stack:
+            while True:
+                handle = self._open()
+                stack.callback(os.close, handle)
+                stack.enter_context(holding(handle, str(self.place), WAIT))
+                status = os.fstat(handle)
+                if self._is_named(status):
+                    break  # or else the file was replaced between opening and locking
+                stack.pop_all().close()
+            content = self._checked(handle, status)
+            lines = Lines(handle, content, self._marker)
+            try:
+                yield lines
+            finally:
+                self._status, self._seen = status, lines.content
+
+    def _open(self) -> int:
+        try:
+            return os.open(self.place, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
+        except FileNotFoundError:
+            if self._seen or self._marker.exists():
+                raise ValueMistake(GONE.format(self.place.name)) from None
+            raise
+
+    def _is_named(self, status: os.stat_result) -> bool:
+        try:
+            return os.path.samestat(status, os.stat(self.place))
+        except FileNotFoundError:
+            return False
+
+    def _checked(self, handle: int, status: os.stat_result) -> bytes:
+        """All bytes: those that this object has seen and those of the marker, and what was added since."""
+        with open(os.dup(handle), "rb") as file:
+            file.seek(0)
+            content = file.read()
+        same = self._status is None or os.path.samestat(self._status, status)
+        if not same or not content.startswith(self._seen) or not _has_marked(content, self._marker):
+            raise ValueMistake(CHANGED.format(self.place.name))
+        if not content.endswith(b"\n"):
+            raise ValueMistake(NO_LEDGER.format(self.place.name))
+        return content
+
+
+class Lines:
+    """The lines of a ledger that is held."""
+
+    def __init__(self, handle: int, content: bytes, marker: pathlib.Path) -> None:
+        self._handle, self.content, self._marker = handle, content, marker
+
+    def read(self) -> list[str]:
+        """The lines."""
+        return self.content.decode("utf-8").splitlines()
+
+    def add(self, line: str) -> None:
+        """Add a line, on the disk when this returns."""
+        _append(self._handle, line)
+        self.content += line.encode() + b"\n"
+        self.mark()
+
+    def mark(self) -> None:
+        """Note in the marker what the ledger holds now, unless it is noted."""
+        if _last_note(self._marker)[0] == len(self.content):
+            return
+        mode = os.fstat(self._handle).st_mode & 0o666
+        handle = os.open(self._marker, os.O_CREAT | os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0), mode)
+        try:
+            _append(handle, f"\n{len(self.content)} {hashlib.sha256(self.content).hexdigest()}")
+        finally:
+            os.close(handle)
+
+
+def _append(handle: int, line: str) -> None:
+    data = line.encode() + b"\n"
+    while data:
+        data = data[os.write(handle, data) :]
+    os.fsync(handle)
+
+
+def _has_marked(content: bytes, marker: pathlib.Path) -> bool:
+    """Whether a ledger holds what its marker notes last; a ledger without marker is of an earlier version, or moved."""
+    size, digest = _last_note(marker)
+    return not size or hashlib.sha256(content[:size]).hexdigest() == digest
+
+
+def _last_note(marker: pathlib.Path) -> tuple[int, str]:
+    """The last length and hash; a line that a kill or a full disk cut off is no note."""
+    try:
+        notes = NOTE.findall(marker.read_text(encoding="ascii", errors="replace"))
+    except FileNotFoundError:
+        notes = []
+    return (int(notes[-1][0]), notes[-1][1]) if notes else (0, "")
