@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import mag
+from mag._lib.cells import words_of_arrow
 from mag.cli import main
 from mag.frames import frame_of
 from mag.table import _joint_file, _parquet
 from mag.table._joint_file import bytes_of
 from mag.table._parts import Cut, Spool, Strata, examine, measure, read_records
-from mag.verify import NotAnonymous, words_of_arrow
+from mag.verify import NotAnonymous
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from mag._lib import checks
 from mag._lib.arrays import read
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.roles import Sentences, assign_roles
 from mag._lib.rowhash import add_cells, new_hashes
@@ -95,7 +96,9 @@ def _objects(cells: list[Any]) -> npt.NDArray[Any]:
 
 
 def _wrong_type(name: Hashable, dtype: Any) -> TypeMistake:
-    return TypeMistake(f"column {name!r} must hold numbers or categories; got {dtype}, convert it first.")
+    return TypeMistake(
+        f"column {name!r} must hold numbers or categories; got {describe_dtype(dtype)}, convert it first."
+    )
 
 
 def check_columns(opened: Opened, columns: Any, drop: Names, person: Hashable | None = None) -> Columns:

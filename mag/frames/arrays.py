@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import ValueMistake
 from mag._lib.fresh import blanked, fresh_column
 from mag.frames.base import Column, Frame
@@ -68,7 +69,7 @@ class ArrayColumn(Column):
                 values = counts if missing is None else np.where(missing, 0, counts)
                 return Units(values, missing, kind, SECONDS[unit] * many)
         names = {"b": "booleans", "U": "strings", "S": "bytes", "T": "strings"}
-        raise Refused(refusal(names.get(array.dtype.kind, str(array.dtype))))
+        raise Refused(refusal(names.get(array.dtype.kind, describe_dtype(array.dtype))))
 
     @property
     def _objects(self) -> Objects:
@@ -88,7 +89,7 @@ class ArrayColumn(Column):
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         if blank is not None and self.array.dtype.kind not in "fMmO":
-            raise Refused(f"{self.array.dtype.name}, which cannot hold missing values")
+            raise Refused(f"{describe_dtype(self.array.dtype)}, which cannot hold missing values")
         return self.out(fresh_column(self.array, rows, blank))
 
     def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from mag._lib.dtypes import describe_dtype
 from mag._lib.fresh import fresh_column
 from mag.frames.objects import Objects, object_codes, scaled, unscaled
 from mag.frames.units import SECONDS, Refused, Units, bit_codes, narrowed, placed, refusal, some, widened
@@ -139,7 +140,7 @@ class SeriesColumn(Column):
         kinds |= {nw.Categorical: "categories", nw.Enum: "categories"}
         known = next((name for kind, name in kinds.items() if dtype == kind), None)
         common = "integer" if dtype.is_integer() else "float" if dtype.is_float() else known
-        return common or self.own_kind() or str(self.dtype)
+        return common or self.own_kind() or describe_dtype(self.dtype)
 
     def units(self) -> Units:
         kind = self.kind

@@ -20,6 +20,8 @@ import numpy as np
 from mag import __version__, verify
 from mag._lib import checks, rowhash, workspace
 from mag._lib.atomic import MANIFEST, check_target, digest, writing
+from mag._lib.cells import words_of_arrow
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.fresh import bare_field
 from mag._lib.json_types import to_json_types
@@ -109,9 +111,9 @@ class Job:
         for name in [*roles.by, *roles.columns]:
             verify.require_words(source.schema.field(name))
             if "view" in str(source.schema.field(name).type):  # Arrow cannot take rows of them
+                kind = describe_dtype(source.schema.field(name).type)
                 raise TypeMistake(
-                    f"column {name!r} holds {source.schema.field(name).type}, which files that are masked jointly must "
-                    "not; cast it to text."
+                    f"column {name!r} holds {kind}, which files that are masked jointly must not; cast it to text."
                 )
         width, every = (self._width(names) for names in (self.names, {*self.names, *roles.keep}))
         least = BLOCK * min(_parquet.ROWS, source.n) * every
@@ -316,7 +318,7 @@ def count_smallest(file: Source, names: list[Any], folder: pathlib.Path, memory:
     for group in file.row_groups(names):
         hashes = rowhash.new_hashes(group.num_rows)
         for name in names:
-            for word in verify.words_of_arrow(group.column(name)):
+            for word in words_of_arrow(group.column(name)):
                 rowhash.add_cells(hashes, word)
         if ranges == 1:
             kept.append(hashes)

@@ -19,6 +19,7 @@ from typing import Any
 from mag import __version__, verify
 from mag._lib import checks, rowhash, workspace
 from mag._lib.atomic import MANIFEST, check_target, digest, writing
+from mag._lib.cells import numbers_of_arrow
 from mag._lib.content import feed
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
@@ -413,13 +414,13 @@ def recount_file(file: Source, ks: Mapping[Any, int], by: Sequence[Any]) -> tupl
 
     Whole records are told apart by hashes, so that no more than one column is held at a time.
     """
-    strata = [token for name in by for token in verify.of_arrow(file.column(name))]
+    strata = [token for name in by for token in numbers_of_arrow(file.column(name))]
     hashes = rowhash.new_hashes(file.n)
     for token in strata:
         rowhash.add_cells(hashes, token)
     by_column: dict[Hashable, int] = {}
     for name, k in ks.items():
-        tokens = verify.of_arrow(file.column(name))
+        tokens = numbers_of_arrow(file.column(name))
         by_column[name] = verify.smallest([*strata, *tokens])
         verify.require(by_column[name], k, [*by, name], file.n)
         for token in tokens:

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
+from mag._lib.cells import Incomparable, words_of_arrow
 from mag._lib.errors import REPORT, NotAnonymous, TypeMistake, ValueMistake
+from mag._lib.rowhash import classes, neighbors
 from mag.frames import Frame, frame_of
 from mag.hierarchy import Hierarchy
 from mag.verify import _sensitive
-from mag.verify._cells import READERS, Incomparable, classes, listed, neighbors
-from mag.verify._cells import of_arrow as of_arrow  # files are counted by these, too
-from mag.verify._cells import words_of_arrow as words_of_arrow
+from mag.verify._cells import READERS, listed
 
 __all__ = ["closeness", "distinct", "entropy", "recount", "recursive"]
 
