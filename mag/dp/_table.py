@@ -11,11 +11,11 @@ from mag._lib import checks
 from mag._lib.arrays import read
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.missing import is_missing
 from mag._lib.roles import Sentences, assign_roles
 from mag._lib.rowhash import add_cells, new_hashes
 from mag.dp._domain import Categories, Domain, Integers, Levels, Numbers, number_cells
 from mag.frames import frame_of
-from mag.frames.objects import is_missing
 
 Names = Hashable | Sequence[Hashable] | None
 Columns = Mapping[Any, Domain]

@@ -55,7 +55,7 @@ def _column_of(name: Hashable, cells: Any) -> Column:
     array, home = read(f"column {name!r}", cells)
     if array.ndim != 1:
         raise ValueMistake(f"column {name!r} must have one dimension; got an array of shape {array.shape}.")
-    return ArrayColumn(array, home)
+    return ArrayColumn(array, home, name)
 
 
 def _check_duplicates(names: list[Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.fresh import blanked, fresh_column
 from mag.frames.base import Column, Frame
 from mag.frames.objects import Objects, object_codes
@@ -41,8 +41,12 @@ class DictionaryFrame(Frame):
 class ArrayColumn(Column):
     """A column of a dictionary: an array of any library, or a list."""
 
-    def __init__(self, array: np.ndarray, home: Any = None) -> None:
-        self.array, self.home = array, home
+    def __init__(self, array: np.ndarray, home: Any = None, name: Hashable = None) -> None:
+        self.array, self.home, self.name = array, home, name
+
+    @property
+    def dtype(self) -> Any:
+        return self.array.dtype
 
     def __len__(self) -> int:
         return len(self.array)
@@ -103,4 +107,7 @@ class ArrayColumn(Column):
             return object_codes(self.array.tolist())
         if self.array.dtype.kind in "US":
             return np.unique(self.array, return_inverse=True)[1].astype(np.int64)
+        if self.array.dtype.char in "gG":  # some of their bits mean nothing
+            kind = describe_dtype(self.array.dtype)
+            raise TypeMistake(f"column {self.name!r} holds {kind}, which cannot be compared exactly; convert it.")
         return bit_codes(self.array)

@@ -113,6 +113,8 @@ def countable(dtype: Any) -> Any:
         return pyarrow.list_(countable(dtype.value_type), dtype.list_size)
     if types.is_list(dtype) or types.is_large_list(dtype):
         return (pyarrow.list_ if types.is_list(dtype) else pyarrow.large_list)(countable(dtype.value_type))
+    if types.is_map(dtype):
+        return pyarrow.list_(countable(dtype.field(0).type))
     if types.is_dictionary(dtype):
         return countable(dtype.value_type)
     if types.is_timestamp(dtype) or types.is_duration(dtype) or types.is_time(dtype) or types.is_date(dtype):

@@ -37,7 +37,7 @@ class Locate:
         """For each of these values."""
         try:
             numbers = np.array([np.nan if isinstance(value, bool) else float(value) for value in values])
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             return np.full(len(values), -1)
         inside = (numbers >= self.first) & (numbers < self.last)
         return np.where(inside, np.searchsorted(self.begins, numbers, "right") - 1, -1)

@@ -157,7 +157,7 @@ def _units(frame: Frame, name: Hashable) -> Units:
         units = frame.column(name).units()
     except Refused as refused:
         raise TypeMistake(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
-    except ValueError as error:
+    except ValueMistake as error:
         raise ValueMistake(f"column {name!r} has {error}") from None
     if not units.is_integer and not np.isfinite(units.values).all():
         count = int((~np.isfinite(units.values)).sum())

@@ -17,10 +17,10 @@ from mag._lib import checks
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
+from mag._lib.missing import is_missing
 from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories
-from mag.frames.objects import is_missing
 from mag.table._compared import Compared, compare_cells
 from mag.table._sensitive import Promise
 
