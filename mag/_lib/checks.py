@@ -1,5 +1,6 @@
 """All validation and its sentences: what, its value, what is allowed.  Data values are never quoted."""
 
+import decimal
 import math
 import numbers
 import operator
@@ -13,6 +14,8 @@ import numpy as np
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.threads import in_parts
+
+MAX_EXPONENT = 400  # of decimals: all powers of ten that float64 has
 
 
 def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
@@ -72,6 +75,16 @@ def penalty(option: str, number: Any, integers: bool) -> float:
     if not 0 <= float(number) < np.inf or (integers and float(number) > 2**53):
         raise ValueMistake(f"{option} must be {allowed}; got {number}.")
     return float(number)
+
+
+def written_out(option: str, number: Any) -> None:
+    """No decimal whose digits would fill the memory once it is an integer or a fraction."""
+    if (
+        isinstance(number, decimal.Decimal)
+        and number.is_finite()
+        and abs(int(number.as_tuple().exponent)) > MAX_EXPONENT
+    ):
+        raise ValueMistake(f"{option} must be a decimal of at most {MAX_EXPONENT} digits; got {number}.")
 
 
 def flag(option: str, choice: Any) -> bool:

@@ -28,7 +28,11 @@ def read_lines(path: str | os.PathLike[str], separator: str | None) -> list[list
     if separator is None:
         first = text.partition("\n")[0]
         separator = next((mark for mark in ";,\t" if mark in first), ";")
-    return [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
+    try:
+        return [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
+    except csv.Error:
+        most = csv.field_size_limit()
+        raise ValueMistake(f"{os.path.basename(path)!r} must have labels of at most {most} characters.") from None
 
 
 def write_lines(path: str | os.PathLike[str], rows: Iterable[Sequence[str]], separator: str) -> None:

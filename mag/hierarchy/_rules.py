@@ -82,6 +82,7 @@ def _finite(option: str, number: Any) -> Any:
     plain = number.item() if isinstance(number, np.generic) else number
     if isinstance(plain, bool) or not isinstance(plain, (int, float, Decimal, Fraction)) or not math.isfinite(plain):
         raise ValueMistake(f"{option} must be a finite number; got {checks.describe(number)}.")
+    checks.written_out(option, plain)
     return plain
 
 
