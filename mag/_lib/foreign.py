@@ -1,6 +1,6 @@
 """Errors of the libraries that hold a caller's cells, as sentences of ours: theirs may quote cells."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from mag._lib.errors import Mistake, TypeMistake
@@ -9,7 +9,7 @@ LIBRARIES = ("pandas", "polars", "pyarrow", "pyo3_runtime")  # the last is polar
 
 
 @contextmanager
-def refused_as(sentence: str) -> Iterator[None]:
+def refused_as(sentence: Callable[[], str]) -> Iterator[None]:
     """Raise a `TypeMistake` with this sentence where a library cannot do what is asked of its cells."""
     try:
         yield
@@ -18,7 +18,7 @@ def refused_as(sentence: str) -> Iterator[None]:
     except BaseException as error:
         if not is_foreign(error):
             raise
-        raise TypeMistake(sentence) from None
+        raise TypeMistake(sentence()) from None
 
 
 def is_foreign(error: BaseException) -> bool:

@@ -26,8 +26,7 @@ def _in_our_words(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def read(self: "Column", *options: Any, **named: Any) -> Any:
-        kind = describe_dtype(self.dtype)
-        with refused_as(f"column {self.name!r} holds {kind}, or cells, that its library cannot read; convert it."):
+        with refused_as(self._refusal):
             return method(self, *options, **named)
 
     return read
@@ -48,6 +47,10 @@ class Column(ABC):
     @abstractmethod
     def dtype(self) -> Any:
         """The library's own."""
+
+    def _refusal(self) -> str:
+        kind = describe_dtype(self.dtype)
+        return f"column {self.name!r} holds {kind}, or cells, that its library cannot read; convert it."
 
     @property
     def index(self) -> Any:

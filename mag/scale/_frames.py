@@ -10,7 +10,7 @@ import pandas as pd
 from mag._lib.checks import not_finite, refuse
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake, ValueMistake
-from mag._lib.roles import Sentences, assign_roles, names_of
+from mag._lib.roles import Sentences, assign_roles, names_of, repeated_names
 from mag.costs import Cost
 
 
@@ -37,10 +37,10 @@ def columns_to_group(
     """Every column of the frame is one of these or is kept."""
     known = list(frame.columns)
     if len(set(known)) < len(known):
-        twice = ", ".join(sorted({repr(name) for name in known if known.count(name) > 1}))
+        twice = ", ".join(sorted(map(repr, repeated_names(known))))
         raise ValueMistake(f"X must not hold two columns of one name; got {twice} more than once.")
     if columns is None:
-        untouched = names_of(keep, known)
+        untouched = set(names_of(keep, known))
         columns = [name for name in known if name not in untouched]
     return assign_roles({"columns": columns, "keep": keep}, known, "X", SENTENCES)["columns"]
 

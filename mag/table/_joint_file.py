@@ -130,7 +130,8 @@ class Job:
         source, roles, versions = self.source, self.roles, installed_versions()
         target = check_target(output, source.files, overwrite)
         beside = output.with_name(output.name + MANIFEST)
-        published = [name for name in source.names if name not in roles.drop]
+        dropped = frozenset(roles.drop)
+        published = [name for name in source.names if name not in dropped]
         with alone(target):
             spool = Spool(target.with_name(f".{target.name}.parts"))
             try:

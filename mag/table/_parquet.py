@@ -27,7 +27,7 @@ from mag._lib.json_types import to_json_types
 from mag._lib.lock import alone
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress
-from mag._lib.roles import is_name
+from mag._lib.roles import is_name, repeated_names
 from mag.api.options import progress_of
 from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, installed_versions, name_of, public_options
@@ -67,7 +67,7 @@ class Source:
                 self.fragments = [self.dataset]
             self.n = sum(map(_rows, self.fragments))
         self.names: list[Any] = list(self.schema.names)
-        twice = sorted({str(name) for name in self.names if self.names.count(name) > 1})
+        twice = sorted(map(str, repeated_names(self.names)))
         if twice:
             raise ValueMistake(f"table must have columns of different names; got {', '.join(twice)} more than once.")
 
@@ -319,7 +319,8 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
     roles, ks, options, versions = task.roles, task.ks, task.recorded_options(), installed_versions()
     target = check_target(output, source.files, overwrite)  # through links, so that one file has one lock
     beside = output.with_name(output.name + MANIFEST)
-    published = [name for name in source.names if name not in roles.drop]
+    dropped = frozenset(roles.drop)
+    published = [name for name in source.names if name not in dropped]
     untouched = [name for name in published if name not in ks]
     steps = len(ks) + 2
     with alone(target):

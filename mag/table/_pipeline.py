@@ -316,7 +316,8 @@ def build(
     for name, blank in zip(roles.by, strata.blank, strict=True):
         if blank is not None:
             masked[name] = _blank_cells(frame, name, rows, blank if permutation is None else blank[permutation])
-    names = [name for name in frame.names if name not in roles.drop]
+    dropped = frozenset(roles.drop)
+    names = [name for name in frame.names if name not in dropped]
     return Published(frame.build(rows, names, masked, request.options.shuffle), rows, permutation)
 
 

@@ -245,7 +245,8 @@ class Provenance:
         cls, options: dict[str, Any], frame: Frame, versions: dict[str, str], seconds: dict[str, float]
     ) -> "Provenance":
         """Of a release of this table."""
-        published = [name for name in frame.names if name not in options["drop"]]
+        dropped = frozenset(options["drop"])
+        published = [name for name in frame.names if name not in dropped]
         table = {"records": frame.n, "columns": [*map(str, published)]}
         return cls(public_options(options, published), table, versions, seconds)
 

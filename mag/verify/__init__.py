@@ -59,7 +59,8 @@ def recounts(
     """`recount` of `by` and all columns together; if `each`, also of `by` and every column alone."""
     frame = frame_of(table)
     names = [*by, *columns]
-    absent = [repr(name) for name in names if name not in frame.names]
+    there = frozenset(frame.names)
+    absent = [repr(name) for name in names if name not in there]
     if absent or not names:
         raise ValueMistake(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
     if frame.n == 0:
@@ -98,7 +99,7 @@ def require_words(field: Any) -> None:
 
 
 def _readable(name: Hashable) -> AbstractContextManager[None]:
-    return refused_as(f"column {name!r} holds cells that its library cannot read; convert it.")
+    return refused_as(lambda: f"column {name!r} holds cells that its library cannot read; convert it.")
 
 
 def _incomparable(name: Hashable, error: Incomparable) -> TypeMistake:
