@@ -1,4 +1,4 @@
-"""Random tables and files are counted by code that shares nothing with the package; `benchmarks.publish` runs 10⁵."""
+"""Random tables and files are counted by code that shares nothing with the package; `benchmarks.attack` runs 10⁵."""
 
 import pathlib
 import tempfile
@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from benchmarks import publish
+from benchmarks import attack
 from benchmarks._random_tables import Request
 from mag.files._counts import of_frame
 
@@ -18,17 +18,17 @@ CHUNKS, SIZE = 8, 30
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_random_tables_and_files_hold_k_and_keep_cells(chunk):
-    found = publish.run(range(chunk * SIZE, (chunk + 1) * SIZE), share=0.3)
+    found = attack.run(range(chunk * SIZE, (chunk + 1) * SIZE), share=0.3)
     assert sum(found["cases"].values()) == SIZE
     assert sum(found["published"].values()) > SIZE // 3
-    for kind in publish.WRONG:
+    for kind in attack.WRONG:
         assert not found[kind], "\n".join(found[kind])
 
 
 @pytest.mark.long
 def test_thousands_of_random_tables_and_files():
-    found = publish.run(range(10**6, 10**6 + 5000), share=0.25)
-    for kind in publish.WRONG:
+    found = attack.run(range(10**6, 10**6 + 5000), share=0.25)
+    for kind in attack.WRONG:
         assert not found[kind], "\n".join(found[kind])
 
 
@@ -41,17 +41,17 @@ def asked(masked, by=(), k=2, **options):
 
 def test_a_class_below_k_is_noticed():
     cells = {"x": [1, 1, 2, 2], "y": [1, 1, 1, 2]}
-    publish.check_counts(asked("xy", scope="per-column", k=1), cells, ["x", "y"], [])
-    with pytest.raises(publish.Wrong, match="1 records alike"):
-        publish.check_counts(asked("xy"), cells, ["x", "y"], [])
-    with pytest.raises(publish.Wrong, match="1 records alike"):
-        publish.check_counts(asked("xy", scope="per-column"), cells, ["x", "y"], [])
+    attack.check_counts(asked("xy", scope="per-column", k=1), cells, ["x", "y"], [])
+    with pytest.raises(attack.Wrong, match="1 records alike"):
+        attack.check_counts(asked("xy"), cells, ["x", "y"], [])
+    with pytest.raises(attack.Wrong, match="1 records alike"):
+        attack.check_counts(asked("xy", scope="per-column"), cells, ["x", "y"], [])
 
 
 def test_an_altered_cell_is_noticed():
     before, after = {"id": [1, 2], "t": ["mailto:a@x", "b"]}, {"id": [2, 1], "t": ["b", "a@x"]}
-    with pytest.raises(publish.Wrong, match="became"):
-        publish.check_kept(before, after, "id", [], lambda name, old, new: publish.alike(old, new))
+    with pytest.raises(attack.Wrong, match="became"):
+        attack.check_kept(before, after, "id", [], lambda name, old, new: attack.alike(old, new))
 
 
 DIFFERENT = {
@@ -67,24 +67,24 @@ DIFFERENT = {
     "make", [np.array, pd.Series, pl.Series, pa.array], ids=["numpy", "pandas", "polars", "pyarrow"]
 )
 def test_stored_values_that_differ_count_as_different(name, make):
-    assert len(set(publish.tokens(make(DIFFERENT[name])))) == 2
+    assert len(set(attack.tokens(make(DIFFERENT[name])))) == 2
 
 
 def test_nanoseconds_in_nested_cells_count_as_different():
     times = pa.array([1, 2]).cast(pa.time64("ns"))
     column = pa.StructArray.from_arrays([times], ["t"])
-    assert len(set(publish.tokens(column))) == 2
-    assert len(set(publish.tokens(pl.Series(pl.from_arrow(column))))) == 2
-    assert len(set(publish.tokens(pa.array([[1], [1, 2]]).cast(pa.list_(pa.time64("ns")))))) == 2
+    assert len(set(attack.tokens(column))) == 2
+    assert len(set(attack.tokens(pl.Series(pl.from_arrow(column))))) == 2
+    assert len(set(attack.tokens(pa.array([[1], [1, 2]]).cast(pa.list_(pa.time64("ns")))))) == 2
 
 
-@pytest.mark.parametrize("form", publish.FORMATS)
+@pytest.mark.parametrize("form", attack.FORMATS)
 def test_readers_read_what_was_written(form):
     table = pa.table({"id": [3, 1], "t": ["mailto:a@x", "_x000D_ b"], "f": [0.1, 2.5]})
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, f"a.{form}")
-        publish.write(table, form, path)
-        cells = publish.read(form, path)
+        attack.write(table, form, path)
+        cells = attack.read(form, path)
     assert list(cells) == ["id", "t", "f"]
     assert cells["t"] == table["t"].to_pylist()
     assert [float(cell) for cell in cells["f"]] == [0.1, 2.5]
