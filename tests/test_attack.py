@@ -1,6 +1,7 @@
 """Random tables and files are counted by code that shares nothing with the package; `benchmarks.attack` runs 10⁵."""
 
 import pathlib
+import pickle
 import tempfile
 
 import numpy as np
@@ -9,7 +10,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import mag
+from benchmarks import _random_recoding as recoding
 from benchmarks import attack
+from benchmarks._random_recoding import MARK
 from benchmarks._random_tables import Request
 from mag.files._counts import of_frame
 
@@ -52,6 +56,69 @@ def test_an_altered_cell_is_noticed():
     before, after = {"id": [1, 2], "t": ["mailto:a@x", "b"]}, {"id": [2, 1], "t": ["b", "a@x"]}
     with pytest.raises(attack.Wrong, match="became"):
         attack.check_kept(before, after, "id", [], lambda name, old, new: attack.alike(old, new))
+
+
+PEOPLE = {
+    "age": [21, 23, 41, 44],
+    "job": [row[0] for row in recoding.JOBS[:4]],
+    "disease": ["flu", "cough", "flu", "ulcer"],
+    "salary": [1, 2, 3, 3],
+    "note": [f"{MARK}n000{i}" for i in range(4)],
+    "secret": [f"{MARK}s000{i}" for i in range(4)],
+}
+
+
+def recoded(**options):
+    asked = recoding.Recoding(pa.table(PEOPLE), "mask", 2, ["age", "job"], [], options, ["age", "job"])
+    before = pd.DataFrame(PEOPLE, dtype=object)
+    ages, jobs = ["[20, 25]", "[20, 25]", "[40, 44]", "[40, 44]"], ["*", "*", "group 1", "group 1"]
+    return asked, before, before.drop(columns="secret").assign(age=ages, job=jobs)
+
+
+def test_a_true_release_passes():
+    recoding.check_release(*recoded(diversity={"disease": 2, "salary": ("entropy", 1)}, closeness={"disease": 0.5}))
+    recoding.check_bytes(recoded()[0], set(PEOPLE["note"]), pickle.dumps(PEOPLE["note"]))
+
+
+FALSE = {
+    "k": (lambda after: after.assign(age=["[20, 25]", "[21, 25]", "[40, 44]", "[40, 44]"]), {}, "a class of 1"),
+    "l": (lambda after: after, {"diversity": {"salary": 2}}, "not 2-diverse"),
+    "entropy": (lambda after: after, {"diversity": {"disease": ("entropy", 2.1)}}, "diverse"),
+    "recursion": (lambda after: after, {"diversity": {"disease": ("recursive", 1, 2)}}, "diverse"),
+    "t": (lambda after: after, {"closeness": {"salary": 0.2}}, "not 0.2-close"),
+    "equal values": (lambda after: after, {"closeness": {"disease": 0.2}}, "not 0.2-close"),
+    "a kept cell": (lambda after: after.assign(salary=[1, 2, 3, 4]), {}, "salary is not as it was"),
+    "a note": (lambda after: after.assign(note=[after["note"][0]] * 4), {}, "the notes"),
+    "a range": (lambda after: after.assign(age=["[22, 25]"] * 4), {}, "is published for 21"),
+    "an ancestor": (lambda after: after.assign(job=["group 2"] * 4), {}, "'group 2' is published"),
+}
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_a_false_release_is_noticed(name):
+    change, options, sentence = FALSE[name]
+    asked, before, after = recoded(**options)
+    with pytest.raises(attack.Wrong, match=sentence):
+        recoding.check_release(asked, before, change(after))
+
+
+@pytest.mark.parametrize("name", ["note", "secret"])
+def test_a_withheld_text_is_noticed(name):
+    asked, _, after = recoded()
+    with pytest.raises(attack.Wrong, match="as text"):
+        recoding.check_bytes(asked, set(after["note"][1:]), pickle.dumps(PEOPLE[name][:1]))
+
+
+def test_an_error_that_quotes_a_cell_is_noticed():
+    with pytest.raises(attack.Wrong, match="quotes a cell"):
+        attack.refusal(mag.ValueMistake(f"no leaf for {MARK}n0001."))
+    with pytest.raises(attack.Wrong, match="no sentence"):
+        attack.refusal(KeyError("no sentence"))
+    assert attack.refusal(mag.ValueMistake("a sentence.")) == "a sentence."
+
+
+def test_seeds_draw_every_kind_of_case():
+    assert {attack.kind_of(seed, 0.3) for seed in range(100)} == set(attack.CASES)
 
 
 DIFFERENT = {
