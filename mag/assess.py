@@ -10,8 +10,9 @@ from mag import metrics, privacy
 from mag._lib import checks
 from mag._lib.equal import classes, columns
 from mag._lib.errors import ValueMistake
+from mag._lib.missing import find_missing
 from mag.hierarchy import ranks_of
-from mag.hierarchy.mixed import as_numbers, is_absent, is_plain, names_of
+from mag.hierarchy.mixed import as_numbers, is_plain, names_of
 
 RISKS = (
     "k_anonymity",
@@ -93,7 +94,7 @@ def unmasked_risk(columns: Sequence[np.ndarray]) -> dict[str, float]:
     Each record is then at no distance from itself: one of c equal records is linked with probability 1/c, and every
     value lies in its own interval.
     """
-    complete = ~np.logical_or.reduce([is_absent(column) for column in columns])
+    complete = ~np.logical_or.reduce([find_missing(column) for column in columns])
     if not complete.any():
         return dict.fromkeys(RISKS, np.nan)
     sizes = np.bincount(classes("original", {place: column[complete] for place, column in enumerate(columns)}))
@@ -245,7 +246,7 @@ def _read(original: Any, masked: Any, hierarchies: Any, order: Any) -> _Pair:
     checks.same_rows("masked", tables[1][0].size, "original", tables[0][0].size)
     checks.same_columns("masked", len(tables[1]), "original", len(tables[0]))
     names = names_of(original, len(tables[0]))
-    complete = ~np.logical_or.reduce([is_absent(cells) for table in tables for cells in table])
+    complete = ~np.logical_or.reduce([find_missing(cells) for table in tables for cells in table])
     X, Y = (dict(zip(names, (cells[complete] for cells in table), strict=True)) for table in tables)
     options = {"hierarchies": hierarchies, "order": order}
     for option, by in options.items():

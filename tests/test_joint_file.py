@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import mag
+from mag._lib.cells import words_of_arrow
 from mag.cli import main
 from mag.frames import frame_of
 from mag.table import _joint_file, _parquet
 from mag.table._joint_file import bytes_of
 from mag.table._parts import Cut, Spool, Strata, examine, measure, read_records
-from mag.verify import NotAnonymous, words_of_arrow
+from mag.verify import NotAnonymous
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -214,6 +215,21 @@ def test_the_recount_sees_every_class_of_the_file(tmp_path, monkeypatch, memory)
     names = ["x", "text", "null", "sometimes"]
     counted = _joint_file.count_smallest(_parquet.Source(tmp_path / "in.parquet"), names, folder, memory)
     assert counted == classes(some, names)
+
+
+@pytest.mark.skipif(not hasattr(pa, "uuid"), reason="pyarrow 19 has uuid")
+def test_strata_of_an_extension_type_are_counted_over_all_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(_parquet, "ROWS", 100)
+    rng = np.random.default_rng(0)
+    codes = (np.arange(1000) >= 900) ^ (rng.random(1000) < 0.1)
+    ids = pa.array([bytes([5 + code] * 16) for code in codes.astype(int)], pa.uuid())
+    pq.write_table(
+        pa.table({"x": rng.normal(size=1000), "y": rng.normal(size=1000), "g": ids}), tmp_path / "in.parquet"
+    )
+    out = tmp_path / "out.parquet"
+    release = mag.microaggregate(tmp_path / "in.parquet", 3, ["x", "y"], by="g", method="mondrian", output=out)
+    found = pq.read_table(out).to_pandas().groupby(["g", "x", "y"]).size().min()
+    assert release.guarantee.smallest == found >= 3
 
 
 def test_words_of_cells_do_not_depend_on_the_block():

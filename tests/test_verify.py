@@ -334,8 +334,6 @@ INCOMPARABLE = {
     "pandas Blob": pd.DataFrame({"g": pd.Series([Blob()] * N, dtype=object)}),
     "polars Blob": pl.DataFrame({"g": pl.Series([Blob()] * N, dtype=pl.Object)}),
     "float128": {"g": np.zeros(N, np.longdouble)},
-    "map<string, int8>": pa.table({"g": pa.array([[("a", 1)]] * N, pa.map_(pa.string(), pa.int8()))}),
-    "list_view<item: int8>": pa.table({"g": pa.array([[1]] * N, pa.list_view(pa.int8()))}),
     "sparse_union": pa.table(
         {"g": pa.UnionArray.from_sparse(pa.array([0] * N, pa.int8()), [pa.array(range(N)), pa.array(["a"] * N)])}
     ),

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake
 
 CPU, CUDA, PINNED, MANAGED = 1, 2, 3, 13  # devices of DLPack
@@ -150,7 +151,7 @@ def _numpy(option: str, x: Any) -> np.ndarray:
     except MemoryError:
         raise
     except Exception as error:  # of its library, such as polars'
-        dtype = f" of dtype {x.dtype}" if hasattr(x, "dtype") else ""
+        dtype = f" of dtype {describe_dtype(x.dtype)}" if hasattr(x, "dtype") else ""
         raise TypeMistake(
             f"{option} must be an array of numbers; NumPy cannot read the {type(x).__name__}{dtype} given."
         ) from error
@@ -237,7 +238,9 @@ def _readable(option: str, xp: Any, x: Any) -> tuple[Any, Any]:
             return xp.astype(x, xp.int8), None
     except (NotImplementedError, RuntimeError, TypeError, ValueError):
         pass
-    raise TypeMistake(f"{option} must have a dtype that NumPy can read; got {x.dtype}, convert it first.")
+    raise TypeMistake(
+        f"{option} must have a dtype that NumPy can read; got {describe_dtype(x.dtype)}, convert it first."
+    )
 
 
 def _on_cuda(option: str, x: Any) -> Any:

@@ -1,5 +1,6 @@
 """All validation and its sentences: what, its value, what is allowed.  Data values are never quoted."""
 
+import decimal
 import math
 import numbers
 import operator
@@ -10,8 +11,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.threads import in_parts
+
+MAX_EXPONENT = 400  # of decimals: all powers of ten that float64 has
 
 
 def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
@@ -73,6 +77,16 @@ def penalty(option: str, number: Any, integers: bool) -> float:
     return float(number)
 
 
+def written_out(option: str, number: Any) -> None:
+    """No decimal whose digits would fill the memory once it is an integer or a fraction."""
+    if (
+        isinstance(number, decimal.Decimal)
+        and number.is_finite()
+        and abs(int(number.as_tuple().exponent)) > MAX_EXPONENT
+    ):
+        raise ValueMistake(f"{option} must be a decimal of at most {MAX_EXPONENT} digits; got {number}.")
+
+
 def flag(option: str, choice: Any) -> bool:
     """True or False."""
     if not isinstance(choice, (bool, np.bool_)):
@@ -104,10 +118,12 @@ def real_table(option: str, X: np.ndarray) -> np.ndarray:
 
 def _real(option: str, x: np.ndarray) -> None:
     if x.dtype.kind not in "biuf":
-        kind = {"c": "complex", "O": "object", "U": "string", "S": "bytes"}.get(x.dtype.kind, x.dtype.name)
+        kind = {"c": "complex", "O": "object", "U": "string", "S": "bytes"}.get(x.dtype.kind, describe_dtype(x.dtype))
         raise TypeMistake(f"{option} must hold real numbers; got dtype {kind}.")
     if x.dtype.kind == "f" and x.dtype.itemsize > 8:
-        raise TypeMistake(f"{option} must be float64 or narrower; got {x.dtype.name}, convert it to float64 first.")
+        raise TypeMistake(
+            f"{option} must be float64 or narrower; got {describe_dtype(x.dtype)}, convert it to float64 first."
+        )
 
 
 def finite(option: str, x: np.ndarray, threads: int = 1) -> None:
@@ -206,7 +222,7 @@ def members_of(option: str, labels: Any, n: int, k: int) -> np.ndarray:
     """A label per record, 0, 1, …, of groups of at least k."""
     labels = np.asarray(labels)
     if labels.dtype.kind not in "iu":
-        raise TypeMistake(f"{option} must hold integers, a label per record; got dtype {labels.dtype.name}.")
+        raise TypeMistake(f"{option} must hold integers, a label per record; got dtype {describe_dtype(labels.dtype)}.")
     if labels.shape != (n,):
         raise ValueMistake(f"{option} must hold one label per record, n={n}; got an array of shape {labels.shape}.")
     _, members, sizes = np.unique(labels, return_inverse=True, return_counts=True)
@@ -218,7 +234,9 @@ def members_of(option: str, labels: Any, n: int, k: int) -> np.ndarray:
 def comparable(option: str, X: np.ndarray) -> np.ndarray:
     """Rows of values that are equal or not, at least one; one dimension is one column."""
     if X.dtype.kind not in "biufUSTMmO":
-        raise TypeMistake(f"{option} must hold numbers, strings, dates or objects; got dtype {X.dtype.name}.")
+        raise TypeMistake(
+            f"{option} must hold numbers, strings, dates or objects; got dtype {describe_dtype(X.dtype)}."
+        )
     if X.ndim not in (1, 2):
         raise ValueMistake(f"{option} must have one or two dimensions; got an array of shape {X.shape}.")
     if X.size == 0:

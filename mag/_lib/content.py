@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake
 
 TEXTS = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
@@ -26,8 +27,11 @@ def feed(hashed: Any, column: Any) -> None:
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):
-        chunks = column.unify_dictionaries().chunks
-        column = pa.concat_arrays(chunks) if chunks else pa.array([], column.type)
+        coded = pa.types.is_dictionary(column.type)  # Arrow unifies dictionaries of half floats wrongly
+        chunks = [chunk.dictionary_decode() for chunk in column.chunks] if coded else column.unify_dictionaries().chunks
+        column = pa.concat_arrays(chunks) if chunks else pa.array([], column.type.value_type if coded else column.type)
+    elif pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
     _feed(hashed, column)
 
 
@@ -42,7 +46,9 @@ def _feed(hashed: Any, array: Any) -> None:
     if types.is_null(kind):
         return None
     if types.is_union(kind):
-        raise TypeMistake(f"columns of the data set must not hold unions; got {kind}, which Parquet cannot store.")
+        raise TypeMistake(
+            f"columns of the data set must not hold unions; got {describe_dtype(kind)}, which Parquet cannot store."
+        )
     if types.is_map(kind):
         array = array.cast(pa.list_(kind.field(0)))
     elif str(kind) in TEXTS:

@@ -8,6 +8,7 @@ import numpy as np
 from mag._lib import checks
 from mag._lib.arrays import read
 from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.missing import is_missing
 
 _NAN = object()
 
@@ -67,9 +68,17 @@ def _key(value: Any) -> Any:
     """What a value is looked up by: NaN differs from itself, and True is published otherwise than 1."""
     if isinstance(value, bool):
         return bool, value
-    try:
-        if value == value:
-            return value
-    except (TypeError, ValueError):  # pandas.NA, one object, does not say; an array cannot be hashed
+    if not is_missing(value):
         return value
     return _NAN if isinstance(value, float) else type(value)
+
+
+def as_key(cell: Any) -> Any:
+    """A cell that can be hashed: nested ones as tuples, missing ones as None, others as they are."""
+    if isinstance(cell, (list, tuple, np.ndarray)):
+        return tuple(map(as_key, cell))
+    if isinstance(cell, dict):
+        return tuple((name, as_key(value)) for name, value in cell.items())
+    if isinstance(cell, (set, frozenset)):
+        return frozenset(map(as_key, cell))
+    return None if is_missing(cell) else cell

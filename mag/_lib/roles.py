@@ -1,6 +1,7 @@
 """The role of every column, checked in one place for tables, files and Dask."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,12 @@ class Sentences:
 SENTENCES = Sentences()
 
 
-def is_name(name: Any, known: Sequence[Hashable]) -> bool:
+def repeated_names(names: Iterable[Hashable]) -> list[Hashable]:
+    """The names that are there more than once, in their order."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def is_name(name: Any, known: Collection[Hashable]) -> bool:
     """Whether a column is called so; what cannot be hashed is no name."""
     try:
         return hash(name) is not None and name in known
@@ -32,7 +38,7 @@ def is_name(name: Any, known: Sequence[Hashable]) -> bool:
         return False
 
 
-def names_of(names: Any, known: Sequence[Hashable]) -> list[Hashable]:
+def names_of(names: Any, known: Collection[Hashable]) -> list[Hashable]:
     """A list of names where one name, or none, may have been written; a tuple that is a name is one."""
     if names is None:
         return []
@@ -52,7 +58,8 @@ def assign_roles(
     The first role is what the others are there for: it must not be empty.  Columns that no role names have the role
     `rest`, or are a mistake.
     """
-    roles = {role: _names(role, names, known, table, say) for role, names in requested.items()}
+    there = frozenset(known)
+    roles = {role: _names(role, names, there, table, say) for role, names in requested.items()}
     first, *others = roles
     if not roles[first]:
         raise ValueMistake(say.empty.format(role=first, table=table))
@@ -74,13 +81,13 @@ def assign_roles(
     return roles
 
 
-def _names(role: str, names: Any, known: Sequence[Hashable], table: str, say: Sentences) -> list[Hashable]:
+def _names(role: str, names: Any, known: Collection[Hashable], table: str, say: Sentences) -> list[Hashable]:
     listed = names_of(names, known)
     unknown = [repr(name) for name in listed if not is_name(name, known)]
     if unknown:
         few, every = ", ".join(unknown[:5]), ", ".join(unknown)
         raise ValueMistake(say.unknown.format(role=role, few=few, names=every, table=table))
-    repeated = sorted({repr(name) for name in listed if listed.count(name) > 1})
+    repeated = sorted(map(repr, repeated_names(listed)))
     if repeated:
         raise ValueMistake(say.repeated.format(role=role, name=repeated[0], names=", ".join(repeated), table=table))
     return listed

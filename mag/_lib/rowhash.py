@@ -102,3 +102,41 @@ def _collect(rows: Classes, kind: Literal["quicksort", "stable"]) -> Classes:
 def _changes(ordered: np.ndarray) -> np.ndarray:
     """Whether each but the first differs from the one before."""
     return ordered[1:] != ordered[:-1]
+
+
+# ---- rows whose cells are all in memory
+
+
+def classes(tokens: list[np.ndarray]) -> np.ndarray:
+    """The class of every row, as a number."""
+    if tokens[0].size == 0:
+        return np.empty(0, np.int64)
+    order, begins = neighbors(tokens)
+    classes = np.empty(order.size, np.int64)
+    classes[order] = np.concatenate([[0], np.cumsum(begins)])
+    return classes
+
+
+def neighbors(tokens: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """An order in which equal rows stand together, and whether each row but the first differs from the one before.
+
+    Rows are sorted by a hash of theirs, and then compared: two different rows with one hash are noticed.
+    """
+    hashes = np.zeros(tokens[0].size, np.uint64)
+    for token in tokens:
+        add_cells([hashes], token)
+    order = np.argsort(hashes)
+    begins = _differs(tokens, order)
+    hashes = hashes[order]
+    if (begins & (hashes[1:] == hashes[:-1])).any():
+        order = np.lexsort(tokens)
+        begins = _differs(tokens, order)
+    return order, begins
+
+
+def _differs(tokens: list[np.ndarray], order: np.ndarray) -> np.ndarray:
+    begins = np.zeros(order.size - 1, bool)
+    for token in tokens:
+        ordered = token[order]
+        begins |= ordered[1:] != ordered[:-1]
+    return begins

@@ -85,7 +85,12 @@ def parse_orders(words: Sequence[str], columns: Sequence[str], role: str = "-c")
     """The categories of every column that has an order, NAME=A,B,…; one with a comma stands in quotes."""
     orders = {}
     for name, listed in parse_pairs("--order", "NAME=A,B,...", words, columns, role).items():
-        [orders[name]] = csv.reader([listed], skipinitialspace=True)
+        try:
+            [orders[name]] = csv.reader([listed], skipinitialspace=True)
+        except csv.Error:
+            raise ValueMistake(
+                f"--order must list categories of at most {csv.field_size_limit()} characters; {name} has a longer one."
+            ) from None
         if "" in orders[name] or len(set(orders[name])) < len(orders[name]):
             raise ValueMistake(
                 f"--order must list different categories, those with a comma in quotes; got {name}={listed}."

@@ -118,6 +118,7 @@ def read_fraction(option: str, number: Any, allowed: str, low: Fraction, high: F
     """A number as it is printed: 0.2 is a fifth, though the float is not."""
     if isinstance(number, bool) or not isinstance(number, (numbers.Real, Decimal)):
         raise TypeMistake(f"{option} must be {allowed}; got {checks.describe(number)}.")
+    checks.written_out(option, number)
     try:
         if isinstance(number, numbers.Rational):
             fraction = Fraction(int(number.numerator), int(number.denominator))

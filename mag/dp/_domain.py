@@ -263,6 +263,7 @@ def exact(option: str, number: Any) -> Fraction:
         raise TypeMistake(f"{option} must be a finite number; got {checks.describe(number)}.")
     if not math.isfinite(number):
         raise ValueMistake(f"{option} must be a finite number; got {number}.")
+    checks.written_out(option, number)
     if isinstance(number, numbers.Rational):
         return Fraction(int(number.numerator), int(number.denominator))
     return Fraction(str(number))

@@ -9,12 +9,14 @@ import numpy.typing as npt
 
 from mag._lib import checks
 from mag._lib.arrays import read
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.missing import is_missing
 from mag._lib.roles import Sentences, assign_roles
 from mag._lib.rowhash import add_cells, new_hashes
 from mag.dp._domain import Categories, Domain, Integers, Levels, Numbers, number_cells
+from mag.dp._random import Noise
 from mag.frames import frame_of
-from mag.frames.objects import is_missing
 
 Names = Hashable | Sequence[Hashable] | None
 Columns = Mapping[Any, Domain]
@@ -32,6 +34,7 @@ IMPOSSIBLE = {
     "time_limit": "time_limit is not used by mag.dp; leave it out.",
 }
 COUNT = "count"  # the column of counts
+MAX_RECORDS = 10**7  # that noise alone may add to a table
 
 
 class Opened:
@@ -95,7 +98,9 @@ def _objects(cells: list[Any]) -> npt.NDArray[Any]:
 
 
 def _wrong_type(name: Hashable, dtype: Any) -> TypeMistake:
-    return TypeMistake(f"column {name!r} must hold numbers or categories; got {dtype}, convert it first.")
+    return TypeMistake(
+        f"column {name!r} must hold numbers or categories; got {describe_dtype(dtype)}, convert it first."
+    )
 
 
 def check_columns(opened: Opened, columns: Any, drop: Names, person: Hashable | None = None) -> Columns:
@@ -172,6 +177,15 @@ def _number_person(cell: Any, known: dict[Any, int]) -> int:
     if is_missing(cell):
         return -1
     return known.setdefault((type(cell), cell), len(known))
+
+
+def check_records(cells: int, noise: Noise) -> None:
+    """Not more records than fit, of cells as frequent as their noise says: asked before anything is charged."""
+    if cells * noise.sensitivity > MAX_RECORDS * noise.epsilon:
+        raise ValueMistake(
+            f"epsilon must be larger: noise in {cells} cells would add more than {MAX_RECORDS} records; take larger "
+            "or fewer cells, or records=False."
+        )
 
 
 def count_cells(coded: Coded, sizes: Sequence[int]) -> tuple[Coded, Integers]:

@@ -29,6 +29,7 @@ from mag.dp._table import (
     Names,
     Opened,
     check_columns,
+    check_records,
     count_cells,
     label_cells,
     read_cells,
@@ -100,7 +101,7 @@ def histogram(
     asked, share, kind = positive("epsilon", epsilon), check_contributions(contributions), check_neighbors(neighbors)
     price = Fraction(0) if delta is None else check_delta(delta)
     if total is not None:
-        checks.integer("total", total, 0, 10**9, "10**9")
+        checks.integer("total", total, 0, 10**8 if records else 10**9, "most")
     if not checks.flag("nonnegative", nonnegative) and (checks.flag("records", records) or total is not None):
         raise ValueMistake("nonnegative must be True with records or total; got False.")
     opened = Opened(table)
@@ -111,11 +112,14 @@ def histogram(
         check_cells(math.prod(sizes), limit)
     noise = Noise("counts", SENSITIVITY[kind] * share, asked)
     source().check(noise)
+    if records and total is None:
+        check_records(math.prod(sizes) if delta is None else 1, noise)
+    if delta is None:  # memory before the budget
+        cells, counts = _every_cell(sizes), np.zeros(math.prod(sizes), np.int64)
     ledger = charge(budget, "histogram", list(columns), asked, price, kind, share)
 
     occurring, occurrences = count_cells(read_cells(opened, columns, person, share), sizes)
     if delta is None:
-        cells, counts = _every_cell(sizes), np.zeros(math.prod(sizes), np.int64)
         counts[np.ravel_multi_index(occurring, sizes)] = occurrences
         counts = source().add_noise(counts, noise)
     else:

@@ -29,6 +29,7 @@ from mag.dp._table import (
     check_columns,
     check_domain,
     check_lengths,
+    check_records,
     limit_contributions,
     refuse_options,
 )
@@ -141,6 +142,8 @@ def mondrian(
     chance, least, price = _plan_draw(draw, k, delta, beta, shares.draw, share)
     largest = _largest_noise([domain.n_cells for domain in columns.values()], shares, share)
     source().check(*largest)
+    if records and not draw:
+        check_records(2**levels, Noise("counts", share, shares.count))
     ledger = charge(budget, "mondrian", list(columns), asked, price, "add_remove", share)
 
     coded = check_lengths([domain.locate_points(opened.read(name)) for name, domain in columns.items()])

@@ -4,6 +4,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import ValueMistake
 from mag.files._format import Format
 
@@ -45,7 +46,9 @@ class Arrow(Format):
 
     def _types(self, path: pathlib.Path) -> "pa.Schema":
         types = self.arrow_schema(path)
-        unknown = [f"{field.name!r} is {field.type}" for field in types if str(field.type).startswith(UNKNOWN)]
+        unknown = [
+            f"{field.name!r} is {describe_dtype(field.type)}" for field in types if str(field.type).startswith(UNKNOWN)
+        ]
         if unknown:
             raise ValueMistake(
                 f"{path.name!r} has columns of types that cannot be read: {', '.join(unknown)}; write the file without "

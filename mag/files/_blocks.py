@@ -20,7 +20,11 @@ BOM = codecs.BOM_UTF8
 def header(path: pathlib.Path, layout: Layout, delimiter: str) -> list[str]:
     """The names of the columns; a name that stands there twice is an error."""
     first = next(pieces(path, layout, HEAD), b"")
-    names = next(csv.reader(io.StringIO(first.decode(), newline=""), delimiter=delimiter), [])
+    try:
+        names = next(csv.reader(io.StringIO(first.decode(), newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        most = csv.field_size_limit()
+        raise ValueMistake(f"{path.name!r} must have column names of at most {most} characters.") from None
     if not names:
         raise ValueMistake(f"{path.name!r} is empty; its first line must name the columns.")
     twice = sorted(name for name, count in collections.Counter(names).items() if count > 1)

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from mag._lib.dtypes import describe_dtype
+
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
@@ -59,7 +61,8 @@ def _bits(column: "pl.Series") -> "pl.Series":
     """The column with its floats, also those in lists and structures, as integers of the same bits."""
     import polars as pl
 
-    if "Float" not in str(column.dtype):
+    kind = describe_dtype(column.dtype)
+    if "Float" not in kind and "Map" not in kind:
         return column
     array = column.to_arrow()
     return pl.Series(array.view(_bit_type(array.type)))
@@ -72,6 +75,8 @@ def _bit_type(stored: "pa.DataType") -> "pa.DataType":
         return {16: pa.uint16(), 32: pa.uint32(), 64: pa.uint64()}[stored.bit_width]
     if pa.types.is_struct(stored):
         return pa.struct([field.with_type(_bit_type(field.type)) for field in stored])
+    if pa.types.is_map(stored):
+        return pa.list_(stored.field(0).with_type(_bit_type(stored.field(0).type)))
     if pa.types.is_nested(stored):
         inner = stored.value_field.with_type(_bit_type(stored.value_type))
         return pa.list_(inner, stored.list_size) if pa.types.is_fixed_size_list(stored) else pa.large_list(inner)

@@ -7,6 +7,7 @@ import narwhals as nw
 
 from mag._lib.arrays import read
 from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.roles import repeated_names
 from mag.frames.arrays import ArrayColumn, DictionaryFrame
 from mag.frames.arrow import ArrowFrame
 from mag.frames.base import Column, Frame, SeriesFrame
@@ -55,10 +56,10 @@ def _column_of(name: Hashable, cells: Any) -> Column:
     array, home = read(f"column {name!r}", cells)
     if array.ndim != 1:
         raise ValueMistake(f"column {name!r} must have one dimension; got an array of shape {array.shape}.")
-    return ArrayColumn(array, home)
+    return ArrayColumn(array, home, name)
 
 
 def _check_duplicates(names: list[Any]) -> None:
-    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    twice = sorted({str(name) for name in repeated_names(names)})
     if twice:
         raise ValueMistake(f"table must have columns of different names; got more than one called {', '.join(twice)}.")

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.errors import ValueMistake
+from mag._lib.dtypes import describe_dtype
+from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.fresh import blanked, fresh_column
 from mag.frames.base import Column, Frame
 from mag.frames.objects import Objects, object_codes
@@ -40,8 +41,12 @@ class DictionaryFrame(Frame):
 class ArrayColumn(Column):
     """A column of a dictionary: an array of any library, or a list."""
 
-    def __init__(self, array: np.ndarray, home: Any = None) -> None:
-        self.array, self.home = array, home
+    def __init__(self, array: np.ndarray, home: Any = None, name: Hashable = None) -> None:
+        self.array, self.home, self.name = array, home, name
+
+    @property
+    def dtype(self) -> Any:
+        return self.array.dtype
 
     def __len__(self) -> int:
         return len(self.array)
@@ -69,7 +74,7 @@ class ArrayColumn(Column):
                 values = counts if missing is None else np.where(missing, 0, counts)
                 return Units(values, missing, kind, SECONDS[unit] * many)
         names = {"b": "booleans", "U": "strings", "S": "bytes", "T": "strings"}
-        raise Refused(refusal(names.get(array.dtype.kind, str(array.dtype))))
+        raise Refused(refusal(names.get(array.dtype.kind, describe_dtype(array.dtype))))
 
     @property
     def _objects(self) -> Objects:
@@ -89,7 +94,7 @@ class ArrayColumn(Column):
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         if blank is not None and self.array.dtype.kind not in "fMmO":
-            raise Refused(f"{self.array.dtype.name}, which cannot hold missing values")
+            raise Refused(f"{describe_dtype(self.array.dtype)}, which cannot hold missing values")
         return self.out(fresh_column(self.array, rows, blank))
 
     def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
@@ -103,4 +108,7 @@ class ArrayColumn(Column):
             return object_codes(self.array.tolist())
         if self.array.dtype.kind in "US":
             return np.unique(self.array, return_inverse=True)[1].astype(np.int64)
+        if self.array.dtype.char in "gG":  # some of their bits mean nothing
+            kind = describe_dtype(self.array.dtype)
+            raise TypeMistake(f"column {self.name!r} holds {kind}, which cannot be compared exactly; convert it.")
         return bit_codes(self.array)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib.dtypes import describe_dtype
 from mag._lib.fresh import arrow_table
 from mag.frames.base import Column, SeriesColumn, SeriesFrame, with_nan
 from mag.frames.units import Refused
@@ -41,7 +42,7 @@ class ArrowColumn(SeriesColumn):
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         if blank is not None and not self.nullable:
-            raise Refused(f"{self.series.dtype} and not nullable")
+            raise Refused(f"{describe_dtype(self.dtype)} and not nullable")
         return super().take(rows, blank)
 
     def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
@@ -112,6 +113,8 @@ def countable(dtype: Any) -> Any:
         return pyarrow.list_(countable(dtype.value_type), dtype.list_size)
     if types.is_list(dtype) or types.is_large_list(dtype):
         return (pyarrow.list_ if types.is_list(dtype) else pyarrow.large_list)(countable(dtype.value_type))
+    if types.is_map(dtype):
+        return pyarrow.list_(countable(dtype.field(0).type))
     if types.is_dictionary(dtype):
         return countable(dtype.value_type)
     if types.is_timestamp(dtype) or types.is_duration(dtype) or types.is_time(dtype) or types.is_date(dtype):

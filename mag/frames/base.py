@@ -4,20 +4,53 @@ A masked column is a short column of representatives, made once, from which ever
 records get equal bytes.
 """
 
+import functools
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
+from mag._lib.dtypes import describe_dtype
+from mag._lib.foreign import refused_as
 from mag._lib.fresh import fresh_column
 from mag.frames.objects import Objects, object_codes, scaled, unscaled
 from mag.frames.units import SECONDS, Refused, Units, bit_codes, largest_of, narrowed, placed, refusal, some, widened
 
+READS = ("units", "publish", "take", "cells", "codes")  # methods that ask the library for cells
+
+
+def _in_our_words(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method; where the library fails, one sentence names the column and its type."""
+
+    @functools.wraps(method)
+    def read(self: "Column", *options: Any, **named: Any) -> Any:
+        with refused_as(self._refusal):
+            return method(self, *options, **named)
+
+    return read
+
 
 class Column(ABC):
     """One column of a table: in as exact numbers, out in its own dtype."""
+
+    name: Hashable = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for method in READS:
+            if method in cls.__dict__:
+                setattr(cls, method, _in_our_words(cls.__dict__[method]))
+
+    @property
+    @abstractmethod
+    def dtype(self) -> Any:
+        """The library's own."""
+
+    def _refusal(self) -> str:
+        kind = describe_dtype(self.dtype)
+        return f"column {self.name!r} holds {kind}, or cells, that its library cannot read; convert it."
 
     @property
     def index(self) -> Any:
@@ -94,11 +127,6 @@ class SeriesColumn(Column):
     def __init__(self, series: Any) -> None:
         self.series, self.native, self.name = series, series.to_native(), series.name
 
-    @property
-    @abstractmethod
-    def dtype(self) -> Any:
-        """The library's own."""
-
     @abstractmethod
     def decimal_scale(self) -> int:
         """How many digits decimals have behind the point."""
@@ -139,7 +167,7 @@ class SeriesColumn(Column):
         kinds |= {nw.Categorical: "categories", nw.Enum: "categories"}
         known = next((name for kind, name in kinds.items() if dtype == kind), None)
         common = "integer" if dtype.is_integer() else "float" if dtype.is_float() else known
-        return common or self.own_kind() or str(self.dtype)
+        return common or self.own_kind() or describe_dtype(self.dtype)
 
     def units(self) -> Units:
         kind = self.kind

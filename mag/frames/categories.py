@@ -8,9 +8,9 @@ import numpy as np
 
 from mag._lib.errors import ValueMistake
 from mag._lib.fresh import fresh_column
+from mag._lib.missing import is_missing
 from mag.frames.arrays import ArrayColumn
 from mag.frames.base import Column, SeriesColumn
-from mag.frames.objects import is_missing
 from mag.frames.units import some
 from mag.hierarchy import Hierarchy, ranks_of
 

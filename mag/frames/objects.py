@@ -8,21 +8,12 @@ from typing import Any
 import numpy as np
 
 from mag._lib.errors import ValueMistake
+from mag._lib.missing import is_missing
 from mag.frames.units import ALLOWED, SECONDS, Refused, Units, narrowed, placed, some
 
+MAX_DIGITS = 300  # of decimals, before and behind the point: powers of ten that float64 has
+MAX_BITS = 1023  # of integers: what float64 can hold, and differences of two of them
 EPOCH = datetime.date(1970, 1, 1).toordinal()
-
-
-def is_missing(value: Any) -> bool:
-    """None, NaN of any kind, NaT, pandas.NA."""
-    if value is None:
-        return True
-    if isinstance(value, decimal.Decimal):
-        return value.is_nan()
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA does not say
-        return type(value).__name__ == "NAType"
 
 
 def _marker(value: Any) -> Any:
@@ -51,6 +42,12 @@ class Objects:
                 count = sum(not cell.is_finite() for cell in self.present)
                 raise ValueMistake(f"{count} infinite decimals; drop or replace them first.")
             self.scale = max(-int(cell.as_tuple().exponent) for cell in self.present)
+            long = sum(bool(cell) and cell.adjusted() > MAX_DIGITS for cell in self.present)
+            if long or self.scale > MAX_DIGITS:
+                long += sum(-int(cell.as_tuple().exponent) > MAX_DIGITS for cell in self.present)
+                raise ValueMistake(f"{long} decimals of more than {MAX_DIGITS} digits before or behind the point.")
+        if self.kind is int and (long := sum(cell.bit_length() > MAX_BITS for cell in self.present)):
+            raise ValueMistake(f"{long} integers beyond the range of floats, 1.8e308; drop or replace them first.")
 
     def units(self) -> Units:
         if self.kind is datetime.date:
@@ -77,6 +74,8 @@ class Objects:
 def unscaled(value: decimal.Decimal, scale: int) -> int:
     """The integer `value` · 10**scale."""
     sign, digits, exponent = value.as_tuple()
+    if not value:  # whatever its exponent
+        return 0
     number = int("".join(map(str, digits)) or "0") * 10 ** (int(exponent) + scale)
     return -number if sign else number
 
@@ -94,13 +93,23 @@ def object_codes(cells: list[Any]) -> np.ndarray:
     codes, count = np.empty(len(cells), np.int64), 0
     printed: dict[Any, list[tuple[Any, int]]] = {}  # what prints alike may differ in what is not printed
     for row, cell in enumerate(cells):
-        alike = printed.setdefault((type(cell), repr(cell)), [])
+        alike = printed.setdefault((type(cell), _print(cell)), [])
         code = next((code for other, code in alike if _same(cell, other)), count)
         if code == count:
             alike.append((cell, count))
             count += 1
         codes[row] = code
     return codes
+
+
+def _print(cell: Any) -> Any:
+    """What a cell prints, or the cell itself where that is as good."""
+    if type(cell) is int:
+        return cell
+    try:
+        return repr(cell)
+    except ValueError:  # it holds an integer of more digits than Python prints
+        return None
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -117,4 +126,4 @@ def _same(one: Any, other: Any) -> bool:
         return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
     if isinstance(one, float):
         return struct.pack("d", one) == struct.pack("d", other)
-    return bool(one == other) or (is_missing(one) and is_missing(other))
+    return (is_missing(one) and is_missing(other)) or bool(one == other)

@@ -10,6 +10,7 @@ from mag._lib.fresh import fresh_column, pandas_frame
 from mag.frames import arrow
 from mag.frames.arrays import ArrayColumn
 from mag.frames.base import SeriesColumn, SeriesFrame
+from mag.frames.units import Units
 
 
 class PandasColumn(SeriesColumn):
@@ -60,6 +61,11 @@ class PandasColumn(SeriesColumn):
         index = None if reset else fresh_column(self.native.index, rows)
         return sys.modules["pandas"].Series(cells, index, cells.dtype, self.native.name)
 
+    def units(self) -> Units:
+        if self._is_numpy and self.dtype.kind in "iuf":
+            return ArrayColumn(self.native.to_numpy(), name=self.name).units()  # narwhals takes longer to ask
+        return super().units()
+
     def exact_cells(self) -> list[Any]:
         return self.native.tolist() if self._arrow_type is None else arrow.exact_cells(self._arrow_array())
 
@@ -87,7 +93,8 @@ class PandasFrame(SeriesFrame):
     column_type = PandasColumn
 
     def build(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:
-        positions = np.array([self.names.index(name) for name in names])
+        place = {name: position for position, name in enumerate(self.names)}
+        positions = np.array([place[name] for name in names])
         n = self.n if rows is None else rows.size
         index = sys.modules["pandas"].RangeIndex(n) if reset else fresh_column(self.native.index, rows)
         return pandas_frame(self.cells(rows, names, masked), fresh_column(self.native.columns, positions), index)

@@ -16,6 +16,8 @@ from mag._lib.checks import integer
 from mag._lib.edges import MOST
 from mag._lib.errors import REPORT, NotAnonymous, ValueMistake
 
+MAX_RATIO, MAX_ISOLATED = 10, 10**6  # of vertices that a comment may count besides those with edges
+DIGITS = 12  # of that count which are read: enough to refuse it
 HEADER = re.compile(r"#\s*Nodes:\s*(\d+)\b")
 
 
@@ -53,7 +55,7 @@ def read_edge_list(
             for place, line in enumerate(file, 1):
                 if line.startswith(("#", "%")):
                     header = HEADER.match(line)
-                    counted = int(header[1]) if header else counted
+                    counted = int(header[1][:DIGITS]) if header else counted
                     continue
                 words = line.split() if delimiter is None else [word.strip() for word in line.split(delimiter)]
                 if not words or words == [""]:
@@ -69,6 +71,10 @@ def read_edge_list(
     if not numbers:
         raise ValueMistake(f"{name} must hold at least one edge; got none.")
     n = len(numbers) if counted is None else counted
+    if vertices is None and n > len(numbers) * MAX_RATIO + MAX_ISOLATED:
+        raise ValueMistake(
+            f"{name} counts many more vertices in a comment than the {len(numbers)} that have edges; pass their number."
+        )
     if vertices is not None:
         n = integer("vertices", vertices, len(numbers), MOST, "2**31-1")
     elif n < len(numbers):

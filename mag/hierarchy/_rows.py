@@ -9,6 +9,7 @@ from typing import Any
 from mag._lib import checks
 from mag._lib.atomic import writing
 from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.missing import is_missing
 from mag.hierarchy._text import text_of
 
 ROOT = "*"
@@ -28,7 +29,11 @@ def read_lines(path: str | os.PathLike[str], separator: str | None) -> list[list
     if separator is None:
         first = text.partition("\n")[0]
         separator = next((mark for mark in ";,\t" if mark in first), ";")
-    return [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
+    try:
+        return [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
+    except csv.Error:
+        most = csv.field_size_limit()
+        raise ValueMistake(f"{os.path.basename(path)!r} must have labels of at most {most} characters.") from None
 
 
 def write_lines(path: str | os.PathLike[str], rows: Iterable[Sequence[str]], separator: str, overwrite: bool) -> None:
@@ -62,9 +67,7 @@ def check_levels(option: str, rows: Any, place: str) -> tuple[list[list[Hashable
             f"{option} must have as many labels in every {place}, {n_levels} as in the first; {len(odd)} of "
             f"{len(listed)} have another number, the first of them {place} {odd[0]}."
         )
-    empty = [
-        at for at, row in enumerate(listed, 1) if any(label is None or label == "" or label != label for label in row)
-    ]
+    empty = [at for at, row in enumerate(listed, 1) if any(is_missing(label) or label == "" for label in row)]
     if empty:
         raise ValueMistake(f"{option} must not have empty labels; {place} {empty[0]} has one.")
     _check_leaves(option, listed, place)

@@ -120,6 +120,7 @@ def _finite(option: str, number: Any, kind: str = "finite", above: float = -math
         raise TypeMistake(f"{option} must be a {kind} number; got {checks.describe(number)}.")
     if not math.isfinite(plain) or plain <= above:
         raise ValueMistake(f"{option} must be a {kind} number; got {checks.describe(number)}.")
+    checks.written_out(option, plain)
     return plain
 
 

@@ -3,6 +3,8 @@
 import datetime
 from typing import Any
 
+from mag._lib.errors import ValueMistake
+
 
 def text_of(value: Any) -> str:
     """A value as files write it: 39 and 39.0 as "39", midnight as the day alone."""
@@ -11,4 +13,9 @@ def text_of(value: Any) -> str:
     if isinstance(value, datetime.datetime):
         moment = value.isoformat()
         return moment.removesuffix("T00:00:00")
-    return value.isoformat() if isinstance(value, datetime.date) else str(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    try:
+        return str(value)
+    except ValueError:  # Python prints no more digits
+        raise ValueMistake("categories must be integers of at most 4300 digits; got a longer one.") from None

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
+from mag._lib.equal import as_key
 from mag._lib.errors import ValueMistake
 from mag._lib.lazy import cached_property
+from mag._lib.missing import is_missing
 from mag.hierarchy import _rows, _rules
 from mag.hierarchy._text import text_of
 
@@ -262,8 +264,8 @@ class Hierarchy:
 
     def check(self, values: Iterable[Any]) -> list[Any]:
         """The distinct values that have no leaf, missing ones left out."""
-        listed = list(dict.fromkeys(getattr(values, "to_pylist", getattr(values, "tolist", lambda: values))()))
-        listed = [value for value in listed if value is not None and value == value]
+        cells = getattr(values, "to_pylist", getattr(values, "tolist", lambda: values))()
+        listed = list({as_key(value): value for value in cells if not is_missing(value)}.values())
         found = self.find(listed)
         return [value for value, leaf in zip(listed, found.tolist(), strict=True) if leaf < 0]
 
@@ -334,6 +336,7 @@ class Hierarchy:
         known = self._numbers
 
         def leaf(value: Any) -> int:
+            value = as_key(value)  # a nested cell has no leaf, unless a label is a tuple
             place = known.get(value, self.other)
             return known.get(text_of(value), place) if place == self.other and not isinstance(value, str) else place
 

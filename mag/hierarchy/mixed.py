@@ -19,6 +19,7 @@ from mag._lib import checks
 from mag._lib.equal import columns
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.floats import deviations, scaled
+from mag._lib.missing import find_missing, is_missing
 from mag.hierarchy._order import ranks_of
 from mag.hierarchy._sources import read_hierarchies
 from mag.hierarchy._text import text_of
@@ -177,7 +178,7 @@ def read_scales(
     scales: list[Scale] = []
     for j, (name, x, y) in enumerate(zip(names, X, Y, strict=True)):
         for option, cells in (("original", x), ("masked", y)):
-            if absent := int(is_absent(cells).sum()):
+            if absent := int(find_missing(cells).sum()):
                 raise ValueMistake(f"{option} contains {absent} missing values in column {name!r}; drop them first.")
         if j in trees:
             scales.append(_on_tree(name, x, y, trees[j]))
@@ -201,17 +202,6 @@ def read_orders(order: Any, names: Sequence[Hashable]) -> dict[Hashable, list[An
     if unknown := [repr(name) for name in order if name not in names]:
         raise ValueMistake(f"order must name columns of original; got {', '.join(unknown)}.")
     return {name: list(listed) for name, listed in order.items()}
-
-
-def is_absent(cells: np.ndarray) -> np.ndarray:
-    """Which cells are missing: None, NaN, NaT and the like."""
-    if cells.dtype.kind in "fmM":
-        return np.isnan(cells) if cells.dtype.kind == "f" else np.isnat(cells)
-    if cells.dtype.kind not in "OT":
-        return np.zeros(cells.size, bool)
-    return np.fromiter(
-        (cell is None or type(cell).__name__ == "NAType" or cell != cell for cell in cells.tolist()), bool
-    )
 
 
 def as_numbers(cells: np.ndarray) -> np.ndarray | None:
@@ -294,7 +284,7 @@ def _point(cell: Any) -> float | None:
 
 def middles(cells: np.ndarray) -> np.ndarray:
     """The middles of published ranges of numbers or dates, NaN where they are missing."""
-    there = ~is_absent(cells)
+    there = ~find_missing(cells)
     found = np.full(cells.size, np.nan)
     if there.any():
         low, high = _ends(cells[there], _point, "published cells must be numbers or ranges such as [20, 39]")
@@ -304,7 +294,7 @@ def middles(cells: np.ndarray) -> np.ndarray:
 
 def labels_in_order(tree: Hierarchy | None, order: Sequence[Any], cells: Sequence[Any]) -> list[str]:
     """The labels of published cells: siblings of a tree side by side and their parent after them, or by rank."""
-    distinct = [cell for cell in dict.fromkeys(cells) if cell is not None and cell == cell]
+    distinct = [cell for cell in dict.fromkeys(cells) if not is_missing(cell)]
     if tree is not None and (nodes := tree.find_nodes(distinct)).size and (nodes >= 0).all():
         paths = [[node for node in path if node >= 0][::-1] for path in _paths(tree)[nodes].tolist()]
         keys: list[Any] = [(*path, len(tree.labels)) for path in paths]

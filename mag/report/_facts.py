@@ -9,6 +9,7 @@ import numpy as np
 from mag._lib import checks
 from mag._lib.errors import ValueMistake
 from mag._lib.lazy import cached_property
+from mag._lib.missing import is_missing
 from mag.report._columns import Change, change
 from mag.report._recoding import Recoding
 
@@ -49,11 +50,6 @@ class Category:
         places: dict[Any, int] = {}
         cells = self.before.tolist()
         return np.array([np.nan if is_missing(x) else places.setdefault(x, len(places)) for x in cells], np.float64)
-
-
-def is_missing(cell: Any) -> bool:
-    """Whether a cell is None or NaN."""
-    return cell is None or cell != cell
 
 
 @dataclass(frozen=True, kw_only=True)

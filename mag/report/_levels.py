@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mag._lib.missing import is_missing
 from mag.hierarchy import text_of
 
 MOST = 12  # bars
@@ -41,7 +42,7 @@ class _Run(NamedTuple):
 
 def texts(cells: np.ndarray) -> np.ndarray:
     """Cells that are not missing, as text."""
-    return np.array([text_of(cell) for cell in cells.tolist() if cell is not None and cell == cell], object)
+    return np.array([text_of(cell) for cell in cells.tolist() if not is_missing(cell)], object)
 
 
 def bars(before: np.ndarray, after: np.ndarray, order: Sequence[str], k: int, generalized: bool) -> list[Bar] | None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from mag._lib.cells import Incomparable, words_of_arrow
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake
 from mag._lib.rowhash import add_cells, new_hashes
 
@@ -21,7 +23,7 @@ EXACT = {
 ROUNDED = (complex, float, np.complex64, np.float16, np.float32)  # print all but the bits of NaN
 KEYS = ("mag: first hash.", "mag: second hash")
 
-Words = tuple[np.ndarray, ...]  # of the value, one or one for each word of a hash; the kind, which is 0 where missing
+Words = list[tuple[np.ndarray, ...]]  # of the value, one or one for each word of a hash, and of its kind or missingness
 
 
 def hash_records(block: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -29,9 +31,8 @@ def hash_records(block: Any) -> tuple[np.ndarray, np.ndarray]:
     hashes = new_hashes(len(block))
     for j in range(block.shape[1]):
         frame = not isinstance(block, np.ndarray)
-        *values, kind = cell_words(block.iloc[:, j], block.columns[j]) if frame else cell_words(block[:, j])
-        add_cells(hashes, *values)
-        add_cells(hashes, kind)
+        for words in cell_words(block.iloc[:, j], block.columns[j]) if frame else cell_words(block[:, j]):
+            add_cells(hashes, *words)
     return hashes
 
 
@@ -39,7 +40,7 @@ def cell_words(column: Any, name: Any = None) -> Words:
     """The words of a NumPy array or a pandas series, which messages call `name`."""
     if isinstance(column, np.ndarray):
         if column.dtype.kind not in "biufmM" or column.dtype.itemsize > 8:
-            raise TypeMistake(f"X must hold numbers or dates up to 64 bits; got dtype {column.dtype.name}.")
+            raise TypeMistake(f"X must hold numbers or dates up to 64 bits; got dtype {describe_dtype(column.dtype)}.")
         return _numbers(column)
     dtype, missing = column.dtype, np.asarray(column.isna(), bool)
     if hasattr(dtype, "pyarrow_dtype"):
@@ -50,7 +51,7 @@ def cell_words(column: Any, name: Any = None) -> Words:
     if not isinstance(plain, np.dtype) or plain.kind not in "biufmM" or hasattr(dtype, "storage"):
         return _texts(column, np.zeros_like(missing) if plain is dtype else missing, name)
     if plain.itemsize > 8:
-        raise _inexact(name, dtype)
+        raise _inexact(name, describe_dtype(dtype))
     if dtype is plain:
         return _numbers(column.to_numpy())
     return _numbers(column.to_numpy(dtype=plain, na_value=np.zeros(1, plain)[0]), missing)
@@ -68,27 +69,24 @@ def _numbers(values: np.ndarray, missing: np.ndarray | None = None, kind: str | 
     words = wide.view(f"u{wide.dtype.itemsize}")
     word = _kind_word(kind or (code if code in "biu" else values.dtype.str[1:]))
     if missing is None:
-        return words, np.full(values.size, word)
-    return np.where(missing, words.dtype.type(0), words), np.where(missing, np.uint64(0), word)
+        return [(words,), (np.full(values.size, word),)]
+    return [(np.where(missing, words.dtype.type(0), words),), (np.where(missing, np.uint64(0), word),)]
 
 
 def _of_arrow(column: Any, name: Any) -> Words:
     import pyarrow as pa
 
     stored = pa.chunked_array(column.array.__arrow_array__())
-    if pa.types.is_dictionary(stored.type):
-        stored = stored.cast(stored.type.value_type)
     kind, missing = stored.type, np.asarray(stored.is_null().to_numpy(), bool)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         return _numbers(stored.fill_null(False if pa.types.is_boolean(kind) else 0).to_numpy(), missing)
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         counts = stored.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
         return _numbers(counts.fill_null(0).to_numpy(), missing, str(kind))
-    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    bytes_ = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
-    if not (texts or bytes_ or pa.types.is_decimal(kind)):
-        raise _inexact(name, kind)
-    return _texts(column, missing, name)
+    try:
+        return [(words,) for words in words_of_arrow(stored)]
+    except Incomparable:
+        raise _inexact(name, describe_dtype(kind)) from None
 
 
 def _texts(column: Any, missing: np.ndarray, name: Any) -> Words:
@@ -104,7 +102,7 @@ def _texts(column: Any, missing: np.ndarray, name: Any) -> Words:
     texts = np.array([_text(cell) for cell in listed], object)
     kind = np.array([words[type(cell)] for cell in listed], np.uint64)
     first, second = (pd.util.hash_array(texts, hash_key=key) for key in KEYS)
-    return first, second, np.where(missing, np.uint64(0), kind)
+    return [(first, second), (np.where(missing, np.uint64(0), kind),)]
 
 
 def _text(cell: Any) -> str:

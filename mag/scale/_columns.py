@@ -8,6 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 
 from mag._lib.checks import integer, one_of, per_column, unused
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake
 from mag.api.types import CostName, SolverName
 from mag.api.univariate import univariate
@@ -143,7 +144,9 @@ def _frame(X: Any, k: Any, cost: Any, solver: str, names: list[Any], width: int 
     for name, dtype, one in zip(names, dtypes, costs, strict=True):
         plain = _frames.number_type(name, dtype, COSTS[one])
         if COSTS[one].integer and plain.kind == "f":
-            raise TypeMistake(f"cost {one!r} needs integers; got {dtype} in column {name!r}, round it first.")
+            raise TypeMistake(
+                f"cost {one!r} needs integers; got {describe_dtype(dtype)} in column {name!r}, round it first."
+            )
     width = integer("columns_per_task", 1 if width is None else width, 1, m, "m")
     partitions = X.to_delayed()
     t = Tasks("columns", partitions, X, names, ks, costs, solver, width)

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from mag._lib.checks import not_finite, refuse
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake, ValueMistake
-from mag._lib.roles import Sentences, assign_roles, names_of
+from mag._lib.roles import Sentences, assign_roles, names_of, repeated_names
 from mag.costs import Cost
 
 
@@ -36,10 +37,10 @@ def columns_to_group(
     """Every column of the frame is one of these or is kept."""
     known = list(frame.columns)
     if len(set(known)) < len(known):
-        twice = ", ".join(sorted({repr(name) for name in known if known.count(name) > 1}))
+        twice = ", ".join(sorted(map(repr, repeated_names(known))))
         raise ValueMistake(f"X must not hold two columns of one name; got {twice} more than once.")
     if columns is None:
-        untouched = names_of(keep, known)
+        untouched = set(names_of(keep, known))
         columns = [name for name in known if name not in untouched]
     return assign_roles({"columns": columns, "keep": keep}, known, "X", SENTENCES)["columns"]
 
@@ -48,7 +49,7 @@ def number_type(name: Hashable, dtype: Any, cost: Cost) -> np.dtype:
     """The NumPy dtype of a column of numbers."""
     plain = np.dtype(getattr(dtype, "numpy_dtype", dtype)) if not isinstance(dtype, pd.CategoricalDtype) else None
     if plain is None or plain.kind not in "biuf" or plain.itemsize > 8:
-        raise TypeMistake(f"columns must hold real numbers; got dtype {dtype} in column {name!r}.")
+        raise TypeMistake(f"columns must hold real numbers; got dtype {describe_dtype(dtype)} in column {name!r}.")
     if plain.kind == "b" and not cost.keeps_integers:
         raise TypeMistake(
             f"columns must not hold booleans, which have no {cost.representative}; cast column {name!r} first."
@@ -62,7 +63,7 @@ def pick_columns(partition: pd.DataFrame, names: list[Any], dtypes: list[Any]) -
     for name, dtype in zip(names, dtypes, strict=True):
         column, nothing = partition[name], np.empty(0)
         if column.dtype != dtype:
-            pieces.append(Piece(nothing, str(column.dtype), 0, 0))
+            pieces.append(Piece(nothing, describe_dtype(column.dtype), 0, 0))
         elif column.isna().any():
             pieces.append(Piece(nothing, None, int(column.isna().sum()), 0))
         else:
@@ -83,9 +84,9 @@ def check_pieces(partitions: list[list[Piece]], names: list[Any], dtypes: list[A
         column = [pieces[j] for pieces in partitions]
         if others := [piece.other_dtype for piece in column if piece.other_dtype is not None]:
             dtypes_there = ", ".join(sorted(set(others)))
-            where = f"{len(others)} of {len(column)} partitions"
+            where, wanted = f"{len(others)} of {len(column)} partitions", describe_dtype(dtype)
             raise TypeMistake(
-                f"column {name!r} must have dtype {dtype} in all partitions; got {dtypes_there} in {where}."
+                f"column {name!r} must have dtype {wanted} in all partitions; got {dtypes_there} in {where}."
             )
         missing, infinite = sum(piece.missing for piece in column), sum(piece.infinite for piece in column)
         if missing or infinite:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mag._lib.equal import as_key
 from mag.frames import Frame
 from mag.frames.categories import Categories
 from mag.hierarchy import Hierarchy
@@ -53,7 +54,7 @@ class Compared:
 
 def _recode(cells: np.ndarray, tree: Hierarchy, level: int) -> np.ndarray:
     """The label of every cell on this level; missing cells stay."""
-    distinct = list(dict.fromkeys(cell for cell in cells.tolist() if cell is not None and cell == cell))
+    distinct = list(dict.fromkeys(cell for cell in cells.tolist() if cell is not None))
     nodes = tree.levels[tree.find(distinct), level].tolist()
     labels = {cell: tree.labels[node] for cell, node in zip(distinct, nodes, strict=True)}
     return _objects([labels.get(cell) for cell in cells.tolist()])
@@ -67,7 +68,7 @@ def compare_cells(
     categories: Mapping[Hashable, Categories],
     numbers: tuple[Numbers, Numbers],
 ) -> Compared:
-    """Columns of a release that holds more than numbers; missing cells are NaN or None."""
+    """Columns of a release that holds more than numbers; missing cells are NaN or None, nested ones tuples."""
     before, after = dict(numbers[0]), dict(numbers[1])
     trees: dict[Hashable, Any] = {}
     order: dict[Hashable, Any] = {}
@@ -86,8 +87,8 @@ def compare_cells(
             ranges[name] = before[name], middles(cells)
             continue
         own = categories[name]
-        before[name], after[name] = own.cells(), cells
-        known = [cell for cell in dict.fromkeys(cells.tolist()) if cell is not None and cell == cell]
+        before[name], after[name] = (_objects([as_key(cell) for cell in column]) for column in (own.cells(), cells))
+        known = [cell for cell in dict.fromkeys(after[name].tolist()) if cell is not None]
         if own.tree is not None and (own.tree.find_nodes(known) >= 0).all():
             trees[name] = own.tree
         elif own.ordered:
@@ -101,5 +102,6 @@ def compare_cells(
 
 def _objects(cells: Sequence[Any]) -> np.ndarray:
     column = np.empty(len(cells), object)
-    column[:] = cells
+    for place, cell in enumerate(cells):  # a list of lists of one length would be a table to NumPy
+        column[place] = cell
     return column

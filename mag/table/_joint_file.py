@@ -20,6 +20,8 @@ import numpy as np
 from mag import __version__, verify
 from mag._lib import checks, rowhash, workspace
 from mag._lib.atomic import MANIFEST, digest, reserving
+from mag._lib.cells import words_of_arrow
+from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.fresh import bare_field
 from mag._lib.json_types import to_json_types
@@ -108,9 +110,9 @@ class Job:
         for name in [*roles.by, *roles.columns]:
             verify.require_words(source.schema.field(name))
             if "view" in str(source.schema.field(name).type):  # Arrow cannot take rows of them
+                kind = describe_dtype(source.schema.field(name).type)
                 raise TypeMistake(
-                    f"column {name!r} holds {source.schema.field(name).type}, which files that are masked jointly must "
-                    "not; cast it to text."
+                    f"column {name!r} holds {kind}, which files that are masked jointly must not; cast it to text."
                 )
         width, every = (self._width(names) for names in (self.names, {*self.names, *roles.keep}))
         least = BLOCK * min(_parquet.ROWS, source.n) * every
@@ -127,7 +129,8 @@ class Job:
         source, roles, versions = self.source, self.roles, installed_versions()
         beside = output.with_name(output.name + MANIFEST)
         read = [*map(pathlib.Path, source.files), *self.options.files()]
-        published = [name for name in source.names if name not in roles.drop]
+        dropped = frozenset(roles.drop)
+        published = [name for name in source.names if name not in dropped]
         with reserving(output, beside, sources=read, overwrite=overwrite) as reserved:
             spool = Spool(parts_of(reserved.places[0]))
             try:
@@ -315,7 +318,7 @@ def count_smallest(file: Source, names: list[Any], folder: pathlib.Path, memory:
     for group in file.row_groups(names):
         hashes = rowhash.new_hashes(group.num_rows)
         for name in names:
-            for word in verify.words_of_arrow(group.column(name)):
+            for word in words_of_arrow(group.column(name)):
                 rowhash.add_cells(hashes, word)
         if ranges == 1:
             kept.append(hashes)

@@ -21,13 +21,14 @@ from typing import Any
 from mag import __version__, verify
 from mag._lib import checks, rowhash, workspace
 from mag._lib.atomic import MANIFEST, Reserved, digest, reserving
+from mag._lib.cells import numbers_of_arrow
 from mag._lib.content import feed
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.json_types import to_json_types
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress
-from mag._lib.roles import is_name
+from mag._lib.roles import is_name, repeated_names
 from mag.api.options import progress_of
 from mag.table._parts import parts_of, remove_parts
 from mag.table._pipeline import release_table
@@ -71,7 +72,7 @@ class Source:
                 self.fragments = [self.dataset]
             self.n = sum(map(_rows, self.fragments))
         self.names: list[Any] = list(self.schema.names)
-        twice = sorted({str(name) for name in self.names if self.names.count(name) > 1})
+        twice = sorted(map(str, repeated_names(self.names)))
         if twice:
             raise ValueMistake(f"table must have columns of different names; got {', '.join(twice)} more than once.")
 
@@ -330,7 +331,8 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
     """Mask the columns one after the other, put them together, count them on the file, and give it its name."""
     roles, ks, options, versions = task.roles, task.ks, task.recorded_options(), installed_versions()
     beside, read = output.with_name(output.name + MANIFEST), [*map(pathlib.Path, source.files), *task.options.files()]
-    published = [name for name in source.names if name not in roles.drop]
+    dropped = frozenset(roles.drop)
+    published = [name for name in source.names if name not in dropped]
     untouched = [name for name in published if name not in ks]
     steps = len(ks) + 2
     types = [[field.name, str(field.type)] for field in source.schema]
@@ -426,13 +428,13 @@ def recount_file(file: Source, ks: Mapping[Any, int], by: Sequence[Any]) -> tupl
 
     Whole records are told apart by hashes, so that no more than one column is held at a time.
     """
-    strata = [token for name in by for token in verify.of_arrow(file.column(name))]
+    strata = [token for name in by for token in numbers_of_arrow(file.column(name))]
     hashes = rowhash.new_hashes(file.n)
     for token in strata:
         rowhash.add_cells(hashes, token)
     by_column: dict[Hashable, int] = {}
     for name, k in ks.items():
-        tokens = verify.of_arrow(file.column(name))
+        tokens = numbers_of_arrow(file.column(name))
         by_column[name] = verify.smallest([*strata, *tokens])
         verify.require(by_column[name], k, [*by, name], file.n)
         for token in tokens:

@@ -69,6 +69,10 @@ class Strata:
 
 
 def _key(cell: Any) -> Any:
+    if isinstance(cell, list):
+        return tuple(map(_key, cell))
+    if isinstance(cell, dict):
+        return tuple((name, _key(value)) for name, value in cell.items())
     return cell.hex() if isinstance(cell, float) else (type(cell), cell)
 
 

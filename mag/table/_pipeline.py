@@ -159,7 +159,7 @@ def _units(frame: Frame, name: Hashable) -> Units:
         units = frame.column(name).units()
     except Refused as refused:
         raise TypeMistake(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
-    except ValueError as error:
+    except ValueMistake as error:
         raise ValueMistake(f"column {name!r} has {error}") from None
     if not units.is_integer and not np.isfinite(units.values).all():
         count = int((~np.isfinite(units.values)).sum())
@@ -318,7 +318,8 @@ def build(
     for name, blank in zip(roles.by, strata.blank, strict=True):
         if blank is not None:
             masked[name] = _blank_cells(frame, name, rows, blank if permutation is None else blank[permutation])
-    names = [name for name in frame.names if name not in roles.drop]
+    dropped = frozenset(roles.drop)
+    names = [name for name in frame.names if name not in dropped]
     return Published(frame.build(rows, names, masked, request.options.shuffle), rows, permutation)
 
 

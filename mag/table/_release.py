@@ -18,10 +18,10 @@ from mag._lib.atomic import check_target
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
 from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
+from mag._lib.missing import is_missing
 from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories
-from mag.frames.objects import is_missing
 from mag.table._compared import Compared, compare_cells
 from mag.table._sensitive import Promise
 
@@ -246,7 +246,8 @@ class Provenance:
         cls, options: dict[str, Any], frame: Frame, versions: dict[str, str], seconds: dict[str, float]
     ) -> "Provenance":
         """Of a release of this table."""
-        published = [name for name in frame.names if name not in options["drop"]]
+        dropped = frozenset(options["drop"])
+        published = [name for name in frame.names if name not in dropped]
         table = {"records": frame.n, "columns": [*map(str, published)]}
         return cls(public_options(options, published), table, versions, seconds)
 

@@ -217,6 +217,8 @@ def _codes(frame: Frame, name: Hashable, order: Mapping[Any, Any]) -> tuple[np.n
             return *_with_missing(codes, first, units.missing), True
     except Refused:
         pass
+    except ValueMistake as error:
+        raise ValueMistake(f"column {name!r} has {error}") from None
     own = order.get(name)
     categories = categories_of(column, name, None, None if own is None else list(own))
     try:

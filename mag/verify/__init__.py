@@ -9,19 +9,21 @@ another way than the strata read them, so that one flaw cannot hide the other.
 import os
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mag._lib import checks
+from mag._lib.cells import Incomparable, words_of_arrow
 from mag._lib.errors import REPORT, NotAnonymous, TypeMistake, ValueMistake
+from mag._lib.foreign import refused_as
+from mag._lib.rowhash import classes, neighbors
 from mag.frames import Frame, frame_of
 from mag.hierarchy import Hierarchy
 from mag.verify import _contained, _sensitive
-from mag.verify._cells import READERS, Incomparable, classes, listed, neighbors
-from mag.verify._cells import of_arrow as of_arrow  # files are counted by these, too
-from mag.verify._cells import words_of_arrow as words_of_arrow
+from mag.verify._cells import READERS, listed
 
 __all__ = ["closeness", "distinct", "entropy", "recount", "recursive"]
 
@@ -57,7 +59,8 @@ def recounts(
     """`recount` of `by` and all columns together; if `each`, also of `by` and every column alone."""
     frame = frame_of(table)
     names = [*by, *columns]
-    absent = [repr(name) for name in names if name not in frame.names]
+    there = frozenset(frame.names)
+    absent = [repr(name) for name in names if name not in there]
     if absent or not names:
         raise ValueMistake(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
     if frame.n == 0:
@@ -95,6 +98,10 @@ def require_words(field: Any) -> None:
         raise _incomparable(field.name, error) from None
 
 
+def _readable(name: Hashable) -> AbstractContextManager[None]:
+    return refused_as(lambda: f"column {name!r} holds cells that its library cannot read; convert it.")
+
+
 def _incomparable(name: Hashable, error: Incomparable) -> TypeMistake:
     return TypeMistake(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.")
 
@@ -102,7 +109,8 @@ def _incomparable(name: Hashable, error: Incomparable) -> TypeMistake:
 def _tokens(frame: Frame, name: Hashable, rows: slice = slice(None)) -> list[np.ndarray]:
     column = _column(frame, name)
     try:
-        return READERS[frame.library](column if rows == slice(None) else column[rows])
+        with _readable(name):
+            return READERS[frame.library](column if rows == slice(None) else column[rows])
     except Incomparable as error:
         raise _incomparable(name, error) from None
 
@@ -265,7 +273,11 @@ def sensitive_counts(table: Any, columns: Sequence[Hashable], sensitive: Any) ->
     if absent or not columns or not names:
         raise ValueMistake(f"columns and sensitive must name columns of the table; got {', '.join(absent) or 'none'}.")
     tokens = [token for name in columns for token in _tokens(frame, name)]
-    return _sensitive.count_values(classes(tokens).tolist(), [listed(_column(frame, name)) for name in names])
+    cells = []
+    for name in names:
+        with _readable(name):
+            cells.append(listed(_column(frame, name)))
+    return _sensitive.count_values(classes(tokens).tolist(), cells)
 
 
 def require_true(

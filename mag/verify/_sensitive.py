@@ -28,12 +28,14 @@ class Absent:
 
 def value_of(cell: Any) -> Any:
     """What a cell is counted as: missing ones alike, whatever they are called, and −0.0 as 0.0."""
-    if cell is None:
+    if cell is None or (isinstance(cell, Decimal) and cell.is_nan()):
         return Absent
     try:
         return cell if bool(cell == cell) else Absent
     except TypeError:  # pandas.NA does not say
         return Absent
+    except ValueError:  # an array says it of every entry
+        return cell
 
 
 def count_values(classes: Sequence[int], cells: Sequence[Sequence[Any]]) -> Counts:

@@ -1,9 +1,10 @@
-"""Random tables and files through publish-and-recount: `python -m benchmarks.publish [-n 100000] [--seconds S] [-j 2]`.
+"""Random tables and files through publish-and-recount: `python -m benchmarks.attack [-n 100000] [--seed 1] [-j 2]`.
 
-Every case is masked by `mag.microaggregate` or `mag mask`; what comes out is read and counted by code of its own on
-pandas, csv, pyarrow, zipfile and pyreadstat.  Printed are the cases by kind, what was refused and in which words,
-classes smaller than k, kept cells that differ from the original, errors that are not a sentence of ours, and escape
-sequences on the terminal; the last four must be 0.
+Every case is masked or generalized, in memory, by the command, or out of core, with options that are drawn, too; what
+comes out is read and counted by code of its own on pandas, csv, pyarrow, zipfile and pyreadstat.  Printed are the cases
+by kind and what was refused and in which words; and, all of which must be 0, classes that break k, l or t, kept cells
+that differ from the original, published cells that are not true for their record, bytes of dropped columns and withheld
+records, errors that are not a sentence of ours or quote a planted text, and escape sequences on the terminal.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import io
 import multiprocessing
 import os
 import pathlib
+import pickle
 import re
 import sys
 import tempfile
@@ -25,7 +27,7 @@ import traceback
 import warnings
 import xml.etree.ElementTree
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,9 @@ import pyarrow.parquet as pq
 
 import mag
 from benchmarks._measure import show
+from benchmarks._random_recoding import MARK, Recoding, Wrong, check_bytes, check_release, draw_recoding, plain
 from benchmarks._random_tables import Draw, Request, request
+from mag import Mistake
 from mag.cli import main as command
 
 # ---- cells as they are stored, one hashable thing each
@@ -122,15 +126,7 @@ MEMORY = {
 
 
 CHUNK = 200  # cases that a process runs before it tells
-WRONG = ("violation", "altered", "terminal", "traceback")
-
-
-class Wrong(Exception):  # noqa: N818 - says what
-    """What must not happen: the kind of it, and what it was."""
-
-    def __init__(self, kind: str, what: str) -> None:
-        super().__init__(what)
-        self.kind, self.what = kind, what
+WRONG = ("violation", "altered", "false", "leak", "terminal", "traceback")
 
 
 def memory_case(seed: int) -> tuple[str, str | None]:
@@ -213,12 +209,125 @@ NAN_BITS = {0x7FF8000000000000, 0x7FC00000, 0xFFF8000000000000, 0xFFC00000}
 
 def refusal(error: BaseException) -> str:
     """The sentence, if it is one of ours; else what came instead."""
-    last = traceback.extract_tb(error.__traceback__)[-1].filename
-    ours = pathlib.Path(mag.__file__).parent in pathlib.Path(last).parents
-    if isinstance(error, (TypeError, ValueError)) and ours and str(error).endswith("."):
+    if isinstance(error, Mistake) and str(error).endswith("."):
+        if MARK in "".join(traceback.format_exception(error)):
+            raise Wrong("leak", f"an error quotes a cell: {error}") from None
         return str(error)
     trace = "".join(traceback.format_exception(error)[-4:])
     raise Wrong("violation" if isinstance(error, mag.verify.NotAnonymous) else "traceback", trace) from error
+
+
+# ---- categories, ranges and sensitive columns
+
+
+def recoded_case(seed: int, folder: str) -> tuple[str, str | None]:
+    """Mask or generalize a table with categories, and count it."""
+    draw, asked = Draw(seed + 3 * 10**9), draw_recoding(seed)
+    library = draw.one(list(MEMORY))
+    table = MEMORY[library](asked.table)
+    try:
+        release = asked.release(table)
+    except Exception as error:
+        return f"{asked.command} {library}", refusal(error)
+    data = release.data
+    listed = data.column_names if isinstance(data, pa.Table) else list(getattr(data, "columns", data))
+    after = pd.DataFrame({name: pd.Series(plain(data[name]), dtype=object) for name in listed})
+    if len(after) + release.withheld != asked.table.num_rows:
+        raise Wrong("altered", f"{len(after)} records and {release.withheld} withheld")
+    check_release(asked, _objects(asked.table), after)
+    shown = data.write_ipc(None).getvalue() if isinstance(data, pl.DataFrame) else b""
+    check_bytes(asked, set(after["note"]), pickle.dumps(release) + shown + str(release).encode())
+    if draw.chance(0.05):
+        release.risk(), release.utility(), release.report(pathlib.Path(folder, f"{seed}.html"))
+    return f"{asked.command} {library}", None
+
+
+def _objects(table: pa.Table) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(plain(table.column(name)), dtype=object) for name in table.column_names})
+
+
+RECODED = ["csv", "dta", "feather", "parquet", "sav", "xlsx"]
+
+
+def recoded_file_case(seed: int, folder: str) -> tuple[str, str | None]:
+    """The same by the command; missing cells are empty, which is text in some formats, so there are none."""
+    draw, asked = Draw(seed + 4 * 10**9), draw_recoding(seed)
+    source, target = draw.one(RECODED), draw.one(RECODED)
+    way = f"{asked.command} {source} to {target}"
+    if any(column.null_count for column in asked.table.columns):
+        return way, "(input not made)"
+    there, out = _empty(folder, source, target)
+    write(asked.table, source, there)
+    words = [asked.command, str(there), "-o", str(out), "-k", str(asked.k), *_recoding_words(asked, folder)]
+    code, sentence = _command(words)
+    if code:
+        return way, sentence
+    cells = read(target, out)
+    after = pd.DataFrame({name: pd.Series(plain(np.array(own, object)), dtype=object) for name, own in cells.items()})
+    for name in after.columns.intersection(["age", "salary", "income"]):
+        whole = name not in asked.columns and name != "income"
+        after[name] = [_number(cell, whole) for cell in after[name]]
+    check_release(asked, _objects(asked.table), after)
+    files = b"".join(path.read_bytes() for path in sorted(pathlib.Path(folder).glob("*out.*")))
+    check_bytes(asked, set(after["note"]), files)
+    return way, None
+
+
+def _number(cell: Any, whole: bool) -> Any:
+    try:
+        return int(float(cell)) if whole else float(cell)
+    except (TypeError, ValueError):
+        return cell
+
+
+def _recoding_words(asked: Recoding, folder: str) -> list[str]:
+    words = [f"-c{name}" for name in asked.columns] + [f"--by={name}" for name in asked.by]
+    demanded = {*asked.options.get("diversity", {}), *asked.options.get("closeness", {})}
+    words += [f"--keep={name}" for name in asked.kept if name not in demanded] + ["--drop=secret"]
+    for name, tree in asked.options["hierarchies"].items():
+        path = pathlib.Path(folder, f"{name}.tree.csv")
+        path.write_text("".join(";".join(map(str, row)) + "\n" for row in tree.to_levels()))
+        words.append(f"--hierarchy={name}={path}")
+    for name, criterion in asked.options.get("diversity", {}).items():
+        text = str(criterion) if isinstance(criterion, int) else f"{criterion[0]}:{','.join(map(str, criterion[1:]))}"
+        words.append(f"--diversity={name}={text}")
+    words += [f"--closeness={name}={t}" for name, t in asked.options.get("closeness", {}).items()]
+    words += [f"--aggregate={name}={how}" for name, how in asked.options.get("aggregate", {}).items()]
+    words += [f"--order={name}={','.join(listed)}" for name, listed in asked.options.get("order", {}).items()]
+    words += [f"--round={name}={digits}" for name, digits in asked.options.get("round", {}).items()]
+    for option in ("suppress", "suppressed", "missing", "small_strata", "method"):
+        if option in asked.options:
+            words.append(f"--{option.replace('_', '-')}={asked.options[option]}")
+    return [*words, *(["--shuffle"] if asked.options.get("shuffle") else [])]
+
+
+# ---- out of core
+
+
+def stream_case(seed: int, folder: str) -> tuple[str, str | None]:
+    """Mask a Parquet file by column or jointly, in blocks of a few rows, and count what stands on the disk."""
+    draw, asked = Draw(seed + 5 * 10**9), request(seed, *FORMATS["parquet"])
+    there, out = _empty(folder, "parquet", "parquet")
+    try:
+        pq.write_table(pa.table(asked.columns), there, row_group_size=5)
+    except pa.ArrowException:
+        return "out of core", "(input not made)"
+    used = ("scope", "cost", "weights", "round", "method", "aggregate", "standardize")
+    options = {name: value for name, value in asked.options.items() if name in used}
+    if draw.chance(0.3):
+        options |= {name: asked.options[name] for name in ("missing", "small_strata") if name in asked.options}
+    before = {name: tokens(pq.ParquetFile(there).read().column(name)) for name in [*asked.by, *asked.keep]}
+    try:
+        mag.microaggregate(
+            there, asked.k, asked.masked, by=asked.by, keep=asked.keep, drop=asked.drop, output=out, **options
+        )
+    except Exception as error:
+        return "out of core", refusal(error)
+    after = pq.ParquetFile(out).read()
+    cells = {name: tokens(after.column(name)) for name in after.column_names}
+    check_counts(asked, cells, asked.masked, asked.by)
+    check_kept(before, cells, "id", asked.by, lambda name, old, new: old == new)
+    return f"out of core, {options.get('scope', 'joint')}", None
 
 
 # ---- files
@@ -255,9 +364,7 @@ def file_case(seed: int, folder: str) -> tuple[str, str | None]:
         short = {name: f"v{j}" if name != "id" else name for j, name in enumerate(asked.columns)}
         _rename(asked, short)
     way = f"{source} to {target}"
-    for old in pathlib.Path(folder).iterdir():
-        old.unlink()
-    there, out = pathlib.Path(folder, f"in.{source}"), pathlib.Path(folder, f"out.{target}")
+    there, out = _empty(folder, source, target)
     try:
         write(pa.table(asked.columns), source, there)
     except Exception:  # the library that makes the input cannot
@@ -272,21 +379,9 @@ def file_case(seed: int, folder: str) -> tuple[str, str | None]:
             words.append(f"--{'' if value else 'no-'}{option}")
         else:
             words.append(f"--{option.replace('_', '-')}={value}")
-    said, error = io.StringIO(), io.StringIO()
-    try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(error):
-            code = command(words)
-    except BaseException as raised:
-        raise Wrong("traceback", f"{words}\n{''.join(traceback.format_exception(raised)[-4:])}") from raised
-    if code == 2:
-        sentence = error.getvalue().strip().removeprefix("mag: ")
-        if not sentence.endswith((".", "?")) or "Traceback" in sentence:
-            raise Wrong("traceback", sentence)
-        return way, sentence
+    code, sentence = _command(words)
     if code:
-        raise Wrong("violation", f"exit code {code}: {error.getvalue()}")
-    if "\x1b" in said.getvalue() + error.getvalue():
-        raise Wrong("terminal", f"an escape sequence: {[name for name in asked.columns if chr(27) in name]}")
+        return way, sentence
     after = read(target, out)
     check_counts(
         asked, {name: [_counted(cell) for cell in cells] for name, cells in after.items()}, asked.masked, asked.by
@@ -300,6 +395,33 @@ def file_case(seed: int, folder: str) -> tuple[str, str | None]:
         cells["id"] = [int(float(one)) for one in cells["id"]]
     check_kept(before, after, "id", asked.by, lambda name, old, new: alike(old, new))
     return way, None
+
+
+def _empty(folder: str, source: str, target: str) -> tuple[pathlib.Path, pathlib.Path]:
+    """The files to read and to write, in a folder without others."""
+    for old in pathlib.Path(folder).iterdir():
+        old.unlink()
+    return pathlib.Path(folder, f"in.{source}"), pathlib.Path(folder, f"out.{target}")
+
+
+def _command(words: list[str]) -> tuple[int, str]:
+    """The exit code of the command, and its sentence where that is 2; anything else must not happen."""
+    said, error = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(error):
+            code = command(words)
+    except BaseException as raised:
+        raise Wrong("traceback", f"{words}\n{''.join(traceback.format_exception(raised)[-4:])}") from raised
+    sentence = error.getvalue().strip().removeprefix("mag: ")
+    if code == 2 and (not sentence.endswith((".", "?")) or "Traceback" in sentence):
+        raise Wrong("traceback", sentence)
+    if code not in (0, 2):
+        raise Wrong("violation" if code == 1 else "traceback", f"exit code {code}: {sentence}")
+    if MARK in said.getvalue() + sentence:
+        raise Wrong("leak", f"the terminal shows a cell: {sentence}")
+    if "\x1b" in said.getvalue() + error.getvalue():
+        raise Wrong("terminal", f"an escape sequence after {words}")
+    return code, sentence
 
 
 def _counted(cell: Any) -> Any:
@@ -466,6 +588,23 @@ def alike(old: Any, new: Any) -> bool:
 
 # ---- many
 
+CASES: dict[str, Callable[[int, str], tuple[str, str | None]]] = {
+    "table": lambda seed, folder: memory_case(seed),
+    "recoded table": recoded_case,
+    "file": file_case,
+    "recoded file": recoded_file_case,
+    "stream": stream_case,
+}
+OF_TABLES = ("table", "recoded table", "recoded table")
+OF_FILES = ("file", "recoded file", "stream")
+
+
+def kind_of(seed: int, share: float) -> str:
+    """The kind of a case: a share is of files."""
+    place = (seed * 2654435761 % 2**32) / 2**32
+    kinds = OF_FILES if place < share else OF_TABLES
+    return kinds[seed * 40503 // 7 % len(kinds)]
+
 
 def run(seeds: Sequence[int], share: float, until: float = float("inf")) -> dict[str, collections.Counter]:
     """Some cases one after the other: what they were, and what came of them."""
@@ -476,10 +615,9 @@ def run(seeds: Sequence[int], share: float, until: float = float("inf")) -> dict
         for seed in seeds:
             if time.time() > until:
                 break
-            is_file = (seed * 2654435761 % 2**32) / 2**32 < share
-            kind = "file" if is_file else "table"
+            kind = kind_of(seed, share)
             try:
-                way, sentence = file_case(seed, folder) if is_file else memory_case(seed)
+                way, sentence = CASES[kind](seed, folder)
             except Wrong as wrong:
                 found[wrong.kind][f"{kind} {seed}: {wrong.what}"] += 1
                 found["cases"][f"{kind}, {wrong.kind}"] += 1
@@ -510,11 +648,11 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=100_000, help="cases")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     parser.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="processes")
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed; every case has the next one")
     parser.add_argument("--files", type=float, default=0.25, help="share of files")
     options = parser.parse_args()
     began = time.time()
-    seeds = range(options.first, options.first + options.n)
+    seeds = range(options.seed, options.seed + options.n)
     chunks = [seeds[i : i + CHUNK] for i in range(0, len(seeds), CHUNK)]
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(options.j, mp_context=context) as pool:
@@ -535,9 +673,7 @@ def main() -> None:
     n, seconds = sum(found["cases"].values()), time.time() - began
     print(
         f"\n{n} cases in {seconds:.0f} s ({n / seconds:.0f} a second), {sum(found['published'].values())} published, "
-        f"{sum(found['refused'].values())} refused; violations: {len(found['violation'])}, altered kept cells: "
-        f"{len(found['altered'])}, tracebacks: {len(found['traceback'])}, escapes on the terminal: "
-        f"{len(found['terminal'])}"
+        f"{sum(found['refused'].values())} refused; " + ", ".join(f"{kind}: {len(found[kind])}" for kind in WRONG)
     )
 
 

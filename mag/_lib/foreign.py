@@ -1,0 +1,27 @@
+"""Errors of the libraries that hold a caller's cells, as sentences of ours: theirs may quote cells."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from mag._lib.errors import Mistake, TypeMistake
+
+LIBRARIES = ("pandas", "polars", "pyarrow", "pyo3_runtime")  # the last is polars' too: a panic, which is no Exception
+
+
+@contextmanager
+def refused_as(sentence: Callable[[], str]) -> Iterator[None]:
+    """Raise a `TypeMistake` with this sentence where a library cannot do what is asked of its cells."""
+    try:
+        yield
+    except Mistake:
+        raise
+    except BaseException as error:
+        if not is_foreign(error):
+            raise
+        raise TypeMistake(sentence()) from None
+
+
+def is_foreign(error: BaseException) -> bool:
+    """Whether an error is of a library, about cells or types that it cannot handle."""
+    raised = type(error).__module__.partition(".")[0]
+    return raised in LIBRARIES or isinstance(error, (NotImplementedError, OverflowError))
