@@ -14,7 +14,7 @@ from mag._compiled.lanes import lanes_at, least_lane, select, spread
 from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NEAREST, NO, NOBODY, YES, insert, space_in, work_for
 from mag._lib.progress import Progress
-from mag._lib.threads import each
+from mag._lib.threads import each, each_in_time
 from mag.methods.distances.blocks import LANES, field_at, fill_field, scan
 from mag.methods.distances.leaves import STEP, distances
 
@@ -43,8 +43,14 @@ def neighbor_lists(work, X, count, threads, progress):
     worst[n:] = -1.0  # nobody is there
     size = max(TILE, -(-blocks // TILES))
     tiles = -(-blocks // size)
+
+    def is_over():
+        return progress.left() <= 0
+
     for number, round_ in enumerate(rounds(tiles)):
-        each(lambda pair: compare_tiles(work, X, *pair, size, found, near, worst, most), round_, threads)
+        each_in_time(
+            lambda pair: compare_tiles(work, X, *pair, size, found, near, worst, most), round_, threads, is_over
+        )
         if progress.step(number / tiles):
             break
     order = places(work, X)
