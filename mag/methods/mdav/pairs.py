@@ -22,6 +22,7 @@ from mag.methods.mdav.nearest_lists import (
 from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, place_rest
 
 SLACK = 1e-9  # relative; far above what rounding does to a distance
+TIED = 1e-10  # relative: categories are often equally far from a centroid, but for rounding
 UNKNOWN = np.int64(-2)
 AT_ONCE = 1 << 23  # records that lists of categories are chosen from in a step
 
@@ -44,7 +45,7 @@ def _outermost(state, ends):
     while not is_free(state.field, order[first]):
         first += 1
     state.status[CURSOR] = first
-    best, most = NOBODY, -1.0
+    best, most, rounded = NOBODY, -1.0, 0.0 if state.field.terms is None else TIED
     for p in range(first, state.field.n):
         i = order[p]
         if best >= 0 and np.sqrt(state.away[i]) + shift < np.sqrt(most) * (1.0 - SLACK):
@@ -52,8 +53,11 @@ def _outermost(state, ends):
         if is_free(state.field, i):
             ends.work[MEASURED] += 1
             away = distance_to(state.field.terms, ends.lane, ZERO, d, rows[i], i)
-            if away > most or (away == most and i < best):
+            tied = best >= 0 and abs(away - most) <= rounded * most
+            if away > most and not tied:
                 best, most = i, away
+            elif tied:
+                best, most = min(i, best), max(away, most)
     return best
 
 
