@@ -35,7 +35,6 @@ def side_by_side(
     function: Callable[[Choice], Found], choices: Sequence[Choice], threads: int, progress: Progress
 ) -> list[Found]:
     """[function(choice) for choice in choices], or of the first of them when the time is up; there is always one."""
-    first = choices[0]
 
     def is_over() -> bool:
         return progress.left() <= 0
@@ -44,7 +43,7 @@ def side_by_side(
     for a in range(0, len(choices), 2 * threads):
         some = choices[a : a + 2 * threads]
         found += each_in_time(function, some, threads, is_over)
-        found = found or [function(first)]
+        found = found or [function(some[0])]
         if progress.step(len(found) / len(choices)):
             break
     return found

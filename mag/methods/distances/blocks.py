@@ -215,6 +215,16 @@ def take(field, i):
     field.alive[b] = last
 
 
+@called
+def are_equal(field, i, j):
+    """Whether two records are equal in all columns."""
+    p, q = field.place[i], field.place[j]
+    for c in range(field.wide):
+        if field.x[p // LANES, c, p % LANES] != field.x[q // LANES, c, q % LANES]:
+            return False
+    return True
+
+
 # ---- distances
 
 
@@ -290,7 +300,7 @@ def _visit(field, b, free, point, i, sign, skip, keys, ids, m, count):
 
 
 @inlined
-def _can_enter(field, b, bound, key, number):
+def can_enter(field, b, bound, key, number):
     """Whether records of block b may come before one at this distance with this number: many may be equally far."""
     return bound < key or (bound == key and field.lowest[b] < number)
 
@@ -323,6 +333,6 @@ def _scan(field, points, queries, count, itself, sign, free, keys, ids, m, lengt
     for b in range(field.blocks):
         for q in range(count):
             length, i = lengths[q], queries[q]
-            if b != home[q] and (length < m or _can_enter(field, b, bounds_of[q, b], keys[q, m - 1], ids[q, m - 1])):
+            if b != home[q] and (length < m or can_enter(field, b, bounds_of[q, b], keys[q, m - 1], ids[q, m - 1])):
                 skip = NOBODY if itself else i
                 lengths[q] = _visit(field, b, free, points[i], i, sign, skip, keys[q], ids[q], m, length)

@@ -10,7 +10,18 @@ from mag.methods.distances.leaves import rows_of, terms_of
 from mag.methods.mdav.centroids import CENTROID, cost_of
 from mag.methods.mdav.star import small_star
 from mag.methods.mdav.state import state_at
-from mag.methods.ona.groups import CHANGED, USED, VISITS, form, groups_at, groups_in, least_gain, move, renumber, replace
+from mag.methods.ona.groups import (
+    CHANGED,
+    USED,
+    VISITS,
+    form,
+    groups_at,
+    groups_in,
+    least_gain,
+    move,
+    renumber,
+    replace,
+)
 from mag.methods.ona.joining import is_first, joint_cost
 from mag.methods.ona.journal import erase, look, nearest, write
 
