@@ -4,6 +4,8 @@ Entries of the data (minimum, maximum, the value in the middle) are copied.  Wha
 distances within the group, so that nothing outside of it counts.
 """
 
+from itertools import accumulate
+
 import numpy as np
 
 from mag._compiled.jit import called, jit
@@ -350,12 +352,8 @@ def float_means(values, labels, sizes, means):
 def _half_of(weights):
     """As `half_weights` of one group, in Python's integers."""
     units = [top * (SMALLEST // bottom) for top, bottom in map(float.as_integer_ratio, weights.tolist())]
-    half, total = sum(units), 0
-    for i, unit in enumerate(units):
-        total += 2 * unit
-        if total >= half:
-            break
-    return i
+    half = sum(units)
+    return next(i for i, total in enumerate(accumulate(units)) if 2 * total >= half)
 
 
 @jit

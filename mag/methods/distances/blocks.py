@@ -219,10 +219,10 @@ def take(field, i):
 def are_equal(field, i, j):
     """Whether two records are equal in all columns."""
     p, q = field.place[i], field.place[j]
+    equal = ZERO
     for c in range(field.wide):
-        if field.x[p // LANES, c, p % LANES] != field.x[q // LANES, c, q % LANES]:
-            return False
-    return True
+        equal += field.x[p // LANES, c, p % LANES] == field.x[q // LANES, c, q % LANES]
+    return equal == field.wide
 
 
 # ---- distances

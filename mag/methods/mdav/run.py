@@ -87,7 +87,8 @@ def _limit_of(work, X, k):
 class Rivals:
     """What runs share of which the best is wanted: the nearest records, and what is known of those that have ended.
 
-    `near` are lists of nearest records to begin with, if there was time for them, `gamma` the gain factor of a run, if it is seen from there.
+    `near` are lists of nearest records to begin with, None if there was no time for them, `gamma` the gain factor of a
+    run, if it is seen from there.
     """
 
     def __init__(self, X, near):
