@@ -1,5 +1,7 @@
 """Methods that look at trees: distances from tables of leaves, Mondrian with pooled children, and what MONA cuts."""
 
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from fractions import Fraction
 
@@ -63,7 +65,9 @@ def test_tables_of_leaves_give_the_groups_of_coordinates(method, copies, monkeyp
             options |= OPTIONS | roles
             fast = mag.microaggregate(frame, 5, COLUMNS, **options)
             with monkeypatch.context() as patch:
-                patch.setattr(_grouping, "_comparable", lambda units, plan: (coordinates(units, plan)[0], None))
+                patch.setattr(
+                    _grouping, "_comparable", lambda units, plan, *places: (coordinates(units, plan, *places)[0], None)
+                )
                 slow = mag.microaggregate(frame, 5, COLUMNS, **options)
             assert fast.grouping.labels.tolist() == slow.grouping.labels.tolist()
             assert fast.guarantee.smallest >= 5
@@ -371,3 +375,43 @@ def test_ties_of_mdav_on_categories_go_to_the_lowest_number():
         release = mag.microaggregate(table, k, list(table), method="mdav", standardize="range")
         labels, expected = release.grouping.labels, mdav_of_categories(codes, k)
         assert len({*zip(labels.tolist(), expected.tolist(), strict=True)}) == len({*expected.tolist()}), seed
+
+
+# ---- many categories
+
+
+def many_leaves(n, m):
+    rng = np.random.default_rng(0)
+    leaves = [f"v{i}" for i in range(m)]
+    tree = mag.Hierarchy.from_levels([[leaf, f"p{i // 10}", f"q{i // 100}", "*"] for i, leaf in enumerate(leaves)])
+    table = {"x": rng.normal(size=n), "c": [leaves[i] for i in rng.integers(0, m, n)]}
+    return table, {"method": "mondrian", "hierarchies": {"c": tree}}
+
+
+def test_mondrian_needs_no_coordinates_of_leaves(monkeypatch):
+    table, options = many_leaves(3000, 400)
+    labels = mag.microaggregate(table, 5, ["x", "c"], **options).grouping.labels
+    monkeypatch.setattr(_grouping, "FEW_LEAVES", 10**9)
+    assert labels.tolist() == mag.microaggregate(table, 5, ["x", "c"], **options).grouping.labels.tolist()
+    table["x"] = table["x"] * 1e200  # squares are scaled, so that coordinates are halved
+    wide = mag.microaggregate(table, 5, ["x", "c"], standardize=False, **options).grouping.labels
+    monkeypatch.undo()
+    assert (
+        wide.tolist() == mag.microaggregate(table, 5, ["x", "c"], standardize=False, **options).grouping.labels.tolist()
+    )
+
+
+def test_memory_of_mondrian_does_not_grow_with_leaves_times_records():
+    code = """
+import resource, mag
+from tests.test_trees import many_leaves
+def grown(n, m):
+    table, options = many_leaves(n, m)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    mag.microaggregate(table, 5, ["x", "c"], **options)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+grown(200, 100)
+print(grown(20_000, 5000) // 1024)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(ended.stdout) < 300  # MB; 20 000 × 5 000 float64 are 763
