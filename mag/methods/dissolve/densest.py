@@ -152,7 +152,7 @@ def group_densest(X, k, threads, progress):
     if not progress.stopped:
         begin(work, X, k, *lists)
         progress, wanted = progress.span(FIRST, 1.0), np.empty(BATCH, np.int64)
-        while left >= k and not progress.step(1.0 - left / n):
+        while left >= k and not progress.step(1.0 - left / n):  # groups leave, or bounds become costs until one can
             left, count = take_groups(work, X, k, *lists, labels, wanted, 1 + STEPS // n)
             if count:
                 search_for(work, X, wanted[:count], *lists, threads)

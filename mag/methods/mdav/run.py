@@ -138,7 +138,7 @@ def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=N
         _copy_nearest(work, X, k, rivals.near)
     on_device = engine is not cpu and engine.supports_lists(*X.shape, 2 * k + SPARE)
     device = DeviceLists(work, X, k, ends, engine) if on_device else None
-    while step(work, X, k, *options):
+    while step(work, X, k, *options):  # ends: every step uses the list that it wanted first, and assigns records then
         if rivals is not None and rivals.beat(_cost_by_now(work, X, k, rivals.squares)):
             return None
         jobs = []

@@ -46,7 +46,7 @@ def spanning_tree(X, threads, progress):
         low=np.empty(n, np.int64),
         high=np.empty(n, np.int64),
     )
-    while count < n - 1 and not progress.stopped:
+    while count < n - 1 and not progress.stopped:  # every component finds an edge: a round halves their number
         searching = np.flatnonzero(offer(X, offers, *lists))
         mark_blocks(work, X, offers.component, whole)
         share = SHARE * BATCH * threads
