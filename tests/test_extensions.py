@@ -1,5 +1,6 @@
 """Penalties, a largest number of groups, soft sizes, and costs of users."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -306,3 +307,15 @@ def test_functions_that_share_code_find_the_same_groups_and_others_do_not():
             for cut in ([0], [0, 2], [0, 3], [0, 4], [0, 2, 4])
         )
         assert mag.univariate(x, 2, cost=made(power)).cost == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("options", [{"max_groups": 2}, {"group_penalty": 3}, {}])
+def test_a_refused_solver_names_those_that_are_accepted(options):
+    x = np.arange(200) * 2**54
+    with pytest.raises(mag.ValueMistake, match="cannot hold exactly") as refusal:
+        mag.univariate(x, 3, solver="growing", **options)
+    valid = re.findall("'([a-z_]+)'", str(refusal.value))
+    assert valid[0] == "auto"
+    assert valid[-1] == "growing"
+    for name in valid[1:-1]:
+        assert mag.univariate(x, 3, solver=name, **options).sizes.min() >= 3

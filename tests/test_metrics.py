@@ -1,5 +1,7 @@
 """Every measure of loss: a calculation by hand, and what must hold for any release."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -321,3 +323,23 @@ def test_every_array_library_is_read(xp):
     X = xp.make([[1.0, 2.0], [3.0, 1.0], [5.0, 4.0]])
     assert metrics.sse(X, X) == 0
     assert metrics.discernibility(X) == 3
+
+
+def test_propensity_by_records_is_that_by_terms(monkeypatch):
+    """Where there are more squares and products than records, another system of equations gives the same steps."""
+    module = importlib.import_module("mag.metrics.propensity_mse")
+    rng = np.random.default_rng(0)
+    for n, d in ((20, 8), (40, 15)):
+        X = rng.normal(size=(n, d))
+        for Y in (X + 0.1 * rng.normal(size=X.shape), mag.multivariate(X, 5, method="mdav").masked, X + 100.0):
+            terms = module._terms(np.concatenate((X, Y)), True)
+            assert terms.shape[1] > terms.shape[0]
+            weights, gradient = rng.uniform(0, 0.25, 2 * n), terms.T @ rng.normal(size=2 * n)
+            steps = [
+                make(terms, 1e-3)(weights, gradient) for make in (module._steps_by_terms, module._steps_by_records)
+            ]
+            assert steps[0] == pytest.approx(steps[1], rel=1e-6, abs=1e-6 * np.abs(steps[0]).max())
+            by_records = mag.metrics.propensity_mse(X, Y)
+            with monkeypatch.context() as patch:
+                patch.setattr(module, "_steps_by_records", module._steps_by_terms)
+                assert mag.metrics.propensity_mse(X, Y) == pytest.approx(by_records, abs=1e-9)

@@ -266,3 +266,16 @@ def test_moderate_weights_are_not_divided_and_all_bits_are_the_same(cost, monkey
 )
 def test_weights_and_values_far_from_1_are_divided(x, w):
     assert not Groups(np.sort(np.array(x, float)), np.array([0]), np.array(w, float))._moderate
+
+
+def test_weights_at_both_ends_of_float64_are_added_exactly():
+    heavy, light = 1e300, 5e-324
+    for weights, middle in (
+        ([heavy, light, heavy], 2.0),
+        ([heavy, light, 2 * heavy], 3.0),
+        ([heavy, heavy, light], 2.0),
+    ):
+        grouping = mag.univariate([1.0, 2.0, 3.0], 3, cost="sae", weights=weights)
+        assert grouping.masked.tolist() == [middle] * 3
+    both = mag.univariate([1.0, 2.0, 3.0, 7.0, 8.0, 9.0], 3, cost="sae", weights=[heavy, light, heavy, 1, 1, 1])
+    assert both.masked.tolist() == [2.0] * 3 + [8.0] * 3

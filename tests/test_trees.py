@@ -1,6 +1,9 @@
 """Methods that look at trees: distances from tables of leaves, Mondrian with pooled children, and what MONA cuts."""
 
-from collections import defaultdict
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -62,7 +65,9 @@ def test_tables_of_leaves_give_the_groups_of_coordinates(method, copies, monkeyp
             options |= OPTIONS | roles
             fast = mag.microaggregate(frame, 5, COLUMNS, **options)
             with monkeypatch.context() as patch:
-                patch.setattr(_grouping, "_comparable", lambda units, plan: (coordinates(units, plan)[0], None))
+                patch.setattr(
+                    _grouping, "_comparable", lambda units, plan, *places: (coordinates(units, plan, *places)[0], None)
+                )
                 slow = mag.microaggregate(frame, 5, COLUMNS, **options)
             assert fast.grouping.labels.tolist() == slow.grouping.labels.tolist()
             assert fast.guarantee.smallest >= 5
@@ -321,3 +326,92 @@ def test_penalties_on_adult_are_not_above_those_of_the_rule_with_widths():
     losses = {m: mag.microaggregate(few, 5, names, method=m, **options).ncp() for m in ("ona_star", "mdav", "mondrian")}
     assert losses["ona_star"] < 0.0451 < losses["mondrian"] < 0.0702
     assert losses["mdav"] < 0.0602
+
+
+def mdav_of_categories(codes, k):
+    """MDAV on categories that are equal or not, in rational numbers; equally far records by number."""
+    free, groups, n = list(range(len(codes[0]))), [], len(codes[0])
+
+    def from_centroid(i):
+        counts = [Counter(column[j] for j in free) for column in codes]
+        squares = [sum(count * count for count in one.values()) for one in counts]
+        left = len(free)
+        terms = zip(codes, counts, squares, strict=True)
+        return sum(1 - Fraction(2 * one[column[i]], left) + Fraction(total, left**2) for column, one, total in terms)
+
+    def apart(i, j):
+        return sum(column[i] != column[j] for column in codes)
+
+    def take(i):
+        group = sorted(free, key=lambda j: (j != i, apart(i, j), j))[:k]
+        groups.append(group)
+        for j in group:
+            free.remove(j)
+
+    while len(free) >= 2 * k:
+        away = {i: from_centroid(i) for i in free}
+        first = min(free, key=lambda i: (-away[i], i))
+        if len(free) >= 3 * k:
+            near = sorted(free, key=lambda j: (j != first, apart(first, j), j))[:k]
+            second = min((j for j in free if j not in near), key=lambda j: (-apart(first, j), j))
+            take(first)
+            take(second)
+        else:
+            take(first)
+    groups.append(list(free))
+    labels = np.empty(n, int)
+    for number, group in enumerate(groups):
+        labels[group] = number
+    return labels
+
+
+def test_ties_of_mdav_on_categories_go_to_the_lowest_number():
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        k = int(rng.integers(2, 5))
+        n, d = k * int(rng.integers(3, 12)), int(rng.integers(1, 3))
+        codes = rng.integers(0, 5, (d, n)).tolist()
+        table = {f"c{j}": [f"v{code}" for code in column] for j, column in enumerate(codes)}
+        release = mag.microaggregate(table, k, list(table), method="mdav", standardize="range")
+        labels, expected = release.grouping.labels, mdav_of_categories(codes, k)
+        assert len({*zip(labels.tolist(), expected.tolist(), strict=True)}) == len({*expected.tolist()}), seed
+
+
+# ---- many categories
+
+
+def many_leaves(n, m):
+    rng = np.random.default_rng(0)
+    leaves = [f"v{i}" for i in range(m)]
+    tree = mag.Hierarchy.from_levels([[leaf, f"p{i // 10}", f"q{i // 100}", "*"] for i, leaf in enumerate(leaves)])
+    table = {"x": rng.normal(size=n), "c": [leaves[i] for i in rng.integers(0, m, n)]}
+    return table, {"method": "mondrian", "hierarchies": {"c": tree}}
+
+
+def test_mondrian_needs_no_coordinates_of_leaves(monkeypatch):
+    table, options = many_leaves(3000, 400)
+    labels = mag.microaggregate(table, 5, ["x", "c"], **options).grouping.labels
+    monkeypatch.setattr(_grouping, "FEW_LEAVES", 10**9)
+    assert labels.tolist() == mag.microaggregate(table, 5, ["x", "c"], **options).grouping.labels.tolist()
+    table["x"] = table["x"] * 1e200  # squares are scaled, so that coordinates are halved
+    wide = mag.microaggregate(table, 5, ["x", "c"], standardize=False, **options).grouping.labels
+    monkeypatch.undo()
+    assert (
+        wide.tolist() == mag.microaggregate(table, 5, ["x", "c"], standardize=False, **options).grouping.labels.tolist()
+    )
+
+
+def test_memory_of_mondrian_does_not_grow_with_leaves_times_records():
+    code = """
+import resource, mag
+from tests.test_trees import many_leaves
+def grown(n, m):
+    table, options = many_leaves(n, m)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    mag.microaggregate(table, 5, ["x", "c"], **options)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+grown(200, 100)
+print(grown(20_000, 5000) // 1024)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(ended.stdout) < 300  # MB; 20 000 × 5 000 float64 are 763

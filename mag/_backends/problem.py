@@ -63,7 +63,8 @@ class Problem:
             if real or not solver.lanes:
                 return solver
         (name,) = self.solvers
-        valid = ", ".join(repr(other) for other, solver in SOLVERS.items() if not solver.lanes)
+        able = [other for other, solver in SOLVERS.items() if not solver.lanes]
+        valid = ", ".join(repr(other) for other in able if SOLVERS[other].valid(self.cost, bounded=self.plain))
         why = "integers whose sums float64 cannot hold exactly"
         raise ValueMistake(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
 

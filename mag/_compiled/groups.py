@@ -4,6 +4,8 @@ Entries of the data (minimum, maximum, the value in the middle) are copied.  Wha
 distances within the group, so that nothing outside of it counts.
 """
 
+from itertools import accumulate
+
 import numpy as np
 
 from mag._compiled.jit import called, jit
@@ -12,6 +14,8 @@ from mag._lib.lazy import cached_property
 HUGE = 2.0**960  # 2**63 numbers below this can be summed
 LARGE = 64  # the power of two that distances are divided by where sums of them could overflow
 HEAVY = 960  # the exponent of a group's heaviest weight, so that the lightest do not vanish beside it
+SLIGHT = 2.0**-900  # smaller weights lose digits when they are divided by 2**LARGE
+SMALLEST = 2**1074  # float64 are multiples of 1 / SMALLEST
 FAR = 2.0**100  # weights and distances from 1/FAR to FAR are multiplied as they are
 SPLIT = 2.0**27 + 1  # times this, the upper 26 bits of a float64 are what remains (Dekker)
 PARTS = 64  # float64 reaches over fewer than 64 times 53 bits
@@ -143,8 +147,18 @@ class Groups:
         """Where the middle value is, or the two of an even group; with weights, where half of these is reached."""
         if self.weights is not None:
             found = half_weights(self.weights, self.starts, self.sizes)
+            for g in self._too_uneven():
+                part = slice(self.starts[g], self.starts[g] + self.sizes[g])
+                found[g] = self.starts[g] + _half_of(self.weights[part])
             return found, found
         return self.starts + (self.sizes - 1) // 2, self.starts + self.sizes // 2
+
+    def _too_uneven(self):
+        """Groups whose weights cannot be divided so that their sum is finite and the lightest are not rounded."""
+        if self.weights.max(initial=0.0) <= HUGE:
+            return np.empty(0, np.int64)
+        lightest = np.minimum.reduceat(np.where(self.weights > 0, self.weights, np.inf), self.starts)
+        return np.flatnonzero((self._heaviest > HUGE) & (lightest < SLIGHT))
 
     def median(self):
         """The value in the middle, between the two of an even group."""
@@ -418,6 +432,13 @@ def nearest(parts, count):
 
 
 # ---- half of the weight, exactly
+
+
+def _half_of(weights):
+    """As `half_weights` of one group, in Python's integers."""
+    units = [top * (SMALLEST // bottom) for top, bottom in map(float.as_integer_ratio, weights.tolist())]
+    half = sum(units)
+    return next(i for i, total in enumerate(accumulate(units)) if 2 * total >= half)
 
 
 @jit

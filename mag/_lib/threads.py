@@ -12,6 +12,7 @@ from mag._lib.interrupt import Worker, stop_if_left
 
 WORTH = 2**20  # values of one pass over an array that are worth a thread
 
+_LATE = object()
 _pool: Worker | None = None
 _opening = threading.Lock()
 
@@ -49,6 +50,19 @@ def each(function: Callable[[Any], Any], tasks: Iterable[Any], threads: int) -> 
     if failed:
         raise failed[0]
     return results
+
+
+def each_in_time(
+    function: Callable[[Any], Any], tasks: Iterable[Any], threads: int, is_over: Callable[[], bool]
+) -> list[Any]:
+    """`each` of the first tasks only, those that begin before `is_over()`; a task that has begun comes to its end."""
+
+    def begin(task: Any) -> Any:
+        return _LATE if is_over() else function(task)
+
+    results = each(begin, tasks, threads)
+    late = (i for i, result in enumerate(results) if result is _LATE)
+    return results[: next(late, len(results))]
 
 
 def in_parts(function: Callable[[int, int], Any], n: int, threads: int) -> list[Any]:

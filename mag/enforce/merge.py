@@ -39,7 +39,7 @@ def _merge_for(z: np.ndarray, labels: np.ndarray, constraint: Constraint) -> np.
     members: list[np.ndarray] = np.split(order, np.cumsum(sizes)[:-1])
     sums = np.stack([z[rows].sum(axis=0) for rows in members])
     alive = np.ones(len(members), bool)
-    while (failing := np.flatnonzero(alive & ~holds)).size:
+    while (failing := np.flatnonzero(alive & ~holds)).size:  # every turn has one group less
         worst = int(failing[np.argmax(badness[failing])])
         alive[worst] = False  # no partner of itself
         others = np.flatnonzero(alive)

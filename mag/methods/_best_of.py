@@ -6,7 +6,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from mag._lib.progress import Progress
-from mag._lib.threads import each
+from mag._lib.threads import each_in_time
 
 Choice = TypeVar("Choice")
 Found = TypeVar("Found")
@@ -35,9 +35,15 @@ def side_by_side(
     function: Callable[[Choice], Found], choices: Sequence[Choice], threads: int, progress: Progress
 ) -> list[Found]:
     """[function(choice) for choice in choices], or of the first of them when the time is up; there is always one."""
+
+    def is_over() -> bool:
+        return progress.left() <= 0
+
     found: list[Found] = []
     for a in range(0, len(choices), 2 * threads):
-        found += each(function, choices[a : a + 2 * threads], threads)
+        some = choices[a : a + 2 * threads]
+        found += each_in_time(function, some, threads, is_over)
+        found = found or [function(some[0])]
         if progress.step(len(found) / len(choices)):
             break
     return found

@@ -145,7 +145,7 @@ def merge(X, labels, k, count, turns):
                 means[left, c] = sums[g, c] / sizes[g]
             left += 1
     for g in turns:
-        while 0 < sizes[g] < k:
+        while 0 < sizes[g] < k:  # every turn has one cluster less
             here, best, least = place[g], -1, np.inf
             for a in range(left):
                 y = squared(means, a, means, here)

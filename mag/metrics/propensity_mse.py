@@ -1,6 +1,7 @@
 """Propensity-score mean squared error."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -9,7 +10,10 @@ from mag._lib.errors import RuntimeMistake
 from mag._lib.floats import centered, deviations, standardized
 from mag._lib.pairs import pair
 
+Step: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
 STEPS = 200
+TINY = 1e-12  # added to the curvature of the constant, where every p is 0 or 1
 
 
 def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge: float = 1e-3) -> float:
@@ -78,13 +82,12 @@ def _probabilities(Z: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
     def probabilities(beta: np.ndarray) -> np.ndarray:
         return 1 / (1 + np.exp(-np.clip(Z @ beta, -700, 700)))
 
+    newton_step = (_steps_by_terms if Z.shape[1] <= Z.shape[0] else _steps_by_records)(Z, ridge)
     here = loss(beta)
     for _ in range(STEPS):
         p = probabilities(beta)
         gradient = Z.T @ (p - y) + penalty * beta
-        curvature = Z.T @ (Z * (p * (1 - p))[:, None]) + np.diag(penalty)
-        curvature[0, 0] += 1e-12  # where every p is 0 or 1
-        step = np.linalg.solve(curvature, gradient)
+        step = newton_step(p * (1 - p), gradient)
         promised = gradient @ step
         if promised <= 1e-9 * (1 + here):  # the next step squares what is left of the error
             return probabilities(beta - step)
@@ -93,3 +96,38 @@ def _probabilities(Z: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
             size /= 2
         beta, here = beta - size * step, there
     raise RuntimeMistake(f"the logistic regression has not converged in {STEPS} steps; raise ridge.")
+
+
+def _steps_by_terms(Z: np.ndarray, ridge: float) -> Step:
+    """Newton's step for the weights of the records and the gradient: a system of as many equations as terms."""
+    penalty = np.full(Z.shape[1], ridge)
+    penalty[0] = 0.0
+
+    def step(weights: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        curvature = Z.T @ (Z * weights[:, None]) + np.diag(penalty)
+        curvature[0, 0] += TINY
+        return np.linalg.solve(curvature, gradient)
+
+    return step
+
+
+def _steps_by_records(Z: np.ndarray, ridge: float) -> Step:
+    """The same as a system of as many equations as records: products of squares are more than these.
+
+    Without the constant, ``(ridge + Zᵀ W Z)⁻¹ v = (v − Zᵀ R (ridge + R Z Zᵀ R)⁻¹ R Z v) / ridge``, with ``R = √W`` and
+    Z Zᵀ the same in every step (Woodbury); the constant, which has no penalty, is eliminated.
+    """
+    terms = Z[:, 1:]
+    products = terms @ terms.T
+
+    def step(weights: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        root = np.sqrt(weights)
+        system = products * root[:, None] * root
+        system[np.diag_indices_from(system)] += ridge
+        both = np.stack([gradient[1:], terms.T @ weights], axis=1)
+        both = (both - terms.T @ (root[:, None] * np.linalg.solve(system, root[:, None] * (terms @ both)))) / ridge
+        across = weights @ (terms @ both)
+        first = (gradient[0] - across[0]) / (weights.sum() + TINY - across[1])
+        return np.append(first, both[:, 0] - first * both[:, 1])
+
+    return step

@@ -29,6 +29,7 @@ from mag.table._request import Plan, Request
 from mag.table._strata import Strata, combined
 
 SHORT = 0.1  # seconds of a stratum that are not worth annealing
+FEW_LEAVES = 64  # of a tree, which every method gets as coordinates
 WIDE = 2**21  # cells that are grouped at once, where columns are grouped by themselves
 
 
@@ -255,6 +256,8 @@ def group_jointly(
         labels, n_groups = group_column(unit.values, index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
     z, trees = _comparable(units, plan)
+    if plan.method == "mondrian" and trees is None and _without_places(units):  # which halves coordinates then
+        z, trees = _comparable(units, plan, True)
     if z.shape[1] == 1:  # ranks alone: the optimum is known
         labels, n_groups = group_column(z[:, 0], index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
@@ -274,7 +277,7 @@ def constrain_groups(
     request: Request,
 ) -> TableGroups:
     """Groups for which the constraints hold: the same where they do already."""
-    k, (z, _) = next(iter(request.plan.ks.values())), _comparable(units, request.plan)
+    k, (z, _) = next(iter(request.plan.ks.values())), _comparable(units, request.plan, True)
     enforced = enforce(z, k, groups.labels.astype(np.int64), strata.members(), constraints, request.options.enforce)
     if not enforced.ways:
         return groups
@@ -283,13 +286,18 @@ def constrain_groups(
     return TableGroups(labels, [n_groups], method, groups.complete, groups.n_groups[0])
 
 
-def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> tuple[np.ndarray, Trees | None]:
+def _comparable(
+    units: dict[Hashable, Units | Categories], plan: Plan, places: bool = False
+) -> tuple[np.ndarray, Trees | None]:
     """Columns around 0, in their standard deviations, ranges or one unit that squares do not exceed; 0 where missing.
 
     Categories are blocks of coordinates, divided by the root of the block's variance; that of a range is the loss.
-    Nominal ones are trees as well, of which the second result tells; None if there are none.
+    Nominal ones are trees as well, of which the second result tells; None if there are none.  A method that cuts
+    trees and measures no distances gets no `places` in large ones: there is one for every node, in every record.
     """
-    points = {name: unit.embedding() for name, unit in units.items() if isinstance(unit, Categories)}
+    some = [] if places or plan.method != "mondrian" else _without_places(units)
+    categories = {name: unit for name, unit in units.items() if isinstance(unit, Categories)}
+    points = {name: _nowhere(unit) if name in some else unit.embedding() for name, unit in categories.items()}
     widths = [points[name].shape[1] if name in points else 1 for name in units]
     n = next(iter(units.values())).values.size
     z, scales = np.zeros((n, sum(widths))), []
@@ -320,6 +328,16 @@ def _comparable(units: dict[Hashable, Units | Categories], plan: Plan) -> tuple[
     if not trees or any(scales):
         return z, None
     return z, Trees(np.array([*axes], np.int64), trees, np.array([*axes.values()]))
+
+
+def _without_places(units: dict[Hashable, Units | Categories]) -> list[Hashable]:
+    """Columns of many categories in a tree."""
+    trees = {name: unit for name, unit in units.items() if isinstance(unit, Categories) and not unit.is_line}
+    return [name for name, unit in trees.items() if len(unit.labels) > FEW_LEAVES]
+
+
+def _nowhere(unit: Categories) -> np.ndarray:
+    return np.zeros((len(unit.labels), 2))  # two coordinates, because one would be a line of ranks
 
 
 def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> tuple[np.ndarray, float]:

@@ -41,7 +41,7 @@ def change(pairs: np.ndarray, d: np.ndarray, k: int, cost: DegreeCost, generator
 def reach(graph: Graph, need: np.ndarray, rank: np.ndarray, generator: np.random.Generator) -> bool:
     """Change the graph until nobody needs anything; False if that cannot be done."""
     seed = generator.integers(1, 2**62, 1)
-    while True:
+    while True:  # every change lowers what all need together
         order = np.lexsort((rank, -np.abs(need)))[: np.count_nonzero(need)]  # who needs most comes first
         remove_edges(graph, need, order)
         switch_edges(graph, need, order, seed)

@@ -5,7 +5,8 @@ That needs little more than one search for neighbors.  Every record x has a list
 Free records only become fewer, so what is left of a list stays right, and cost(N(x)) changes only when one of its
 members leaves: each record knows in whose N(x) it is.  Where a list is used up, a bound is known: SSE(N) is 1/k of all
 squared distances in N, at least those from x, and who is missing is no nearer than the end of the list.  It is searched
-for again only if that bound could win.
+for again only if that bound could win.  Equal records have surroundings of the same cost, and the first of them wins:
+the others wait until it has left.
 """
 
 from collections import namedtuple
@@ -15,7 +16,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NOBODY, fill, insert, layout, reals, space_in, wholes, work_for
-from mag.methods.distances.blocks import field_at, is_free, take
+from mag.methods.distances.blocks import are_equal, field_at, is_free, take
 from mag.methods.distances.neighbors import neighbor_lists, search_for
 from mag.methods.mdav.centroids import cost_of
 from mag.methods.mdav.run import group_rest
@@ -26,8 +27,9 @@ SLACK = 1.0 - 1e-9  # far below what rounding does to a bound
 STEPS = 2**24  # records looked at between two looks at the clock
 FIRST = 0.5  # of the progress is for the first lists
 LEFT, GROUPS = 0, 1
+WAITING = np.int64(-2)  # the rank of a record that has no surroundings yet, since an equal one comes first
 
-Surroundings = namedtuple("Surroundings", "rows field cost bound rank member first following changed counts k")
+Surroundings = namedtuple("Surroundings", "rows field cost bound rank member first following twin changed counts k")
 
 
 @layout
@@ -42,6 +44,7 @@ def surroundings_at(space, rows, n, d, k):
         member=wholes(space, n, k - 1),  # N(x) without x, in no order; NOBODY is missing
         first=wholes(space, n),  # links all places of `member` where a record stands
         following=wholes(space, n, k - 1),
+        twin=wholes(space, n),  # the next record that equals this one, or NOBODY
         changed=wholes(space, n),  # memory for those whose N(x) has changed
         counts=wholes(space, 2),  # LEFT, GROUPS
         k=k,
@@ -113,6 +116,14 @@ def _take_group(s, ids, keys, length, labels, x, out):
                 s.bound[other] = 0.0
                 changed[many] = other
                 many += 1
+    for p in range(k):
+        i = NOBODY if s.rank[members[p]] == WAITING else s.twin[members[p]]
+        while i != NOBODY and not is_free(s.field, i):
+            i = s.twin[i]
+        if i != NOBODY:
+            s.rank[i] = NOBODY
+            changed[many] = i
+            many += 1
     for p in range(many):
         i = changed[p]
         _complete(s, i, ids[i], keys[i], length, out)
@@ -141,7 +152,7 @@ def group_densest(X, k, threads, progress):
     if not progress.stopped:
         begin(work, X, k, *lists)
         progress, wanted = progress.span(FIRST, 1.0), np.empty(BATCH, np.int64)
-        while left >= k and not progress.step(1.0 - left / n):
+        while left >= k and not progress.step(1.0 - left / n):  # groups leave, or bounds become costs until one can
             left, count = take_groups(work, X, k, *lists, labels, wanted, 1 + STEPS // n)
             if count:
                 search_for(work, X, wanted[:count], *lists, threads)
@@ -160,9 +171,17 @@ def begin(work, X, k, ids, keys):
     fill(s.member, n * (k - 1), NOBODY)
     fill(s.rank, n, NOBODY)
     out = np.empty(k, np.int64)
-    lists, distances = grid(ids, length), grid(keys, length)
+    lists, distances, last = grid(ids, length), grid(keys, length), np.arange(n)
+    fill(s.twin, n, NOBODY)
     for x in range(n):
-        _complete(s, x, lists[x], distances[x], length, out)
+        first = lists[x, 0]  # the first of those at distance 0
+        if first < x and distances[x, 0] == 0.0 and are_equal(s.field, x, first):
+            s.twin[last[first]] = x
+            last[first] = x
+            s.rank[x] = WAITING
+            s.cost[x] = s.bound[x] = np.inf
+        else:
+            _complete(s, x, lists[x], distances[x], length, out)
 
 
 @jit

@@ -12,7 +12,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NOBODY, fill, layout, space_in, wholes, work_for
-from mag._lib.threads import each
+from mag._lib.threads import each_in_time
 from mag.methods.mdav.centroids import cost_of
 from mag.methods.ona.joining import is_first, joint_cost
 from mag.methods.ona.journal import add_record, clear_journal, erase, journal_at, look, nearest, write
@@ -100,10 +100,12 @@ def _try_dissolve(groups, g):
 def dissolve_groups(X, labels, order, threads, progress):
     """Labels after a look at groups 0, 1, … in this order, or at as many as there is time for."""
     n, m = len(X), len(order)
+    if progress.step(0.0):
+        return labels
     work = work_for(pass_at, None, *X.shape, m)
     form(work, X, m, labels)
     parts = [(a, min(a + SHARE, n)) for a in range(0, n, SHARE)]
-    each(lambda part: refresh(work, X, m, *part), parts, threads)
+    each_in_time(lambda part: refresh(work, X, m, *part), parts, threads, lambda: progress.left() <= 0)
     for a in range(0, m, SHARE):
         if progress.step(a / m):
             break

@@ -22,7 +22,7 @@ from mag.methods.distances.leaves import STEP, distances, width_of, write_record
 
 LANES = 64
 
-Field = namedtuple("Field", "x low high ids alive size place n d blocks boxes wide terms")
+Field = namedtuple("Field", "x low high ids lowest alive size place n d blocks boxes wide terms")
 
 
 @layout
@@ -35,6 +35,7 @@ def field_at(space, n, d, terms=None):
         low=reals(space, wide, boxes),  # the box around them
         high=reals(space, wide, boxes),
         ids=wholes(space, blocks, LANES),  # their numbers
+        lowest=wholes(space, blocks),  # of these
         alive=wholes(space, blocks),  # how many of a block are free
         size=wholes(space, blocks),
         place=wholes(space, n),  # where record i is: block · LANES + lane
@@ -156,6 +157,7 @@ def fill_field(field, rows, order):
     for p in range(n):
         i, b, lane = order[p], p // LANES, p % LANES
         field.ids[b, lane] = i
+        field.lowest[b] = i if lane == 0 else min(field.lowest[b], i)
         field.place[i] = p
         field.alive[b] = lane + 1
         field.size[b] = lane + 1
@@ -211,6 +213,16 @@ def take(field, i):
     field.place[other] = p
     field.place[i] = b * LANES + last
     field.alive[b] = last
+
+
+@called
+def are_equal(field, i, j):
+    """Whether two records are equal in all columns."""
+    p, q = field.place[i], field.place[j]
+    equal = ZERO
+    for c in range(field.wide):
+        equal += field.x[p // LANES, c, p % LANES] == field.x[q // LANES, c, q % LANES]
+    return equal == field.wide
 
 
 # ---- distances
@@ -287,6 +299,12 @@ def _visit(field, b, free, point, i, sign, skip, keys, ids, m, count):
     return count
 
 
+@inlined
+def can_enter(field, b, bound, key, number):
+    """Whether records of block b may come before one at this distance with this number: many may be equally far."""
+    return bound < key or (bound == key and field.lowest[b] < number)
+
+
 @called
 def scan(field, points, queries, count, itself, sign, free, keys, ids, m, lengths):
     """For each of `count` queries, rows of points, the m records with the smallest (sign * distance, number).
@@ -315,6 +333,6 @@ def _scan(field, points, queries, count, itself, sign, free, keys, ids, m, lengt
     for b in range(field.blocks):
         for q in range(count):
             length, i = lengths[q], queries[q]
-            if b != home[q] and (length < m or bounds_of[q, b] <= keys[q, m - 1]):
+            if b != home[q] and (length < m or can_enter(field, b, bounds_of[q, b], keys[q, m - 1], ids[q, m - 1])):
                 skip = NOBODY if itself else i
                 lengths[q] = _visit(field, b, free, points[i], i, sign, skip, keys[q], ids[q], m, length)

@@ -7,6 +7,7 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._compiled.work import FARTHEST, ONE, ZERO, fill, layout, reals, space_in, wholes
+from mag.methods.distances.blocks import are_equal
 from mag.methods.distances.leaves import rows_of, terms_of, width_of
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at, make_lists, reserve_lists
 from mag.methods.mdav.state import measure_from_centroid, state_at
@@ -14,7 +15,7 @@ from mag.methods.mdav.state import measure_from_centroid, state_at
 MEASURED, HERE = 0, 1
 DEEP = np.int64(8)  # length of the lists of farthest records
 
-Ends = namedtuple("Ends", "far total center lane reference bound work")
+Ends = namedtuple("Ends", "far total center lane reference bound beyond work")
 
 
 @layout
@@ -28,6 +29,7 @@ def ends_at(space, rows, n, d, k, rule, terms=None):
         lane=reals(space, width_of(terms, d), ONE),  # the same as a block of one lane
         reference=reals(space, d),  # a former centroid: `order` is sorted by the distance `away` from it
         bound=reals(space, n),  # MD: no record is farther from i than this
+        beyond=wholes(space, n),  # MDAV: where the records end in `order` that equal the one at a position
         work=wholes(space, 2),  # MDAV: MEASURED, how many distances since the last sort; HERE, lists to make in a step
     )
     return state, ends
@@ -54,6 +56,17 @@ def begin_ends(work, X, k):
         ends.total[j] *= n
     fill(ends.bound, n, np.inf)
     ends.work[MEASURED] = 0
+    find_runs(state, ends)
+
+
+@called
+def find_runs(state, ends):
+    """Where equal records are behind each other in `order`."""
+    n, order = state.field.n, state.order
+    ends.beyond[n - 1] = n
+    for p in range(n - 2, -1, -1):
+        same = state.away[order[p]] == state.away[order[p + 1]] and are_equal(state.field, order[p], order[p + 1])
+        ends.beyond[p] = ends.beyond[p + 1] if same else p + 1
 
 
 @jit

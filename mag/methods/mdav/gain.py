@@ -32,7 +32,8 @@ def gammas_of(gamma: Any) -> tuple[float, ...]:
 def rivals_of(X: np.ndarray, k: int, threads: int, progress: Progress) -> Rivals:
     """What runs of maximum distance methods share."""
     work, length = work_for(field_at, *X.shape), min(list_length(k), len(X) - 1)
-    return Rivals(X, neighbor_lists(work, X, length, threads, progress.span(0.0, 0.0))[0])
+    near, _ = neighbor_lists(work, X, length, threads, progress.span(0.0, 0.0))
+    return Rivals(X, None if progress.stopped else near)
 
 
 def best_gamma(

@@ -15,7 +15,7 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NO, NOBODY, YES, fill, layout, reals, wholes
-from mag.methods.distances.blocks import is_free, scan
+from mag.methods.distances.blocks import are_equal, is_free, scan
 from mag.methods.distances.leaves import twin_of
 
 BATCH = 64  # records whose lists are made at once
@@ -100,9 +100,10 @@ def request_list(lists, i):
 def foresee(field, lists, order, cursor, size, breadth, depth, out):
     """Request lists for those that come next in `order`, and for their `breadth` nearest.
 
-    Of the former `size` neighbors will be needed, of the latter `depth`; `out` is memory for that.
+    Of the former `size` neighbors will be needed, of the latter `depth`; `out` is memory for that.  Equal records have
+    the same neighbors, which the first of them takes.
     """
-    nearest, seen = part(out, max(size, depth)), 0
+    nearest, seen, before = part(out, max(size, depth)), 0, NOBODY
     for p in range(cursor, field.n):
         i = order[p]
         if seen == BATCH or lists.used[1] == BATCH:
@@ -110,6 +111,10 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
         if not is_free(field, i):
             continue
         seen += 1
+        same = before >= 0 and are_equal(field, i, before)
+        before = i
+        if same:
+            continue
         if slot_of(lists, i) == WANTED:
             continue
         if not first_free(field, lists, i, NOBODY, size, out):

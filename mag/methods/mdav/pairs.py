@@ -8,7 +8,7 @@ from mag._compiled.memory import part
 from mag._compiled.work import FARTHEST, NEAREST, NO, NOBODY, ONE, YES, ZERO, sort_falling
 from mag.methods.distances.blocks import distance, is_free
 from mag.methods.distances.leaves import distance_to, write_centroid
-from mag.methods.mdav.ends import HERE, MEASURED, ends_in
+from mag.methods.mdav.ends import HERE, MEASURED, ends_in, find_runs
 from mag.methods.mdav.nearest_lists import (
     BATCH,
     WANTED,
@@ -22,6 +22,7 @@ from mag.methods.mdav.nearest_lists import (
 from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, place_rest
 
 SLACK = 1e-9  # relative; far above what rounding does to a distance
+TIED = 1e-10  # relative: categories are often equally far from a centroid, but for rounding
 UNKNOWN = np.int64(-2)
 AT_ONCE = 1 << 23  # records that lists of categories are chosen from in a step
 
@@ -44,16 +45,25 @@ def _outermost(state, ends):
     while not is_free(state.field, order[first]):
         first += 1
     state.status[CURSOR] = first
-    best, most = NOBODY, -1.0
-    for p in range(first, state.field.n):
+    best, most, rounded = NOBODY, -1.0, 0.0 if state.field.terms is None else TIED
+    p = first
+    while p < state.field.n:
         i = order[p]
+        if state.away[i] < 0.0:  # who had been assigned at the last sort
+            break
         if best >= 0 and np.sqrt(state.away[i]) + shift < np.sqrt(most) * (1.0 - SLACK):
             break
+        run = ends.beyond[p] - p  # equal records, in the order of their numbers: the first free one will do
+        p += 1
+        ends.work[MEASURED] += 1
         if is_free(state.field, i):
-            ends.work[MEASURED] += 1
+            p += run - 1
             away = distance_to(state.field.terms, ends.lane, ZERO, d, rows[i], i)
-            if away > most or (away == most and i < best):
+            tied = best >= 0 and abs(away - most) <= rounded * most
+            if away > most and not tied:
                 best, most = i, away
+            elif tied:
+                best, most = min(i, best), max(away, most)
     return best
 
 
@@ -71,6 +81,7 @@ def _sort_again(state, ends):
             last -= 1
             state.order[last] = i
     sort_falling(state.order, count, state.away)
+    find_runs(state, ends)
     for j in range(d):
         ends.reference[j] = ends.center[j]
     ends.work[MEASURED] = 0
@@ -123,10 +134,14 @@ def _opposite(state, far, r, others, count):
                 return other
     if used_up:
         return UNKNOWN
-    for i in range(state.field.n):  # the farthest are among the nearest: all are equally far, the first is taken
-        if i != r and is_free(state.field, i) and not _among(others, count, i):
-            return i
-    return UNKNOWN
+    field, best = state.field, UNKNOWN  # the farthest are among the nearest: all are equally far, the first is taken
+    for b in range(field.blocks):
+        if field.alive[b] > 0 and (best == UNKNOWN or field.lowest[b] < best):
+            for lane in range(field.alive[b]):
+                i = field.ids[b, lane]
+                if (best == UNKNOWN or i < best) and i != r and not _among(others, count, i):
+                    best = i
+    return best
 
 
 @called

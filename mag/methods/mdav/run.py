@@ -87,7 +87,8 @@ def _limit_of(work, X, k):
 class Rivals:
     """What runs share of which the best is wanted: the nearest records, and what is known of those that have ended.
 
-    `near` are lists of nearest records to begin with, `gamma` the gain factor of a run, if it is seen from there.
+    `near` are lists of nearest records to begin with, None if there was no time for them, `gamma` the gain factor of a
+    run, if it is seen from there.
     """
 
     def __init__(self, X, near):
@@ -133,11 +134,11 @@ def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=N
     if ends:
         begin_ends(work, X, k)
         lists.append((reserve_farthest, make_farthest))
-    if rivals is not None:
+    if rivals is not None and rivals.near is not None:
         _copy_nearest(work, X, k, rivals.near)
     on_device = engine is not cpu and engine.supports_lists(*X.shape, 2 * k + SPARE)
     device = DeviceLists(work, X, k, ends, engine) if on_device else None
-    while step(work, X, k, *options):
+    while step(work, X, k, *options):  # ends: every step uses the list that it wanted first, and assigns records then
         if rivals is not None and rivals.beat(_cost_by_now(work, X, k, rivals.squares)):
             return None
         jobs = []

@@ -16,7 +16,7 @@ from mag.methods.mdav.nearest_lists import drop_lists, lists_at
 SPARE = 6  # entries of a list for what neighbors will have taken
 CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
 
-State = namedtuple("State", "rows field near centroids away real limit order label status scratch rule k")
+State = namedtuple("State", "rows field near centroids away real limit order label status nearest scratch rule k")
 
 
 @layout
@@ -39,6 +39,7 @@ def state_at(space, rows, n, d, k, rule, terms=None):
         order=wholes(space, n),  # farthest from the centroid first
         label=wholes(space, n),
         status=wholes(space, 3),  # CURSOR, LEFT, GROWN
+        nearest=wholes(space, 2 * k),  # V-MDAV: the free record that was nearest to each member of the last group
         scratch=wholes(space, 4 * k + 3),
         rule=rule,
         k=k,

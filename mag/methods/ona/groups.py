@@ -6,14 +6,16 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called
-from mag._compiled.work import fill, layout, space_in, wholes
+from mag._compiled.work import fill, layout, reals, space_in, wholes
 from mag.methods.distances.blocks import LANES
 from mag.methods.distances.leaves import rows_of, terms_of
 from mag.methods.ona.journal import add_record, clear_journal, journal_at, rename_groups, write
 
-USED, CHANGED = 0, 1
+USED, CHANGED, VISITS = 0, 1, 2
+TRUSTED = 2  # times the number of groups: as many visits of a phase believe any gain, ordinary data take fewer
+EPSILON = 2.0**-48  # of the largest coordinate: more than rounding does to a distance from a mean
 
-Groups = namedtuple("Groups", "journal rows n d k sums size label member counts scratch")
+Groups = namedtuple("Groups", "journal rows n d k sums size label member counts largest scratch")
 
 
 @layout
@@ -32,7 +34,8 @@ def groups_at(space, rows, n, d, k, terms=None):
         size=journal.size,
         label=wholes(space, n),
         member=wholes(space, room, 3 * k),
-        counts=wholes(space, 2),  # USED, CHANGED
+        counts=wholes(space, 3),  # USED, CHANGED, VISITS of this phase
+        largest=reals(space, 1),  # of all coordinates, without sign
         scratch=wholes(space, 9 * k),
     )
 
@@ -47,8 +50,11 @@ def groups_in(work, X, k):
 def form(groups, labels):
     """The groups of labels 0, 1, …, each smaller than 3k."""
     clear_journal(groups.journal)
-    fill(groups.counts, 2, 0)
+    fill(groups.counts, 3, 0)
+    groups.largest[0] = 0.0
     for i in range(groups.n):
+        for j in range(groups.d):
+            groups.largest[0] = max(groups.largest[0], abs(groups.rows[i, j]))
         _enter(groups, i, labels[i])
         groups.counts[USED] = max(groups.counts[USED], labels[i] + 1)
     for g in range(groups.counts[USED]):
@@ -80,6 +86,19 @@ def move(groups, i, source, target):
     _leave(groups, i, source)
     _enter(groups, i, target)
     groups.counts[CHANGED] += 1
+
+
+@called
+def least_gain(groups, cost):
+    """What a change has to gain at least that replaces records of this cost; `_visit` says why.
+
+    Distances from means are rounded by `error` a column, so the square of a sum of them by that much.
+    """
+    if groups.counts[VISITS] <= TRUSTED * (groups.n // groups.k):
+        return 0.0
+    error = EPSILON * groups.largest[0]
+    many = 2 * groups.k * groups.d
+    return many * error**2 + 2.0 * error * np.sqrt(many * max(cost, 0.0))
 
 
 @called

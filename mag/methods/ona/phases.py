@@ -10,11 +10,23 @@ from mag.methods.distances.leaves import rows_of, terms_of
 from mag.methods.mdav.centroids import CENTROID, cost_of
 from mag.methods.mdav.star import small_star
 from mag.methods.mdav.state import state_at
-from mag.methods.ona.groups import CHANGED, USED, form, groups_at, groups_in, move, renumber, replace
+from mag.methods.ona.groups import (
+    CHANGED,
+    USED,
+    VISITS,
+    form,
+    groups_at,
+    groups_in,
+    least_gain,
+    move,
+    renumber,
+    replace,
+)
 from mag.methods.ona.joining import is_first, joint_cost
 from mag.methods.ona.journal import erase, look, nearest, write
 
-MANY = np.int64(1 << 62)
+MANY = np.int64(1 << 62)  # more than any phase visits
+MOST_VISITS = 8  # of a phase, times the largest number of groups
 
 
 @called
@@ -68,7 +80,7 @@ def try_dissolve(groups, g):
         members[p] = i
         targets[p] = target
     keep = cost_of(groups.rows, d, members[0], part(members, 1), k - 1)
-    if not keep > joint_cost(groups.journal, members, targets, k, inside):
+    if not keep - joint_cost(groups.journal, members, targets, k, inside) > least_gain(groups, keep):
         return False
     for p in range(k):
         move(groups, members[p], g, targets[p])
@@ -94,7 +106,7 @@ def _reassign(groups, g):
             for j in range(d):
                 here += (rows[i, j] - groups.sums[g, j] / size) ** 2
             there = groups.size[h]
-            improvement = here * size / (size - 1) - away * there / (there + 1)
+            improvement = here * size / (size - 1) - away * there / (there + 1) - least_gain(groups, here)
             if improvement > gain or (improvement == gain and best >= 0 and i < best):
                 best, gain, where = i, improvement, h
         if best == NOBODY:
@@ -110,13 +122,17 @@ def _reassign(groups, g):
 def _visit(space, groups, phase, cursor, many):
     """Go on with phase 0 (dissolve) or 1 (reassign) at group `cursor`, for so many groups; NOBODY after the last one.
 
-    Groups that a split appends are visited in the same phase.
+    Groups that a split appends are visited in the same phase.  In exact numbers that ends, because changes and splits
+    only lower the sum of squares.  Rounded costs may fall in a circle: after some visits a change has to gain more than
+    rounding does, and a phase has at most MOST_VISITS.
     """
     for _ in range(many):
         cursor = renumber(groups, cursor)
-        if cursor >= groups.counts[USED]:
+        if cursor >= groups.counts[USED] or groups.counts[VISITS] >= MOST_VISITS * (groups.n // groups.k):
+            groups.counts[VISITS] = 0
             return NOBODY
         if groups.journal.serial[cursor] >= 0:
+            groups.counts[VISITS] += 1
             # up to k groups have to be split, in turn; one call of `_split` in the code, for the compiler's sake
             dissolved = phase == 0 and groups.size[cursor] == groups.k and try_dissolve(groups, cursor)
             p, targets = 0, part(groups.scratch, groups.k)

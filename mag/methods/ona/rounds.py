@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._compiled.work import Work, work_for
 from mag._lib.progress import Progress
-from mag._lib.threads import each
+from mag._lib.threads import each_in_time
 from mag.methods._best_of import sum_of_squares
 from mag.methods._split import split_large
 from mag.methods.distances.hierarchies import Trees
@@ -28,7 +28,7 @@ def polish(
     """ONA* on a grouping: dissolve and reassign (algorithm 15) until nothing changes or the time is up."""
     labels = split_large(X, k, labels, mdav_plus, threads, progress)
     records = X if trees is None else trees.records(X)
-    return _rounds(records, k, labels, _dissolve_and_reassign(records, k, threads), progress)
+    return _rounds(records, k, labels, _dissolve_and_reassign(records, k, threads, progress), progress)
 
 
 def polish_below(X: np.ndarray, k: int, least: float, progress: Progress, labels: np.ndarray) -> np.ndarray | None:
@@ -37,13 +37,16 @@ def polish_below(X: np.ndarray, k: int, least: float, progress: Progress, labels
     As a rule, a round gains less than the one before, and all that follow about as much as the last one.
     """
     labels = split_large(X, k, labels, mdav_plus, 1, progress)
-    return _rounds(X, k, labels, _dissolve_and_reassign(X, k, 1), progress, least)
+    return _rounds(X, k, labels, _dissolve_and_reassign(X, k, 1, progress), progress, least)
 
 
-def _dissolve_and_reassign(X: np.ndarray | Records, k: int, threads: int) -> Callable[[Work], Iterator[None]]:
+def _dissolve_and_reassign(
+    X: np.ndarray | Records, k: int, threads: int, progress: Progress
+) -> Callable[[Work], Iterator[None]]:
     def turn(work: Work) -> Iterator[None]:
         for phase in range(2):
-            _refresh(work, X, k, threads)
+            _refresh(work, X, k, threads, progress)
+            yield
             cursor = 0
             while cursor >= 0:
                 cursor = visit(work, X, k, phase, cursor, SHARE)
@@ -57,7 +60,8 @@ def shuffle(X: np.ndarray, k: int, labels: np.ndarray, seed: int, threads: int, 
     seeds = np.array([seed])
 
     def turn(work: Work) -> Iterator[None]:
-        _refresh(work, X, k, threads)
+        _refresh(work, X, k, threads, progress)
+        yield
         for a in range(0, len(X), SHARE):
             visit_records(work, X, k, a, min(a + SHARE, len(X)), seeds)
             yield
@@ -65,10 +69,11 @@ def shuffle(X: np.ndarray, k: int, labels: np.ndarray, seed: int, threads: int, 
     return _rounds(X, k, labels, turn, progress)
 
 
-def _refresh(work: Work, X: np.ndarray | Records, k: int, threads: int) -> None:
+def _refresh(work: Work, X: np.ndarray | Records, k: int, threads: int, progress: Progress) -> None:
+    """Bring all memories up to date, or as many as there is time for: `visit` does that for who is left out."""
     n = X.shape[0]
     parts = [(a, min(a + SHARE, n)) for a in range(0, n, SHARE)]
-    each(lambda part: refresh(work, X, k, *part), parts, threads)
+    each_in_time(lambda part: refresh(work, X, k, *part), parts, threads, lambda: progress.left() <= 0)
 
 
 def _rounds(
@@ -80,6 +85,8 @@ def _rounds(
     least: float = np.inf,
 ) -> Any:
     """Labels; None with a `least` cost that seems out of reach."""
+    if progress.step(0.0):
+        return labels
     work = work_for(rounds_at, None, *X.shape, k, terms_of(X))
     form_groups(work, X, k, labels)
     before = np.inf

@@ -216,7 +216,10 @@ def insert(s, b, a, e, q, c, other):
 
 @jit
 def settle(s, reach):
-    """Shorten the tour until no move within reach helps; return the gain."""
+    """Shorten the tour until no move within reach helps; return the gain.
+
+    That ends: every move shortens the tour by more than lengths are rounded, and there are finitely many tours.
+    """
     total = 0.0
     while s.count[0] < s.count[1]:
         a = s.waiting[s.count[0] % len(s.waiting)]

@@ -102,4 +102,4 @@ def split(part, parent, scratch, u, v, k, joins):
             ones += 1
         else:
             two[p - ones] = w
-    return one[:ones], two[: total - ones]
+    return one[:ones].copy(), two[: total - ones].copy()  # slices would keep all of the memory

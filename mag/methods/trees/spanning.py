@@ -46,8 +46,8 @@ def spanning_tree(X, threads, progress):
         low=np.empty(n, np.int64),
         high=np.empty(n, np.int64),
     )
-    while count < n - 1 and not progress.stopped:
-        searching = np.flatnonzero(offer(offers, *lists))
+    while count < n - 1 and not progress.stopped:  # every component finds an edge: a round halves their number
+        searching = np.flatnonzero(offer(X, offers, *lists))
         mark_blocks(work, X, offers.component, whole)
         share = SHARE * BATCH * threads
         for a in range(0, max(searching.size, 1), share):  # also nobody: whatever the data are, the same is compiled
@@ -74,8 +74,11 @@ def _offer(offers, i, other, length):
 
 
 @jit
-def offer(offers, ids, keys):
-    """What records know; returns who knows nothing, and may have something to offer all the same."""
+def offer(X, offers, ids, keys):
+    """What records know; returns who knows nothing, and may have something to offer all the same.
+
+    Of equal records, whoever has the lowest number offers the same, and its edges come first.
+    """
     n, near = ids.shape
     component, rank, other, bound = offers.component, offers.rank, offers.other, offers.bound
     offers.length[:] = np.inf
@@ -93,6 +96,9 @@ def offer(offers, ids, keys):
     searching = np.empty(n, np.bool_)
     for i in range(n):
         searching[i] = rank[i] == near and other[i] == NOBODY and bound[i] <= offers.length[component[i]]
+        twin = ids[i, 0]  # the first of those at distance 0
+        if searching[i] and twin < i and keys[i, 0] == 0.0 and component[twin] == component[i]:
+            searching[i] = not (X[twin] == X[i]).all()
     return searching
 
 

@@ -46,7 +46,7 @@ def at_most(q, n, solve, cost_of, exact=False):
     if len(many.starts) <= q:
         return many.starts, True
     few, closer, seen = _Priced(one, cost_of(one), math.inf), True, []
-    while True:
+    while True:  # of two turns, one is the last or brings the numbers of groups in `few` and `many` closer together
         guess = _interpolate(many, few, seen, q) if closer and not exact else None
         price = _slope(many, few, exact) if guess is None else guess
         between = group_at(price)
