@@ -125,7 +125,7 @@ def ordered(counts: Counts, everybody: Counter[Any], order: Sequence[Any] | None
             values.sort()
         else:
             places = dict(zip(values, map(ranks_of(order), values), strict=True))
-            values.sort(key=places.__getitem__)  # type: ignore[arg-type]
+            values.sort(key=places.__getitem__)
             if None in places.values():
                 raise TypeError
     except TypeError:
