@@ -4,7 +4,8 @@ Every case is masked or generalized, in memory, by the command, or out of core, 
 comes out is read and counted by code of its own on pandas, csv, pyarrow, zipfile and pyreadstat.  Printed are the cases
 by kind and what was refused and in which words; and, all of which must be 0, classes that break k, l or t, kept cells
 that differ from the original, published cells that are not true for their record, bytes of dropped columns and withheld
-records, errors that are not a sentence of ours or quote a planted text, and escape sequences on the terminal.
+records, files that a refused run leaves behind, errors that are not a sentence of ours or quote a planted text, and
+escape sequences on the terminal.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import os
 import pathlib
 import pickle
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -126,7 +128,7 @@ MEMORY = {
 
 
 CHUNK = 200  # cases that a process runs before it tells
-WRONG = ("violation", "altered", "false", "leak", "terminal", "traceback")
+WRONG = ("violation", "altered", "false", "leak", "leftover", "terminal", "traceback")
 
 
 def memory_case(seed: int) -> tuple[str, str | None]:
@@ -322,7 +324,10 @@ def stream_case(seed: int, folder: str) -> tuple[str, str | None]:
             there, asked.k, asked.masked, by=asked.by, keep=asked.keep, drop=asked.drop, output=out, **options
         )
     except Exception as error:
-        return "out of core", refusal(error)
+        sentence = refusal(error)
+        if left := sorted(path.name for path in pathlib.Path(folder).iterdir() if path != there):
+            raise Wrong("leftover", f"{', '.join(left)} after: {sentence}") from None
+        return "out of core", sentence
     after = pq.ParquetFile(out).read()
     cells = {name: tokens(after.column(name)) for name in after.column_names}
     check_counts(asked, cells, asked.masked, asked.by)
@@ -400,7 +405,7 @@ def file_case(seed: int, folder: str) -> tuple[str, str | None]:
 def _empty(folder: str, source: str, target: str) -> tuple[pathlib.Path, pathlib.Path]:
     """The files to read and to write, in a folder without others."""
     for old in pathlib.Path(folder).iterdir():
-        old.unlink()
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
     return pathlib.Path(folder, f"in.{source}"), pathlib.Path(folder, f"out.{target}")
 
 
