@@ -3,6 +3,7 @@
 import collections
 import functools
 import hashlib
+import pathlib
 import traceback
 
 import dask.dataframe as dd
@@ -138,6 +139,18 @@ def test_the_content_of_a_column_is_its_values(name, tmp_path):
         feed(hashed, table["x"])
         digests.add(hashed.hexdigest())
     assert len(digests) == 1
+
+
+def test_nothing_but_recounts_reads_cells_as_words():
+    root = pathlib.Path(mag.__file__).parent
+    named = {path.relative_to(root).as_posix() for path in root.rglob("*.py") if "mag._lib.cells" in path.read_text()}
+    assert named == {
+        "scale/_cells.py",
+        "table/_joint_file.py",
+        "table/_parquet.py",
+        "verify/__init__.py",
+        "verify/_cells.py",
+    }
 
 
 def test_a_recount_refuses_unions_without_quoting_their_fields():
