@@ -1,14 +1,33 @@
 """The emulated device computes as NumPy does, and reports what a device would answer with an error or wrong numbers."""
 
+import json
 import os
+import pathlib
 import subprocess
 import sys
+from functools import cache
 
+import numpy as np
 import pytest
 
-from tests.emulator import build
+from tests.emulator import build, faults
+
+ROOT = pathlib.Path(__file__).parents[1]
 
 PREAMBLE = "from tests import emulator; emulator.activate()\nimport cupy, numpy as np\n"
+TURNS = """
+import json
+code = '''extern "C" __global__ void f(int* next, int* turns, int n) {
+    for (int i = 0; i < n; ++i) __syncthreads();
+    turns[atomicAdd(next, 1)] = blockIdx.x * blockDim.x + threadIdx.x; }'''
+turns = []
+for n, blocks, threads in ((0, 1, 50), (1, 1, 50), (0, 50, 1)):  # with a barrier, threads are fibers
+    found, next = cupy.zeros(50, 'i4'), cupy.zeros(1, 'i4')
+    kernel = cupy.RawKernel(code if n else code.replace('__syncthreads()', ''), 'f')
+    kernel((blocks,), (threads,), (next, found, np.int32(n)))
+    turns.append(found.get().tolist())
+print(json.dumps(turns))
+"""
 ARITHMETIC = """
 x = np.random.default_rng(0).normal(size=(7, 999)); X = cupy.asarray(x)
 assert cupy.cuda.runtime.getDeviceCount() == 1
@@ -24,43 +43,40 @@ y = cupy.zeros(4, 'i4')
 cupy.RawModule(code=code).get_function('f')((1,), (4,), (y,))
 assert y.get().tolist() == [1, 4, 7, 10]
 """
-KERNEL = """
-cupy.cuda.set_allocator(None)  # every array is an allocation of its own
-code = 'extern "C" __global__ void f(double* x, int i) { extern __shared__ double s[]; s[0] = 1; x[i] = s[0]; }'
-f, x = cupy.RawKernel(code, 'f'), cupy.zeros(5)
-"""
-REPORTED = {
-    "write beyond an array": (KERNEL + "f((1,), (1,), (x, np.int32(5)), shared_mem=8); x.get()", "IllegalAddress"),
-    "memory of the host": (
-        KERNEL + "h = np.zeros(5); f((1,), (1,), (np.uint64(h.ctypes.data), np.int32(0)), shared_mem=8); x.get()",
-        "IllegalAddress",
-    ),
-    "no shared memory": (KERNEL + "f((1,), (1,), (x, np.int32(0))); x.get()", "IllegalAddress"),
-    "shared memory beyond 48 KB": (
-        KERNEL + "f((1,), (1,), (x, np.int32(0)), shared_mem=60000); x.get()",
-        "CUDA_ERROR_INVALID_VALUE",
-    ),
-    "too many threads": (
-        KERNEL + "f((1,), (2048,), (x, np.int32(0)), shared_mem=8); x.get()",
-        "CUDA_ERROR_INVALID_VALUE",
-    ),
-    "divergent barrier": (
-        """
-code = '''extern "C" __global__ void f(int* x) {
-    if (threadIdx.x < 3) __syncthreads(); else { x[0] = 1; __syncthreads(); } }'''
-f, x = cupy.RawKernel(code, 'f'), cupy.zeros(1, 'i4')
-f((1,), (8,), (x,)); x.get()""",
-        "LaunchFailure",
-    ),
+POISON = float(np.frombuffer(b"\xcb" * 8, np.float64)[0])
+EXPECTED = {  # an error that the report contains, or the numbers that a program ends with
+    "eager": {
+        "store behind an array": "cudaErrorIllegalAddress",
+        "store before an array": "cudaErrorIllegalAddress",
+        "load behind an array": "cudaErrorIllegalAddress",
+        "memory of the host": "cudaErrorIllegalAddress",
+        "freed memory": "cudaErrorIllegalAddress",
+        "misaligned address": "cudaErrorMisalignedAddress",
+        "shared memory that was not asked for": "cudaErrorIllegalAddress",
+        "behind shared memory": "cudaErrorIllegalAddress",
+        "shared memory beyond 48 KB": "CUDA_ERROR_INVALID_VALUE",
+        "too many threads": "CUDA_ERROR_INVALID_VALUE",
+        "more threads than launch bounds": "CUDA_ERROR_INVALID_VALUE",
+        "too many blocks": "CUDA_ERROR_INVALID_VALUE",
+        "divergent barrier": "divergent barrier: PTX line",
+        "barrier that some threads never reach": "deadlock: thread",
+        "lane outside of its mask": "lane 0 is not in mask 00000002",
+        "trap": "trap at PTX line",
+        "copy beyond an allocation": "cudaErrorInvalidValue",
+        "free twice": "cudaErrorInvalidValue",
+        "more memory than there is": "cudaErrorMemoryAllocation",
+        "unset memory": [POISON, POISON],
+        "unset shared memory": [0.0, POISON],
+        "nothing": [0.0, 1.0],
+    },
+    "lazy": {"no event": [0.0], "an event": [1.0], "no wait": [0.0], "a wait": [1.0]},
+    "two devices": {
+        "memory of the other device": "access to memory of device 0 on device 1",
+        "stream of the other device": "CUDA_ERROR_INVALID_HANDLE",
+        "event of the other device": "cudaErrorInvalidResourceHandle",
+        "nothing": [0.0, 1.0],
+    },
 }
-TWO_STREAMS = """
-a = cupy.zeros(8); cupy.cuda.runtime.deviceSynchronize()
-s, t = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
-with s: a += 1
-if ORDERED: t.wait_event(s.record())
-with t: b = (a * 2).get()
-assert (b[0] == 2) == ORDERED, b
-"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -71,27 +87,36 @@ def _built():
         pytest.skip(str(error))
 
 
-def run(code, **settings):
-    """The exit code of a new process that runs this code on an emulated device, and what it printed."""
+def run(*arguments, **settings):
+    """What a new process on an emulated device prints."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("EMULATOR_") or "CACHE" in name}
-    done = subprocess.run([sys.executable, "-c", PREAMBLE + code], capture_output=True, text=True, env=plain | settings)
-    return done.returncode, done.stdout + done.stderr
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=plain | settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@cache
+def reports(mode):
+    return json.loads(run("-m", "tests.emulator.faults", mode, **faults.MODES[mode]))
 
 
 def test_computes_what_numpy_does():
-    code, said = run(ARITHMETIC)
-    assert code == 0, said
+    run("-c", PREAMBLE + ARITHMETIC)
 
 
-@pytest.mark.parametrize("fault", REPORTED)
-def test_reports(fault):
-    text, expected = REPORTED[fault]
-    code, said = run(text)
-    assert code, said
-    assert expected in said
+@pytest.mark.parametrize("order", ["1", "2"])
+def test_threads_and_blocks_run_in_another_order(order):
+    expected, found = (
+        json.loads(run("-c", PREAMBLE + TURNS, EMULATOR_ORDER=chosen, EMULATOR_SEED="5")) for chosen in ("0", order)
+    )
+    for forward, other in zip(expected, found, strict=True):
+        assert forward == sorted(other) == list(range(len(forward)))
+        assert other != forward
+        assert (other == forward[::-1]) == (order == "1")
 
 
-@pytest.mark.parametrize("ordered", [True, False])
-def test_streams_that_no_event_orders_show_when_work_is_lazy(ordered):
-    code, said = run(f"ORDERED = {ordered}\n{TWO_STREAMS}", EMULATOR_LAZY="1")
-    assert code == 0, said
+@pytest.mark.parametrize(("mode", "fault"), [(mode, fault) for mode in faults.FAULTS for fault in faults.FAULTS[mode]])
+def test_reports(mode, fault):
+    expected, found = EXPECTED[mode][fault], reports(mode)[fault]
+    assert expected == found if isinstance(expected, list) else expected in found

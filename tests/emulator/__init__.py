@@ -85,7 +85,7 @@ def activate() -> ctypes.CDLL:
     kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int)
     DRIVER.compiler = kind(_compile)  # type: ignore[attr-defined] # kept as long as the driver
     DRIVER.emulator_compiler(DRIVER.compiler)
-    DRIVER.emulator_launches.restype = ctypes.c_uint64
+    DRIVER.emulator_launches.restype = DRIVER.emulator_copied.restype = ctypes.c_uint64
     DRIVER.emulator_error.restype = ctypes.c_char_p
     sys.meta_path.insert(0, _Finder(folder / f"runtime{build.SUFFIX}"))  # type: ignore[arg-type] # finds this one alone
     return DRIVER

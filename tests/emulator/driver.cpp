@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,7 @@ typedef std::lock_guard<std::recursive_mutex> Guard;
 int sticky = 0;  // the error of a kernel that failed: all later calls return it
 thread_local int device = 0, last = 0;
 uint64_t launches = 0;
+uint64_t copied[2];  // bytes from the host to devices, and back
 
 // ---------------------------------------------------------------- memory
 enum Kind { DEVICE, PINNED, MANAGED, REGISTERED, MODULE };
@@ -555,8 +557,10 @@ void run(Launch& l) {
     }
     double begin = now();
     uint64_t all = (uint64_t)l.grid.x * l.grid.y * l.grid.z;
+    uint64_t step = draw() % (1u << 20) + 1, shift = draw() % all;  // of blocks in a random order
+    while (std::gcd(step, all) > 1) ++step;
     for (uint64_t j = 0; j < all && !failed; ++j) {
-        uint64_t b = ORDER == 1 ? all - 1 - j : j;
+        uint64_t b = ORDER == 0 ? j : ORDER == 1 ? all - 1 - j : (j * step + shift) % all;
         api.block = {(unsigned)(b % l.grid.x), (unsigned)(b / l.grid.x % l.grid.y),
                      (unsigned)(b / l.grid.x / l.grid.y)};
         run_block();
@@ -597,6 +601,7 @@ char contexts[64];
 
 API void emulator_compiler(Compile f) { compile = f; }
 API uint64_t emulator_launches() { return launches; }
+API uint64_t emulator_copied(int to_host) { return copied[to_host != 0]; }
 API const char* emulator_error() { return error.c_str(); }
 API void emulator_forget() {
     sticky = 0;
@@ -1145,6 +1150,7 @@ static int copy(void* dst, const void* src, size_t n, cudaMemcpyKind kind, const
         return cudaErrorInvalidValue;
     }
     bool from_host = !on_device(src), to_host = !on_device(dst);
+    if (from_host != to_host) copied[to_host] += n;
     if (from_host && pageable(src)) {  // it is staged: the source may change after the call
         auto staged = std::make_shared<std::vector<char>>((const char*)src, (const char*)src + n);
         push(s, [=] { memcpy(dst, staged->data(), n); });
