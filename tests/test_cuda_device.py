@@ -129,7 +129,7 @@ def test_data_that_change_before_the_cpu_reads_them_are_noticed(device):
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", ["labels", "masked", "representatives", "information_loss"])
 def test_memory_that_another_stream_reads_is_not_used_again(device, name):
-    """Shows where work is lazy: one stream computes, another one reads, and the first one writes to all that is free."""
+    """Shows where work is lazy: one stream computes, another one reads, the first one writes to all that is free."""
     X = np.random.default_rng(0).random((300, 2))
     given = device.asarray(X)
     device.cuda.runtime.deviceSynchronize()
