@@ -87,5 +87,5 @@ def activate() -> ctypes.CDLL:
     DRIVER.emulator_compiler(DRIVER.compiler)
     DRIVER.emulator_launches.restype = DRIVER.emulator_copied.restype = ctypes.c_uint64
     DRIVER.emulator_error.restype = ctypes.c_char_p
-    sys.meta_path.insert(0, _Finder(folder / f"runtime{build.SUFFIX}"))  # type: ignore[arg-type] # finds this one alone
+    sys.meta_path.insert(0, _Finder(folder / f"runtime{build.SUFFIX}"))
     return DRIVER

@@ -25,8 +25,11 @@ SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 DIRECTIVES = ["embedsignature=True", "c_api_binop_methods=True", "binding=False", "freethreading_compatible=True"]
 
 
+IS_MISSING = 3  # the exit code where something is missing, unlike an error
+
+
 class CannotBuild(Exception):  # noqa: N818 - what is wrong
-    """Why there is no emulated device on this machine, in one sentence."""
+    """What is missing on this machine, in one sentence."""
 
 
 def cache() -> pathlib.Path:
@@ -96,7 +99,7 @@ def run(*command: object) -> None:
     """Run one command."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode:
-        raise CannotBuild(f"{command[0]} failed: {(done.stderr or done.stdout).strip()[-2000:]}")
+        raise RuntimeError(f"{command[0]} failed: {(done.stderr or done.stdout).strip()[-2000:]}")
 
 
 def build(out: pathlib.Path) -> None:
@@ -139,16 +142,19 @@ def built() -> pathlib.Path:
                 path = os.pathsep.join([str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")])
                 command = [sys.executable, "-c", code, scratch]
                 done = subprocess.run(command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
+                if done.returncode == IS_MISSING:
+                    raise CannotBuild(done.stderr.strip())
                 if done.returncode:
-                    raise CannotBuild(done.stderr.strip() or "The emulator cannot be built.")
+                    raise RuntimeError(done.stderr)
                 pathlib.Path(scratch).rename(out)
                 pathlib.Path(scratch).mkdir()  # which is removed
     return out
 
 
 def main(out: pathlib.Path) -> None:
-    """Build; on failure print the reason alone."""
+    """Build; what is missing is printed, in one sentence."""
     try:
         build(out)
     except CannotBuild as error:
-        sys.exit(str(error))
+        print(error, file=sys.stderr)
+        sys.exit(IS_MISSING)

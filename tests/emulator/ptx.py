@@ -34,15 +34,19 @@ LOGIC = {"and": "&&", "or": "||", "xor": "!="}
 ROUND = {"rm": "FE_DOWNWARD", "rp": "FE_UPWARD", "rz": "FE_TOWARDZERO"}
 
 
+Param = tuple[str, int, str]  # name, bytes, type
+
+
 class Unsupported(Exception):  # noqa: N818 - what is wrong
     """PTX that this does not know."""
 
 
-def cname(s):
+def cname(s: str) -> str:
+    """A name of PTX as one of C++."""
     return re.sub(r"[^A-Za-z0-9_]", "_", s.replace("%", "R_").replace("$", "L_"))
 
 
-def split(s):
+def split(s: str) -> list[str]:
     """At commas outside of brackets."""
     out, depth, part = [], 0, ""
     for ch in s:
@@ -55,17 +59,34 @@ def split(s):
     return out + [part.strip()] if part.strip() else out
 
 
+def matched(pattern: str, text: str) -> re.Match[str]:
+    """What is found in a text that must have it."""
+    m = re.search(pattern, text, re.S)
+    if m is None:
+        raise Unsupported("text " + text[:100])
+    return m
+
+
 class Translator:
     """One PTX module."""
 
-    def __init__(self, ptx):
+    def __init__(self, ptx: str) -> None:
         self.src = re.sub(r"//[^\n]*", "", re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), ptx, flags=re.S))
-        self.shared, self.dynamic, self.consts, self.writable = {}, set(), {}, []
-        self.globals, self.functions, self.entries, self.used = [], {}, {}, {}
-        self.param, self.local, self.line = set(), set(), 0
+        self.declared: dict[str, tuple[int, int]] = {}  # shared variables: bytes, alignment
+        self.shared: dict[str, int] = {}  # where they begin
+        self.dynamic: set[str] = set()  # shared variables whose size the launch gives
+        self.consts: dict[str, int] = {}  # variables of the module: bytes
+        self.globals: list[str] = []  # their definitions
+        self.functions: dict[str, tuple[list[Param], list[Param]]] = {}  # results, parameters
+        self.entries: dict[str, tuple[list[Param], list[Param], int]] = {}  # kernels, and threads that they allow
+        self.used: dict[str, tuple[int, bool]] = {}  # kernels: shared memory, whether threads meet
+        self.param: set[str] = set()  # of the function that is translated
+        self.local: set[str] = set()
+        self.name, self.line = "", 0
 
     # ---------------------------------------------------------------- operands
-    def number(self, x, t):
+    def number(self, x: str, t: str) -> str | None:
+        """A constant of type t; None if x is not one."""
         c = CT[t]
         if re.fullmatch(r"0[fF][0-9a-fA-F]{8}", x):
             return f"as<{c}>(uint32_t(0x{x[2:]}u))"
@@ -76,7 +97,8 @@ class Translator:
             return f"as<{c}>({value})" if t[0] == "f" else f"({c})({value})"
         return None
 
-    def rd(self, x, t):
+    def rd(self, x: str, t: str) -> str:
+        """An operand, read as type t."""
         x, c = x.strip(), CT[t]
         value = self.number(x, t)
         if value:
@@ -106,17 +128,18 @@ class Translator:
             return f"as<{c}>({cname(x)})"
         raise Unsupported("operand " + x)
 
-    def wr(self, x, t, e):
+    def wr(self, x: str, t: str, e: str) -> str:
+        """The statement that writes an expression of type t to a register."""
         x = x.strip()
         if x == "_":
             return f"(void)({e});"
         return f"{cname(x)} = {e};" if t == "pred" else f"wr({cname(x)}, ({CT[t]})({e}));"
 
-    def wrx(self, x, t, e):
+    def wrx(self, x: str, t: str, e: str) -> str:
         """Where the register may be wider than the type: extended by the sign, or zeros."""
         return f"(void)({e});" if x.strip() == "_" else f"wrx({cname(x)}, ({CT[t]})({e}));"
 
-    def at(self, x, space, n):
+    def at(self, x: str, space: str, n: int) -> str:
         """The address of an access to n bytes."""
         m = re.fullmatch(r"\[\s*([^\]+\s]+)\s*(?:\+\s*(-?\w+))?\s*\]", x)
         if not m:
@@ -132,9 +155,9 @@ class Translator:
         return f"global_at(S,{address},{n},{self.line})"
 
     # ---------------------------------------------------------------- module
-    def module(self):
+    def module(self) -> str:
         """The C++ text."""
-        s, pos, bodies = self.src, 0, []
+        s, pos, bodies = self.src, 0, list[tuple[str, str, int]]()
         skip = re.compile(
             r"\s*(\.version[^\n]*|\.target[^\n]*|\.address_size[^\n]*|\.file[^\n]*|\.section[^{]*\{[^}]*\})"
         )
@@ -151,19 +174,19 @@ class Translator:
                 if s[pos:].strip():
                     raise Unsupported("module text: " + s[pos : pos + 80])
                 break
-            e = re.compile(r"[;{=]").search(s, m.start(1))
-            head = s[m.start(1) : e.start()].strip()
+            head = matched(r"[^;{=]*", s[m.start(1) :]).group()
             if re.search(r"\.(entry|func)\b", head):
-                if e.group() == ";":
-                    pos = e.end()
+                opened = m.start(1) + len(head)
+                if s[opened] == ";":
+                    pos = opened + 1
                     continue
-                depth, i = 0, e.start()
+                depth, i = 0, opened
                 while True:
                     depth += {"{": 1, "}": -1}.get(s[i], 0)
                     i += 1
                     if depth == 0:
                         break
-                bodies.append((head, s[e.start() + 1 : i - 1], s.count("\n", 0, e.start()) + 1))
+                bodies.append((head.strip(), s[opened + 1 : i - 1], s.count("\n", 0, opened) + 1))
                 pos = i
                 continue
             end = s.index(";", m.start(1))
@@ -177,7 +200,8 @@ class Translator:
         text += [self.function(name, body, line) for name, (_, body, line) in zip(named, bodies, strict=True)]
         return "\n".join(self.globals + text + self.table())
 
-    def table(self):
+    def table(self) -> list[str]:
+        """The tables of kernels and variables that the driver reads."""
         out = []
         for name, (_, params, _) in self.entries.items():
             given = ", ".join(f"A[{i}]" for i in range(len(params)))
@@ -197,27 +221,28 @@ class Translator:
         out.append('extern "C" const emu::Global* emu_variables() { return variables; }')
         return out
 
-    def lay_out(self, bodies):
+    def lay_out(self, bodies: dict[str, str]) -> None:
         """Offsets in shared memory, where kernels overlap each other; and which kernels need their threads together."""
         words = {name: set(re.findall(r"[\w$]+", body)) for name, body in bodies.items()}
-        reach = {}
+        reach: dict[str, set[str]] = {}
 
-        def reached(name):
+        def reached(name: str) -> set[str]:
             if name not in reach:
                 reach[name] = {name}
                 for other in words[name] & words.keys() - {name}:
                     reach[name] |= reached(other)
             return reach[name]
 
-        users = {}
+        users: dict[str, set[str]] = {}
         for body in bodies.values():
             for m in re.finditer(r"(?:^|[;{}])\s*(\.shared[^;]*)", body):
                 self.variable(m[1])
         for name in self.entries:
-            for v in self.shared:
+            for v in self.declared:
                 if any(v in words[f] for f in reached(name)):
                     users.setdefault(v, set()).add(name)
-        common, ends, sizes = 0, {}, dict(self.shared)
+        common, sizes = 0, self.declared
+        ends: dict[str | None, int] = {}
         for v, (size, align) in sizes.items():
             if len(users.get(v, ())) > 1:
                 common = -(-common // align) * align
@@ -234,7 +259,8 @@ class Translator:
             together = any(TOGETHER.search(bodies[f]) for f in reached(name))
             self.used[name] = ends.get(name, common if uses else 0), together
 
-    def variable(self, decl):
+    def variable(self, decl: str) -> tuple[str, int, int] | None:
+        """Declare a variable; the name, size and alignment of a local one."""
         m = re.search(
             r"\.(global|const|shared|local)\s*(?:\.align\s+(\d+)\s*)?((?:\.\w+\s+)*?)\.([a-z]\d+)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)\s*(?:=\s*(.*))?$",
             decl, re.S,
@@ -250,7 +276,7 @@ class Translator:
             if ".extern" in decl or size == 0:
                 self.dynamic.add(name)
             else:
-                self.shared[name] = size, max(1, align)
+                self.declared[name] = size, max(1, align)
             return None
         if space == "local":
             return name, size, align
@@ -265,7 +291,8 @@ class Translator:
         self.globals.append(f"alignas({max(align, 8)}) static {UT[SIZE[t]]} {cname(name)}[{max(count, 1)}]{values};")
         return None
 
-    def params(self, text):
+    def params(self, text: str | None) -> list[Param]:
+        """Parameters: name, bytes, type."""
         out = []
         for p in split(text or ""):
             m = re.search(
@@ -277,24 +304,27 @@ class Translator:
             out.append((m[3], SIZE[m[2]] * int(m[4] or 1), m[2]))
         return out
 
-    def signature(self, head):
+    def signature(self, head: str) -> str:
+        """Read the head of a function, and return its name."""
         bound = re.search(r"\.(?:maxntid|reqntid)\s+(\d+)\s*(?:,\s*(\d+)\s*)?(?:,\s*(\d+))?", head)
         most = int(bound[1]) * int(bound[2] or 1) * int(bound[3] or 1) if bound else 1024
         head = re.sub(r"\.(maxntid|minnctapersm|reqntid|maxnreg|noreturn|unique)\b[^\n.]*", "", head)
         if ".entry" in head:
-            m = re.search(r"\.entry\s+([\w$]+)\s*(?:\((.*?)\))?\s*$", head, re.S)
+            m = matched(r"\.entry\s+([\w$]+)\s*(?:\((.*?)\))?\s*$", head)
             self.entries[m[1]] = [], self.params(m[2]), most
             self.functions[m[1]] = self.entries[m[1]][:2]
             return m[1]
-        m = re.search(r"\.func\s*(?:\((.*?)\)\s*)?([\w$]+)\s*(?:\((.*)\))?\s*$", head, re.S)
+        m = matched(r"\.func\s*(?:\((.*?)\)\s*)?([\w$]+)\s*(?:\((.*)\))?\s*$", head)
         self.functions[m[2]] = self.params(m[1]), self.params(m[3])
         return m[2]
 
-    def prototype(self, name):
+    def prototype(self, name: str) -> str:
+        """The declaration of a function: parameters are addresses of their bytes."""
         results, given = self.functions[name]
         return f"static void {cname(name)}({', '.join('char* ' + cname(p[0]) for p in results + given)});"
 
-    def function(self, name, body, first):
+    def function(self, name: str, body: str, first: int) -> str:
+        """The definition of a function whose body begins in this line."""
         results, given = self.functions[name]
         self.param, self.local, self.name = {p[0] for p in results + given}, set(), name
         out, pos, label = (
@@ -330,7 +360,8 @@ class Translator:
         return "\n".join([*out, "}"])
 
     # ---------------------------------------------------------------- statements
-    def statement(self, s):
+    def statement(self, s: str) -> str:
+        """One directive or instruction, with its guard."""
         if s.startswith("."):
             m = re.match(r"\.reg\s+\.([a-z]\w*)\s+(.*)$", s, re.S)
             if m:
@@ -344,7 +375,7 @@ class Translator:
                 self.param.add(m[3])
                 return f"alignas(16) char {cname(m[3])}[{SIZE[m[2]] * int(m[4] or 1)}];"
             if s.startswith(".local"):
-                name, size, align = self.variable(s)
+                name, size, align = self.variable(s) or ("", 0, 0)
                 self.local.add(name)
                 return f"alignas({max(16, align)}) char {cname(name)}[{size}];"
             if s.startswith((".loc", ".pragma", ".branchtargets", ".callprototype", ".shared")):
@@ -354,22 +385,23 @@ class Translator:
         m = re.match(r"@(!?)([%\w$]+)\s+(.*)$", s, re.S)
         if m:
             guard, s = f"if ({m[1]}{cname(m[2])}) ", m[3]
-        m = re.match(r"([a-z][\w.:]*)\s*(.*)$", s, re.S)
+        m = matched(r"^([a-z][\w.:]*)\s*(.*)$", s)
         done = self.instruction(m[1].replace("::", "_").split("."), split(re.sub(r"\s+", " ", m[2])))
         return f"{guard}{{ {done} }}" if guard else done
 
-    def instruction(self, op, a):
+    def instruction(self, op: list[str], a: list[str]) -> str:
+        """One instruction: its name at the dots, and its operands."""
         o, t, R, line = op[0], op[-1], self.rd, self.line
         ftz, sat = "ftz" in op, "sat" in op
 
-        def flushed(e):
+        def flushed(e: str) -> str:
             return f"ftz({e})" if ftz else e
 
-        def out(e):
+        def out(e: str) -> str:
             e = f"ftz({e})" if t == "f32" and ftz else e
             return self.wr(a[0], t, f"sat({e})" if sat and t[0] == "f" else e)
 
-        def directed(e):
+        def directed(e: str) -> str:
             for k, v in ROUND.items():
                 if k in op:
                     return f"rounded({v},[&]{{return {e};}})"
@@ -511,7 +543,7 @@ class Translator:
                 x, y = f"ftz({x})", f"ftz({y})"
             if t[0] == "f":
                 unordered = f"(isnan_({x})||isnan_({y}))"
-                e = {"num": f"!{unordered}", "nan": unordered}.get(c)
+                e = {"num": f"!{unordered}", "nan": unordered}.get(c, "")
                 if not e:
                     e = (
                         f"(!{unordered} && {x}{COMPARE[c]}{y})"
@@ -521,7 +553,7 @@ class Translator:
             else:
                 e = f"({x} {COMPARE[c]} {y})"
 
-            def with_other(z):
+            def with_other(z: str) -> str:
                 return f"({z} {LOGIC[joined]} {R(a[3], 'pred')})" if joined else z
 
             results = a[0].split("|")
@@ -564,20 +596,20 @@ class Translator:
             )
             space = space.split("_")[0]
             parts = split(a[0].strip("{}")) if a[0].startswith("{") else [a[0]]
-            n = SIZE[t] * len(parts)
+            length = SIZE[t] * len(parts)
             reads = " ".join(
                 f"{{ {CT[t]} v; memcpy(&v,A+{i * SIZE[t]},{SIZE[t]}); {self.wrx(p, t, 'v')} }}"
                 for i, p in enumerate(parts)
             )
-            return f"{{ static emu::Site S; (void)S; char* A={self.at(a[1], space, n)}; {reads} }}"
+            return f"{{ static emu::Site S; (void)S; char* A={self.at(a[1], space, length)}; {reads} }}"
         if o == "st":
             space = next((k for k in op if k.split("_")[0] in ("global", "shared", "local", "param")), "generic").split(
                 "_"
             )[0]
             parts = split(a[1].strip("{}")) if a[1].startswith("{") else [a[1]]
-            given = [R(p, t) if SIZE[t] > 1 else f"({CT[t]})" + R(p, "u16") for p in parts]
+            values = [R(p, t) if SIZE[t] > 1 else f"({CT[t]})" + R(p, "u16") for p in parts]
             writes = " ".join(
-                f"{{ {CT[t]} v={v}; memcpy(A+{i * SIZE[t]},&v,{SIZE[t]}); }}" for i, v in enumerate(given)
+                f"{{ {CT[t]} v={v}; memcpy(A+{i * SIZE[t]},&v,{SIZE[t]}); }}" for i, v in enumerate(values)
             )
             return f"{{ static emu::Site S; (void)S; char* A={self.at(a[0], space, SIZE[t] * len(parts))}; {writes} }}"
         if o in ("atom", "red"):
@@ -596,9 +628,9 @@ class Translator:
             if "warp" in op:
                 return f'EMU->collective("bar.warp.sync",emu::SYNC,{line},{R(a[0], "u32")},0,0);'
             if "red" in op:
-                k = {"popc": 1, "and": 2, "or": 3}[op[op.index("red") + 1]]
-                e = f'EMU->block_sync("bar.red",{line},{k},{R(a[-1], "pred")})'
-                return self.wr(a[0], "u32", e) if k == 1 else f"{cname(a[0])} = {e};"
+                reduced = {"popc": 1, "and": 2, "or": 3}[op[op.index("red") + 1]]
+                e = f'EMU->block_sync("bar.red",{line},{reduced},{R(a[-1], "pred")})'
+                return self.wr(a[0], "u32", e) if reduced == 1 else f"{cname(a[0])} = {e};"
             if R(a[0], "u32") != "(uint32_t)((uint32_t)(0ull))" or len(a) > 1:
                 raise Unsupported("named barrier")
             return f'EMU->block_sync("bar.sync",{line},0,0);'
@@ -652,17 +684,18 @@ class Translator:
         if o == "call":
             name = next(x for x in a if not x.startswith("("))
             results = split(a[0].strip("()")) if a[0].startswith("(") else []
-            given = split(a[-1].strip("()")) if a[-1].startswith("(") and (len(a) > 2 or not results) else []
+            passed = split(a[-1].strip("()")) if a[-1].startswith("(") and (len(a) > 2 or not results) else []
             if name in ("__assertfail", "__assert_fail"):
                 return f'EMU->fail("assertion failed at PTX line {line}");'
             if name == "vprintf":
                 return ";"
             if name not in self.functions:
                 raise Unsupported("call to " + name)
-            return f"{cname(name)}({', '.join(cname(x) for x in results + given)});"
+            return f"{cname(name)}({', '.join(cname(x) for x in results + passed)});"
         raise Unsupported("opcode")
 
-    def convert(self, op, a):
+    def convert(self, op: list[str], a: list[str]) -> str:
+        """The instruction cvt."""
         d, s = op[-2], op[-1]
         ftz, sat, x = "ftz" in op, "sat" in op, self.rd(a[1], op[-1])
         if "bf16" in (d, s):
@@ -685,7 +718,7 @@ class Translator:
             return self.wrx(a[0], d, f"f2i<{CT[d]},{'double' if s == 'f64' else 'float'}>({x})")
         return self.wrx(a[0], d, f"i2isat<{CT[d]}>({x})" if sat else f"({CT[d]})({x})")
 
-    def pairs(self, op, a):
+    def pairs(self, op: list[str], a: list[str]) -> str:
         """Operations on two halves at once."""
         one = [*op[:-1], "f16"]
         given = " ".join(f"uint32_t i{i}={self.rd(x, 'b32')};" for i, x in enumerate(a[1:]))
@@ -697,7 +730,7 @@ class Translator:
         return f"{{ {given} uint16_t R_lo, R_hi, {names}; {low} {high} {joined} }}"
 
 
-def translate(ptx):
+def translate(ptx: str) -> str:
     """C++ text of a module."""
     t = Translator(ptx)
     return '#include "device.h"\n' + t.module() + "\n"
