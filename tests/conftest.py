@@ -133,9 +133,28 @@ def mag_(capsys):
 
 @pytest.fixture
 def cupy():
-    """CuPy on a real device; skips with the reason elsewhere."""
+    """CuPy on a device, real or emulated (tests/emulator); skips with the reason elsewhere."""
     from mag._backends import cuda
 
     if (reason := cuda.why_not()) is not None:
         pytest.skip(reason)
     return importlib.import_module("cupy")
+
+
+@pytest.fixture
+def device(cupy, monkeypatch):
+    """CuPy on a device that solves all columns itself, where the host would otherwise take small ones."""
+    from mag._backends.cuda import columns
+
+    monkeypatch.setattr(columns, "host_is_sooner", lambda *given: False)
+    return cupy
+
+
+@pytest.fixture
+def emulated(cupy):
+    """The driver of emulated devices; skips where devices are real."""
+    from tests import emulator
+
+    if emulator.DRIVER is None:
+        pytest.skip("needs emulated devices, which count and can be full")
+    return emulator.DRIVER

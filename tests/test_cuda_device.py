@@ -1,17 +1,17 @@
-"""What only a device has, on a stand-in: streams, memory that ends, buffers that are used again, a wrong order."""
-
-import tracemalloc
+"""What only a device has: streams, memory that ends, buffers that are used again; and a wrong order, on the host."""
 
 import numpy as np
 import pytest
 
 import mag
+from mag._backends import cuda
 from mag._backends.cuda import columns as pipeline
 from mag._backends.cuda.columns import SPARE, Columns, bytes_per_column
 from tests.cuda.host import HostModule
-from tests.cuda.runs import HOST, on, problem
-from tests.cuda.standin import stand_in
-from tests.test_cuda_records import on_stand_in
+from tests.cuda.runs import HOST, problem
+
+K, N = 3, 6000
+ROUNDED = 512  # bytes that CuPy's pool allots at least
 
 
 @pytest.fixture
@@ -27,114 +27,126 @@ def batches(monkeypatch):
     return done
 
 
+@pytest.fixture
+def pool(device):
+    """CuPy's pool, without memory that was freed before."""
+    pool = device.get_default_memory_pool()
+    pool.free_all_blocks()
+    yield pool
+    pool.set_limit(size=0)
+    device.cuda.set_allocator(pool.malloc)
+
+
 def results_of(cols, n, k):
     """Bytes of labels, order, starts, counts, flags and numbers of groups."""
-    return cols * (8 * n + 8 * max(1, n // k) + 8)
+    return cols * (8 * n + 8 * max(1, n // k) + 8) + 6 * ROUNDED
 
 
 def same_labels(columns, X, k):
     assert columns.finish()
-    return all(np.array_equal(columns.labels[row], mag.univariate(x, k).labels) for row, x in enumerate(X))
+    return all(np.array_equal(columns.labels[row].get(), mag.univariate(x, k).labels) for row, x in enumerate(X))
 
 
-def test_results_have_their_memory_before_batches_do(batches):
-    X = np.random.default_rng(0).random((7, 900))
-    has = results_of(7, 900, 3) + int(3 * bytes_per_column(900, 3) / SPARE) + 8
-    assert same_labels(Columns(stand_in(has=has), X, problem("sse", 3)), X, 3)
+@pytest.mark.gpu
+def test_results_have_their_memory_before_batches_do(device, pool, batches):
+    X = np.random.default_rng(0).random((7, N))
+    given = device.asarray(X)
+    pool.set_limit(size=pool.used_bytes() + results_of(7, N, K) + int(3.5 * bytes_per_column(N, K) / SPARE))
+    assert same_labels(Columns(cuda.current(), given, problem("sse", K)), X, K)
     assert batches == [(0, 3), (3, 6), (6, 9)]
 
 
-@pytest.mark.parametrize("k", [3, 40])
-def test_what_a_batch_takes_is_what_was_planned(k):
-    X = np.random.default_rng(0).random((4, 6000))
-    device = stand_in(device={"lanes": 256})
-    columns = Columns(device, X, problem("sse", k))
-    assert device.xp.most - device.xp.used <= 4 * bytes_per_column(6000, k)
-    assert columns.finish()
+@pytest.mark.gpu
+def test_memory_that_others_have_is_not_planned_with(emulated, device, pool, batches):
+    X = np.random.default_rng(0).random((7, N))
+    given = device.asarray(X)
+    left = results_of(7, N, K) + int(3.5 * bytes_per_column(N, K) / SPARE)
+    others = device.cuda.runtime.malloc(device.cuda.runtime.memGetInfo()[0] - left)
+    try:
+        assert same_labels(Columns(cuda.current(), given, problem("sse", K)), X, K)
+    finally:
+        device.cuda.runtime.free(others)
+    assert batches[0] == (0, 3)
 
 
-def test_the_limit_of_a_pool_is_kept(batches):
-    X = np.random.default_rng(0).random((4, 900))
-    limit = results_of(4, 900, 3) + int(2 * bytes_per_column(900, 3) / SPARE) + 8
-    assert same_labels(Columns(stand_in(limit=limit), X, problem("sse", 3)), X, 3)
-    assert batches == [(0, 2), (2, 4)]
-
-
-def test_an_allocator_that_tells_nothing_is_tried_with_less_and_less(batches):
-    X = np.random.default_rng(0).random((4, 900))
-    device = stand_in(has=results_of(4, 900, 3) + int(0.7 * bytes_per_column(900, 3)), own_allocator=True)
-    assert device.free() is None
-    assert same_labels(Columns(device, X, problem("sse", 3)), X, 3)
+@pytest.mark.gpu
+def test_an_allocator_that_tells_nothing_is_tried_with_less_and_less(device, pool, batches):
+    X = np.random.default_rng(0).random((4, N))
+    given, other = device.asarray(X), device.cuda.MemoryPool()
+    device.cuda.set_allocator(other.malloc)
+    other.set_limit(size=results_of(4, N, K) + int(1.5 * bytes_per_column(N, K)))
+    assert cuda.current().free() is None
+    assert same_labels(Columns(cuda.current(), given, problem("sse", K)), X, K)
     assert batches == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    other.free_all_blocks()
+    other.set_limit(size=results_of(4, N, K))
     with pytest.raises(MemoryError):
-        Columns(stand_in(has=results_of(4, 900, 3), own_allocator=True), X, problem("sse", 3))
+        Columns(cuda.current(), given, problem("sse", K))
 
 
-@pytest.mark.parametrize("k", [2, 5, 100])
-def test_a_value_takes_at_most_36_bytes_while_it_is_grouped(k):
-    X = np.random.default_rng(0).random((3, 12_000))
-    Columns(HOST, X, problem("sse", k))  # compiled and imported
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    columns = Columns(HOST, X, problem("sse", k))
-    peak = tracemalloc.get_traced_memory()[1] - before
-    tracemalloc.stop()
-    assert columns.finish()
-    assert peak - results_of(3, 12_000, k) <= 36 * X.size
+@pytest.mark.gpu
+@pytest.mark.parametrize("k", [2, 5, 40, 100])
+def test_a_value_takes_at_most_36_bytes_while_it_is_grouped(device, pool, k):
+    class Peak(device.cuda.MemoryHook):
+        now = most = 0
+
+        def malloc_postprocess(self, **given):
+            self.now += given["mem_size"]
+            self.most = max(self.most, self.now)
+
+        def free_postprocess(self, **given):
+            self.now -= given["mem_size"]
+
+    X = device.asarray(np.random.default_rng(0).random((3, 12_000)))
+    with Peak() as peak:
+        columns = Columns(cuda.current(), X, problem("sse", k))
+        assert columns.finish()
+    assert peak.most - results_of(3, 12_000, k) <= 36 * X.size
+    assert peak.most - results_of(3, 12_000, k) <= 3 * bytes_per_column(12_000, k) + 40 * ROUNDED
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("solved_by_host", [False, True])
 @pytest.mark.parametrize("k", [3, 13])
-def test_a_buffer_that_is_used_again_changes_no_labels(k):
-    device = on("forward", hybrid=True)
-    for X in (np.random.default_rng(0).random((2, 300)), np.random.default_rng(0).integers(-9, 900, (2, 300))):
-        given = X.copy()
-        columns = [Columns(device, given[row : row + 1], problem("sse", k)) for row in range(2)]
-        given[:] = given[:, ::-1].copy()
-        for row in range(2):
-            assert same_labels(columns[row], X[row : row + 1], k)
+def test_a_buffer_that_is_used_again_changes_no_labels(cupy, monkeypatch, k, solved_by_host):
+    monkeypatch.setattr(pipeline, "host_is_sooner", lambda *given: solved_by_host)
+    for X in (np.random.default_rng(0).random((300, 2)), np.random.default_rng(0).integers(-9, 900, (300, 2))):
+        given = cupy.asarray(X)
+        found = mag.columns(given, k)
+        given[:] = given[::-1].copy()
+        assert np.array_equal(found.labels.get(), mag.columns(X, k).labels)
 
 
-def test_data_that_change_before_the_cpu_reads_them_are_noticed():
-    X = np.arange(100)[None, :] * 2**54
-    columns = Columns(HOST, X, problem("sse", 3))
+@pytest.mark.gpu
+def test_data_that_change_before_the_cpu_reads_them_are_noticed(device):
+    X = device.arange(100)[None, :] * 2**54
+    columns = Columns(cuda.current(), X, problem("sse", 3))
     X[:] = X[:, ::-1].copy()
     with pytest.raises(RuntimeError, match=r"^The data changed between the call and the first look at its result"):
         columns.finish()
 
 
-def test_the_first_look_waits_for_the_stream_of_the_call():
-    device = stand_in()
-    with device.xp.on_stream("second"):
-        columns = Columns(device, np.random.default_rng(0).random((2, 300)), problem("sse", 3))
-    assert device.xp.log == [("record", "second")]
-    with device.xp.on_stream("third"):
-        assert columns.finish()
-    assert device.xp.log == [("record", "second"), ("wait", "second")]
-    assert columns.finish()
-    assert len(device.xp.log) == 2
-
-
-def test_memory_that_another_stream_reads_is_not_used_again():
-    device, X = stand_in(), np.random.default_rng(0).random((300, 2))
-    with on_stand_in(device):
-        there = device.xp.empty(X.shape)
-        there[:] = X
-        with device.xp.on_stream("second"):
-            found = mag.columns(there, 3)
-            assert found.labels.shape == (300, 2)
-            assert device.xp.held == [("second", "second")]  # the first look, on the stream of the call
-            device.xp.held.clear()
-        for name in ("masked", "representatives", "information_loss"):
-            with device.xp.on_stream("third"):
-                getattr(found, name)
-            assert ("second", "third") in device.xp.held, name
-            device.xp.held.clear()
-        with device.xp.on_stream("second"):
-            records = mag.multivariate(there, 3, method="projection", n_projections=2)
-        device.xp.held.clear()
-        with device.xp.on_stream("third"):
-            assert records.masked.shape == (300, 2)
-        assert set(device.xp.held) == {("second", "third")}
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["labels", "masked", "representatives", "information_loss"])
+def test_memory_that_another_stream_reads_is_not_used_again(device, name):
+    """Shows where work is lazy: one stream computes, another one reads, the first one writes to all that is free."""
+    X = np.random.default_rng(0).random((300, 2))
+    given = device.asarray(X)
+    device.cuda.runtime.deviceSynchronize()
+    one, two = (device.cuda.Stream(non_blocking=True) for _ in range(2))
+    with one:
+        found = mag.columns(given, 3)
+    with two:
+        result = getattr(found, name)
+        later = result + 0
+    del found, result
+    with one:
+        again = [device.empty(size, np.uint8) for size in range(512, 8192, 512) for _ in range(20)]
+        for array in again:
+            array.fill(0x7F)
+        one.synchronize()
+    with two:
+        assert later.get().tobytes() == getattr(mag.columns(X, 3), name).tobytes()
 
 
 @pytest.mark.parametrize("hybrid", [False, True])

@@ -1,9 +1,7 @@
 """solver="staggered", backend="cuda": cost blocks from the device, searched by the host: the groups of the CPU.
 
-The kernels run on the host.  A stand-in for CuPy puts copies off until somebody waits for them, as a device may.
+The kernels run on the host; tests marked `gpu` run CuPy's streams and copies on a device.
 """
-
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +17,7 @@ from mag.costs import COSTS
 from mag.solvers import SOLVERS
 from mag.solvers.extensions import diagonal
 from tests.cuda import runs
-from tests.cuda.host import ORDERS, DoesNotCompile, HostModule
+from tests.cuda.host import ORDERS, DoesNotCompile
 from tests.cuda.runs import HOST, Resident, live, on
 from tests.hostile import integer_columns, real_columns
 from tests.test_block import SHAPES, data
@@ -146,99 +144,39 @@ def test_what_is_not_taken_is_refused_in_a_sentence(device):
     assert cuda.supports(9000, staggered("sse", 2048))
 
 
-# ---- streams
+# ---- on a device
 
 
-class LazyCupy:
-    """NumPy with CuPy's streams: a copy is made when its event is waited for, not before; `log` says what happened."""
-
-    def __init__(self):
-        self.log, self.pinned_bytes, self.device_bytes = [], [], []
-        self.cuda = SimpleNamespace(
-            Event=lambda disable_timing: Event(self),
-            Stream=lambda non_blocking: Stream(),
-            alloc_pinned_memory=self._pin,
-        )
-
-    def __getattr__(self, name):
-        return getattr(np, name)
-
-    def _pin(self, size):
-        self.pinned_bytes.append(size)
-        return np.full(size // 8, np.nan).data
-
-    def empty(self, shape, dtype):
-        array = np.empty(shape, dtype).view(OnDevice)
-        self.device_bytes.append(array.nbytes)
-        return array
-
-
-class Stream:
-    def __init__(self):
-        self.queue = []
-
-    def wait_event(self, event):
-        assert event.recorded, "waits for an event that nobody recorded"
-
-
-class Event:
-    recorded, stream = False, None
-
-    def __init__(self, xp):
-        self.xp = xp
-
-    def record(self, stream=None):
-        self.recorded, self.stream = True, stream
-        if stream is not None:
-            self.copies, stream.queue = stream.queue, []
-
-    def synchronize(self):
-        for copy in self.copies:
-            copy()
-        self.copies = []
-        self.xp.log.append("synchronize")
-
-
-class OnDevice(np.ndarray):
-    def get(self, stream=None, out=None, blocking=True):
-        if out is None:
-            return np.asarray(self)
-        assert not blocking
-        stream.queue.append(lambda: np.copyto(out, np.asarray(self)))
-        return out
-
-
-def test_the_next_batch_is_under_way_while_one_is_searched(monkeypatch):
+@pytest.mark.gpu
+def test_the_next_batch_is_under_way_while_one_is_searched(cupy, monkeypatch):
     monkeypatch.setattr(hybrid, "ENTRIES", 2000)
-    xp = LazyCupy()
-    device, k = Device(xp, HostModule, shared=100 << 10), 7
-    launch, search = Device.launch, hybrid.search
+    log, pinned, k = [], [], 7
+    launch, wait, search, pin = Device.launch, BlockStream.wait, hybrid.search, cupy.cuda.alloc_pinned_memory
     monkeypatch.setattr(
-        Device, "launch", lambda self, *args, **named: xp.log.append(args[1]) or launch(self, *args, **named)
+        Device, "launch", lambda self, *args, **named: log.append(args[1]) or launch(self, *args, **named)
     )
-    monkeypatch.setattr(hybrid, "search", lambda *args: xp.log.append("search") or search(*args))
+    monkeypatch.setattr(BlockStream, "wait", lambda self, t: log.append("wait") or wait(self, t))
+    monkeypatch.setattr(hybrid, "search", lambda *args: log.append("search") or search(*args))
+    monkeypatch.setattr(cupy.cuda, "alloc_pinned_memory", lambda size: pinned.append(size) or pin(size))
     x = np.sort(np.random.default_rng(0).normal(size=900))
-    starts = hybrid.starts_by_blocks(device, x, staggered("sse", k))
+    starts = hybrid.starts_by_blocks(cuda.current(), cupy.asarray(x), staggered("sse", k))
     assert np.array_equal(np.diff(np.append(starts, x.size)), mag.univariate(x, k, solver="staggered").sizes)
     batch = ["block_sums", "block_costs"]
     blocks = -(-(x.size + 1 - k) // k)
     times = -(-blocks // (2000 // k**2))
-    assert xp.log == batch + (batch + ["synchronize", "search"]) * (times - 1) + ["synchronize", "search"]
+    assert log == batch + (batch + ["wait", "search"]) * (times - 1) + ["wait", "search"]
     assert times > 3
-    # two batches of the device and two of pinned memory, whatever n is
-    most = 8 * (2000 + 3 * 7 * (2000 // 49))
-    assert len(xp.pinned_bytes) == 2
-    assert sum(xp.pinned_bytes) <= 2 * most
-    assert sum(xp.device_bytes) <= 4 * most
-
-
-# ---- on a real device
+    assert len(pinned) == 2  # two batches, whatever n is
+    assert sum(pinned) <= 2 * 8 * (2000 + 3 * 7 * (2000 // 49))
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("k", [2, 7, 100, 2048])
-def test_a_device_streams_the_blocks_of_the_cpu(cupy, k):
-    for name, x in real_columns(20_000).items():
+@pytest.mark.parametrize("n", [300, pytest.param(20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("k", [2, 7, 100, pytest.param(2048, marks=pytest.mark.long)])
+def test_a_device_streams_the_blocks_of_the_cpu(cupy, monkeypatch, k, n):
+    if n == 300:
+        monkeypatch.setattr(hybrid, "ENTRIES", 1000)  # several batches
+    for name, x in real_columns(n).items():
         expected, found = (mag.univariate(one, k, solver="staggered") for one in (x, cupy.asarray(x)))
         assert np.array_equal(found.labels.get(), expected.labels), name
 

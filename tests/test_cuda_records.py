@@ -1,6 +1,5 @@
 """Records of several columns on a device: the labels and scores of the CPU, and hardly anything over the bus."""
 
-import contextlib
 import pickle
 from unittest import mock
 
@@ -14,8 +13,7 @@ from mag._backends.cuda.neighbors import LANES, Neighbors
 from mag._backends.protocol import Boxes
 from tests.cuda import runs
 from tests.cuda.host import ORDERS
-from tests.cuda.runs import live
-from tests.cuda.standin import There, stand_in
+from tests.cuda.runs import live, on
 
 
 def table(n, d, seed=0):
@@ -28,9 +26,9 @@ def table(n, d, seed=0):
 @pytest.mark.parametrize("options", [{"ordered": False}, {"refine": 2}])
 def test_projections_have_the_bits_of_the_cpu(order, n, d, k, options):
     options |= {"method": "projection", "n_projections": 11, "return_scores": True}
-    X, device = table(n, d), stand_in(order)
+    X = table(n, d)
     expected = mag.multivariate(X, k, backend="cpu", **options)
-    with runs.device(), mock.patch.object(cuda, "current", return_value=device):
+    with runs.device(), mock.patch.object(cuda, "current", return_value=on(order)):
         found = mag.multivariate(X, k, backend="cuda", **options)
     assert found.details["scores"].tobytes() == expected.details["scores"].tobytes()
     assert found.details["directions"].tobytes() == expected.details["directions"].tobytes()
@@ -48,97 +46,98 @@ def test_ties_and_constant_columns_are_scored_alike():
     assert np.array_equal(found.labels, expected.labels)
 
 
-def test_only_records_scores_and_one_vector_of_labels_cross_the_bus():
+@pytest.fixture
+def bus(emulated):
+    """Counts the bytes that go to the device and come back, since it was last asked."""
+
+    class Bus:
+        before = (0, 0)
+
+        def crossed(self):
+            now = tuple(emulated.emulator_copied(to_host) for to_host in (0, 1))
+            (up, down), self.before = (a - b for a, b in zip(now, self.before, strict=True)), now
+            return up, down
+
+    bus = Bus()
+    bus.crossed()
+    return bus
+
+
+@pytest.mark.gpu
+def test_only_records_scores_and_one_vector_of_labels_cross_the_bus(device, bus):
     n, d, m = 400, 5, 30
-    X, device = table(n, d), stand_in()
-    with (
-        runs.device(),
-        mock.patch.object(cuda, "current", return_value=device),
-        mock.patch.object(cuda.Lines, "width", 7),
-    ):
-        mag.multivariate(X, 5, backend="cuda", method="projection", n_projections=m, ordered=False)
+    with mock.patch.object(cuda.Lines, "width", 7):
+        mag.multivariate(table(n, d), 5, backend="cuda", method="projection", n_projections=m, ordered=False)
     directions = m + 1  # and the principal component
-    assert device.xp.up == 8 * n * d + 8 * d * directions
+    up, down = bus.crossed()
+    assert up == 8 * n * d + 8 * d * directions
     # the sum of squares, products of columns, a score and a flag each, and labels
-    assert device.xp.down == 8 + 8 * d * d + (8 + 4) * directions + 4 * n
+    assert down == 8 + 8 * d * d + (8 + 4) * directions + 4 * n
 
 
-@contextlib.contextmanager
-def on_stand_in(device):
-    """Arrays that `device` made are on it."""
-    with (
-        runs.device(),
-        mock.patch.object(cuda, "current", return_value=device),
-        mock.patch.object(cuda, "resident", lambda x: (x, live) if isinstance(x, There) else None),
-    ):
-        yield
-
-
-def sent(device, X, turned=False):
-    there = device.xp.empty(X.shape[::-1]).T if turned else device.xp.empty(X.shape)
-    there[:] = X
-    return there
-
-
+@pytest.mark.gpu
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize(("n", "d", "k"), [(400, 5, 5), (203, 9, 13), (30, 40, 2)])
-def test_results_of_tables_on_the_device_are_those_of_the_cpu(n, d, k, ordered, standardize):
-    X, device = table(n, d) * 10.0 ** np.arange(d), stand_in()
+def test_results_of_tables_on_the_device_are_those_of_the_cpu(device, n, d, k, ordered, standardize):
+    X = table(n, d) * 10.0 ** np.arange(d)
     X[:, 1] = 7.0
     options = {"n_projections": 30, "ordered": ordered, "standardize": standardize, "return_scores": True}
     expected = mag.multivariate(X, k, method="projection", **options)
-    with on_stand_in(device), mock.patch.object(cuda.Lines, "width", 4):
-        found = mag.multivariate(sent(device, X, turned=ordered), k, method="projection", **options)
+    given = device.asarray(X.T).T if ordered else device.asarray(X)
+    with mock.patch.object(cuda.Lines, "width", 4):
+        found = mag.multivariate(given, k, method="projection", **options)
         same_record_groupings(found, expected)
         pickled = pickle.loads(pickle.dumps(found))
         assert type(pickled) is mag.RecordGrouping
         same_record_groupings(pickled, expected)
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("ordered", [False, True])
-def test_tables_on_the_device_do_not_cross_the_bus(ordered):
+def test_tables_on_the_device_do_not_cross_the_bus(device, bus, ordered):
     n, d, k, m = 3000, 5, 10, 30
-    X, device = table(n, d), stand_in()
-    with on_stand_in(device):
-        found = mag.multivariate(sent(device, X), k, method="projection", n_projections=m, ordered=ordered)
-        winners = (device.xp.up - 8 * d * (m + 1)) // (8 * d)  # directions whose orders are looked at
-        assert device.xp.up == 8 * d * (m + 1 + winners)
-        assert ordered == (winners > 0)
-        columns = 40 * d + 8 + 8 * d * d  # extrema and three sums of each, that of squares, and products
-        assert device.xp.down == columns + 12 * (m + 1 + winners) + 4 * n + 4 * ordered
-        device.xp.up = device.xp.down = 0
-        assert found.masked.shape == (n, d)
-        assert 0 < found.information_loss < 1
-        assert device.xp.up == 4 * n + 4 * found.n_groups + 4 * n  # where records and groups stand, and labels
-        assert device.xp.down == 16
+    given = device.asarray(table(n, d))
+    bus.crossed()
+    found = mag.multivariate(given, k, method="projection", n_projections=m, ordered=ordered)
+    up, down = bus.crossed()
+    winners = (up - 8 * d * (m + 1)) // (8 * d)  # directions whose orders are looked at
+    assert up == 8 * d * (m + 1 + winners)
+    assert ordered == (winners > 0)
+    columns = 40 * d + 8 + 8 * d * d  # extrema and three sums of each, that of squares, and products
+    flag = 1  # whether all values are finite
+    assert down == columns + flag + 12 * (m + 1 + winners) + 4 * n + 4 * ordered
+    assert found.masked.shape == (n, d)
+    assert 0 < found.information_loss < 1
+    # where records and groups stand, and labels
+    assert bus.crossed() == (4 * n + 4 * found.n_groups + 4 * n, 16)
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64, np.bool_, np.float32])
-def test_tables_of_every_type_stay_there(dtype):
+def test_tables_of_every_type_stay_there(device, dtype):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (150, 3)) if dtype == np.bool_ else rng.integers(0, 120, (150, 3)) * (1.0 + rng.random())
     X = (X - (60 if np.dtype(dtype).kind == "i" else 0)).astype(dtype)
     if X.itemsize == 8 and X.dtype.kind != "f":  # distances beyond float64, and once beyond 64 bits if summed
         X[:2, 0], X[2:4, 1] = np.iinfo(dtype).max, np.iinfo(dtype).min
         X[4, 2] = 2**55
-    device = stand_in()
     options = {"method": "projection", "n_projections": 5, "return_scores": True}
     for k in (3, 20):
         expected = mag.multivariate(X, k, **options)
-        there = device.xp.empty(X.shape, dtype)
-        there[:] = X
-        with on_stand_in(device):
-            found = mag.multivariate(there, k, **options)
-            assert type(found) is not mag.RecordGrouping
-            same_record_groupings(found, expected)
-            assert found.masked.dtype == expected.masked.dtype
+        found = mag.multivariate(device.asarray(X), k, **options)
+        assert type(found) is not mag.RecordGrouping
+        same_record_groupings(found, expected)
+        assert found.masked.dtype == expected.masked.dtype
 
 
 def same_record_groupings(found, expected):
-    for name in ("labels", "sizes", "representatives", "masked", "cost", "information_loss", "n_groups", "method"):
-        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
-    assert found.details["scores"].tobytes() == expected.details["scores"].tobytes()
+    """That a result of arrays on a device has the bits of the CPU's."""
+    for name in ("labels", "sizes", "representatives", "masked"):
+        assert getattr(found, name).get().tobytes() == getattr(expected, name).tobytes(), name
+    for name in ("cost", "information_loss", "n_groups", "method"):
+        assert getattr(found, name) == getattr(expected, name), name
+    assert found.details["scores"].get().tobytes() == expected.details["scores"].tobytes()
     assert repr(found) == repr(expected)
 
 
@@ -234,7 +233,7 @@ def check_lists(device, n, d, m, sign):
 @pytest.mark.parametrize(("n", "d", "m"), [(700, 3, 5), (130, 2, 40), (64, 5, 64), (20_000, 4, 26), (2000, 2, 300)])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_lists_are_the_nearest_and_farthest_by_distance_and_number(order, n, d, m, sign):
-    check_lists(stand_in(order), n, d, m, sign)
+    check_lists(on(order), n, d, m, sign)
 
 
 def check_edges(device):
@@ -260,34 +259,58 @@ def check_edges(device):
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_records_at_the_edge_of_a_box_are_found(order):
-    check_edges(stand_in(order))
+    check_edges(on(order))
 
 
 @pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "ona_star"])
 @pytest.mark.parametrize(("n", "d", "k"), [(500, 2, 3), (300, 6, 12)])
 def test_methods_find_the_labels_of_the_cpu(method, n, d, k):
-    X, device = table(n, d).round(1), stand_in()
+    X = table(n, d).round(1)
     expected = mag.multivariate(X, k, method=method)
-    with runs.device(), mock.patch.object(cuda, "current", return_value=device):
+    with runs.device():
         found = mag.multivariate(X, k, method=method, backend="cuda")
     assert np.array_equal(found.labels, expected.labels)
     assert found.cost == expected.cost
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "ona_star"])
+@pytest.mark.parametrize(("n", "d", "k"), [(500, 2, 3), (300, 6, 12)])
+def test_records_go_to_the_device_once(device, bus, method, n, d, k):
+    mag.multivariate(table(n, d).round(1), k, method=method, backend="cuda")
+    up, down = bus.crossed()
     # X, boxes, numbers of records, and two integers per assigned record and query
-    assert 8 * n * d <= device.xp.up <= 8 * (n + LANES) * d + 40 * (n / LANES + 8) * d + 8 * (n + LANES) + 8 * n
-    assert device.xp.down > 0
+    assert 8 * n * d <= up <= 8 * (n + LANES) * d + 40 * (n / LANES + 8) * d + 8 * (n + LANES) + 8 * n
+    assert down > 0
 
 
-@pytest.mark.parametrize("method", ["mondrian", "mondrian_v", "mondrian_v2d", "mona", "mona_2d"])
+HALVED = ["mondrian", "mondrian_v", "mondrian_v2d", "mona", "mona_2d"]
+
+
+def halved():
+    """Records and k that are halved: ties, odd numbers, constants, negative numbers."""
+    return (table(700, 5).round(1), 3), (table(333, 2), 11), (np.ones((90, 3)), 4), (-table(50, 3).round(), 2)
+
+
+@pytest.mark.parametrize("method", HALVED)
 @pytest.mark.parametrize("order", ORDERS)
 def test_halving_finds_the_parts_of_the_cpu(method, order):
-    for X, k in ((table(700, 5).round(1), 3), (table(333, 2), 11), (np.ones((90, 3)), 4), (-table(50, 3).round(), 2)):
-        device, (n, d) = stand_in(order), X.shape
+    for X, k in halved():
         expected = mag.multivariate(X, k, method=method)
-        with runs.device(), mock.patch.object(cuda, "current", return_value=device):
+        with runs.device(), mock.patch.object(cuda, "current", return_value=on(order)):
             found = mag.multivariate(X, k, method=method, backend="cuda")
         assert np.array_equal(found.labels, expected.labels)
-        assert device.xp.up <= 8 * n * d + 16 * n // k + 64  # records once, and where parts start
-        assert device.xp.down == 4 * n + 4
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("method", HALVED)
+def test_halving_sends_records_once(device, bus, method):
+    for X, k in halved():
+        found, (n, d) = mag.multivariate(X, k, method=method, backend="cuda"), X.shape
+        up, down = bus.crossed()
+        assert up <= 8 * n * d + 16 * n // k + 64  # records once, and where parts start
+        assert down == 4 * n + 4
+        assert np.array_equal(found.labels, mag.multivariate(X, k, method=method).labels)
 
 
 def test_all_parts_of_a_level_are_one_batch(monkeypatch):
