@@ -169,8 +169,8 @@ def microaggregate(
         How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next
         smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.
     round : int or dict, optional
-        Number of decimals of published floats, rounded in exact arithmetic, ends of ranges outwards; may be a dictionary
-        by column.
+        Number of decimals of published floats, rounded in exact arithmetic, ends of ranges outwards; may be a
+        dictionary by column.
     keep, drop : column name or list of them
         Columns that are published unchanged and not covered by the guarantee, and columns that are not published.
     rest : {"drop", "error", "keep"}
