@@ -42,11 +42,10 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.criteria", "mag.metrics", "mag.privacy"],
     ["mag._backends"],
     ["mag.results"],
-    ["mag.solvers"],
+    ["mag.reference", "mag.solvers"],
     ["mag.costs"],
     ["mag._compiled"],
     ["mag.hierarchy"],
-    ["mag.reference"],
     ["mag._lib"],
 ]
 HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}

@@ -44,17 +44,17 @@ def univariate(
     cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or mag.Cost
         What a group loses, summed over groups.  It determines the representative:
 
-        ============= ================================================== ==============
-        cost          of a group                                         representative
-        ============= ================================================== ==============
-        ``sse``       sum of squared distances to the mean               mean
-        ``sae``       sum of absolute distances to the median            median
-        ``maxdist``   largest distance to the mid-range (half the range) mid-range
-        ``roundup``   sum of distances to the maximum                    max
-        ``rounddown`` sum of distances to the minimum                    min
-        ``sse_int``   sum of squared distances to the rounded mean, in   rounded mean
-                      exact integers; for integers only
-        ============= ================================================== ==============
+        ============== ======================================================== ==============
+        cost           of a group                                               representative
+        ============== ======================================================== ==============
+        ``maxdist``    largest distance to the mid-range, half the range        mid-range
+        ``rounddown``  sum of distances to the minimum                          min
+        ``roundup``    sum of distances to the maximum                          max
+        ``sae``        sum of absolute distances to the median                  median
+        ``sse``        sum of squared distances to the mean                     mean
+        ``sse_int``    sum of squared distances to the rounded mean, in exact   rounded mean
+                       integers; for integers only
+        ============== ======================================================== ==============
     solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm.  All that are valid for the cost find an optimum; they differ in speed.
     weights : array-like, shape (n,), optional
