@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 import mag
 from mag.costs import COSTS
 from mag.demo import people
-from mag.methods import FAMILIES, METHODS
+from mag.methods import FAMILIES, METHODS, Method
 
 SOURCE = "https://github.com/mag-sdc/mag/blob/main"
 COLUMNS = ("age", "income", "children")
@@ -91,6 +91,7 @@ class MethodFacts(SphinxDirective):
         method = METHODS[name]
         # the table of METHODS decides what this page shows
         self.env.note_dependency(inspect.getfile(method.group))
+        self.env.note_dependency(inspect.getfile(Method))
         file = pathlib.Path(inspect.getfile(method.group)).relative_to(pathlib.Path(mag.__file__).parents[1]).as_posix()
         options = [f"`{option}={default!r}`" for option, default in method.options.items()]
         lines = ["## In short", "", "| | |", "|---|---|"]

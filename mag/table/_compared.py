@@ -9,7 +9,7 @@ import numpy as np
 from mag.frames import Frame
 from mag.frames.categories import Categories
 from mag.hierarchy import Hierarchy
-from mag.hierarchy.mixed import labels_in_order, middles
+from mag.measures.scales import labels_in_order, middles
 
 if TYPE_CHECKING:
     from mag.report import Category

@@ -6,11 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from mag import metrics, privacy
 from mag._lib import checks
-from mag._lib.equal import classes, columns
 from mag._lib.errors import ValueMistake
-from mag.hierarchy.mixed import as_numbers, is_absent, is_plain, names_of, ranks_of
+from mag.measures.changes import gower_distance, il1s, total_variation
+from mag.measures.classes import k_anonymity, uniques
+from mag.measures.correlation import correlation_difference, eigenvalue_difference
+from mag.measures.equal import classes, columns
+from mag.measures.intervals import rank_interval_disclosure, sd_interval_disclosure
+from mag.measures.linkage import distance_linkage, rank_linkage
+from mag.measures.penalty import ncp
+from mag.measures.propensity import propensity_mse
+from mag.measures.scales import as_numbers, is_absent, is_plain, names_of, ranks_of
+from mag.measures.squares import information_loss
 
 RISKS = (
     "k_anonymity",
@@ -50,8 +57,8 @@ def risk(
 
     Examples
     --------
-    >>> import mag.assess
-    >>> measures = mag.assess.risk([1.0, 2.0, 7.0, 9.0], [1.5, 1.5, 8.0, 8.0])
+    >>> from mag.measures import assess
+    >>> measures = assess.risk([1.0, 2.0, 7.0, 9.0], [1.5, 1.5, 8.0, 8.0])
     >>> measures["k_anonymity"], measures["uniques"], measures["distance_linkage"]
     (2, 0, 0.5)
     """
@@ -62,23 +69,23 @@ def risk(
     if not pair.n:
         return measures
     some, ordered = _whole_classes(pair.masked, LINKED), pair.ordered()
-    near = privacy.distance_linkage(*pair.part(some), **pair.options)
+    near = distance_linkage(*pair.part(some), **pair.options)
     measures |= {
         "linkage_sample": int(some.size),
-        "k_anonymity": int(privacy.k_anonymity(pair.masked)),
-        "uniques": int(privacy.uniques(pair.masked)),
+        "k_anonymity": int(k_anonymity(pair.masked)),
+        "uniques": int(uniques(pair.masked)),
         "distance_linkage": near.expected,
     }
     if ordered is None or ordered:
         ranks = {name: ranks for name, ranks in (pair.options.get("order") or {}).items() if name in (ordered or ())}
-        measures["rank_linkage"] = privacy.rank_linkage(*pair.part(some, ordered), order=ranks or None).expected
+        measures["rank_linkage"] = rank_linkage(*pair.part(some, ordered), order=ranks or None).expected
     if pair.numbers:
         measures |= {
-            "sd_interval_disclosure": privacy.sd_interval_disclosure(pair.X, pair.Y).values,
-            "rank_interval_disclosure": privacy.rank_interval_disclosure(pair.X, pair.Y).values,
+            "sd_interval_disclosure": sd_interval_disclosure(pair.X, pair.Y).values,
+            "rank_interval_disclosure": rank_interval_disclosure(pair.X, pair.Y).values,
         }
     if k is not None:
-        measures["below_k"] = int(privacy.uniques(pair.masked, k=k))
+        measures["below_k"] = int(uniques(pair.masked, k=k))
     notes = [
         *_note("Ranks look at values that have an order", ordered, pair.names),
         *_note("Intervals look at numbers", None if pair.plain else pair.numbers, pair.names),
@@ -129,8 +136,8 @@ def utility(
 
     Examples
     --------
-    >>> import mag.assess
-    >>> measures = mag.assess.utility([1.0, 3.0, 10.0, 14.0], [2.0, 2.0, 12.0, 12.0])
+    >>> from mag.measures import assess
+    >>> measures = assess.utility([1.0, 3.0, 10.0, 14.0], [2.0, 2.0, 12.0, 12.0])
     >>> round(measures["information_loss"], 6)
     0.090909
     """
@@ -142,27 +149,25 @@ def utility(
     if pair.numbers:
         X, Y = pair.X, pair.Y
         measures |= {
-            "information_loss": metrics.information_loss(X, Y),
-            "il1s": metrics.il1s(X, Y),
-            "correlation_difference": metrics.correlation_difference(X, Y),
-            "eigenvalue_difference": metrics.eigenvalue_difference(X, Y),
+            "information_loss": information_loss(X, Y),
+            "il1s": il1s(X, Y),
+            "correlation_difference": correlation_difference(X, Y),
+            "eigenvalue_difference": eigenvalue_difference(X, Y),
         }
         if propensity:
             some, quadratic = _sample(len(X), FITTED), X.shape[1] <= NARROW
             measures["propensity_records"] = int(some.size)
-            measures["propensity_mse"] = metrics.propensity_mse(X[some], Y[some], quadratic=quadratic)
-        losses = [metrics.information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])]
+            measures["propensity_mse"] = propensity_mse(X[some], Y[some], quadratic=quadratic)
+        losses = [information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])]
         by_column["information_loss_by_column"] = losses if pair.plain else dict(zip(pair.numbers, losses, strict=True))
     if pair.plain:
         return measures | by_column
-    far = {name: metrics.gower_distance(*pair.of_column(name), **pair.options_of(name)) for name in pair.names}
-    changes = {
-        name: metrics.total_variation(*pair.of_column(name), **pair.options_of(name)) for name in pair.categories()
-    }
+    far = {name: gower_distance(*pair.of_column(name), **pair.options_of(name)) for name in pair.names}
+    changes = {name: total_variation(*pair.of_column(name), **pair.options_of(name)) for name in pair.categories()}
     measures["gower_distance"] = float(np.mean([*far.values()]))
     if changes:
         measures["total_variation"] = float(np.mean([*changes.values()]))
-    measures["ncp"] = metrics.ncp(pair.original, classes("masked", pair.masked), normalized=True, **pair.options)
+    measures["ncp"] = ncp(pair.original, classes("masked", pair.masked), normalized=True, **pair.options)
     notes = _note(
         "Information loss, IL1s, correlations, eigenvalues and the propensity score look at numbers",
         pair.numbers,

@@ -1,4 +1,4 @@
-"""Propensity-score mean squared error."""
+"""Loss as the success of a model that tells masked records from original ones."""
 
 from typing import Any
 
@@ -6,8 +6,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.errors import RuntimeMistake
-from mag._lib.floats import centered, deviations, standardized
-from mag._lib.pairs import pair
+from mag.measures.numbers import centered, deviations, pair, standardized
 
 STEPS = 200
 
