@@ -7,8 +7,9 @@ import numpy as np
 import mag
 from benchmarks._measure import best, machine, save, show
 from mag._backends.cpu import padded
-from mag._backends.cpu.labels import at_least, label, label_sorted, starts_of
+from mag._backends.cpu.labels import at_least, label, label_sorted
 from mag._compiled.sort import sort
+from mag._compiled.starts import starts_of
 from mag.costs import COSTS
 from mag.solvers import block
 

@@ -131,7 +131,7 @@ def run(
 
 def _measure(release: Any) -> list[str]:
     """Risk before and after, and what it cost."""
-    from mag.assess import unmasked_risk
+    from mag.measures.assess import unmasked_risk
 
     before, after = unmasked_risk(list(release.numbers()[0].values())), release.risk()
     whose = f"{after['records']:.0f} people without missing cells"

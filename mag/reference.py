@@ -1,47 +1,19 @@
 """Slow, obvious and exact: the oracle of the tests.  Rational numbers throughout; no code in common with the solvers.
 
 `exhaustive` looks at every way to put at most 12 records into groups, contiguous or not.  `optimum` is the textbook
-dynamic program over sorted values.  `cost_of` evaluates a grouping from the definition of its cost.
+dynamic program over sorted values.  `cost_of` evaluates a grouping from the definition of its cost, which is the
+`rational` of the cost's file.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from mag._lib.errors import ValueMistake
+from mag.costs import COSTS
 
 Numbers = Sequence[Fraction]
-
-
-def _mean(x: Numbers, w: Numbers) -> Fraction:
-    weight = sum(w, Fraction(0))
-    return sum((a * b for a, b in zip(x, w, strict=True)), Fraction(0)) / weight if weight else Fraction(0)
-
-
-def _sse(x: Numbers, w: Numbers) -> Fraction:
-    center = _mean(x, w)
-    return sum((b * (a - center) ** 2 for a, b in zip(x, w, strict=True)), Fraction(0))
-
-
-def _sae(x: Numbers, w: Numbers) -> Fraction:
-    # a sum of absolute distances is least at one of the values
-    return min(sum((b * abs(a - center) for a, b in zip(x, w, strict=True)), Fraction(0)) for center in set(x))
-
-
-def _sse_int(x: Numbers, w: Numbers) -> Fraction:
-    below = sum(x) // len(x)
-    return min(sum(((a - center) ** 2 for a in x), Fraction(0)) for center in (below, below + 1))
-
-
-COSTS: dict[str, Callable[[Numbers, Numbers], Fraction]] = {
-    "maxdist": lambda x, w: (max(x) - min(x)) / 2,
-    "rounddown": lambda x, w: sum(x) - len(x) * min(x),
-    "roundup": lambda x, w: len(x) * max(x) - sum(x),
-    "sae": _sae,
-    "sse": _sse,
-    "sse_int": _sse_int,
-}
 
 
 def _exact(numbers: Sequence[Any]) -> list[Fraction]:
@@ -68,7 +40,7 @@ def cost_of(
     members: dict[int, list[int]] = {}
     for record, group in enumerate(labels):
         members.setdefault(int(group), []).append(record)
-    evaluate = COSTS[cost]
+    evaluate = COSTS[cost].rational
     parts = ([values[r] for r in group] for group in members.values())
     shares = ([weight[r] for r in group] for group in members.values())
     return sum((evaluate(a, b) for a, b in zip(parts, shares, strict=True)), Fraction(0))
@@ -100,7 +72,7 @@ def exhaustive(
     @cache
     def group(members: int) -> Fraction:
         records = [r for r in range(n) if members >> r & 1]
-        price = COSTS[cost]([values[r] for r in records], [weight[r] for r in records]) + fixed
+        price = COSTS[cost].rational([values[r] for r in records], [weight[r] for r in records]) + fixed
         return price + Fraction(soft or 0) * max(0, k - len(records))
 
     @cache
@@ -133,36 +105,44 @@ class _Sums:
     """Exact cost of [i, j) of sorted values from exact running sums."""
 
     def __init__(self, values: Numbers, weight: Numbers, cost: str) -> None:
-        self.x, self.w, self.cost = values, weight, cost
+        self.x, self.w = values, weight
         self.W, self.S, self.Q = [Fraction(0)], [Fraction(0)], [Fraction(0)]
         for a, b in zip(values, weight, strict=True):
             self.W.append(self.W[-1] + b)
             self.S.append(self.S[-1] + a * b)
             self.Q.append(self.Q[-1] + a * a * b)
+        self._rational, self._quick = COSTS[cost].rational, self.QUICK.get(cost)
 
     def __call__(self, i: int, j: int) -> Fraction:
-        x, size = self.x, j - i
-        total = self.S[j] - self.S[i]
-        if self.cost == "sse":
-            weight = self.W[j] - self.W[i]
-            return self.Q[j] - self.Q[i] - total * total / weight if weight else Fraction(0)
-        if self.cost == "sse_int":
-            center = (2 * total + size) // (2 * size)
-            return self.Q[j] - self.Q[i] - 2 * center * total + center * center * size
-        if self.cost == "maxdist":
-            return (x[j - 1] - x[i]) / 2
-        if self.cost == "roundup":
-            return size * x[j - 1] - total
-        if self.cost == "rounddown":
-            return total - size * x[i]
-        half, m = (self.W[i] + self.W[j]) / 2, i
+        return self._rational(self.x[i:j], self.w[i:j]) if self._quick is None else self._quick(self, i, j)
+
+    def _sse(self, i: int, j: int) -> Fraction:
+        total, weight = self.S[j] - self.S[i], self.W[j] - self.W[i]
+        return self.Q[j] - self.Q[i] - total * total / weight if weight else Fraction(0)
+
+    def _sse_int(self, i: int, j: int) -> Fraction:
+        total, size = self.S[j] - self.S[i], j - i
+        center = (2 * total + size) // (2 * size)
+        return self.Q[j] - self.Q[i] - 2 * center * total + center * center * size
+
+    def _sae(self, i: int, j: int) -> Fraction:
+        half, m, size = (self.W[i] + self.W[j]) / 2, i, j - i
         if all(w == 1 for w in (self.w[i], self.w[j - 1])) and self.W[j] - self.W[i] == size:
             m = i + (size - 1) // 2
         else:
             while self.W[m + 1] < half:
                 m += 1
         above, below = self.S[j] - self.S[m], self.S[m] - self.S[i]
-        return above - below - x[m] * ((self.W[j] - self.W[m]) - (self.W[m] - self.W[i]))
+        return above - below - self.x[m] * ((self.W[j] - self.W[m]) - (self.W[m] - self.W[i]))
+
+    QUICK: ClassVar = {  # costs that need not be computed from their definition, which takes long for large groups
+        "maxdist": lambda s, i, j: (s.x[j - 1] - s.x[i]) / 2,
+        "rounddown": lambda s, i, j: s.S[j] - s.S[i] - (j - i) * s.x[i],
+        "roundup": lambda s, i, j: (j - i) * s.x[j - 1] - (s.S[j] - s.S[i]),
+        "sae": _sae,
+        "sse": _sse,
+        "sse_int": _sse_int,
+    }
 
 
 def optimum(

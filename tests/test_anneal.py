@@ -1,5 +1,6 @@
 """Annealing: feasible always, never worse than its start, exact deltas, the optimum of few records."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -203,7 +204,7 @@ def test_auto_begins_with_what_fits_into_the_limit(monkeypatch):
             engine = {"engine": cpu} if method.takes("engine") else {}
             return method.group(X, k, **engine, threads=threads, progress=progress)
 
-        monkeypatch.setitem(mag.methods.METHODS, name, mag.methods.Method(run))
+        monkeypatch.setitem(mag.methods.METHODS, name, replace(mag.methods.METHODS["mdav"], group=run))
     X = records(200, 2)
     group(X, 3, time_limit=60, iterations=1)
     began.clear()  # what was compiled first is run first
@@ -224,7 +225,7 @@ def test_mona_takes_over_where_ona_star_did_not_end_in_time(monkeypatch):
                 progress.stop()
             return labels[: len(X)].copy()
 
-        return mag.methods.Method(run)
+        return replace(mag.methods.METHODS["mdav"], group=run)
 
     X = records(200, 2)
     group(X, 3, time_limit=60, iterations=1)

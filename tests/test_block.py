@@ -76,6 +76,9 @@ def exact_costs(name, x, k, w=None):
         half = (j - i) // 2
         return (S[j] - S[j - half]) - (S[i + half] - S[i])
 
+    def by_definition(i, j):
+        return COSTS[name].rational([*map(Fraction, x[i:j])], [*map(Fraction, w[i:j])])
+
     return {
         "maxdist": lambda i, j: x[j - 1] - x[i],
         "rounddown": lambda i, j: S[j] - S[i] - (j - i) * x[i],
@@ -84,7 +87,7 @@ def exact_costs(name, x, k, w=None):
         "sse": sse,
         "sse_int": sse_int,
         "sse_weighted": sse_weighted,
-    }[name]
+    }.get(name, by_definition)
 
 
 def exact_optimum(cost, n, k):

@@ -27,7 +27,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mag
-from mag.hierarchy import mixed
+from mag.measures.scales import read_scales
 from tests.test_hierarchy import JOBS as ROWS
 from tests.test_mixed import LEVELS, people
 
@@ -414,7 +414,7 @@ def test_the_nearest_representative_of_categories_is_that_of_linkage(standardize
     trees, order = {"job": mag.Hierarchy.from_parents(JOBS)}, {"degree": LEVELS}
     for row in range(30):
         record = pl.concat([new[[row]]] * len(centers))
-        scales = mixed.read_scales(record, centers, trees, order)
+        scales = read_scales(record, centers, trees, order)
         far = sum(scale.squared(np.array([0]), np.arange(len(centers)))[0] / estimator.scale_[scale.name] ** 2
                   for scale in scales)  # fmt: skip
         assert far[places[row]] == far.min()

@@ -6,34 +6,36 @@ import numpy as np
 import pytest
 
 import mag
+from mag import reference
 from mag._backends import cpu
 from mag._backends.cpu.labels import at_least
 from mag.costs import COSTS
 
 X = np.array([5.0, 1.0, 2.0, 9.0, 8.0, 1.5, 30.0])
 
-CENTERS = {
-    "maxdist": lambda g: (g.min() + g.max()) / 2,
-    "rounddown": np.min,
-    "roundup": np.max,
-    "sae": np.median,
-    "sse": np.mean,
+CENTERS = {  # of the representatives that are not rounded
+    "max": np.max,
+    "mean": np.mean,
+    "median": np.median,
+    "mid-range": lambda g: (g.min() + g.max()) / 2,
+    "min": np.min,
 }
+REAL = [name for name, cost in COSTS.items() if not cost.integer]
 
 
-@pytest.mark.parametrize("cost", CENTERS)
+@pytest.mark.parametrize("cost", REAL)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.int8, np.uint16, np.bool_])
 def test_representatives_are_those_of_the_cost(cost, dtype):
     x = (np.random.default_rng(0).random(60) * 50).astype(dtype)
     grouping = mag.univariate(x, 4, cost=cost)
     for g in range(grouping.n_groups):
-        expected = CENTERS[cost](x[grouping.labels == g].astype(np.float64))
+        expected = CENTERS[COSTS[cost].representative](x[grouping.labels == g].astype(np.float64))
         assert grouping.representatives[g] == pytest.approx(expected, rel=1e-3 if dtype is np.float16 else 1e-6)
     np.testing.assert_array_equal(grouping.masked, grouping.representatives[grouping.labels])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-@pytest.mark.parametrize("cost", CENTERS)
+@pytest.mark.parametrize("cost", REAL)
 def test_floats_keep_their_dtype(cost, dtype):
     grouping = mag.univariate(X.astype(dtype), 2, cost=cost)
     assert grouping.masked.dtype == grouping.representatives.dtype == dtype
@@ -43,10 +45,9 @@ def test_floats_keep_their_dtype(cost, dtype):
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64, np.bool_])
 def test_integers_keep_their_dtype_where_the_representative_is_an_integer(dtype):
     x = X.astype(dtype)
-    for cost in ("roundup", "rounddown", "sse_int"):
-        assert mag.univariate(x, 2, cost=cost).masked.dtype == dtype
-    for cost in ("sse", "sae", "maxdist"):
-        assert mag.univariate(x, 2, cost=cost).masked.dtype == np.float64
+    for name, cost in COSTS.items():
+        whole = cost.representative in ("max", "min", "rounded mean")
+        assert mag.univariate(x, 2, cost=name).masked.dtype == (dtype if whole else np.float64)
 
 
 def test_labels_are_numbered_by_ascending_value():
@@ -58,14 +59,25 @@ def test_labels_are_numbered_by_ascending_value():
 
 
 @pytest.mark.parametrize("cost", COSTS)
+def test_cost_is_that_of_the_definition(cost):
+    x = np.random.default_rng(1).integers(-50, 50, 80)
+    grouping = mag.univariate(x, 5, cost=cost)
+    assert grouping.cost == pytest.approx(float(reference.cost_of(x, grouping.labels, cost)), rel=1e-12)
+
+
+@pytest.mark.parametrize("cost", ["rounddown", "roundup", "sae", "sse", "sse_int"])
 def test_cost_is_that_of_the_masked_values(cost):
     x = np.random.default_rng(1).integers(-50, 50, 80)
     grouping = mag.univariate(x, 5, cost=cost)
     distance = np.abs(x - grouping.masked)
-    if cost == "maxdist":
-        expected = sum(distance[grouping.labels == g].max() for g in range(grouping.n_groups))
-    else:
-        expected = (distance ** (2 if cost.startswith("sse") else 1)).sum()
+    assert grouping.cost == pytest.approx((distance ** (2 if cost.startswith("sse") else 1)).sum(), rel=1e-12)
+
+
+def test_maxdist_is_the_sum_of_the_largest_distances():
+    x = np.random.default_rng(1).integers(-50, 50, 80)
+    grouping = mag.univariate(x, 5, cost="maxdist")
+    distance = np.abs(x - grouping.masked)
+    expected = sum(distance[grouping.labels == g].max() for g in range(grouping.n_groups))
     assert grouping.cost == pytest.approx(expected, rel=1e-12)
 
 

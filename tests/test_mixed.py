@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import mag
-import mag.assess
 from mag.cli import main
 from mag.files import File
+from mag.measures import assess
 from tests.test_hierarchy import JOBS
 
 TREE = mag.Hierarchy.from_levels(JOBS)
@@ -268,7 +268,7 @@ def test_linkage_of_mixed_records_by_all_pairs(seed, standardize):
 def test_standard_deviations_are_those_that_records_are_grouped_by():
     from mag.frames import frame_of
     from mag.frames.categories import categories_of
-    from mag.hierarchy.mixed import read_scales
+    from mag.measures.scales import read_scales
 
     table = people(50).select("job", "degree", "party")
     scales = read_scales(table, table, {"job": TREE}, {"degree": LEVELS})
@@ -288,9 +288,9 @@ def test_frames_of_numbers_are_arrays_of_numbers():
     frames = [pl.DataFrame({"a": table[:, 0], "b": table[:, 1]}) for table in (X, Y)]
     assert mag.privacy.distance_linkage(*frames) == mag.privacy.distance_linkage(X, Y)
     assert mag.privacy.rank_linkage(*frames) == mag.privacy.rank_linkage(X, Y)
-    assert mag.assess.risk(*frames) == mag.assess.risk(X, Y)
-    for key, value in mag.assess.utility(X, Y).items():
-        assert mag.assess.utility(*frames)[key] == pytest.approx(value)
+    assert assess.risk(*frames) == assess.risk(X, Y)
+    for key, value in assess.utility(X, Y).items():
+        assert assess.utility(*frames)[key] == pytest.approx(value)
 
 
 def test_ranks_of_ordered_categories_are_ranks():

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -331,10 +332,12 @@ def test_details_are_of_the_same_library(xp):
 def test_a_group_below_k_is_withheld(monkeypatch):
     X = np.zeros((7, 2))
     for labels in ([0, 0, 0, 0, 0, 1, 1], np.arange(7) - 3, [9] * 6 + [-9]):
-        monkeypatch.setitem(METHODS, "zscore", type(METHODS["npn"])(lambda X, k, labels=labels: np.array(labels)))
+        monkeypatch.setitem(
+            METHODS, "zscore", replace(METHODS["zscore"], group=lambda X, k, labels=labels: np.array(labels))
+        )
         with pytest.raises(mag.NotAnonymous, match="fewer than k=3 records was found and withheld"):
             mag.multivariate(X, 3, method="zscore")
-    monkeypatch.setitem(METHODS, "zscore", type(METHODS["npn"])(lambda X, k: np.zeros(6)))
+    monkeypatch.setitem(METHODS, "zscore", replace(METHODS["zscore"], group=lambda X, k: np.zeros(6)))
     with pytest.raises(RuntimeError, match=r"labels of shape \(6,\) to n=7 records"):
         mag.multivariate(X, 3, method="zscore")
 

@@ -12,8 +12,8 @@ import pytest
 from matplotlib import pyplot as plt
 
 import mag
-from mag import assess
 from mag._lib.progress import Bar, Progress
+from mag.measures import assess
 from tests.frames import people
 
 mpl.use("agg")
@@ -219,7 +219,7 @@ def test_wrong_comparisons_are_refused(options, error, sentence):
 def test_utility_of_wide_tables_fits_into_memory(monkeypatch):
     """The terms of the propensity score grow with the square of the columns."""
     asked = []
-    monkeypatch.setattr(assess.metrics, "propensity_mse", lambda X, Y, quadratic: asked.append(quadratic) or 0.0)
+    monkeypatch.setattr(assess, "propensity_mse", lambda X, Y, quadratic: asked.append(quadratic) or 0.0)
     for d in (assess.NARROW, assess.NARROW + 1):
         X = records(60, d)
         assert "propensity_mse" in assess.utility(X, X)

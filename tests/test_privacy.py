@@ -7,7 +7,8 @@ import pytest
 
 import mag
 from mag import privacy
-from mag.privacy import MEASURES, IntervalDisclosure, Linkage, _emd, _linkage
+from mag.measures import closeness, linkage
+from mag.privacy import MEASURES, IntervalDisclosure, Linkage
 from tests.people import in_groups_of, people
 
 # The example of Li, Li & Venkatasubramanian 2007: salaries in thousands, three classes of three records
@@ -238,9 +239,11 @@ def test_distances_from_everybody_are_those_of_the_matrix(ground, m, cells, monk
     classes = np.concatenate((np.arange(40), rng.integers(0, 40, 160)))
     values = np.unique(rng.integers(0, m, 200), return_inverse=True)[1]
     m = values.max() + 1
-    monkeypatch.setattr(_emd, "CELLS", cells)
-    matrix = _emd.in_blocks(getattr(_emd, ground))(classes, values, m)
-    np.testing.assert_allclose(getattr(_emd, f"{ground}_from_all")(classes, values, m), matrix, rtol=1e-12, atol=1e-14)
+    monkeypatch.setattr(closeness, "CELLS", cells)
+    matrix = closeness.in_blocks(getattr(closeness, ground))(classes, values, m)
+    np.testing.assert_allclose(
+        getattr(closeness, f"{ground}_from_all")(classes, values, m), matrix, rtol=1e-12, atol=1e-14
+    )
 
 
 def test_mt_closeness_by_hand():
@@ -327,7 +330,7 @@ def test_linkage_does_not_depend_on_its_blocks(monkeypatch):
     X = people()
     Y = X + np.random.default_rng(3).normal(size=X.shape)
     whole = privacy.distance_linkage(X, Y)
-    monkeypatch.setattr(_linkage, "CELLS", 100)
+    monkeypatch.setattr(linkage, "CELLS", 100)
     assert privacy.distance_linkage(X, Y) == whole
 
 

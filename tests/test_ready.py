@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_time_that_compilation_takes_is_not_counted(monkeypatch, by):
         return METHODS["mdav"].group(X, k, engine=cpu, threads=threads, progress=progress)
 
     monkeypatch.setattr(ready, "ready", slow)
-    monkeypatch.setitem(METHODS, "mdav_plus", type(METHODS["mdav"])(group))
+    monkeypatch.setitem(METHODS, "mdav_plus", replace(METHODS["mdav"], group=group))
     X = np.random.default_rng(0).normal(size=(40, 2))
     if by is None:
         mag.multivariate(X, 3, method="mdav_plus", time_limit=0.4)

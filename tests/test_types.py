@@ -25,6 +25,7 @@ from mag.solvers import SOLVERS
 from mag.table import _full_domain, _request
 from mag.table import types as table
 from mag.table._categories import ALLOWED
+from tools.names import ROOT, written
 
 CLIENT = pathlib.Path(__file__).with_name("client.py")
 
@@ -130,6 +131,12 @@ def test_types_list_what_there_is():
     assert list(get_args(table.Suppressed)) == list(_full_domain.SUPPRESSED)
     keywords = inspect.signature(mag.generalize).parameters.keys()
     assert {"table", "k", "columns"} | set(table.RecodingOptions.__annotations__) == set(keywords)
+
+
+@pytest.mark.parametrize(("path", "text"), written().items(), ids=written())
+def test_names_are_those_of_the_tables(path, text):
+    """Where names cannot be imported, `python -m tools.names` writes them."""
+    assert (ROOT / path).read_text(encoding="utf-8") == text, "run python -m tools.names"
 
 
 def test_only_compiled_files_are_exempt_from_types():

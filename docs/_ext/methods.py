@@ -1,6 +1,9 @@
-"""Pages about methods.  `{method-facts}` adds what the package knows about a method, `{method-table}` lists all pages.
+"""Tables of methods and costs.
 
-A page is `docs/methods/NAME.md`.  Its head holds `family`, `summary`, `time` and `source`; its text is written by hand.
+`{method-facts}` adds what the package knows about a method, `{method-table}` lists all pages of methods.
+
+A page is `docs/methods/NAME.md`.  Its text is written by hand; all else is in `mag.methods.METHODS`.
+`{cost-table}` lists the costs of `mag.costs.COSTS`.
 """
 
 import base64
@@ -10,28 +13,21 @@ import pathlib
 from functools import cache
 
 import numpy as np
-import yaml
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import mag
+from mag.costs import COSTS
 from mag.demo import people
-from mag.methods import METHODS
+from mag.methods import FAMILIES, METHODS, Method
 
-FOLDER = pathlib.Path(__file__).parents[1] / "methods"
 SOURCE = "https://github.com/mag-sdc/mag/blob/main"
 COLUMNS = ("age", "income", "children")
 RECORDS = 1000
 SIZES = (2, 3, 5, 10)
 YARDSTICKS = ("mdav", "ona_star", "anneal")  # whose losses stand beside those of a method
-FAMILIES = ("Maximum distance", "Exchange", "Halving", "Order", "Clustering", "Exact")
 PICTURED = 6  # k of the picture
-
-
-def head_of(name: str) -> dict[str, str]:
-    """What stands at the top of a method's page."""
-    return yaml.safe_load((FOLDER / f"{name}.md").read_text(encoding="utf-8").split("---")[1])
 
 
 @cache
@@ -92,17 +88,18 @@ class MethodFacts(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """The picture, the facts, and what the method loses."""
         name = pathlib.PurePosixPath(self.env.docname).name
-        method, head = METHODS[name], head_of(name)
+        method = METHODS[name]
         # the table of METHODS decides what this page shows
         self.env.note_dependency(inspect.getfile(method.group))
+        self.env.note_dependency(inspect.getfile(Method))
         file = pathlib.Path(inspect.getfile(method.group)).relative_to(pathlib.Path(mag.__file__).parents[1]).as_posix()
         options = [f"`{option}={default!r}`" for option, default in method.options.items()]
         lines = ["## In short", "", "| | |", "|---|---|"]
         lines += [
             _row("call", f'`mag.multivariate(X, k, method="{name}")`, `mag mask -m {name}`'),
-            _row("family", head["family"]),
-            _row("time", head["time"]),
-            _row("source", head["source"]),
+            _row("family", method.family),
+            _row("time", method.time),
+            _row("source", method.source),
             _row("k", f"{method.k} only" if method.k else "any"),
             _row("options", ", ".join(options) or "none"),
             _row("code", f"[`{file}`]({SOURCE}/{file})"),
@@ -133,12 +130,11 @@ class MethodTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A table, and the pages for the navigation."""
         lines = []
-        heads = {name: head_of(name) for name in METHODS}
         for family in FAMILIES:
-            names = [name for name in METHODS if heads[name]["family"] == family]
+            names = [name for name in METHODS if METHODS[name].family == family]
             lines += [f"## {family}", "", _row("method", "groups", "time", "loss, %"), _row(*["---"] * 4)]
             lines += [
-                _row(f"[`{name}`]({name}.md)", heads[name]["summary"], heads[name]["time"], _percent(loss(name, 5)))
+                _row(f"[`{name}`]({name}.md)", METHODS[name].summary, METHODS[name].time, _percent(loss(name, 5)))
                 for name in names
             ]
             lines.append("")
@@ -146,8 +142,20 @@ class MethodTable(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
 
+class CostTable(SphinxDirective):
+    """All built-in costs."""
+
+    def run(self) -> list[nodes.Node]:
+        """A table."""
+        lines = [_row("cost", "of a group", "representative", "weights"), _row(*["---"] * 4)]
+        for name, cost in COSTS.items():
+            lines.append(_row(f"`{name}`", cost.summary, cost.representative, "✓" if cost.takes_weights else ""))
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Sphinx calls this."""
+    app.add_directive("cost-table", CostTable)
     app.add_directive("method-facts", MethodFacts)
     app.add_directive("method-table", MethodTable)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

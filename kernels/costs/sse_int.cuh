@@ -1,4 +1,5 @@
 // Sum of squared distances to the rounded mean, for integers that float64 sums exactly.  See mag/costs/sse_int.py.
+#include "costs/sse.cuh"
 struct SseInt : Sse {
     template <class Frame> static DEVICE real join(const Frame& f, real g, int i, int j, int size)
     {

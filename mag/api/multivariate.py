@@ -63,74 +63,63 @@ def multivariate(
         How to group; "auto" is "anneal" with a `time_limit`.  Without one it is "ona_star" while n·n·d is at most
         2**35, some seconds, and "mona" beyond.
 
-        ==================== ==================================================== ====================================
-        method               groups                                               options
-        ==================== ==================================================== ====================================
-        ``zscore``           consecutive in the order of the sum of the columns   integer
-        ``npn``              … of a walk that always goes on to the nearest       integer, time_limit
-        ``tsp``              … of a short tour                                    exchanges, integer, random_state,
-                                                                                  time_limit
-        ``mdav_order``       … in which MDAV takes records                        integer, time_limit
-        ``cbfs_order``       … in which CBFS takes records                        integer, time_limit
-        ``projection``       … of the best of many projections on a line          directions, n_projections, ordered,
-                                                                                  refine, return_scores, integer,
-                                                                                  random_state, time_limit
-        ``kmeans_cleanup``   clusters of k-means, small ones merged               factor=1.0, random_state, time_limit
-        ``nearest_neighbor`` trees of near records, cut                           random_state
-        ``matching``         the best pairs, for k = 2 only                       none
-        ==================== ==================================================== ====================================
+        ===================== ==================================================== ====================================
+        method                groups                                               options
+        ===================== ==================================================== ====================================
+        ``anneal``            any groups, changed at random, uphill ever less      init, iterations, restarts,
+                              often                                                random_state, time_limit
+        ``lmas``              clusters of k-means, small ones merged and large     restarts, random_state, time_limit
+                              ones split
+        ``ona``               random groups that exchange records one by one       restarts, random_state, time_limit
+        ``ona_star``          groups of MDAV*, dissolved and reassigned while      time_limit
+                              that lowers the loss
+        ``ona_star_gamma``    as ONA*, from the groups of MDAV*γ                   gamma, time_limit
+        ``md``                around the two records farthest from each other      closest, time_limit
+        ``mdav``              around the record farthest from the centroid, and    time_limit
+                              the one farthest from that
+        ``mdav_plus``         around the record farthest from the centroid         closest, time_limit
+        ``mdav_star``         as MDAV+, but a record joins an existing group       closest, time_limit
+                              where a new one would cost more
+        ``mdav_star_gamma``   as MDAV*, with a threshold γ for opening groups      gamma, closest, time_limit
+        ``sbm``               around the first and the last record in the order    time_limit
+                              of rank sums
+        ``tfrp``              around records far from two fixed points; groups     time_limit
+                              are dissolved where that costs less
+        ``v_mdav``            as MDAV+, then extended by records close to the      gamma, closest, time_limit
+                              group
+        ``mona``              halves, grouped by ONA* once they are small          rho, time_limit
+        ``mona_2d``           as MONA, halved as Mondrian along two columns        rho, time_limit
+        ``mondrian``          halves at the median of the column with the widest   time_limit
+                              range
+        ``mondrian_v``        halves at the median of the column with the largest  time_limit
+                              variance
+        ``mondrian_v2d``      halves also at the sum or difference of two columns  time_limit
+        ``cbfs_order``        consecutive in the order in which CBFS takes         time_limit, integer
+                              records
+        ``mdav_order``        consecutive in the order in which MDAV takes         time_limit, integer
+                              records
+        ``npn``               consecutive on a walk that always goes on to the     time_limit, integer
+                              nearest record
+        ``projection``        consecutive in the best of 500 projections on a      directions, n_projections, ordered,
+                              line                                                 refine, return_scores,
+                                                                                   random_state, time_limit, integer
+        ``tsp``               consecutive on a short tour through all records      exchanges, random_state,
+                                                                                   time_limit, integer
+        ``zscore``            consecutive in the order of the sum of the           integer
+                              standardized columns
+        ``dba``               the densest k records first; groups are dissolved    time_limit
+                              where that costs less
+        ``kmeans_cleanup``    clusters of k-means, small ones merged               factor, random_state, time_limit
+        ``mst``               parts of the minimum spanning tree without its       split, time_limit
+                              longest edges; large ones are split
+        ``mu_approx``         the trees of ``nearest_neighbor``, large ones split  random_state, time_limit
+        ``nearest_neighbor``  trees of near records, cut into groups               random_state
+        ``pcl``               k-means with cells of equal size                     restarts, random_state, time_limit
+        ``matching``          the best pairs; for k = 2 only                       none
+        ===================== ==================================================== ====================================
 
-        The first six find the best groups of records that are consecutive in their order; "matching" needs the packages
-        of ``mag-sdc[matching]``, takes up to 2048 records, and makes one group of three of an odd number.  The methods
-        of Thaeter's thesis (2021) start groups at records far from the center, exchange records between groups, or
-        halve:
-
-        ==================== ==================================================== ====================================
-        method               groups                                               options
-        ==================== ==================================================== ====================================
-        ``md``               around the two records farthest from each other      closest, time_limit
-        ``mdav``             around the record farthest from the centroid, and    time_limit
-                             the one farthest from that
-        ``mdav_plus``        around the record farthest from the centroid         closest, time_limit
-        ``v_mdav``           … that grow by records close to them                 gamma, closest, time_limit
-        ``mdav_star``        … that grow where a new group would cost more        closest, time_limit
-        ``mdav_star_gamma``  … also by two records at once                        gamma, closest, time_limit
-        ``lmas``             clusters of k-means, merged and split                restarts, random_state, time_limit
-        ``ona``              random ones, exchanging records one by one           restarts, random_state, time_limit
-        ``ona_star``         those of ``mdav_star``, dissolved and reassigned     time_limit
-                             while that costs less
-        ``ona_star_gamma``   … of ``mdav_star_gamma``                             gamma, time_limit
-        ``mondrian``         halves at the median of the widest column            time_limit
-        ``mondrian_v``       … of the column with the largest variance            time_limit
-        ``mondrian_v2d``     … or of a sum or difference of two columns           time_limit
-        ``mona``             halves, grouped by ``ona_star`` below n**rho         rho, time_limit
-        ``mona_2d``          … of ``mondrian_v2d``                                rho, time_limit
-        ==================== ==================================================== ====================================
-
-        Others of the papers that it compares with:
-
-        ==================== ==================================================== ====================================
-        method               groups                                               options
-        ==================== ==================================================== ====================================
-        ``dba``              around records in dense regions, dissolved where     time_limit
-                             that costs less
-        ``tfrp``             … far from two fixed points, dissolved likewise      time_limit
-        ``sbm``              … first and last in the order of rank sums           time_limit
-        ``mst``              parts of the minimum spanning tree without its       split="mdav", time_limit
-                             longest edges
-        ``mu_approx``        those of ``nearest_neighbor``, large ones split      random_state, time_limit
-        ``pcl``              clusters of k-means with equal sizes                 restarts, random_state, time_limit
-        ==================== ==================================================== ====================================
-
-        And what loses least, the longer it takes:
-
-        ==================== ==================================================== ====================================
-        method               groups                                               options
-        ==================== ==================================================== ====================================
-        ``anneal``           those of another method, whose records move, swap,   init, iterations, restarts,
-                             dissolve and make groups at random, uphill less and  random_state, time_limit
-                             less often as heat falls
-        ==================== ==================================================== ====================================
+        Orders give the best groups of records that are consecutive in them.  "matching" needs the packages of
+        ``mag-sdc[matching]``, takes up to 2048 records, and makes one group of three of an odd number.
 
         Ties go to the record, or group, with the lowest number; when Mondrian halves, equal values stay in the order of
         the columns that it halved by before.

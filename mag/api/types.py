@@ -5,21 +5,16 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 
+from mag.api.names import CostName as CostName
+from mag.api.names import MethodName as MethodName
 from mag.costs import Cost
 
-CostName: TypeAlias = Literal["maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"]
 AnyCost: TypeAlias = CostName | Cost
 SolverName: TypeAlias = Literal[
     "auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"
 ]
 BackendName: TypeAlias = Literal["auto", "cpu", "cuda"]
 BoundName: TypeAlias = Literal["lp", "neighbor"]
-MethodName: TypeAlias = Literal[
-    "anneal", "auto", "cbfs_order", "dba", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order",
-    "mdav_plus", "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "mst",
-    "mu_approx", "nearest_neighbor", "npn", "ona", "ona_star", "ona_star_gamma", "pcl", "projection", "sbm", "tfrp",
-    "tsp", "v_mdav", "zscore",
-]  # fmt: skip
 DegreeCost: TypeAlias = Literal["rounddown", "roundup", "sae", "sse_int"]
 KeepName: TypeAlias = Literal["degrees", "edges", "nodes"]
 RandomState: TypeAlias = int | np.random.Generator | None

@@ -1,7 +1,7 @@
 """`mag.univariate`: check, plan, run, wrap."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,17 +44,17 @@ def univariate(
     cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or mag.Cost
         What a group loses, summed over groups.  It determines the representative:
 
-        ============= ================================================== ==============
-        cost          of a group                                         representative
-        ============= ================================================== ==============
-        ``sse``       sum of squared distances to the mean               mean
-        ``sae``       sum of absolute distances to the median            median
-        ``maxdist``   largest distance to the mid-range (half the range) mid-range
-        ``roundup``   sum of distances to the maximum                    max
-        ``rounddown`` sum of distances to the minimum                    min
-        ``sse_int``   sum of squared distances to the rounded mean, in   rounded mean
-                      exact integers; for integers only
-        ============= ================================================== ==============
+        ============== ======================================================== ==============
+        cost           of a group                                               representative
+        ============== ======================================================== ==============
+        ``maxdist``    largest distance to the mid-range, half the range        mid-range
+        ``rounddown``  sum of distances to the minimum                          min
+        ``roundup``    sum of distances to the maximum                          max
+        ``sae``        sum of absolute distances to the median                  median
+        ``sse``        sum of squared distances to the mean                     mean
+        ``sse_int``    sum of squared distances to the rounded mean, in exact   rounded mean
+                       integers; for integers only
+        ============== ======================================================== ==============
     solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm.  All that are valid for the cost find an optimum; they differ in speed.
     weights : array-like, shape (n,), optional
@@ -100,18 +100,18 @@ def univariate(
     <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
     """
     kind, engine = cost_of("cost", cost), backend_of(backend)
-    arguments = (k, kind, solver, weights, assume_sorted, group_penalty, max_groups, soft, threads)
+    request = _Request(k, solver, weights, assume_sorted, group_penalty, max_groups, soft, threads)
     device = on_device(x, backend)
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
-        plan = _check_arguments(resident, False, *arguments)
+        plan = request.check(resident, kind, look=False)
         if where.supports(plan.values.size, plan.problem, plan.weights):
             return where.group_resident(plan.values, plan.problem, plan.weights, dtype=plan.dtype, home=home)
         if backend != "auto":
             where.refuse(plan.problem, plan.weights)  # before anything is copied
     read_values, way_home = read("x", x, quiet=backend == "cpu")
     kind = kind.in_library(way_home)
-    plan = _check_arguments(read_values, True, k, kind, *arguments[2:])
+    plan = request.check(read_values, kind, look=True)
     run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
     if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None, plan.threads):
@@ -142,32 +142,33 @@ class _Plan:
     threads: int
 
 
-def _check_arguments(
-    x: Any,
-    look: bool,
-    k: int,
-    cost: Cost,
-    solver: str,
-    weights: Any,
-    assume_sorted: bool,
-    group_penalty: float | None,
-    max_groups: int | None,
-    soft: float | None,
-    threads: int | None,
-) -> _Plan:
-    """What is to be solved; `look` says whether to check that the values are finite."""
-    workers = thread_count("threads", threads) if x.size > WORTH else 1
-    values = real_vector("x", x, look, workers)
-    n, dtype = values.size, values.dtype
-    k = integer("k", k, 1, n, "n")
-    weights = weights_of(weights, [cost], n)
-    problem = problem_of(cost, k, n, solver, weights is not None, group_penalty, max_groups, soft)
-    values = numbers_of("x", values, cost)
-    threads = thread_count("threads", threads)
-    assume_sorted = flag("assume_sorted", assume_sorted)
-    if assume_sorted and not all(in_parts(lambda *part: _ascend(values, *part), n, threads)):
-        raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
-    return _Plan(values, dtype, weights, problem, assume_sorted, threads)
+class _Request(NamedTuple):
+    """The arguments as they were written."""
+
+    k: Any
+    solver: Any
+    weights: Any
+    assume_sorted: Any
+    group_penalty: Any
+    max_groups: Any
+    soft: Any
+    threads: Any
+
+    def check(self, x: Any, cost: Cost, *, look: bool) -> _Plan:
+        """What is to be solved; `look` says whether to check that the values are finite."""
+        workers = thread_count("threads", self.threads) if x.size > WORTH else 1
+        values = real_vector("x", x, look, workers)
+        n, dtype = values.size, values.dtype
+        k = integer("k", self.k, 1, n, "n")
+        weights = weights_of(self.weights, [cost], n)
+        added = self.group_penalty, self.max_groups, self.soft
+        problem = problem_of(cost, k, n, self.solver, weights is not None, *added)
+        values = numbers_of("x", values, cost)
+        threads = thread_count("threads", self.threads)
+        assume_sorted = flag("assume_sorted", self.assume_sorted)
+        if assume_sorted and not all(in_parts(lambda *part: _ascend(values, *part), n, threads)):
+            raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
+        return _Plan(values, dtype, weights, problem, assume_sorted, threads)
 
 
 def _ascend(values: np.ndarray, first: int, last: int) -> bool:

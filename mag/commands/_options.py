@@ -10,19 +10,13 @@ import typer
 
 from mag._lib.errors import ValueMistake
 from mag._lib.identity import find_files
+from mag.api.names import COST_NAMES as COST_NAMES
+from mag.api.names import FAMILIES
 from mag.files import File, Layout
 
 COLUMNS, GROUPING, MISSING, OUTPUT, TEXT = "Columns", "Grouping", "Missing values", "Output", "Text files"  # panels
-METHODS = {  # by family; in words, so that help and completion need not load them
-    "Default (ona_star; mona for large tables; anneal with --time-limit)": ["auto"],
-    "Smallest loss": ["ona_star", "ona_star_gamma", "ona", "lmas", "anneal", "matching"],
-    "Maximum distance": ["mdav", "mdav_plus", "mdav_star", "mdav_star_gamma", "md", "v_mdav"],
-    "Large tables": ["mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d"],
-    "Along one order": ["projection", "zscore", "npn", "tsp", "mdav_order", "cbfs_order"],
-    "Others": ["dba", "kmeans_cleanup", "mst", "mu_approx", "nearest_neighbor", "pcl", "sbm", "tfrp"],
-}
+METHODS = {"Default (ona_star; mona for large tables; anneal with --time-limit)": ["auto"], **FAMILIES}
 EVERY_METHOD = [name for names in METHODS.values() for name in names]
-COSTS = ["sse", "sae", "maxdist", "roundup", "rounddown", "sse_int"]
 
 
 class Written:

@@ -53,7 +53,9 @@ def mask(
     option: opt.MethodOption = None,
     cost: Annotated[
         str | None,
-        opt.choice_option(f"Cost minimized with --scope per-column: {', '.join(opt.COSTS)}.", opt.COSTS, opt.GROUPING),
+        opt.choice_option(
+            f"Cost minimized with --scope per-column: {', '.join(opt.COST_NAMES)}.", opt.COST_NAMES, opt.GROUPING
+        ),
     ] = None,
     aggregate: opt.Aggregate = None,
     hierarchy: opt.Hierarchies = None,

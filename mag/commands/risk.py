@@ -65,7 +65,7 @@ def risk(
             raise ValueMistake("--weights is used with one file only; leave it out.")
         declared = Categories(hierarchy, order, category, other)
         names, before, after, options = pair(original, masked, qi or [], text_layout, withheld, declared)
-        from mag.assess import risk as measured
+        from mag.measures.assess import risk as measured
 
         risks = measured(before, after, k=k, **options)
     if as_json:

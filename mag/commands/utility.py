@@ -35,7 +35,7 @@ def utility(
     """
     declared = Categories(hierarchy, order, category, other)
     names, before, after, options = pair(original, masked, column or [], text_layout, withheld, declared)
-    from mag.assess import utility as measured
+    from mag.measures.assess import utility as measured
 
     utilities = measured(before, after, **options)
     losses = utilities.pop("information_loss_by_column", ())

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from mag._lib.notice import working_on
-from mag.commands._options import COSTS, EVERY_METHOD, GROUPING, OUTPUT, Quiet, choice_option
+from mag.commands._options import COST_NAMES, EVERY_METHOD, GROUPING, OUTPUT, Quiet, choice_option
 from mag.commands._output import say, table
 
 USUAL_COSTS = ["sse"]
@@ -30,7 +30,7 @@ def warmup(
     ] = None,
     cost: Annotated[
         list[str] | None,
-        choice_option(f"A cost to compile: {', '.join(COSTS)}. Repeatable.", COSTS, GROUPING, "--cost", "-c"),
+        choice_option(f"A cost to compile: {', '.join(COST_NAMES)}. Repeatable.", COST_NAMES, GROUPING, "--cost", "-c"),
     ] = None,
     k: Annotated[
         list[int] | None,
@@ -61,14 +61,14 @@ def warmup(
         _show()
         return
     from mag._lib.checks import integer, one_of
-    from mag.costs import COSTS as KNOWN_COSTS
+    from mag.costs import COSTS
     from mag.methods import METHODS
 
     usual = not (method or cost)
-    costs = [one_of("cost", name, KNOWN_COSTS) for name in cost or (USUAL_COSTS if usual else [])]
+    costs = [one_of("cost", name, COSTS) for name in cost or (USUAL_COSTS if usual else [])]
     methods = [one_of("method", name, METHODS) for name in method or (USUAL_METHODS if usual else [])]
     if everything:
-        costs, methods = [*KNOWN_COSTS], [*METHODS]
+        costs, methods = [*COSTS], [*METHODS]
     sizes = [integer("k", size, 1, 10**6, "limit") for size in k or range(2, SHARED + 1)]
     steps = [*_columns_steps(costs, sizes, everything), *_method_steps(methods, sizes, k is not None)]
     if usual:
@@ -87,7 +87,7 @@ def warmup(
 
 def _show() -> None:
     """What can be compiled, and by which option."""
-    rows = [(name, f"--cost {name}", "yes" if name in USUAL_COSTS else "no") for name in COSTS]
+    rows = [(name, f"--cost {name}", "yes" if name in USUAL_COSTS else "no") for name in COST_NAMES]
     rows += [(name, f"--method {name}", "yes" if name in USUAL_METHODS else "no") for name in EVERY_METHOD[1:]]
     rows += [("tables, files", "", "yes"), ("long columns", "--all", "no"), ("bounds", "--all", "no")]
     table(["compiled", "by", "without options"], rows)

@@ -1,6 +1,7 @@
 """What a cost is: its compiled kernel, the properties that decide which solvers are valid, and its representative."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -211,8 +212,14 @@ class Cost:
 class BuiltIn(Cost):
     """A cost of the table: concave, splitting is beneficial, and every kernel in the anchored frame.
 
-    `loss(groups)` is the cost of each group from the data themselves; `pair(gap)` the cost of two values that far
-    apart, which is the least that a group across such a gap can cost; `mirror` names the cost of the negated values.
+    `summary` is one line for tables of costs.  `loss(groups)` is the cost of each group from the data themselves;
+    `pair(gap)` the cost of two values that far apart, which is the least that a group across such a gap can cost;
+    `mirror` names the cost of the negated values.
+
+    Two more functions know no float: `exact(sums, i, j)` is the cost of a group in Python's integers, numerator and
+    denominator, for `mag.solvers.extensions.exact`; `rational(x, w)` is the definition of the cost in fractions, for
+    `mag.reference`, of ascending values and their weights.  Neither has a default: no cost is taken for another.  On
+    a GPU, the cost is the struct of `kernels/costs/NAME.cuh`.
     """
 
     kernel: Kernel
@@ -223,9 +230,12 @@ class BuiltIn(Cost):
         name: str,
         *,
         kernel: Kernel,
+        summary: str,
         representative: str,
         loss: Callable[[Groups], np.ndarray],
         pair: Callable[[Any], Any],
+        exact: Callable[[Any, int, int], tuple[int, int]],
+        rational: Callable[[Sequence[Fraction], Sequence[Fraction]], Fraction],
         weighted: Kernel | None = None,
         paired: Kernel | None = None,
         integer: bool = False,
@@ -233,6 +243,7 @@ class BuiltIn(Cost):
     ) -> None:
         self.mirror = mirror or name
         self.name, self.kernel, self.weighted, self.integer = name, kernel, weighted, integer
+        self.summary, self.exact, self.rational = summary, exact, rational
         self.wide, self.paired = kernel.wide() if integer else None, paired
         self.representative, self.pair, self._loss = representative, pair, loss
         self.concave = self.splitting = True

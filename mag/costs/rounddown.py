@@ -25,11 +25,22 @@ def loss(groups):
     return groups.add(groups.y)
 
 
+def exact(sums, i, j):
+    return sums.S[j] - sums.S[i] - (j - i) * sums.y[i], 1
+
+
+def rational(x, w):
+    return sum(x) - len(x) * min(x)
+
+
 ROUNDDOWN = BuiltIn(
     "rounddown",
     kernel=Kernel("rounddown", 1, terms, left, right, join),
+    summary="sum of distances to the minimum",
     representative="min",
     loss=loss,
     pair=lambda gap: gap,
+    exact=exact,
+    rational=rational,
     mirror="roundup",
 )

@@ -25,11 +25,22 @@ def loss(groups):
     return groups.add(groups.spread(groups.last()) - groups.y)
 
 
+def exact(sums, i, j):
+    return (j - i) * sums.y[j - 1] - (sums.S[j] - sums.S[i]), 1
+
+
+def rational(x, w):
+    return len(x) * max(x) - sum(x)
+
+
 ROUNDUP = BuiltIn(
     "roundup",
     kernel=Kernel("roundup", 1, terms, left, right, join),
+    summary="sum of distances to the maximum",
     representative="max",
     loss=loss,
     pair=lambda gap: gap,
+    exact=exact,
+    rational=rational,
     mirror="rounddown",
 )

@@ -1,5 +1,8 @@
 """Sum of absolute distances to the median: what lies above it minus what lies below it."""
 
+from bisect import bisect_left
+from fractions import Fraction
+
 from numba.extending import overload
 
 from mag._compiled.cost import Kernel
@@ -148,6 +151,17 @@ def loss(groups):
     return groups.add(groups.weighed(abs(groups.gaps(groups.median()))))
 
 
+def exact(sums, i, j):
+    W, S = sums.W, sums.S
+    m = bisect_left(W, (W[i] + W[j] + 1) // 2, i + 1, j) - 1  # up to and including m is half of the weight
+    return S[j] + S[i] - 2 * S[m] - sums.y[m] * (W[j] + W[i] - 2 * W[m]), 1
+
+
+def rational(x, w):
+    # a sum of absolute distances is least at one of the values
+    return min(sum((b * abs(a - center) for a, b in zip(x, w, strict=True)), Fraction(0)) for center in set(x))
+
+
 SAE = BuiltIn(
     "sae",
     kernel=Kernel("sae", 1, terms, left, right, join),
@@ -161,7 +175,10 @@ SAE = BuiltIn(
         medians=(first_median, next_median, join_at),
         narrow=Kernel("sae_weighted_narrow", 1, weights_alone, nothing, nothing, join_gaps),
     ),
+    summary="sum of absolute distances to the median",
     representative="median",
     loss=loss,
     pair=lambda gap: gap,
+    exact=exact,
+    rational=rational,
 )

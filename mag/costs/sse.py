@@ -1,5 +1,7 @@
 """Sum of squared distances to the mean, Σ(x - mean)² = Σy² - (Σy)²/size."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from mag._compiled.cost import Kernel
@@ -41,11 +43,25 @@ def loss(groups):
     return groups.add(groups.squares(groups.gaps(groups.mean())))
 
 
+def exact(sums, i, j):
+    total, weight = sums.S[j] - sums.S[i], sums.W[j] - sums.W[i]
+    return ((sums.Q[j] - sums.Q[i]) * weight - total * total, weight) if weight else (0, 1)
+
+
+def rational(x, w):
+    weight = sum(w, Fraction(0))
+    center = sum((a * b for a, b in zip(x, w, strict=True)), Fraction(0)) / weight if weight else Fraction(0)
+    return sum((b * (a - center) ** 2 for a, b in zip(x, w, strict=True)), Fraction(0))
+
+
 SSE = BuiltIn(
     "sse",
     kernel=Kernel("sse", 2, terms, left, right, join),
     weighted=Kernel("sse_weighted", 3, weighted_terms, left, right, weighted_join),
+    summary="sum of squared distances to the mean",
     representative="mean",
     loss=loss,
     pair=lambda gap: np.square(gap) / 2,
+    exact=exact,
+    rational=rational,
 )

@@ -10,8 +10,7 @@ from mag._lib.errors import TypeMistake
 from mag.frames import Frame, frame_of
 from mag.frames.categories import is_category, order_of
 from mag.hierarchy import Hierarchy, hierarchy_of
-from mag.hierarchy.mixed import read_scales
-from mag.hierarchy.nearest import nearest_records
+from mag.measures.scales import nearest_records, read_scales
 from mag.table import Release, microaggregate
 
 Trees = dict[Any, Hierarchy]

@@ -7,9 +7,9 @@ import numpy as np
 from mag._compiled.groups import Groups, exact_means
 from mag._lib.arrays import read
 from mag._lib.checks import weights_for
-from mag._lib.floats import deviations, exponents, scaled
 from mag.api.method import number_groups
 from mag.enforce import Constraint, enforce
+from mag.measures.numbers import deviations, exponents, scaled
 from mag.methods.distances.standard import center_columns
 from mag.table import Promise, recount_promises
 

@@ -15,7 +15,7 @@ What options may be is said by the `check` of their file.
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -62,12 +62,19 @@ def _takes_anything(k: int) -> None:
 class Method:
     """The function that groups, and one that refuses wrong options; the only k, if so; methods that it may start from.
 
-    What it can be asked for is in its signature.  `resident`
-    says whether n records of d columns may be arrays of an engine's device.
+    What it can be asked for is in its signature.  `resident` says whether n records of d columns may be arrays of an
+    engine's device.  `family` (one of `FAMILIES`), `summary` (its groups, in a line), `time` (how the work grows) and
+    `source` are for the documentation and the help of commands; `python -m tools.names` copies them to where they
+    cannot be imported.
     """
 
     group: Callable[..., Any]
     check: Callable[..., Any] = _takes_anything
+    _: KW_ONLY
+    family: str
+    summary: str
+    time: str
+    source: str
     k: int | None = None
     starts: tuple[str, ...] = ()
     resident: Callable[[DeviceBackend, int, int, int], bool] | None = None
@@ -104,38 +111,252 @@ class Method:
         return name in self._keywords
 
 
+THESIS = "Thaeter, *k-anonymous microaggregation*, thesis, Lübeck 2021"
+FAMILIES = {  # in the order of lists; a hint for users
+    "Exchange": "smallest loss",
+    "Maximum distance": "",
+    "Halving": "large tables",
+    "Order": "consecutive records",
+    "Clustering": "",
+    "Exact": "k = 2 only",
+}
 METHODS = {
-    "anneal": Method(anneal.group, anneal.check, starts=("mona", "ona_star")),
-    "cbfs_order": Method(cbfs_order.group),
-    "dba": Method(dissolve.dba),
-    "kmeans_cleanup": Method(kmeans_cleanup.group, kmeans_cleanup.check),
-    "lmas": Method(ona.lmas, ona.check),
-    "matching": Method(matching.group, k=2),
-    "md": Method(mdav.md, mdav.check),
-    "mdav": Method(mdav.mdav),
-    "mdav_order": Method(mdav_order.group),
-    "mdav_plus": Method(mdav.mdav_plus, mdav.check),
-    "mdav_star": Method(mdav.mdav_star, mdav.check),
-    "mdav_star_gamma": Method(mdav.mdav_star_gamma, mdav.check),
-    "mona": Method(mona.mona, mona.check),
-    "mona_2d": Method(mona.mona_2d, mona.check),
-    "mondrian": Method(mondrian.mondrian),
-    "mondrian_v": Method(mondrian.mondrian_v),
-    "mondrian_v2d": Method(mondrian.mondrian_v2d),
-    "mst": Method(trees.mst, trees.check),
-    "mu_approx": Method(trees.mu_approx),
-    "nearest_neighbor": Method(trees.nearest_neighbor),
-    "npn": Method(npn.group),
-    "ona": Method(ona.ona, ona.check),
-    "ona_star": Method(ona.ona_star),
-    "ona_star_gamma": Method(ona.ona_star_gamma, ona.check),
-    "pcl": Method(pcl.group, pcl.check),
-    "projection": Method(projection.group, projection.check, resident=projection.fits),
-    "sbm": Method(sbm.group),
-    "tfrp": Method(dissolve.tfrp),
-    "tsp": Method(tsp.group, tsp.check),
-    "v_mdav": Method(mdav.v_mdav, mdav.check),
-    "zscore": Method(zscore.group),
+    "anneal": Method(
+        anneal.group,
+        anneal.check,
+        starts=("mona", "ona_star"),
+        family="Exchange",
+        summary="any groups, changed at random, uphill ever less often",
+        time="as long as you like",
+        source="Kirkpatrick, Gelatt & Vecchi 1983 (the principle); the moves are ours",
+    ),
+    "cbfs_order": Method(
+        cbfs_order.group,
+        family="Order",
+        summary="consecutive in the order in which CBFS takes records",
+        time="n²/k",
+        source="Laszlo & Mukherjee 2005; Domingo-Ferrer et al. 2006 (CBFS-MHM)",
+    ),
+    "dba": Method(
+        dissolve.dba,
+        family="Clustering",
+        summary="the densest k records first; groups are dissolved where that costs less",
+        time="n²",
+        source="Lin, Wen, Hsieh & Chang 2010; Thaeter 2021, algorithm 21",
+    ),
+    "kmeans_cleanup": Method(
+        kmeans_cleanup.group,
+        kmeans_cleanup.check,
+        family="Clustering",
+        summary="clusters of k-means, small ones merged",
+        time="n²/k",
+        source="Stamm & Schaub 2024",
+    ),
+    "lmas": Method(
+        ona.lmas,
+        ona.check,
+        family="Exchange",
+        summary="clusters of k-means, small ones merged and large ones split",
+        time="n²/k per round",
+        source=f"{THESIS}, algorithm 11",
+    ),
+    "matching": Method(
+        matching.group,
+        k=2,
+        family="Exact",
+        summary="the best pairs; for k = 2 only",
+        time="about n³",
+        source=f"Edmonds 1965; {THESIS}, section 4.3",
+    ),
+    "md": Method(
+        mdav.md,
+        mdav.check,
+        family="Maximum distance",
+        summary="around the two records farthest from each other",
+        time="n²",
+        source=f"Domingo-Ferrer & Mateo-Sanz 2002; {THESIS}, algorithm 1",
+    ),
+    "mdav": Method(
+        mdav.mdav,
+        family="Maximum distance",
+        summary="around the record farthest from the centroid, and the one farthest from that",
+        time="n²/k",
+        source=f"Domingo-Ferrer & Torra 2005; {THESIS}, algorithm 2",
+    ),
+    "mdav_order": Method(
+        mdav_order.group,
+        family="Order",
+        summary="consecutive in the order in which MDAV takes records",
+        time="n²/k",
+        source="Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006 (MDAV-MHM)",
+    ),
+    "mdav_plus": Method(
+        mdav.mdav_plus,
+        mdav.check,
+        family="Maximum distance",
+        summary="around the record farthest from the centroid",
+        time="n²/k",
+        source=f"{THESIS}, algorithm 3",
+    ),
+    "mdav_star": Method(
+        mdav.mdav_star,
+        mdav.check,
+        family="Maximum distance",
+        summary="as MDAV+, but a record joins an existing group where a new one would cost more",
+        time="n²",
+        source=f"{THESIS}, algorithm 5",
+    ),
+    "mdav_star_gamma": Method(
+        mdav.mdav_star_gamma,
+        mdav.check,
+        family="Maximum distance",
+        summary="as MDAV*, with a threshold γ for opening groups",
+        time="n²",
+        source=f"{THESIS}, algorithm 6",
+    ),
+    "mona": Method(
+        mona.mona,
+        mona.check,
+        family="Halving",
+        summary="halves, grouped by ONA* once they are small",
+        time="n^(1+rho)",
+        source=f"{THESIS}, section 7.2, algorithm 20",
+    ),
+    "mona_2d": Method(
+        mona.mona_2d,
+        mona.check,
+        family="Halving",
+        summary="as MONA, halved as Mondrian along two columns",
+        time="n^(1+rho)",
+        source=f"{THESIS}, section 7.2",
+    ),
+    "mondrian": Method(
+        mondrian.mondrian,
+        family="Halving",
+        summary="halves at the median of the column with the widest range",
+        time="n log n",
+        source=f"LeFevre, DeWitt & Ramakrishnan 2006; {THESIS}, section 7.1",
+    ),
+    "mondrian_v": Method(
+        mondrian.mondrian_v,
+        family="Halving",
+        summary="halves at the median of the column with the largest variance",
+        time="n log n",
+        source=f"{THESIS}, section 7.1",
+    ),
+    "mondrian_v2d": Method(
+        mondrian.mondrian_v2d,
+        family="Halving",
+        summary="halves also at the sum or difference of two columns",
+        time="d² n log n",
+        source=f"{THESIS}, section 7.1",
+    ),
+    "mst": Method(
+        trees.mst,
+        trees.check,
+        family="Clustering",
+        summary="parts of the minimum spanning tree without its longest edges; large ones are split",
+        time="n²",
+        source="Laszlo & Mukherjee 2005; Thaeter 2021, section 8.1",
+    ),
+    "mu_approx": Method(
+        trees.mu_approx,
+        family="Clustering",
+        summary="the trees of `nearest_neighbor`, large ones split",
+        time="n²",
+        source="Domingo-Ferrer, Sebé & Solanas 2008; Thaeter 2021, algorithms 22 and 23",
+    ),
+    "nearest_neighbor": Method(
+        trees.nearest_neighbor,
+        family="Clustering",
+        summary="trees of near records, cut into groups",
+        time="n²",
+        source="Domingo-Ferrer, Sebé & Solanas 2008; Stamm & Schaub 2024 (disjoint groups)",
+    ),
+    "npn": Method(
+        npn.group,
+        family="Order",
+        summary="consecutive on a walk that always goes on to the nearest record",
+        time="n²",
+        source="Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006",
+    ),
+    "ona": Method(
+        ona.ona,
+        ona.check,
+        family="Exchange",
+        summary="random groups that exchange records one by one",
+        time="n²/k per round",
+        source=f"Soria-Comas, Domingo-Ferrer & Mulero 2019; {THESIS}, algorithm 14",
+    ),
+    "ona_star": Method(
+        ona.ona_star,
+        family="Exchange",
+        summary="groups of MDAV*, dissolved and reassigned while that lowers the loss",
+        time="n²",
+        source=f"{THESIS}, algorithm 16",
+    ),
+    "ona_star_gamma": Method(
+        ona.ona_star_gamma,
+        ona.check,
+        family="Exchange",
+        summary="as ONA*, from the groups of MDAV*γ",
+        time="n²",
+        source=f"{THESIS}, section 6.4",
+    ),
+    "pcl": Method(
+        pcl.group,
+        pcl.check,
+        family="Clustering",
+        summary="k-means with cells of equal size",
+        time="n²/k a round, and more",
+        source="Rebollo-Monedero et al. 2013; Thaeter 2021, section 6.2",
+    ),
+    "projection": Method(
+        projection.group,
+        projection.check,
+        resident=projection.fits,
+        family="Order",
+        summary="consecutive in the best of 500 projections on a line",
+        time="n log n",
+        source="Nin, Herranz & Torra 2008; Stamm & Schaub 2024",
+    ),
+    "sbm": Method(
+        sbm.group,
+        family="Maximum distance",
+        summary="around the first and the last record in the order of rank sums",
+        time="n²/k",
+        source="Mahmood, Kabir & Mustafa 2012; Thaeter 2021, section 8.4",
+    ),
+    "tfrp": Method(
+        dissolve.tfrp,
+        family="Maximum distance",
+        summary="around records far from two fixed points; groups are dissolved where that costs less",
+        time="n²/k",
+        source="Chang, Li & Huang 2007; Thaeter 2021, section 8.2",
+    ),
+    "tsp": Method(
+        tsp.group,
+        tsp.check,
+        family="Order",
+        summary="consecutive on a short tour through all records",
+        time="n²",
+        source="Heaton 2012; Mortazavi & Jalili 2014",
+    ),
+    "v_mdav": Method(
+        mdav.v_mdav,
+        mdav.check,
+        family="Maximum distance",
+        summary="as MDAV+, then extended by records close to the group",
+        time="n²",
+        source=f"Solanas & Martínez-Ballesté 2006; {THESIS}, algorithm 4",
+    ),
+    "zscore": Method(
+        zscore.group,
+        family="Order",
+        summary="consecutive in the order of the sum of the standardized columns",
+        time="n log n",
+        source="Domingo-Ferrer & Mateo-Sanz 2002; Nin, Herranz & Torra 2008",
+    ),
 }
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag._lib.floats import deviations, scaled
+from mag.measures.numbers import deviations, scaled
 from mag.methods.distances.standard import center_columns
 from mag.metrics import information_loss
 

@@ -77,7 +77,7 @@ class Facts:
     ranges : mapping of column to two float64 arrays of shape (n,)
         Masked columns of numbers that are published as ranges: values, and the middles of the ranges.
     utility, risk : mapping of str to number
-        As `mag.assess` gives them.
+        As `mag.measures.assess` gives them.
     by, untouched : sequence of columns
         Those that groups do not cross, and those that were published as they are.
     with_kept : tuple of two int, optional

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mag.assess import unmasked_risk
+from mag.measures.assess import unmasked_risk
 from mag.report import _bins, _columns, _groups, _levels, _svg, _words
 from mag.report._facts import Facts
 from mag.report._html import Content, Element, Row, element, name, short, table

@@ -45,8 +45,8 @@ def columns(
         computed.  Arrays must have chunks of known sizes.
     k : int or sequence of int
         The smallest group size: one for all columns, or one for each.
-    cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or a sequence of them
-        What a group loses, see `mag.univariate`: one for all columns, or one for each.
+    cost : str or sequence of str
+        What a group loses, a name of `mag.univariate`: one for all columns, or one for each.
     solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
     columns, keep : list of names

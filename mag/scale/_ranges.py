@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends.problem import EXACT, MODERATE
+from mag._backends.safety import EXACT, MODERATE
 from mag._compiled.groups import distance
 from mag._compiled.sort import sort
 from mag._lib.checks import not_finite, refuse

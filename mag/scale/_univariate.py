@@ -31,8 +31,8 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
         Integers must lie within a range of 2**53.
     k : int
         The smallest group size, from 1 to n.
-    cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"}
-        What a group loses, see `mag.univariate`.
+    cost : str
+        What a group loses, a name of `mag.univariate`.
     ranges : int, optional
         The number of ranges; the number of chunks of `x` by default.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._backends.cpu import stretches
 from mag._backends.cpu.stretches import Stretch
-from mag._backends.problem import EXACT, TINY
+from mag._backends.safety import EXACT, TINY
 from mag._compiled.groups import Groups
 from mag._lib.errors import REPORT, ValueMistake, group_below
 from mag.costs import COSTS

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends.problem import MODERATE
+from mag._backends.safety import MODERATE
 from mag._lib.checks import not_finite, refuse
 from mag._lib.errors import ValueMistake
 from mag.methods.distances.standard import divide_column, magnitude

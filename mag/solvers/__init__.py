@@ -1,21 +1,28 @@
 """How the optimal grouping is found.  One solver, one file, one line in the table; and the rule behind "auto"."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 
+from mag._compiled.cost import Kernel
 from mag.costs import Cost
 from mag.solvers import block, galil_park, growing, quadratic, simple, simple_plus, staggered, wilber
+from mag.solvers._contract import Demand, Solution, SolverInput
+
+__all__ = ["SOLVERS", "Demand", "Solution", "Solver", "SolverInput", "automatic"]
 
 
 @dataclass(frozen=True)
 class Solver:
-    """A solver's module and what it needs.
+    """A solver and what it needs.
+
+    `solve` is given values and the demands of a problem; `memory` says how many float64 that takes.
 
     `concave`: a concave cost; `bounded`: one where splitting is beneficial, so that groups have fewer than 2k values;
     `lanes`: a kernel that takes lanes, values in float64; `blocks` says that it also takes costs from blocks.
     """
 
-    module: ModuleType
+    solve: Callable[[SolverInput, Demand], Solution]
+    memory: Callable[[Kernel | None, int, int], int]
     concave: bool
     bounded: bool
     lanes: bool = False
@@ -31,14 +38,14 @@ class Solver:
 
 
 SOLVERS = {
-    "block": Solver(block, concave=True, bounded=True, lanes=True),
-    "galil_park": Solver(galil_park, concave=True, bounded=False),
-    "growing": Solver(growing, concave=True, bounded=False, lanes=True),
-    "quadratic": Solver(quadratic, concave=False, bounded=False, blocks=True),
-    "simple": Solver(simple, concave=False, bounded=True),
-    "simple_plus": Solver(simple_plus, concave=True, bounded=True),
-    "staggered": Solver(staggered, concave=True, bounded=True, blocks=True),
-    "wilber": Solver(wilber, concave=True, bounded=False),
+    "block": Solver(block.run, block.memory, concave=True, bounded=True, lanes=True),
+    "galil_park": Solver(galil_park.run, galil_park.memory, concave=True, bounded=False),
+    "growing": Solver(growing.run, growing.memory, concave=True, bounded=False, lanes=True),
+    "quadratic": Solver(quadratic.run, quadratic.memory, concave=False, bounded=False, blocks=True),
+    "simple": Solver(simple.run, simple.memory, concave=False, bounded=True),
+    "simple_plus": Solver(simple_plus.run, simple_plus.memory, concave=True, bounded=True),
+    "staggered": Solver(staggered.run, staggered.memory, concave=True, bounded=True, blocks=True),
+    "wilber": Solver(wilber.run, wilber.memory, concave=True, bounded=False),
 }
 
 SMALL_K = 64  # up to here simple_plus is faster, and k·n is harmless where it degrades on tied values

@@ -14,6 +14,7 @@ from mag._compiled.cost import join, left, right, terms
 from mag._compiled.frame import Frame, center, lines, numbers, source, zero
 from mag._compiled.jit import INLINE, inlined
 from mag._compiled.work import layout, length_for, reals, space_in
+from mag.solvers._contract import Solution, run_scalar
 
 State = namedtuple("State", "x w n k F G sums inverse")
 
@@ -154,3 +155,9 @@ def _go_on(sums, carry, values, p, sign):
             return (here,) + go_on(sums[1:], carry[1:], values[1:], p, -1)
 
     return each
+
+
+def run_bounded(solve, column, problem):
+    """The `run` of solvers whose groups have fewer than 2k values."""
+    starts, total, _ = run_scalar(solve, memory, column, problem)
+    return Solution(starts, total)

@@ -13,12 +13,15 @@ import numpy as np
 from mag._compiled.frame import Frame, lines, numbers, unreached
 from mag._compiled.jit import inlined, jit
 from mag._compiled.memory import part
+from mag._compiled.starts import trace
 from mag._compiled.work import layout, length_for, reals, space_in
+from mag._lib.workspace import borrow
 from mag.solvers import _narrow
+from mag.solvers._contract import Solution
 from mag.solvers._narrow import LARGEST_K, PAD, PANEL
 from mag.solvers._searches import LONG, WIDTH, add_columns, restart, search_columns, stack_at
 
-__all__ = ["LARGEST_K", "LONG", "PAD", "PANEL", "WIDTH", "memory", "solve"]
+__all__ = ["LARGEST_K", "LONG", "PAD", "PANEL", "WIDTH", "memory", "run", "solve"]
 
 Lines = namedtuple("Lines", "G rows columns inverse sums stack last")
 
@@ -185,3 +188,19 @@ def in_blocks(cost, k, values, weights, n, sizes, memory, K, low):
             last[j - first_of_last] = columns[origin + j - b]
         b += K
     return spent + columns[origin + K - 1], max(low - origin - K + 2 * k - 1, 0)
+
+
+def run_lanes(kernel, values, weights, k, which=""):
+    """Sizes, their cost, and F of the last 2k-1 columns; `which` keeps memory of two runs at once apart."""
+    n = values.size - 2 * PAD
+    sizes = borrow("sizes" + which, n + 1 + PAD, size_type(k))
+    work = borrow("work" + which, memory(kernel, n, k), np.float64)
+    total = solve(kernel, values, weights, k, sizes, work)
+    return sizes[: n + 1], total, ending(work, k)
+
+
+def run(column, problem):
+    """A `Solution`."""
+    kernel, values, weights = column[:3]
+    sizes, total, _ = run_lanes(kernel, values, weights if weights.size else values, problem.k)
+    return Solution(trace(sizes, problem), total)

@@ -11,9 +11,9 @@ import numpy as np
 from mag._compiled.frame import real
 from mag._compiled.jit import inlined, jit
 from mag.solvers._smawk import column_minima, notebook
-from mag.solvers.extensions.spans import columns, later_is_better, memory, settle, start
+from mag.solvers.extensions.spans import columns, later_is_better, memory, run_unbounded, settle, start
 
-__all__ = ["memory", "solve"]
+__all__ = ["memory", "run", "solve"]
 
 
 class Ahead(namedtuple("Ahead", "cost s first")):
@@ -60,3 +60,8 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
             horizon = c
         settle(cost, s, c, np.int64(tentative[c]), sizes)
     return real(s.F[s.n])
+
+
+def run(column, problem):
+    """A `Solution`."""
+    return run_unbounded(solve, column, problem)

@@ -29,13 +29,17 @@ from mag._compiled.frame import Frame, lines
 from mag._compiled.jit import inlined, jit
 from mag._compiled.lanes import falling, lanes_at, least_lane, select, spread
 from mag._compiled.memory import part
+from mag._compiled.starts import trace
 from mag._compiled.work import layout, length_for, reals, space_in, wholes
+from mag._lib.workspace import borrow
 from mag.solvers import _soft
 from mag.solvers._anchored import clear
+from mag.solvers._contract import Solution, room_for_sizes
 from mag.solvers._narrow import LARGEST_K, NUMBERS, PAD
 from mag.solvers._searches import WIDTH, add_columns, charge, restart, search_columns, stack_at
+from mag.solvers.extensions.columnwise import EVEN, at_stake
 
-__all__ = ["memory", "solve"]
+__all__ = ["memory", "run", "solve"]
 
 Lines = namedtuple("Lines", "anchors F G inverse sums stack")
 
@@ -165,3 +169,30 @@ def least_inside(m, p, last):
         value = charge(m, join(m.cost, m.f, m.G[i], i, p, falling(p - q, WIDTH)), falling(p - q, WIDTH))
         best = select(value < best, value, best)
     return least_lane(best)
+
+
+def run(column, problem):
+    """A `Solution`."""
+    kernel, values, weights = column[:3]
+    if not weights.size:
+        weights = values
+    sizes = room_for_sizes(values.size - 2 * PAD)
+    work = borrow("work", memory(kernel, sizes.size - 1, problem.k), np.float64)
+    total = solve(kernel, values, weights, problem.k, problem.least, problem.fixed, problem.short, sizes, work)
+    starts = trace(sizes, problem)
+    sums = sums_behind(values, weights, column.weights.size > 0, problem.squares, sizes, work)
+    return Solution(starts, total, lost_to_rounding(column, problem, starts, sums))
+
+
+def lost_to_rounding(column, problem, starts, sums):
+    """How much more than the least the groups may cost, since rounded costs were compared.
+
+    `sums` are those behind their costs.  Groups that they were compared with have similar ones, unless weights differ
+    too much.  F also holds what every group costs more, which is not part of the cost where groups are limited.
+    """
+    if problem.cost.integer:
+        return 0.0
+    longest = int(np.diff(starts, append=column.values.size - 2 * PAD).max())
+    if column.weights.size and longest * column.unevenness > EVEN:
+        sums += at_stake(column.values[PAD:-PAD], column.weights[PAD:-PAD], 2 * longest, problem.squares)
+    return 2.0**-50 * sums + 2.0**-51 * problem.fixed * starts.size

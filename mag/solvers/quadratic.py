@@ -2,9 +2,10 @@
 
 from mag._compiled.frame import real
 from mag._compiled.jit import jit
-from mag.solvers.extensions.spans import columns, later_is_better, memory, settle, start
+from mag.solvers.extensions import blocks
+from mag.solvers.extensions.spans import columns, later_is_better, memory, run_unbounded, settle, start
 
-__all__ = ["memory", "solve"]
+__all__ = ["memory", "run", "solve"]
 
 
 @jit
@@ -18,3 +19,10 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
                 row = r
         settle(cost, s, c, row, sizes)
     return real(s.F[s.n])
+
+
+def run(column, problem):
+    """A `Solution`."""
+    if problem.cost.blocks:
+        return blocks.run_quadratic(column, problem)
+    return run_unbounded(solve, column, problem)

@@ -2,9 +2,9 @@
 
 from mag._compiled.frame import real
 from mag._compiled.jit import jit
-from mag.solvers._anchored import anchor, first_row, memory, scan, settle, start
+from mag.solvers._anchored import anchor, first_row, memory, run_bounded, scan, settle, start
 
-__all__ = ["memory", "solve"]
+__all__ = ["memory", "run", "solve"]
 
 
 @jit
@@ -25,3 +25,8 @@ def solve(cost, x, w, k, sizes, work):
             settle(cost, s, f, p, row, best, sizes)
             earliest = row + f.shift
     return spent + real(s.F[s.n])
+
+
+def run(column, problem):
+    """A `Solution`."""
+    return run_bounded(solve, column, problem)

@@ -7,10 +7,11 @@ import numpy as np
 from mag._compiled.cost import join
 from mag._compiled.frame import real
 from mag._compiled.jit import inlined, jit
-from mag.solvers._anchored import anchor, first_row, memory, settle, start
+from mag.solvers._anchored import anchor, first_row, memory, run_bounded, settle, start
 from mag.solvers._smawk import column_minima, notebook
+from mag.solvers.extensions import blocks
 
-__all__ = ["memory", "solve"]
+__all__ = ["memory", "run", "solve"]
 
 
 class Block(namedtuple("Block", "cost f G k")):
@@ -50,3 +51,10 @@ def solve(cost, x, w, k, sizes, work):
             p, i = 2 * k + c, np.int64(best[c])
             settle(cost, s, f, p, i, join(cost, f, s.G[i], i, p, p - i), sizes)
     return spent + real(s.F[s.n])
+
+
+def run(column, problem):
+    """A `Solution`."""
+    if problem.cost.blocks:
+        return blocks.run_staggered(column, problem)
+    return run_bounded(solve, column, problem)

@@ -11,9 +11,9 @@ import numpy as np
 from mag._compiled.frame import real
 from mag._compiled.jit import inlined, jit
 from mag.solvers._smawk import column_minima, notebook
-from mag.solvers.extensions.spans import columns, later_is_better, memory, settle, settled_row, start
+from mag.solvers.extensions.spans import columns, later_is_better, memory, run_unbounded, settle, settled_row, start
 
-__all__ = ["memory", "solve"]
+__all__ = ["memory", "run", "solve"]
 
 
 class Guess(namedtuple("Guess", "cost s first")):
@@ -56,3 +56,8 @@ def solve(cost, x, w, k, least, fixed, short, sizes, work):
         else:
             r, c = max(r, settled_row(s, p, sizes)), p
     return real(s.F[s.n])
+
+
+def run(column, problem):
+    """A `Solution`."""
+    return run_unbounded(solve, column, problem)

@@ -10,7 +10,7 @@ from mag._lib.equal import as_key
 from mag.frames import Frame
 from mag.frames.categories import Categories
 from mag.hierarchy import Hierarchy
-from mag.hierarchy.mixed import labels_in_order, middles
+from mag.measures.scales import labels_in_order, middles
 
 if TYPE_CHECKING:
     from mag.report import Category

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import numpy as np
 
-from mag import __version__, assess, metrics, verify
+from mag import __version__, metrics, verify
 from mag._lib import checks
 from mag._lib.atomic import check_target
 from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
@@ -22,6 +22,7 @@ from mag._lib.missing import is_missing
 from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories
+from mag.measures import assess
 from mag.table._compared import Compared, compare_cells
 from mag.table._sensitive import Promise
 
@@ -400,12 +401,12 @@ class Release(Generic[Table]):
         return int(sizes.min()), int(sizes[sizes < k].sum())
 
     def risk(self) -> dict[str, Any]:
-        """Disclosure risk of the masked columns: `mag.assess.risk`, with the hierarchies that were used."""
+        """Disclosure risk of the masked columns: `measures/assess.risk`, with the hierarchies that were used."""
         compared = self._compared
         return compared.with_notes(assess.risk(compared.original, compared.masked, **compared.options))
 
     def utility(self, propensity: bool = True) -> dict[str, Any]:
-        """Information loss of the masked columns: `mag.assess.utility`, with column names and the hierarchies used.
+        """Information loss of the masked columns: `measures/assess.utility`, with names and the hierarchies used.
 
         ``ncp`` is that of the groups, as `ncp` gives it.
         """

@@ -1,23 +1,24 @@
 """Group columns on the CPU: order, solve, label."""
 
 import itertools
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from mag._backends.cpu import batch
-from mag._backends.cpu.halves import from_both_ends, run_lanes
-from mag._backends.cpu.labels import label, label_sorted, smallest_count, trace
-from mag._backends.problem import NEGLIGIBLE, Column, Problem, even, prepared, rounded, scaled, unspannable
+from mag._backends.cpu.halves import from_both_ends
+from mag._backends.cpu.labels import label, label_sorted, smallest_count
+from mag._backends.problem import Problem
 from mag._backends.protocol import Jobs
-from mag._compiled.jit import uncached
+from mag._backends.safety import NEGLIGIBLE, even, prepared, scaled, unspannable
 from mag._compiled.sort import sort, take
+from mag._compiled.starts import trace
 from mag._lib.interrupt import interruptible
 from mag._lib.threads import each, in_parts
 from mag._lib.workspace import borrow
-from mag.solvers import block, growing
+from mag.solvers import Solution, SolverInput, block
 from mag.solvers.block import PAD
-from mag.solvers.extensions import blocks, columnwise, exact, spans
+from mag.solvers.extensions import columnwise, exact
 from mag.solvers.extensions.max_groups import at_most
 
 WORTH = 2**14  # values that are worth a thread
@@ -36,7 +37,7 @@ def group(
     solver, *others = problem.solvers.values()
     if not (others or solver.lanes or problem.cost.blocks):  # memory for the sort and for the solver at once
         kernel = problem.cost.kernel if weights is None else problem.cost.weighted
-        borrow("work", solver.module.memory(kernel, x.size, problem.k), np.float64)
+        borrow("work", solver.memory(kernel, x.size, problem.k), np.float64)
     column, order = (padded(x, threads=threads), None) if assume_sorted else sort(x, PAD, threads)
     if weights is not None:
         weights = padded(weights, "weights", order, threads)
@@ -120,14 +121,12 @@ def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, thre
         return np.zeros(1, np.int64)
     if problem.plain and least == 1:
         return np.arange(n)
-    if problem.cost.blocks:
-        return _by_blocks(x, None if weights is None else weights[PAD:-PAD], problem)
     if problem.cost.built_in and (weights is not None or not problem.plain):
         return _weighed(column, weights, problem, threads)
     if problem.max_groups is not None:
         return _at_most(prepared(column, weights, problem), problem, threads)[0]
     ready = prepared(column, weights, problem)
-    starts, total, _ = _optimum(ready, problem, problem.fixed, threads)
+    starts, total, _ = _optimum(ready, problem, threads)
     cuts = unspannable(x, problem, starts, total, ready.scale)
     if not cuts:
         return starts
@@ -154,38 +153,21 @@ def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, t
     return exact.solve(column[PAD:-PAD], None if weights is None else weights[PAD:-PAD], problem)
 
 
-def _attempt(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
+def _attempt(column: SolverInput, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
     """Starts by the first solver, and whether they are surely the best."""
     if problem.max_groups is not None:
         return _at_most(column, problem, threads)
-    starts, total, doubt = _optimum(column, problem, problem.fixed, threads)
+    starts, total, doubt = _optimum(column, problem, threads)
     return starts, even(column, problem, starts, total) if problem.bounded else doubt <= NEGLIGIBLE * total
 
 
-def _by_blocks(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> np.ndarray:
-    """As `solve`, for a cost from blocks."""
-
-    def optimum(price: float) -> np.ndarray:
-        sizes = np.empty(x.size + 1, np.int32 if x.size < 2**31 else np.int64)
-        if problem.bounded:
-            blocks.staggered(problem.cost, x, weights, problem.k, sizes)
-        else:
-            added = problem.least, problem.fixed + price, problem.short
-            blocks.quadratic(problem.cost, x, weights, problem.k, *added, sizes)
-        return trace(sizes, problem)
-
-    if problem.max_groups is None:
-        return optimum(0.0)
-    return at_most(problem.max_groups, x.size, optimum, lambda starts: problem.cost_of(x, weights, starts))[0]
-
-
-def _at_most(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
+def _at_most(column: SolverInput, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
     """Starts of at most `max_groups` groups, and whether they are surely the best."""
     values, weights = column.values[PAD:-PAD], column.weights[PAD:-PAD] if column.weights.size else None
     doubts = []
 
     def optimum(price: float) -> np.ndarray:
-        starts, _, doubt = _optimum(column, problem, problem.fixed + price, threads)
+        starts, _, doubt = _optimum(column, replace(problem, fixed=problem.fixed + price), threads)
         doubts.append(doubt)
         return starts
 
@@ -196,38 +178,12 @@ def _at_most(column: Column, problem: Problem, threads: int) -> tuple[np.ndarray
     return starts, sure and doubts[-1] <= NEGLIGIBLE * cost_of(starts)
 
 
-def _optimum(column: Column, problem: Problem, fixed: float, threads: int) -> tuple[np.ndarray, float, float]:
-    """Starts, their cost as the solver summed it, and its doubt."""
-    kernel, values, weights = column[:3]
-    solver = problem.solver_for(kernel, values)
-    n, k, module = values.size - 2 * PAD, problem.k, solver.module
-    if solver.lanes and not weights.size:
-        weights = values
-    if solver.lanes and solver.bounded:
-        if n >= max(LONG, 8 * k) and kernel.number == "real":
-            starts, total = from_both_ends(kernel, values, weights, problem, threads)
-        else:
-            sizes, total, _ = run_lanes(kernel, values, weights, k, "")
-            starts = trace(sizes[: n + 1], problem)
-        return starts, total, 0.0
-    sizes = borrow("sizes", n + 1 + PAD, np.int32 if n < 2**31 else np.int64)[: n + 1]
-    work = borrow("work", module.memory(kernel, n, k), np.float64)
-    if solver.lanes:
-        total = module.solve(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
-        starts = trace(sizes, problem)
-        sums = growing.sums_behind(values, weights, column.weights.size > 0, problem.squares, sizes, work)
-        return starts, total, rounded(column, problem, starts, fixed, sums)
-    values, weights = values[PAD:-PAD], weights[PAD:-PAD]
-    run = module.solve
-    if not problem.cost.built_in:
-        run, values = _uncached(run), problem.cost.prepare(values)
-    doubt = 0.0
-    if solver.bounded:
-        total = run(kernel, values, weights, k, sizes, work)
-    else:
-        total = run(kernel, values, weights, k, problem.least, fixed, problem.short, sizes, work)
-        doubt = spans.doubt(work) if kernel.number == "real" else 0.0
-    return trace(sizes, problem), total, doubt
+def _optimum(column: SolverInput, problem: Problem, threads: int) -> Solution:
+    """What the first solver finds that can read the values; in long columns, that of lanes starts at both ends."""
+    solver, n = problem.solver_for(column.kernel, column.values), column.values.size - 2 * PAD
+    if solver.lanes and solver.bounded and n >= max(LONG, 8 * problem.k) and column.kernel.number == "real":
+        return from_both_ends(column, problem, threads)
+    return solver.solve(column, problem)
 
 
 def _columnwise_starts(x: np.ndarray, weights: np.ndarray, problem: Problem) -> np.ndarray:
@@ -235,13 +191,3 @@ def _columnwise_starts(x: np.ndarray, weights: np.ndarray, problem: Problem) -> 
     sizes = borrow("sizes", x.size + 1, np.int32 if x.size < 2**31 else np.int64)
     columnwise.solve(x, weights, problem.k, problem.squares, borrow("work", x.size + 1, np.float64), sizes)
     return trace(sizes, problem)
-
-
-_compiled_for_users: dict[Any, Any] = {}
-
-
-def _uncached(function: Any) -> Any:
-    """The same function, compiled without the disk cache, which could not know a user's cost again."""
-    if function not in _compiled_for_users:
-        _compiled_for_users[function] = uncached(function.py_func)
-    return _compiled_for_users[function]

@@ -2,7 +2,7 @@
 """Many columns in one compiled call: gather, sort, solve, label and count each while it is in the cache.
 
 Columns that need more thought than this are left to `cpu.group`: values whose squares float64 may not hold, integers
-whose sums it would round, costs so small that bits may be lost (see `_problem`).
+whose sums it would round, costs so small that bits may be lost (see `_backends/safety`).
 """
 
 from functools import cache
@@ -10,12 +10,13 @@ from functools import cache
 import numpy as np
 from numba import types
 
-from mag._backends.cpu.labels import label, label_sorted, smallest_count, starts_of
-from mag._backends.problem import EXACT, MODERATE, TINY
+from mag._backends.cpu.labels import label, label_sorted, smallest_count
+from mag._backends.safety import EXACT, MODERATE, TINY
 from mag._compiled.calls import address_of, call_at
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part, part_of
 from mag._compiled.sort import arrange, memory_for, parts, resolve
+from mag._compiled.starts import starts_of
 from mag._lib.workspace import borrow
 from mag.solvers import block
 from mag.solvers.block import PAD
@@ -56,7 +57,7 @@ def group(X, columns, problem, labels, n_groups, least):
     work = borrow("work", max(memory_for(n), solving), np.float64)
     starts, counts = borrow("starts", n // k + 1, np.int64), borrow("counts", n // k + 1, np.int32)
     order = borrow("order", n, np.int32)
-    reach = min(4 * k, n)  # how far sums of squares of integers reach, see `_problem`
+    reach = min(4 * k, n)  # how far sums of squares of integers reach, see `_backends/safety`
     widest = EXACT / (8 * reach) if cost.integer else np.inf
     memory = values, values.view(np.float64), work.view(np.uint64), work[:solving], sizes, starts, order, counts
     _group(_solver(cost.kernel, k), k, reach, widest, source, memory, columns, labels, n_groups, least, done)

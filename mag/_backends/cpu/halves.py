@@ -5,34 +5,26 @@ from typing import Any
 import numpy as np
 
 from mag._backends.cpu import stretches
-from mag._backends.cpu.labels import trace
 from mag._backends.problem import Problem
+from mag._compiled.starts import trace
 from mag._lib.threads import both, in_parts
 from mag._lib.workspace import borrow
 from mag.costs import COSTS
-from mag.solvers import block
+from mag.solvers import Solution, SolverInput, block
 from mag.solvers.block import PAD
 
 Half = tuple[np.ndarray, float, np.ndarray]  # sizes, what the last column costs, and F of the last 2k-1
 ROOM = 4  # how many times as long as its run ahead a stretch is at least
 
 
-def run_lanes(kernel: Any, values: np.ndarray, weights: np.ndarray, k: int, which: str) -> Half:
-    """Sizes, their cost, and F of the last 2k-1 columns."""
-    n = values.size - 2 * PAD
-    sizes = borrow("sizes" + which, n + 1 + PAD, block.size_type(k))
-    work = borrow("work" + which, block.memory(kernel, n, k), np.float64)
-    total = block.solve(kernel, values, weights, k, sizes, work)
-    return sizes, total, block.ending(work, k)
-
-
-def from_both_ends(
-    kernel: Any, values: np.ndarray, weights: np.ndarray, problem: Problem, threads: int
-) -> tuple[np.ndarray, float]:
+def from_both_ends(column: SolverInput, problem: Problem, threads: int) -> Solution:
     """The left half forwards, the right half backwards on mirrored values; every grouping has a cut where they overlap.
 
     The halves depend on n and k alone, so that the result is the same for any number of threads.
     """
+    kernel, values, weights = column[:3]
+    if not weights.size:
+        weights = values
     n, k = values.size - 2 * PAD, problem.k
     middle = n // 2
     ahead = slice(0, middle + 2 * k - 2 + 2 * PAD)
@@ -45,7 +37,7 @@ def from_both_ends(
     def solve(kernel: Any, cost: str, values: np.ndarray, weights: np.ndarray, which: str) -> Half:
         if parts > 1:
             return stretches.solve_all(values, -PAD, values.size - 2 * PAD, cost, k, parts, parts)
-        return run_lanes(kernel, values, weights, k, which)
+        return block.run_lanes(kernel, values, weights, k, which)
 
     def forwards() -> Half:
         return solve(kernel, problem.cost.name, values[ahead], weights[ahead], " forwards")
@@ -65,7 +57,7 @@ def from_both_ends(
     starts[: left.size] = left
     starts[left.size] = cut
     np.subtract(n, right[:0:-1], out=starts[left.size + 1 :])
-    return starts, left_cost + right_cost
+    return Solution(starts, left_cost + right_cost)
 
 
 def _stretches_of(length: int, k: int, threads: int) -> int:

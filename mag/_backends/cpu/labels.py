@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""From the sizes of last groups to the label of every record."""
+"""From where groups start to the label of every record."""
 
 import numpy as np
 
@@ -7,36 +7,9 @@ from mag._compiled.jit import jit
 from mag._compiled.lanes import lanes_at, spread
 from mag._compiled.memory import part
 from mag._lib.threads import WORTH, in_parts
-from mag._lib.workspace import borrow
 
 LANES = 8  # labels written at once
 CHECKED = 4096  # labels looked at before a short run is noticed
-
-
-@jit
-def starts_of(sizes, k, plain, starts):
-    """Write starts, the last one last, and return where the first one stands.
-
-    Where the problem is plain, groups of 2k values or more are split.
-    """
-    g, j = len(starts), len(sizes) - 1
-    while j > 0:
-        i = j - np.int64(sizes[j])
-        while plain and j - i >= 2 * k:
-            j -= k
-            g -= 1
-            starts[g] = j
-        g -= 1
-        starts[g] = i
-        j = i
-    return g
-
-
-def trace(sizes, problem):
-    """Where groups start: follow the last groups back from the end."""
-    room = (len(sizes) - 1) // problem.k + 1 if problem.plain else len(sizes) - 1
-    starts = borrow("starts", room, np.int64)
-    return starts[starts_of(sizes, problem.k, problem.plain, starts) :].copy()
 
 
 @jit

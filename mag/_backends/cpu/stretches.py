@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mag._backends.cpu.labels import starts_of
+from mag._compiled.starts import starts_of
 from mag._lib.threads import each
 from mag.costs import COSTS
 from mag.solvers import block

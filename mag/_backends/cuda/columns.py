@@ -31,7 +31,8 @@ from mag._backends.cuda.shares import shares_of
 from mag._backends.cuda.sort import TILE, gather, sort
 from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL, UNSORTED
 from mag._backends.cuda.weights import immoderate, misleading, uneven
-from mag._backends.problem import EXACT, MODERATE, TINY, Problem
+from mag._backends.problem import Problem
+from mag._backends.safety import EXACT, MODERATE, TINY
 from mag._compiled.groups import Groups, halves
 from mag._lib.arrays import tell_of_bytes
 from mag._lib.errors import REPORT, RuntimeMistake, group_below
@@ -331,7 +332,7 @@ def _group(columns: Columns, rows: slice) -> None:
 
 
 def prepared(xp: Any, values: Any, kind: str, cost: Cost, k: int) -> tuple[Any, Any]:
-    """The power of two to divide sorted values of this kind of type by, and flags: see `_problem.prepared`."""
+    """The power of two to divide sorted values of this kind of type by, and flags: see `_backends/safety.prepared`."""
     first, last = values[:, 0], values[:, -1]
     if kind == "f":
         finite = xp.isfinite(first) & xp.isfinite(last)  # NaN and infinity are sorted to the ends

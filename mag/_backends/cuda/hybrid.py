@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends.cpu.labels import starts_of
 from mag._backends.cuda.launch import REALS, Device
-from mag._backends.problem import MODERATE, TINY, Problem
+from mag._backends.problem import Problem
+from mag._backends.safety import MODERATE, TINY
+from mag._compiled.starts import starts_of
 from mag.costs import COSTS
 from mag.solvers.extensions.diagonal import search
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends.problem import EXACT
+from mag._backends.safety import EXACT
 from mag._compiled.groups import Groups, distance
 
 

@@ -5,7 +5,7 @@ import re
 from functools import cache
 from typing import Any
 
-_INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.M)
+_INCLUDE = re.compile(r'^#include "([\w/*]+\.cuh)"$', re.M)
 FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST, UNSORTED = 1, 2, 4, 8, 16  # flags of a column
 OPTIONS = ("--std=c++17", "--fmad=false")  # no fused operations: every backend rounds alike
 
@@ -29,7 +29,11 @@ def source(name: str) -> str:
         if path in seen:
             return ""
         seen.add(path)
-        return _INCLUDE.sub(lambda found: flat(found[1]), (folder() / path).read_text(encoding="utf-8"))
+        return _INCLUDE.sub(included, (folder() / path).read_text(encoding="utf-8"))
+
+    def included(found: re.Match[str]) -> str:
+        paths = (path.relative_to(folder()).as_posix() for path in sorted(folder().glob(found[1])))
+        return "".join(map(flat, paths)) if "*" in found[1] else flat(found[1])
 
     return flat(f"{name}.cu")
 

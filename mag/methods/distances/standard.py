@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends.problem import MODERATE
+from mag._backends.safety import MODERATE
 from mag._compiled.groups import distance
 
 

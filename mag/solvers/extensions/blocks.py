@@ -9,7 +9,10 @@ import numpy as np
 
 from mag._compiled.jit import jit
 from mag._compiled.prefix import away_from, power_sums
+from mag._compiled.starts import trace
 from mag._lib.interrupt import stop_if_left
+from mag.solvers._contract import Solution
+from mag.solvers._narrow import PAD
 from mag.solvers.extensions import diagonal
 
 ENTRIES = 2**18  # groups that are evaluated at a time
@@ -169,3 +172,24 @@ def quadratic(cost, x, weights, k, least, fixed, short, sizes):
         F[j[:, 0]] = best + fixed
         sizes[j[:, 0]] = j[:, 0] - rows
     return float(F[-1])
+
+
+def run_staggered(column, problem):
+    """The `run` of "staggered" for a cost from blocks."""
+    values, weights, sizes = _room_for(column)
+    total = staggered(problem.cost, values, weights, problem.k, sizes)
+    return Solution(trace(sizes, problem), total)
+
+
+def run_quadratic(column, problem):
+    """The `run` of "quadratic" for a cost from blocks."""
+    values, weights, sizes = _room_for(column)
+    added = problem.least, problem.fixed, problem.short
+    total = quadratic(problem.cost, values, weights, problem.k, *added, sizes)
+    return Solution(trace(sizes, problem), total)
+
+
+def _room_for(column):
+    """Values, weights or None, and memory for sizes, of this call alone: the user's function may call the library."""
+    values, weights = column.values[PAD:-PAD], column.weights[PAD:-PAD] if column.weights.size else None
+    return values, weights, np.empty(values.size + 1, np.int32 if values.size < 2**31 else np.int64)

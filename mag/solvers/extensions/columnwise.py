@@ -8,6 +8,8 @@ import numpy as np
 
 from mag._compiled.jit import inlined, jit
 
+EVEN = 2**10  # largest ratio of sums from an anchor to the cost of a group that loses no precision
+
 
 @jit
 def solve(x, w, k, squares, F, sizes):

@@ -5,7 +5,6 @@ Only means are rounded, GUARD bits below the least cost above 0.  A cost takes m
 """
 
 import operator
-from bisect import bisect_left
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -29,19 +28,22 @@ def solve(x, weights, problem):
 
 
 class _Costs:
-    """Costs of groups [i, j) as integers, in units that also hold the penalties."""
+    """Costs of groups [i, j) as integers, in units that also hold the penalties.
+
+    `y` are distances from the first value; `W`, `S` and `Q` sum weights, weighted y and, for squares, y².
+    """
 
     def __init__(self, x, weights, problem):
-        self.name, self.k = problem.cost.name, problem.k
-        squares = self.name in ("sse", "sse_int")
+        self.cost, self.k = problem.cost.exact, problem.k
+        degree = problem.cost.degree
         x, unit_x = _integers(x)
         w, unit_w = ([1] * len(x), 0) if weights is None else _integers(weights)
         self.y = [a - x[0] for a in x]
         heavy = list(map(operator.mul, w, self.y))
         self.W, self.S = _running(w), _running(heavy)
-        self.Q = _running(map(operator.mul, heavy, self.y)) if squares else []
+        self.Q = _running(map(operator.mul, heavy, self.y)) if degree == 2 else []
         penalties = [penalty.as_integer_ratio() for penalty in (problem.fixed, problem.short)]
-        unit = (2 if squares else 1) * unit_x + unit_w
+        unit = degree * unit_x + unit_w
         finest = max(denominator.bit_length() - 1 for _, denominator in penalties)
         self.shift = max(GUARD + self.W[-1].bit_length(), unit + finest)
         self.fixed, self.short = ((a << (self.shift - unit)) // b for a, b in penalties)
@@ -57,25 +59,9 @@ class _Costs:
 
     def group(self, i, j):
         """The cost of a group."""
-        y, size = self.y, j - i
-        total = self.S[j] - self.S[i]
-        if self.name == "sse":
-            weight = self.W[j] - self.W[i]
-            return (((self.Q[j] - self.Q[i]) * weight - total * total) << self.shift) // weight if weight else 0
-        if self.name == "sse_int":
-            center = (2 * total + size) // (2 * size)
-            cost = self.Q[j] - self.Q[i] + center * (center * size - 2 * total)
-        elif self.name == "sae":
-            W, S = self.W, self.S
-            m = bisect_left(W, (W[i] + W[j] + 1) // 2, i + 1, j) - 1  # up to and including m is half of the weight
-            cost = S[j] + S[i] - 2 * S[m] - y[m] * (W[j] + W[i] - 2 * W[m])
-        elif self.name == "roundup":
-            cost = size * y[j - 1] - total
-        elif self.name == "rounddown":
-            cost = total - size * y[i]
-        else:
-            return (y[j - 1] - y[i]) << (self.shift - 1)  # half the range
-        return cost << self.shift
+        numerator, denominator = self.cost(self, i, j)
+        cost = numerator << self.shift
+        return cost if denominator == 1 else cost // denominator
 
 
 def _integers(values):

@@ -19,6 +19,7 @@ from mag._compiled.frame import center, numbers, source, sums_by, zero
 from mag._compiled.jit import INLINE, called, inlined
 from mag._compiled.wide import to_wide
 from mag._compiled.work import layout, length_for, reals, space_in
+from mag.solvers._contract import Solution, run_scalar
 
 SHIFT = 4
 CELL = 1 << SHIFT
@@ -388,3 +389,9 @@ def settled_row(s, c, sizes):
     j = last_value(s, c)
     i = j - np.int64(sizes[j])
     return i - s.least + 1 if i > 0 else np.int64(0)
+
+
+def run_unbounded(solve, column, problem):
+    """The `run` of solvers without a bound on the size of groups."""
+    starts, total, work = run_scalar(solve, memory, column, problem, problem.least, problem.fixed, problem.short)
+    return Solution(starts, total, doubt(work) if column.kernel.number == "real" else 0.0)
