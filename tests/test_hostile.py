@@ -15,8 +15,8 @@ import pytest
 
 import mag
 import mag.dp
-from mag._lib.equal import as_key
 from mag._lib.errors import Mistake
+from mag._lib.keys import as_key
 from mag._lib.missing import find_missing, is_missing
 from mag.cli import main
 from mag.graphs.edge_list import read_edge_list

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.equal import as_key
 from mag._lib.errors import ValueMistake
+from mag._lib.keys import as_key
 from mag._lib.lazy import cached_property
 from mag._lib.missing import is_missing
 from mag.hierarchy import _rows, _rules

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mag._lib.equal import as_key
+from mag._lib.keys import as_key
 from mag.frames import Frame
 from mag.frames.categories import Categories
 from mag.hierarchy import Hierarchy
