@@ -23,6 +23,7 @@ from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, pl
 
 SLACK = 1e-9  # relative; far above what rounding does to a distance
 TIED = 1e-10  # relative: categories are often equally far from a centroid, but for rounding
+LONGER = 16  # times as long as to pass an assigned record takes a distance
 UNKNOWN = np.int64(-2)
 AT_ONCE = 1 << 23  # records that lists of categories are chosen from in a step
 
@@ -38,7 +39,7 @@ def _outermost(state, ends):
     for j in range(d):
         ends.center[j] = ends.total[j] / left
     write_centroid(state.field.terms, ends.lane, ZERO, ends.total, left, d)
-    if ends.work[MEASURED] > left:
+    if ends.work[MEASURED] > LONGER * left:
         _sort_again(state, ends)
     shift = np.sqrt(distance(ends.center, ends.reference, d))
     first = state.status[CURSOR]
@@ -57,6 +58,7 @@ def _outermost(state, ends):
         p += 1
         ends.work[MEASURED] += 1
         if is_free(state.field, i):
+            ends.work[MEASURED] += LONGER - 1
             p += run - 1
             away = distance_to(state.field.terms, ends.lane, ZERO, d, rows[i], i)
             tied = best >= 0 and abs(away - most) <= rounded * most
