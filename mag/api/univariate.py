@@ -1,7 +1,8 @@
 """`mag.univariate`: check, plan, run, wrap."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -100,18 +101,18 @@ def univariate(
     <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
     """
     kind, engine = cost_of("cost", cost), backend_of(backend)
-    request = _Request(k, solver, weights, assume_sorted, group_penalty, max_groups, soft, threads)
+    check = partial(_check, k, solver, weights, assume_sorted, (group_penalty, max_groups, soft), threads)
     device = on_device(x, backend)
     if device is not None:  # values are looked at when the result is
         where, resident, home = device
-        plan = request.check(resident, kind, look=False)
+        plan = check(resident, kind, False)
         if where.supports(plan.values.size, plan.problem, plan.weights):
             return where.group_resident(plan.values, plan.problem, plan.weights, dtype=plan.dtype, home=home)
         if backend != "auto":
             where.refuse(plan.problem, plan.weights)  # before anything is copied
     read_values, way_home = read("x", x, quiet=backend == "cpu")
     kind = kind.in_library(way_home)
-    plan = request.check(read_values, kind, look=True)
+    plan = check(read_values, kind, True)
     run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
     if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None, plan.threads):
@@ -142,33 +143,30 @@ class _Plan:
     threads: int
 
 
-class _Request(NamedTuple):
-    """The arguments as they were written."""
-
-    k: Any
-    solver: Any
-    weights: Any
-    assume_sorted: Any
-    group_penalty: Any
-    max_groups: Any
-    soft: Any
-    threads: Any
-
-    def check(self, x: Any, cost: Cost, *, look: bool) -> _Plan:
-        """What is to be solved; `look` says whether to check that the values are finite."""
-        workers = thread_count("threads", self.threads) if x.size > WORTH else 1
-        values = real_vector("x", x, look, workers)
-        n, dtype = values.size, values.dtype
-        k = integer("k", self.k, 1, n, "n")
-        weights = weights_of(self.weights, [cost], n)
-        added = self.group_penalty, self.max_groups, self.soft
-        problem = problem_of(cost, k, n, self.solver, weights is not None, *added)
-        values = numbers_of("x", values, cost)
-        threads = thread_count("threads", self.threads)
-        assume_sorted = flag("assume_sorted", self.assume_sorted)
-        if assume_sorted and not all(in_parts(lambda *part: _ascend(values, *part), n, threads)):
-            raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
-        return _Plan(values, dtype, weights, problem, assume_sorted, threads)
+def _check(
+    k: int,
+    solver: str,
+    weights: Any,
+    assume_sorted: bool,
+    added: tuple[float | None, int | None, float | None],
+    threads: int | None,
+    x: Any,
+    cost: Cost,
+    look: bool,
+) -> _Plan:
+    """What is to be solved; `look` says whether to check that the values are finite."""
+    workers = thread_count("threads", threads) if x.size > WORTH else 1
+    values = real_vector("x", x, look, workers)
+    n, dtype = values.size, values.dtype
+    k = integer("k", k, 1, n, "n")
+    weights = weights_of(weights, [cost], n)
+    problem = problem_of(cost, k, n, solver, weights is not None, *added)
+    values = numbers_of("x", values, cost)
+    threads = thread_count("threads", threads)
+    assume_sorted = flag("assume_sorted", assume_sorted)
+    if assume_sorted and not all(in_parts(lambda *part: _ascend(values, *part), n, threads)):
+        raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
+    return _Plan(values, dtype, weights, problem, assume_sorted, threads)
 
 
 def _ascend(values: np.ndarray, first: int, last: int) -> bool:
