@@ -41,21 +41,23 @@ class Gpus:
             return function
 
         def on_the_current_device(*args, **named):
-            if name == "asarray" and isinstance(args[0], Tagged) and args[0].on != self.now:
-                self.moved += args[0].nbytes
-            else:
-                check(self, args)
+            check(self, args)
             return tagged(self, function(*(plain(arg) for arg in args), **named))
 
         return on_the_current_device
 
     def asarray(self, values, dtype=None):
-        """As CuPy: what is on the current device stays, what is elsewhere is copied."""
-        if isinstance(values, Tagged) and values.on == self.now and dtype is None:
+        """As CuPy for what is on the current device, or the host; `copyto` is for what is on another device."""
+        check(self, (values,))
+        if isinstance(values, Tagged) and dtype is None:
             return values
-        if isinstance(values, Tagged):
-            self.moved += values.nbytes
         return tagged(self, np.array(plain(values), dtype=dtype))
+
+    def copyto(self, target, values):
+        """As CuPy: from one device to another, while that of the target is the current one."""
+        check(self, (target,))
+        self.moved += values.nbytes
+        np.copyto(plain(target), plain(values))
 
 
 class Tagged(np.ndarray):
