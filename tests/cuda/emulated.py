@@ -1,0 +1,54 @@
+"""Emulated devices in another mode: how many, of how much memory, and whether they run what nothing waits for."""
+
+import importlib
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+PLUGINS = {"tests.emulator": "tests.emulator.plugin", "cupyemu": "cupyemu.plugin"}
+
+
+def plugin():
+    """The name of the plugin that emulates devices in this process; None if they are real, or absent."""
+    return next((PLUGINS[name] for name in PLUGINS if getattr(sys.modules.get(name), "DRIVER", None)), None)
+
+
+def need():
+    """Skip where a device cannot change its mode."""
+    if plugin() is None:
+        pytest.skip("needs emulated devices, whose number and order of work can be set")
+
+
+def environment(**modes):
+    """The environment of a process whose devices have these modes, such as lazy=1, devices=2."""
+    named = {f"{prefix}_{mode.upper()}": str(value) for mode, value in modes.items() for prefix in ("CUPYEMU", "EMULATOR")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return kept | named
+
+
+def run(code, *, variables=None, timeout=600, **modes):
+    """Run a program on devices of these modes; what it printed."""
+    before = f"from tests.cuda import emulated; emulated.begin({plugin()!r})\n"
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-c", before + code]
+    settings = environment(**modes) | (variables or {})
+    done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, timeout=timeout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def run_tests(*arguments, variables=None, timeout=1800, **modes):
+    """Run pytest on devices of these modes; the process when it is done."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", plugin(), "-p", "no:cacheprovider", *arguments]
+    settings = environment(**modes) | (variables or {})
+    return subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, timeout=timeout)
+
+
+def begin(name):
+    """Let CuPy, which is not imported yet, find emulated devices."""
+    module = importlib.import_module(name.rpartition(".")[0])
+    if hasattr(module, "activate") and module.DRIVER is None:
+        module.activate()
