@@ -114,6 +114,12 @@ def read_table(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Hom
     return values, home
 
 
+def on_host(option: str, x: Any) -> Any:
+    """The data as they are, but NumPy's copy of those that are on a device: for libraries that read the host alone."""
+    far = hasattr(x, "__cuda_array_interface__") or kind_of_device(x) not in (CPU, PINNED)
+    return read(option, x)[0] if far else x
+
+
 def resident(x: Any) -> tuple[Any, Any] | None:
     """Data on an NVIDIA GPU as CuPy's array, and how to make its library's of CuPy's; by DLPack, without a copy.
 

@@ -5,6 +5,8 @@ from types import ModuleType
 
 import numpy as np
 
+from mag._backends import cuda
+
 
 class FarArray:
     """What an array of CuPy shows of itself; `where` is the number of its device."""
@@ -46,7 +48,11 @@ class Shown:
 
 
 def cupy(monkeypatch):
-    """The stand-in of the module, which is imported from now on; array-api-compat's namespace is the module itself."""
+    """The stand-in of the module, which is imported from now on; array-api-compat's namespace is the module itself.
+
+    No device is behind it, whatever this machine has and earlier tests have found.
+    """
+    monkeypatch.setattr(cuda, "why_not", lambda: "CuPy is a stand-in.")
     module = ModuleType("cupy")
     module.ndarray, module.float32 = FarArray, np.float32
     module.asarray = lambda x, device=None: FarArray(x.values if isinstance(x, (FarArray, Shown)) else x)
