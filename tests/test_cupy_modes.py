@@ -23,9 +23,17 @@ SOURCES = sorted(pathlib.Path(mag.__file__).parent.joinpath("_backends/cuda").gl
 )
 def test_streams_of_lazy_devices(cupy, modes):
     emulated.need()
-    done = emulated.run_tests("-m", "gpu", "tests/test_cupy_streams.py", **modes)
+    done = emulated.run_tests("-m", "gpu", "tests/test_cupy_streams.py", "tests/test_cupy_arrays.py", **modes)
     assert done.returncode == 0, done.stdout[-4000:]
     assert "skipped" not in done.stdout, done.stdout[-400:]
+
+
+@pytest.mark.gpu
+def test_streams_of_lazy_devices_where_each_thread_has_a_default_stream(cupy):
+    emulated.need()
+    own = {"CUPY_CUDA_PER_THREAD_DEFAULT_STREAM": "1"}
+    done = emulated.run_tests("-m", "gpu", "tests/test_cupy_streams.py", variables=own, lazy=1, devices=2)
+    assert done.returncode == 0, done.stdout[-4000:]
 
 
 def test_one_file_copies_between_devices():

@@ -160,6 +160,25 @@ def test_threads_read_one_result_on_streams_of_their_own(cupy):
     assert not wrong
 
 
+def test_a_thread_reads_and_drops_what_the_default_stream_of_another_computed(cupy):
+    """No thread can name the default stream of another: the reader waits instead."""
+    expected = mag.univariate(X[:, 0], K)
+    own, later = cupy.cuda.Stream.ptds, []
+
+    def read():
+        with own:
+            later.append(found.masked + 0)
+
+    with own:
+        found = mag.univariate(cupy.asarray(X[:, 0]) * 1.0, K)
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+        found = None
+        spoil(cupy, own)
+    assert np.array_equal(later[0].get(), expected.masked)
+
+
 # ---- two devices
 
 

@@ -247,7 +247,7 @@ def _readable(option: str, xp: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _on_cuda(option: str, x: Any) -> Any:
-    """Columns and frames of cuDF, and whatever else shows memory of a GPU without DLPack, as CuPy's arrays."""
+    """Columns and frames of cuDF, and whatever else shows memory of a GPU and no more, as CuPy's arrays."""
     cudf = sys.modules.get("cudf")
     if cudf is not None and isinstance(x, (cudf.DataFrame, cudf.Series)):
         try:
@@ -257,6 +257,8 @@ def _on_cuda(option: str, x: Any) -> Any:
             raise TypeMistake(f"{option} must hold real numbers without missing ones; got {what}.") from error
     if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__dlpack__") and _has_cupy():
         return _cupy().asarray(x)
+    if kind_of_device(x) in (CUDA, MANAGED) and not _of_standard(x) and _has_cupy():
+        return _cupy().from_dlpack(x)  # of a library that has no functions of the standard
     return x
 
 

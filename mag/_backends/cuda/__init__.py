@@ -1,5 +1,6 @@
 """Group columns on an NVIDIA GPU, by CuPy and the kernels in kernels/: the same labels as on the CPU, bit by bit."""
 
+import os
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
@@ -69,6 +70,16 @@ def _on(number: int) -> Device:
     lanes = PER_SM * properties["multiProcessorCount"]
     shared = properties["sharedMemPerBlockOptin"]
     return Device(cupy, cupy.RawModule, number, shared, lanes, hybrid=True, threads=thread_count("threads", None))
+
+
+def _forget() -> None:
+    """A forked process cannot use the devices of the one that it comes from, and may have found none by itself."""
+    why_not.cache_clear()
+    _on.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def current() -> Device:
