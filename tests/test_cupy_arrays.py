@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import mag
-from mag._lib import arrays
 from mag._backends.cuda import columns as pipeline
+from mag._lib import arrays
+from tests.cuda import far
 
 pytestmark = pytest.mark.gpu
 
@@ -184,9 +185,65 @@ def test_strides_types_and_byte_orders(cupy):
                 assert np.array_equal(array.get(), getattr(expected, name)), (dtype, name)
 
 
+@pytest.mark.parametrize("k", [60, 300, 1100])
+def test_lines_in_shared_memory(cupy, k, monkeypatch):
+    """More than 48 KB of it must be asked for, which is from k = 620 on for sse."""
+    monkeypatch.setattr(pipeline, "host_is_sooner", lambda *shape: False)
+    x = np.random.default_rng(0).normal(size=3000)
+    found, expected = mag.univariate(cupy.asarray(x), k), mag.univariate(x, k)
+    assert np.array_equal(found.labels.get(), expected.labels)
+    assert found.cost == expected.cost
+
+
 def test_values_that_are_not_finite_are_counted(cupy):
     wrong = X.copy()
     wrong[3, 1], wrong[4, 2] = np.nan, np.inf
     with pytest.raises(ValueError, match=r"^X contains 1 NaN and 1 infinite values in columns 1, 2; drop"):
         mag.columns(cupy.asarray(wrong), 3).labels  # noqa: B018 - the first look
     assert arrays.resident(cupy.asarray(wrong))[1] is arrays.stay
+
+
+# ---- cuDF, as far as its documentation says; cuDF itself has not been run
+
+
+def test_numbers_of_cudf_stay_on_the_device(cupy, monkeypatch):
+    cudf = far.cudf_on(monkeypatch, cupy)
+    frame = cudf.DataFrame({name: cupy.asarray(X[:, j]) for j, name in enumerate("abc")})
+    monkeypatch.setattr(arrays, "_in_host_memory", lambda *read: pytest.fail("was copied to the host"))
+    for call in (mag.columns, lambda x, k: mag.multivariate(x, k, method="projection", n_projections=3)):
+        found, expected = call(frame, 3), call(X, 3)
+        assert isinstance(found.masked, cupy.ndarray)
+        assert np.array_equal(found.masked.get(), expected.masked)
+    assert np.array_equal(mag.univariate(frame["a"], 3).labels.get(), mag.univariate(X[:, 0], 3).labels)
+
+
+@pytest.mark.parametrize("options", [{"scope": "per-column"}, {}, {"method": "mdav", "backend": "cuda"}])
+def test_frames_of_cudf_are_masked_and_come_back(cupy, monkeypatch, options):
+    pyarrow, cudf = pytest.importorskip("pyarrow"), far.cudf_on(monkeypatch, cupy)
+    whole = np.random.default_rng(0).integers(0, 99, 30)
+    table = pyarrow.table({"a": X[:, 0], "b": whole, "place": ["x", "y", None] * 10})
+    frame = cudf.DataFrame(
+        {"a": cupy.asarray(X[:, 0]), "b": cupy.asarray(whole), "place": pyarrow.array(["x", "y", None] * 10)}
+    )
+    found = mag.microaggregate(frame, 3, ["a", "b"], rest="keep", **options)
+    expected = mag.microaggregate(table, 3, ["a", "b"], rest="keep", **options)
+    assert isinstance(found.data, cudf.DataFrame)
+    assert isinstance(found.data["a"].cells, cupy.ndarray)
+    assert found.data.to_arrow().equals(expected.data)
+
+
+def test_series_of_cudf_and_arrays_of_cupy_in_a_dictionary(cupy, monkeypatch):
+    cudf = far.cudf_on(monkeypatch, cupy)
+    given = {"a": cudf.Series(cupy.asarray(X[:, 0]), "a"), "b": cupy.asarray(X[:, 1])}
+    found = mag.microaggregate(given, 3, ["a", "b"])
+    expected = mag.microaggregate({"a": X[:, 0], "b": X[:, 1]}, 3, ["a", "b"])
+    assert isinstance(found.data["a"], cudf.Series)
+    assert isinstance(found.data["b"], cupy.ndarray)
+    assert np.array_equal(found.data["a"].cells.get(), expected.data["a"])
+    assert np.array_equal(found.data["b"].get(), expected.data["b"])
+
+
+def test_an_estimator_reads_a_frame_of_cudf(cupy, monkeypatch):
+    cudf = far.cudf_on(monkeypatch, cupy)
+    frame = cudf.DataFrame({name: cupy.asarray(X[:, j]) for j, name in enumerate("abc")})
+    assert np.array_equal(mag.Microaggregator(3).fit_transform(frame), mag.Microaggregator(3).fit_transform(X))

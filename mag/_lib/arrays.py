@@ -116,6 +116,7 @@ def read_table(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Hom
 
 def on_host(option: str, x: Any) -> Any:
     """The data as they are, but NumPy's copy of those that are on a device: for libraries that read the host alone."""
+    x = _on_cuda(option, x)
     far = hasattr(x, "__cuda_array_interface__") or kind_of_device(x) not in (CPU, PINNED)
     return read(option, x)[0] if far else x
 

@@ -41,8 +41,8 @@ def run(code, *, variables=None, timeout=600, **modes):
 
 
 def run_tests(*arguments, variables=None, timeout=1800, **modes):
-    """Run pytest on devices of these modes; the process when it is done."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", plugin(), "-p", "no:cacheprovider", *arguments]
+    """Run pytest on devices of these modes; the process when it is done.  Plugins of the caller come first."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, "-p", plugin()]
     settings = environment(**modes) | (variables or {})
     return subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, timeout=timeout)
 
