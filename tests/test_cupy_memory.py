@@ -92,7 +92,7 @@ def test_memory_that_is_not_enough_for_one_column_is_an_error(cupy):
     for kind in (Rmm, Raw):
         try:
             cupy.cuda.set_allocator(kind(cupy, 20 * 9 * 3000))
-            with pytest.raises((MemoryError, cupy.cuda.runtime.CUDARuntimeError), match="out.of.memory"):
+            with pytest.raises((MemoryError, cupy.cuda.runtime.CUDARuntimeError), match=r"out.of.memory"):
                 mag.columns(given, K)
         finally:
             cupy.cuda.set_allocator(before)

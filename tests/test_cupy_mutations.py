@@ -1,4 +1,4 @@
-"""Mistakes against CuPy's interface, streams and devices, each of which some test must notice.  `pytest -m mutation`."""
+"""Mistakes against CuPy's interface, streams and devices, which some test must notice.  `pytest -m mutation`."""
 
 import json
 
@@ -35,7 +35,11 @@ EDITS = [
     ("hybrid", "        self.stream.wait_event(computed)\n", ""),
     ("hybrid", "            self.copies[slot].synchronize()", "            pass"),
     ("hybrid", "copied.record(self.stream)", "copied.record()"),
-    ("hybrid", "blocking=False)\n", "blocking=False)\n        self.stream = device.xp.cuda.Stream(non_blocking=True)\n"),
+    (
+        "hybrid",
+        "blocking=False)\n",
+        "blocking=False)\n        self.stream = device.xp.cuda.Stream(non_blocking=True)\n",
+    ),
     # a device is not the current one, or an array is on another one
     ("launch", "return nullcontext() if known is None else known(self.number)", "return nullcontext()"),
     ("transfer", "if target.number == source.number:", "if target.number >= 0:"),
@@ -44,28 +48,48 @@ EDITS = [
     ("results", "copy_to_device(self._device, columns.device, masked)", "masked"),
     ("__init__", "    device = device_of(x)\n    with device.active():", "    device = device_of(x)\n    if True:"),
     ("__init__", "            rows = copy_to_device(device, place, rows)\n", ""),
-    ("records", "self.device, self.active = device, device.active", "self.device, self.active = device, Device(0, 0).active"),
+    (
+        "records",
+        "self.device, self.active = device, device.active",
+        "self.device, self.active = device, Device(0, 0).active",
+    ),
     # a type, a stride or the memory of an array is another one
     ("transfer", "array = source.xp.ascontiguousarray(array)", "array = array + 0 if array.ndim > 2 else array"),
     ("transfer", "target.empty(*array.shape, dtype=array.dtype)", "target.empty(*array.shape)"),
     ("columns", "        X = device.xp.ascontiguousarray(X)\n", ""),
-    ("columns", "self.labels, self.order = device.empty(cols, n), ", "self.labels, self.order = device.empty(cols, n, dtype='i8'), "),
+    (
+        "columns",
+        "self.labels, self.order = device.empty(cols, n),",
+        "self.labels, self.order = device.empty(cols, n, dtype='i8'),",
+    ),
     ("columns", "device.xp.zeros((cols, most), np.int32)", "device.empty(cols, most)"),
     ("columns", "    flags[:] = 0\n", ""),
     ("sort", "xp.zeros(cols, np.uint64)", "device.empty(cols, dtype=np.uint64)"),
-    ("sort", "device.empty(cols, n, dtype=np.float64), xp.zeros(", "device.empty(cols, n, dtype=np.float32), xp.zeros("),
+    (
+        "sort",
+        "device.empty(cols, n, dtype=np.float64), xp.zeros(",
+        "device.empty(cols, n, dtype=np.float32), xp.zeros(",
+    ),
     ("launch", "np.int64(stride), bases, entry, leave\n", "np.int32(stride), bases, entry, leave\n"),
     ("launch", "function((-(-threads // block),)", "function((max(1, threads // block),)"),
     ("launch", "            function.max_dynamic_shared_size_bytes = dynamic\n", "            pass\n"),
     ("launch", "shared_mem=dynamic)", "shared_mem=dynamic // 2)"),
     # memory that ends, processes, what other libraries share
-    ("launch", " or getattr(error, \"status\", None) == OUT_OF_MEMORY", ""),
+    ("launch", ' or getattr(error, "status", None) == OUT_OF_MEMORY', ""),
     ("columns", "if rows == 1 or not device.lacks_memory(error):", "if rows == 1:"),
     ("__init__", "    why_not.cache_clear()\n", ""),
-    ("mag._lib.arrays", "    array = _cupy().from_dlpack(values)\n", "    with _cupy().cuda.Stream.null:\n        array = _cupy().from_dlpack(values)\n"),
-    ("mag._lib.arrays", "xp.from_dlpack(array))", "xp.from_dlpack(_shared(array)))\n\n\ndef _shared(array):\n    with _cupy().cuda.Stream.null:\n        return type('Shared', (), {'device': array.device, '__dlpack_device__': lambda self: array.__dlpack_device__(), '__dlpack__': lambda self, **options: array.__dlpack__(stream=-1)})()"),
+    (
+        "mag._lib.arrays",
+        "    array = _cupy().from_dlpack(values)\n",
+        "    with _cupy().cuda.Stream.null:\n        array = _cupy().from_dlpack(values)\n",
+    ),
+    (
+        "mag._lib.arrays",
+        "        return self._narrowed(xp, xp.from_dlpack(array))",
+        "        with _cupy().cuda.Stream.null:\n            return self._narrowed(xp, xp.from_dlpack(array))",
+    ),
     ("mag._lib.arrays", "return read(option, x)[0] if far else x", "return x"),
-]  # fmt: skip
+]
 
 
 def run_edited(*edit):

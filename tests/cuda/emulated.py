@@ -25,7 +25,9 @@ def need():
 
 def environment(**modes):
     """The environment of a process whose devices have these modes, such as lazy=1, devices=2."""
-    named = {f"{prefix}_{mode.upper()}": str(value) for mode, value in modes.items() for prefix in ("CUPYEMU", "EMULATOR")}
+    named = {
+        f"{prefix}_{mode.upper()}": str(value) for mode, value in modes.items() for prefix in ("CUPYEMU", "EMULATOR")
+    }
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return kept | named
 

@@ -8,7 +8,9 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from functools import cached_property as per_stream
+    from functools import cached_property
+
+    per_stream = cached_property
 else:
 
     class per_stream:  # noqa: N801 - takes the place of functools' cached_property
