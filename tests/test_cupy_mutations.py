@@ -24,9 +24,7 @@ EDITS = [
     ("columns", "        self.device.follow(self._queued)\n        flags", "        flags"),
     ("columns", "self._queued, self._stream = device.mark(),", "self._queued, self._stream = None,"),
     ("columns", "array if self.device.stream() == self._stream else array.copy()", "array"),
-    ("columns", "                self.device.follow(self._queued)\n                found", "                found"),
     ("results", "            result._hold()\n", ""),
-    ("results", "        return there, self._device.stream()", "        return there"),
     ("per_stream", "if owner == stream:", "if owner is not None:"),
     ("records", "            self._device.hold(self._stream)", "            pass"),
     ("hybrid", "        self.stream.wait_event(computed)\n", ""),
@@ -51,16 +49,13 @@ EDITS = [
         "self.device, self.active = device, Device(0, 0).active",
     ),
     # a type, a stride or the memory of an array is another one
-    ("transfer", "array = source.xp.ascontiguousarray(array)", "array = array + 0 if array.ndim > 2 else array"),
     ("transfer", "target.empty(*array.shape, dtype=array.dtype)", "target.empty(*array.shape)"),
-    ("columns", "        X = device.xp.ascontiguousarray(X)\n", ""),
     (
         "columns",
         "self.labels, self.order = device.empty(cols, n),",
         "self.labels, self.order = device.empty(cols, n, dtype='i8'),",
     ),
     ("columns", "device.xp.zeros((cols, most), np.int32)", "device.empty(cols, most)"),
-    ("columns", "    flags[:] = 0\n", ""),
     ("sort", "xp.zeros(cols, np.uint64)", "device.empty(cols, dtype=np.uint64)"),
     (
         "sort",

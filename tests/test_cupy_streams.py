@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 import mag
+from mag._backends import cuda
 from mag._backends.cuda import columns as pipeline
+from mag._backends.cuda import hybrid
+from mag._backends.cuda.transfer import copy_to_device
 
 pytestmark = pytest.mark.gpu
 
@@ -123,12 +126,18 @@ def test_data_that_a_stream_is_still_computing(cupy):
         assert single.cost == expected.cost
 
 
-def test_cost_blocks_go_to_the_host_in_turn(cupy):
-    x = np.random.default_rng(2).normal(size=4000)
+def test_cost_blocks_go_to_the_host_in_turn(cupy, monkeypatch):
+    """Two batches are under way; costs that have not arrived may look like a cost of 0, which the CPU solves again."""
+    x, by_blocks, real = np.random.default_rng(2).normal(size=4000), [], pipeline.starts_by_blocks
+    monkeypatch.setattr(hybrid, "ENTRIES", 8 * 60**2)
+    monkeypatch.setattr(pipeline, "starts_by_blocks", lambda *given: by_blocks.append(real(*given)) or by_blocks[-1])
     expected = mag.univariate(x, 60, solver="staggered")
     with stream(cupy):
         found = mag.univariate(cupy.asarray(x) * 1.0, 60, solver="staggered", backend="cuda")
         assert np.array_equal(found.labels.get(), expected.labels)
+    (starts,) = by_blocks
+    assert starts is not None
+    assert np.array_equal(starts, np.cumsum(expected.sizes) - expected.sizes)
 
 
 @pytest.mark.parametrize("method", ["projection", "mdav", "mondrian"])
@@ -239,6 +248,28 @@ def test_memory_of_a_device_waits_for_copies_to_the_other(two):
                 two.cuda.Stream.null.use()
 
 
+@pytest.mark.parametrize("view", [lambda a: a, lambda a: a.T, lambda a: a[::2, 1:], lambda a: a[0]])
+def test_any_array_is_copied_to_the_other_device(two, view):
+    here, there = cuda._on(0), cuda._on(1)
+    first = stream(two)
+    with there.active():
+        second = stream(two)
+        second.use()
+    try:
+        with first:
+            array = view(two.asarray(X) * 3.0)
+            copy = copy_to_device(there, here, array)
+            del array
+            spoil(two, first)
+        assert copy.device.id == 1
+        assert copy.flags.c_contiguous
+        with there.active():
+            assert np.array_equal(copy.get(), view(X * 3.0))
+    finally:
+        with there.active():
+            two.cuda.Stream.null.use()
+
+
 def test_a_table_of_the_host_is_dealt_out(two):
     with stream(two):
         found, expected = mag.columns(X, K, devices=[0, 1]), mag.columns(X, K)
@@ -263,7 +294,6 @@ def test_data_decide_the_device(two, call):
 
 def test_nothing_else_copies_between_devices(two, monkeypatch):
     """CuPy's functions copy what is on another device without a word, and without an event."""
-    from mag._backends import cuda
 
     def checked(function):
         def call(*args, **options):

@@ -117,8 +117,7 @@ class DeviceGrouping(Grouping):
 
     def _streams(self) -> Any:
         with self._place.active():
-            there = self._place.stream()
-        return there, self._device.stream()
+            return self._place.stream()
 
     def _out(self, array: Any) -> Any:
         array = copy_to_device(self._place, self._device, array)
