@@ -99,12 +99,16 @@ def test_memory_that_is_not_enough_for_one_column_is_an_error(cupy):
 
 
 def test_errors_that_are_not_about_memory_are_raised(cupy, monkeypatch):
+    tried = []
+
     def wrong(columns, rows):
+        tried.append(rows)
         raise cupy.cuda.runtime.CUDARuntimeError(1)
 
     monkeypatch.setattr(pipeline, "_group", wrong)
     with pytest.raises(RuntimeError, match="InvalidValue"):
         mag.columns(cupy.asarray(X), K)
+    assert len(tried) == 1
 
 
 SMALL_DEVICE = """
