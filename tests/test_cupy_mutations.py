@@ -30,11 +30,6 @@ EDITS = [
     ("hybrid", "        self.stream.wait_event(computed)\n", ""),
     ("hybrid", "            self.copies[slot].synchronize()", "            pass"),
     ("hybrid", "copied.record(self.stream)", "copied.record()"),
-    (
-        "hybrid",
-        "blocking=False)\n",
-        "blocking=False)\n        self.stream = device.xp.cuda.Stream(non_blocking=True)\n",
-    ),
     # a device is not the current one, or an array is on another one
     ("launch", "return nullcontext() if known is None else known(self.number)", "return nullcontext()"),
     ("transfer", "if target.number == source.number:", "if target.number >= 0:"),
