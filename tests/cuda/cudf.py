@@ -1,4 +1,4 @@
-"""A stand-in for cuDF, which needs a GPU: frames over real arrays of CuPy, with as much of its documented interface as mag uses."""
+"""A stand-in for cuDF, which needs a GPU: frames over arrays of CuPy, with the documented interface that mag uses."""
 
 import sys
 from types import ModuleType
