@@ -115,6 +115,13 @@ def read_table(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Hom
     return values, home
 
 
+def on_host(option: str, x: Any) -> Any:
+    """The data as they are, but NumPy's copy of those that are on a device: for libraries that read the host alone."""
+    x = _on_cuda(option, x)
+    far = hasattr(x, "__cuda_array_interface__") or kind_of_device(x) not in (CPU, PINNED)
+    return read(option, x)[0] if far else x
+
+
 def resident(x: Any) -> tuple[Any, Any] | None:
     """Data on an NVIDIA GPU as CuPy's array, and how to make its library's of CuPy's; by DLPack, without a copy.
 
@@ -244,7 +251,7 @@ def _readable(option: str, xp: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _on_cuda(option: str, x: Any) -> Any:
-    """Columns and frames of cuDF, and whatever else shows memory of a GPU without DLPack, as CuPy's arrays."""
+    """Columns and frames of cuDF, and whatever else shows memory of a GPU and no more, as CuPy's arrays."""
     cudf = sys.modules.get("cudf")
     if cudf is not None and isinstance(x, (cudf.DataFrame, cudf.Series)):
         try:
@@ -254,6 +261,8 @@ def _on_cuda(option: str, x: Any) -> Any:
             raise TypeMistake(f"{option} must hold real numbers without missing ones; got {what}.") from error
     if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__dlpack__") and _has_cupy():
         return _cupy().asarray(x)
+    if kind_of_device(x) in (CUDA, MANAGED) and not _of_standard(x) and _has_cupy():
+        return _cupy().from_dlpack(x)  # of a library that has no functions of the standard
     return x
 
 

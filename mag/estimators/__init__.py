@@ -4,7 +4,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from mag._lib.arrays import read
+from mag._lib.arrays import on_host, read
 from mag._lib.checks import describe, integer, one_of, same_rows, thread_count
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag.api.multivariate import multivariate
@@ -350,7 +350,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     def _table(self, X: Any, reset: bool) -> np.ndarray:
         """X as scikit-learn checks it; NumPy's, also where its array API dispatch would keep another library's."""
         try:
-            return read("X", validate_data(self, X, dtype="numeric", reset=reset))[0]
+            return read("X", validate_data(self, on_host("X", X), dtype="numeric", reset=reset))[0]
         except ValueError as error:
             if "could not convert" not in str(error):
                 raise

@@ -11,6 +11,7 @@ from mag._lib.roles import repeated_names
 from mag.frames.arrays import ArrayColumn, DictionaryFrame
 from mag.frames.arrow import ArrowFrame
 from mag.frames.base import Column, Frame, SeriesFrame
+from mag.frames.cudf import CudfColumn, CudfFrame
 from mag.frames.pandas import PandasFrame
 from mag.frames.polars import PolarsFrame
 from mag.frames.units import Refused, Units
@@ -28,6 +29,8 @@ def frame_of(table: Any) -> Frame:
         _check_duplicates(list(table.columns))
     elif nw.dependencies.is_pyarrow_table(table):
         _check_duplicates(table.column_names)
+    if nw.dependencies.is_cudf_dataframe(table):
+        return CudfFrame(table)
     try:
         frame = nw.from_native(table, pass_through=False)
     except TypeError as error:
@@ -50,6 +53,8 @@ def _library_of(implementation: Any) -> type[SeriesFrame]:
 
 def _column_of(name: Hashable, cells: Any) -> Column:
     """A column of a dictionary: a series of a frame library, or an array."""
+    if nw.dependencies.is_cudf_series(cells):
+        return CudfColumn(cells)
     if nw.dependencies.is_into_series(cells):
         series = nw.from_native(cells, series_only=True)
         return _library_of(series.implementation).column_type(series)

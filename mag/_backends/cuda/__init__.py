@@ -1,5 +1,6 @@
 """Group columns on an NVIDIA GPU, by CuPy and the kernels in kernels/: the same labels as on the CPU, bit by bit."""
 
+import os
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
@@ -15,6 +16,7 @@ from mag._backends.cuda.lines import Lines
 from mag._backends.cuda.neighbors import Neighbors, fits
 from mag._backends.cuda.records import DeviceRecordGrouping, Place
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
+from mag._backends.cuda.transfer import copy_to_device
 from mag._backends.problem import Problem
 from mag._backends.protocol import Boxes, Home, Jobs
 from mag._lib.arrays import resident as resident
@@ -68,6 +70,16 @@ def _on(number: int) -> Device:
     lanes = PER_SM * properties["multiProcessorCount"]
     shared = properties["sharedMemPerBlockOptin"]
     return Device(cupy, cupy.RawModule, number, shared, lanes, hybrid=True, threads=thread_count("threads", None))
+
+
+def _forget() -> None:
+    """A forked process cannot use the devices of the one that it comes from, and may have found none by itself."""
+    why_not.cache_clear()
+    _on.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def current() -> Device:
@@ -185,8 +197,8 @@ def group_resident_columns(
         for device, part in deal(which, [place] if devices is None else several(devices)):
             with place.active():
                 rows = place.xp.ascontiguousarray(X.T if part.size == X.shape[1] else X.T[place.xp.asarray(part)])
+            rows = copy_to_device(device, place, rows)
             with device.active():
-                rows = device.xp.asarray(rows)  # which copies what is on another device
                 parts.append((Columns(device, rows, problem, dtype=dtype, weights=weights), part))
     return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home, device=place)
 

@@ -27,6 +27,7 @@ from mag._backends.cuda.launch import (
     trace,
     verify,
 )
+from mag._backends.cuda.per_stream import per_stream
 from mag._backends.cuda.shares import shares_of
 from mag._backends.cuda.sort import TILE, gather, sort
 from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL, UNSORTED
@@ -36,7 +37,6 @@ from mag._backends.safety import EXACT, MODERATE, TINY
 from mag._compiled.groups import Groups, halves
 from mag._lib.arrays import tell_of_bytes
 from mag._lib.errors import REPORT, RuntimeMistake, group_below
-from mag._lib.lazy import cached_property
 from mag._lib.threads import each
 from mag.costs import Cost
 from mag.results import published
@@ -76,8 +76,8 @@ class Columns:
         while first < cols:
             try:
                 _group(self, slice(first, first + rows))
-            except MemoryError:  # a limit that only the allocator knows
-                if rows == 1:
+            except Exception as error:  # a limit that only the allocator knows
+                if rows == 1 or not device.lacks_memory(error):
                     raise
                 rows = -(-rows // 2)
             else:
@@ -110,6 +110,10 @@ class Columns:
     def hold(self) -> None:
         """Keep memory that the current stream reads from being used again on the stream of the call."""
         self.device.hold(self._stream)
+
+    def own(self, array: Any) -> Any:
+        """An array of the call, for whom the current stream belongs to: a copy where that is another one."""
+        return array if self.device.stream() == self._stream else array.copy()
 
     def tell_of_copy(self, cols: int) -> None:
         """Say once if so many columns, which float64 cannot hold, are many bytes for the host to read."""
@@ -202,7 +206,7 @@ class Columns:
         centers = (self._placed(first, centers) if integers else centers).astype(self.published, copy=False)
         return centers + 0.0 if centers.dtype.kind == "f" else centers  # as `grouping.published`
 
-    @cached_property
+    @per_stream
     def _described(self) -> tuple[Any, Any]:
         """Representatives of all groups, [cols][n // k], what lies behind the last one is unused; cost per column."""
         device, cost = self.device, self.problem.cost
@@ -266,7 +270,7 @@ class Columns:
         device.launch("groups", "mask", cols * n, 256, given, cost=self.kernel)
         return masked
 
-    @cached_property
+    @per_stream
     def shares(self) -> Any:
         """SSE / SST of each column."""
         shares = self.device.empty(len(self.X), dtype=np.float64)

@@ -5,6 +5,7 @@ kernels that were compiled for the host.  Nothing here waits for the device.
 """
 
 import math
+import threading
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,8 @@ BUS = 0.5  # nanoseconds per value on its way to the host and back
 PER_SM, WARPS = 256, 16  # threads that keep a multiprocessor busy; warps that wait side by side there
 WEIGHTED = "_weighted"  # the end of a cost's name, where kernels read weights
 REALS = {"double": np.float64, "float": np.float32}
+STREAM_PER_THREAD = 2  # the pointer that stands for another stream in every thread
+OUT_OF_MEMORY = 2  # the status of CUDA's runtime
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,27 @@ class Device:
             self.xp.cuda.get_current_stream().wait_event(event)
 
     def stream(self) -> Any:
-        """The current stream, whose memory pool arrays are taken from."""
-        return self.xp.cuda.get_current_stream() if hasattr(self.xp, "cuda") else None
+        """The current stream, which owns the memory that is taken now, and its thread if others have another one."""
+        if not hasattr(self.xp, "cuda"):
+            return None
+        stream = self.xp.cuda.get_current_stream()
+        return stream, threading.get_ident() if getattr(stream, "ptr", None) == STREAM_PER_THREAD else None
 
-    def hold(self, stream: Any) -> None:
-        """Let a stream wait for the current one, which reads its arrays: freed memory must not be used before."""
-        if stream is not None and stream != self.stream():
+    def hold(self, owner: Any) -> None:
+        """Let the stream that owns arrays wait for the current one, which reads them, before it uses memory again."""
+        now = self.stream()
+        if owner == now:
+            return
+        stream, thread = owner
+        if thread in (None, threading.get_ident()):
             stream.wait_event(self.mark())
+        else:  # no other thread can name that stream
+            now[0].synchronize()
+
+    @staticmethod
+    def lacks_memory(error: Exception) -> bool:
+        """Whether memory of the device has ended: CuPy's pool says so as Python does, its other allocators as CUDA."""
+        return isinstance(error, MemoryError) or getattr(error, "status", None) == OUT_OF_MEMORY
 
     def launch(
         self, source: str, kernel: str, threads: int, block: int, args: tuple[Any, ...], dynamic: int = 0, **chosen: Any

@@ -56,6 +56,9 @@ class DeviceRecordGrouping(RecordGrouping):
         with self._device.active():
             self._device.hold(self._stream)
 
+    def _streams(self) -> Any:
+        return self._device.stream()
+
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (RecordGrouping, self.__getstate__() | {"_home": FromHost(self._home)})
 
@@ -90,6 +93,21 @@ class DeviceRecordGrouping(RecordGrouping):
     @on_device
     def _total(self) -> float:
         return total_of(self._device, self._z, squared=True)
+
+    @on_device
+    def labels(self) -> Any:
+        """The group of every record."""
+        return self._out(self._labels)
+
+    @on_device
+    def sizes(self) -> Any:
+        """The number of records in each group."""
+        return self._out(self._sizes)
+
+    @on_device
+    def small_groups(self) -> Any:
+        """The groups that have fewer than k records: none."""
+        return self._out(np.empty(0, np.int64))
 
     @on_device
     def representatives(self) -> Any:

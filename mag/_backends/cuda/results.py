@@ -6,13 +6,15 @@ stay on the device, and tables are worked on in batches.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device
+from mag._backends.cuda.per_stream import kept
 from mag._backends.cuda.rows import Row
+from mag._backends.cuda.transfer import copy_to_device
 from mag._backends.protocol import Home
 from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
@@ -35,20 +37,30 @@ class FromHost:
         return self.home(cuda.current().xp.asarray(array))
 
 
-def on_device(compute: Callable[[Any], Value]) -> "cached_property[Value]":
-    """A property that is computed once, while the device of the result is the current one.
+class _OnDevice:
+    """A property of a result, computed while its device is the current one, and kept for the stream that reads it.
 
-    The stream of the call waits for the stream that this is looked at on, before it uses memory again.
+    The stream of the call waits for the reading one, before it uses memory again.
     """
 
-    def computed(result: Any) -> Value:
-        with result._device.active():
-            found = compute(result)
-        result._hold()
-        return found
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self._compute, self.__doc__ = compute, compute.__doc__
 
-    computed.__doc__ = compute.__doc__
-    return cached_property(computed)
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._key = f"{name} of streams"
+
+    def __get__(self, result: Any, owner: type | None = None) -> Any:
+        if result is None:
+            return self
+        with result._device.active():
+            value = kept(vars(result), self._key, result._streams(), lambda: self._compute(result))
+            result._hold()
+        return value
+
+
+def on_device(compute: Callable[[Any], Value]) -> "cached_property[Value]":
+    """A property of a result on a device: see `_OnDevice`."""
+    return cast("cached_property[Value]", _OnDevice(compute))
 
 
 def restore(kind: type[Result], state: dict[str, Any]) -> Result:
@@ -103,9 +115,14 @@ class DeviceGrouping(Grouping):
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)
 
-    def _out(self, array: Any) -> Any:
+    def _streams(self) -> Any:
         with self._place.active():
-            return self._home(self._place.xp.asarray(array))
+            return self._place.stream()
+
+    def _out(self, array: Any) -> Any:
+        array = copy_to_device(self._place, self._device, array)
+        with self._place.active():
+            return self._home(array)
 
     @on_device
     def n_groups(self) -> int:
@@ -127,7 +144,7 @@ class DeviceGrouping(Grouping):
     @on_device
     def labels(self) -> Any:
         """The group of every record."""
-        return self._out(self._final.labels[0])
+        return self._out(self._final.own(self._final.labels[0]))
 
     @on_device
     def sizes(self) -> Any:
@@ -203,7 +220,7 @@ class DeviceColumnGroupings(ColumnGroupings):
         device = self._device
         whole = device.xp.zeros((sum(which.size for _, which in self._final), *shape), dtype)
         for columns, which in self._final:
-            rows = device.xp.asarray(_there(columns, per_part))
+            rows = copy_to_device(device, columns.device, _there(columns, per_part))
             rows = rows[:, : shape[0]] if shape else rows
             whole[(device.xp.asarray(which), *(slice(0, size) for size in rows.shape[1:]))] = rows
         return whole
@@ -215,8 +232,11 @@ class DeviceColumnGroupings(ColumnGroupings):
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)
 
+    def _streams(self) -> Any:
+        return self._device.stream()
+
     def _out(self, array: Any) -> Any:
-        return self._home(self._device.xp.asarray(array))
+        return self._home(array)
 
     def __len__(self) -> int:
         return self._device_x.shape[1]
@@ -324,5 +344,5 @@ class DeviceColumnGroupings(ColumnGroupings):
         for columns, which in self._final:
             for rows in columns.batches():
                 masked = _there(columns, lambda one, rows=rows: one.masked_rows(rows))
-                whole[xp.asarray(which[rows])] = xp.asarray(masked)
+                whole[xp.asarray(which[rows])] = copy_to_device(self._device, columns.device, masked)
         return self._out(whole.T)

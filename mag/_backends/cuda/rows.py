@@ -20,6 +20,10 @@ class Row:
         """As that of all columns."""
         self._columns.hold()
 
+    def own(self, array: Any) -> Any:
+        """As that of all columns."""
+        return self._columns.own(array)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._columns, name)[self._rows]
 
