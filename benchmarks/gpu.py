@@ -3,6 +3,9 @@
 `--measure` runs it on a device: kernels are timed with CUDA events, their bandwidth counts what they must read and
 write (docs/guide/gpu.md) against the device's peak, and the CPU backend runs on the same data.  It writes
 benchmarks/results/gpu.json.
+
+`--profile` needs no device: kernels run emulated, and are counted (benchmarks/_gpu_profile.py).  It keeps the counts in
+benchmarks/_gpu_counts.json, which the model reads.
 """
 
 import argparse
@@ -13,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 import mag
-from benchmarks import _gpu_model
+from benchmarks import _gpu_model, _gpu_profile
 from benchmarks._gpu_model import bytes_per_value
 from benchmarks._measure import best, machine, save, show
 from mag._backends import cuda
@@ -117,6 +120,16 @@ def model(cols: int, n: int) -> None:
     show("Model: Mondrian by variances, n × 10 records, k = 10", rows)
 
 
+def profile(cols: int, n: int, only: str) -> None:
+    """Count what kernels do on an emulated device; all cases together are kept for the model."""
+    print(_gpu_profile.__doc__)
+    found = _gpu_profile.counted(cols, n, only)
+    for case, kernels in found.items():
+        show(f"Counted: {case}; bytes, instructions and atomics per value", _gpu_profile.rows(kernels))
+    if not only:
+        _gpu_profile.save(found, machine()["date"])
+
+
 def measured(cols: int, n: int, k: int) -> list[dict]:
     """Every kernel's time by events, and its share of the peak bandwidth."""
     import cupy
@@ -187,7 +200,13 @@ def main() -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--model", action="store_true", help="the model of cost (the default)")
     what.add_argument("--measure", action="store_true", help="on a device; writes benchmarks/results/gpu.json")
+    what.add_argument(
+        "--profile", nargs="?", const="", metavar="CASE", help="count kernels, some minutes; those of CASE only"
+    )
     options = parser.parse_args()
+    if options.profile is not None:
+        profile(options.m, options.n, options.profile)
+        return
     if not options.measure:
         model(options.m, options.n)
         return
