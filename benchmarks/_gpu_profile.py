@@ -1,64 +1,77 @@
 """What the kernels of whole calls do, counted by the emulator (tests/emulator/profile.h states its model of a device).
 
-The device and the data are an A100 and the tables of the guide, both SHRUNK times smaller: multiprocessors, second
-cache and columns, or records where a table of records has to stay in the second cache.  So every multiprocessor has as
-much to do, and as much of the cache, as on the device.
+The device and the data are an A100 and the tables of the guide, both smaller: multiprocessors, second cache and columns
+SHRUNK times, so that every multiprocessor has as much to do and as much of the cache as on the device.  Tables of
+records, which have to stay in the second cache, and the cache with them are FEWER times smaller.
 """
 
 import json
 import os
 import pathlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
-SHRUNK = 27
-PROCESSORS, CACHE = 108 // SHRUNK, (40 << 20) // SHRUNK
+SHRUNK, FEWER = 27, 12
+PROCESSORS, CACHE = 108 // SHRUNK, 40 << 20
 COUNTS = pathlib.Path(__file__).with_name("_gpu_counts.json")
 _LEAST = 0.005  # of a case's bytes; kernels that move less are put together
 
 
-def cases(cols: int, n: int) -> Iterator[tuple[str, int, Callable[[], object]]]:
-    """What is called, how many values or records it is divided by, and the call; CuPy is emulated already."""
+def cases(cols: int, n: int) -> Iterator[tuple[str, int, int, Callable[[], Callable[[], object]]]]:
+    """What is called, the second cache, how many values or records counts are divided by, and what prepares the call.
+
+    CuPy is emulated already.
+    """
     import cupy
 
     import mag
 
-    cols, fewer = -(-cols // SHRUNK), -(-n // SHRUNK)
+    cols, fewer, lines = -(-cols // SHRUNK), -(-n // FEWER), 200
     table = cupy.asarray(np.random.default_rng(7).random((n, cols)))
     for k in (3, 5, 20, 100, 1000):
-        yield f"columns, k = {k}", n * cols, lambda k=k: mag.columns(table, k, backend="cuda").labels
-    kept: list[Any] = [mag.columns(table, 5, backend="cuda")]
-    _ = kept[0].labels
-    yield "results, k = 5", n * cols, lambda: (kept[0].masked, kept[0].cost, kept[0].information_loss)
+        call = partial(mag.columns, table, k, backend="cuda")
+        yield f"columns, k = {k}", CACHE // SHRUNK, n * cols, lambda call=call: lambda: call().labels
+
+    def results() -> Callable[[], object]:
+        grouped = mag.columns(table, 5, backend="cuda")
+        _ = grouped.labels
+        return lambda: (grouped.masked, grouped.cost, grouped.information_loss)
+
+    yield "results, k = 5", CACHE // SHRUNK, n * cols, results
     records = cupy.asarray(np.random.default_rng(7).normal(size=(fewer, 20)))
-    directions = np.random.default_rng(0).normal(size=(20, 500))
-    options: dict[str, Any] = {"method": "projection", "directions": directions, "ordered": False, "backend": "cuda"}
-    yield "projection, k = 5", fewer * 500, lambda: mag.multivariate(records, 5, **options).labels
+    directions = np.random.default_rng(0).normal(size=(20, lines))
+    along = partial(mag.multivariate, method="projection", directions=directions, ordered=False, backend="cuda")
+    yield "projection, k = 5", CACHE // FEWER, fewer * lines, lambda: lambda: along(records, 5).labels
     near = cupy.asarray(np.random.default_rng(7).normal(size=(fewer, 10)))
     for method in ("mdav", "mondrian_v"):
-        yield f"{method}, k = 10", fewer, lambda m=method: mag.multivariate(near, 10, method=m, backend="cuda").labels
+        call = partial(mag.multivariate, near, 10, method=method, backend="cuda")
+        yield f"{method}, k = 10", CACHE // FEWER, fewer, lambda call=call: lambda: call().labels
 
 
-def counted(cols: int, n: int, only: str = "") -> dict[str, dict[str, dict[str, float]]]:
-    """By case and kernel: what is moved, requested, executed, per value; shares and worst cases."""
+def counted(cols: int, n: int, only: str = "") -> Iterator[tuple[str, dict[str, dict[str, float]]]]:
+    """The cases whose name contains `only`; by kernel what is moved, requested, executed, per value."""
     os.environ["EMULATOR_SMS"] = str(PROCESSORS)
     from tests import emulator
 
     emulator.activate(counted=True)
     import cupy
 
+    from mag._backends.cuda import columns
     from tests.emulator import profile
 
-    found = {}
-    for name, values, call in cases(cols, n):
-        if only in name:
-            profile.start(CACHE)
-            call()
-            cupy.cuda.runtime.deviceSynchronize()
-            found[name] = summary(profile.launches(), values)
-    return found
+    with mock.patch.object(columns, "host_is_sooner", return_value=False):  # whatever threads this machine has
+        for name, cache, values, prepare in cases(cols, n):
+            if only in name:
+                call = prepare()
+                profile.start(cache)
+                call()
+                cupy.cuda.runtime.deviceSynchronize()
+                yield name, summary(profile.launches(), values)
+                profile.start(0)
 
 
 def summary(launches: list[Any], values: int) -> dict[str, dict[str, float]]:
@@ -114,16 +127,15 @@ def rows(found: dict[str, dict[str, float]]) -> list[dict[str, object]]:
     return [*out, {"kernel": "sum", **total}]
 
 
-def save(found: dict[str, dict[str, dict[str, float]]], date: str) -> None:
-    """Keep the counts for the model of cost."""
-    rounded = {
-        case: {kernel: {name: round(value, 3) for name, value in row.items()} for kernel, row in kernels.items()}
-        for case, kernels in found.items()
-    }
-    COUNTS.write_text(json.dumps({"date": date, "cases": rounded}, indent=1) + "\n")
+def save(case: str, kernels: dict[str, dict[str, float]], date: str) -> None:
+    """Keep the counts of a case for the model of cost."""
+    known = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
+    rounded = {kernel: {name: round(value, 3) for name, value in row.items()} for kernel, row in kernels.items()}
+    known[case] = {"date": date, "kernels": rounded}
+    COUNTS.write_text(json.dumps(known, indent=1) + "\n")
 
 
-def load() -> dict[str, dict[str, dict[str, float]]]:
-    """The counts that were kept."""
-    known: dict[str, dict[str, dict[str, float]]] = json.loads(COUNTS.read_text())["cases"]
-    return known
+def load(case: str) -> dict[str, dict[str, float]]:
+    """The counts of a case that were kept, by kernel."""
+    kernels: dict[str, dict[str, float]] = json.loads(COUNTS.read_text())[case]["kernels"]
+    return kernels

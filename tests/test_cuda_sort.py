@@ -51,6 +51,11 @@ def by_radix():
     return mock.patch.object(sort_module, "LONGEST", 0)
 
 
+def by_buckets():
+    """While tables of few values are sorted by buckets too."""
+    return mock.patch.object(sort_module, "FEWEST", 0)
+
+
 def sorted_by_buckets(device, X):
     """Which columns were sorted by buckets."""
     marked = []
@@ -66,27 +71,30 @@ def sorted_by_buckets(device, X):
 
             return call
 
-    check(replace(device, module=Looking), X)
+    with by_buckets():
+        check(replace(device, module=Looking), X)
     return np.concatenate(marked).astype(bool).tolist() if marked else None
 
 
 def bucket_columns(n):
-    """Columns that fill buckets in unlike ways."""
+    """Columns that fill buckets in unlike ways; the samples of the last two mislead, one more than the other."""
     rng = np.random.default_rng(3)
+    sampled = np.arange(2048) * n // 2048
     hidden = rng.random(n) + 1  # almost all values lie between two of the sample
-    hidden[np.arange(2048) * n // 2048] = np.arange(2048)
+    hidden[sampled] = np.arange(2048)
+    half = np.where(rng.random(n) < 0.6, hidden, 2048 * rng.random(n))
+    half[sampled] = np.arange(2048)
     twins = np.repeat(rng.random(n // 2 + 1), 2)[:n]
     low = rng.integers(0, 2, n) + rng.integers(0, 999, n) * 2.0**-50  # the leading bits do not tell all
     heavy = np.where(rng.random(n) < 0.6, 0.5, rng.random(n))
-    few = rng.integers(0, 5, n).astype(float)
-    return np.stack(
-        [rng.random(n), rng.standard_cauchy(n), twins, low, heavy, few, np.full(n, 2.0), np.sort(heavy), hidden]
-    )
+    few, same = rng.integers(0, 5, n).astype(float), np.full(n, 2.0)
+    fine = [rng.random(n), rng.standard_cauchy(n), twins, low, heavy, few, same, np.sort(heavy)]
+    return np.stack([*fine, half, hidden])
 
 
 def check_buckets(device):
     """Whether all of these are sorted by buckets, except for those whose sample misleads."""
-    assert sorted_by_buckets(device, bucket_columns(7000)) == [True] * 8 + [False]
+    assert sorted_by_buckets(device, bucket_columns(7000)) == [True] * 8 + [False] * 2
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -114,6 +122,9 @@ def test_buckets_are_for_columns_that_fit_them():
     assert sorted_by_buckets(HOST, np.zeros((1, SHORTEST), np.int16)) is None
     assert sorted_by_buckets(HOST, np.random.default_rng(0).random((1, LONGEST))) == [True]
     assert sorted_by_buckets(HOST, np.random.default_rng(0).random((1, LONGEST + 1))) is None
+    with mock.patch.object(sort_module, "_sort_by_buckets") as called:
+        check(HOST, np.random.default_rng(0).random((2, SHORTEST)))
+    assert not called.called  # launches cost more than the bytes of few values
 
 
 @pytest.mark.parametrize("dtype", [*REALS, *INTEGERS])

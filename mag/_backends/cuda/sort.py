@@ -1,8 +1,9 @@
 """The stable order of every column, and its values in it, all columns at once.
 
-Columns of SHORTEST to LONGEST values are dealt into buckets that are sorted in shared memory (kernels/buckets.cu).  All
-others, and those whose buckets do not fit, are left to a radix sort (kernels/sort.cu), which moves one word of the key
-and a 32-bit record, 8 bytes a pass.  Which columns these are, the device knows; the host does not wait for that.
+Columns of SHORTEST to LONGEST values are dealt into buckets that are sorted in shared memory (kernels/buckets.cu), if
+there are FEWEST values in all.  All others, and those whose buckets do not fit, are left to a radix sort
+(kernels/sort.cu), which moves one word of the key and a 32-bit record, 8 bytes a pass.  Which columns these are, the
+device knows; the host does not wait for that, and launches both sorts.
 CuPy would sort a table by merging (value, index) pairs of 16 bytes, and one column by a radix sort of such pairs.
 """
 
@@ -16,6 +17,7 @@ TILE = 4096  # values that a thread block sorts at once
 DEALT = 3072  # values that a thread block deals into buckets at once
 BUCKET = 800  # values of a bucket on average, at most; up to 2048 fit
 SHORTEST, LONGEST = 2**12, 256 * BUCKET  # columns of so many values are sorted by buckets
+FEWEST = 2**18  # values of a table, whose bytes are worth five launches more
 PARTS = 512  # of one column at most: their counts are added up one after the other
 _BLOCKS = 16  # thread blocks per multiprocessor, of 256 lanes each
 _KINDS = {"u": "UNSIGNED", "i": "SIGNED", "f": "REAL"}
@@ -33,7 +35,7 @@ def sort(device: Device, x: Any, records: Any, flags: Any) -> Any:
     cut = size, np.int32(parts), np.int32(length)
     differ, spare, done = xp.zeros(cols, np.uint64), device.empty(cols, n), xp.zeros(cols, np.int32)
     words, other = room = device.empty(2, cols, n, dtype=np.uint32)
-    if width >= 4 and SHORTEST <= n <= LONGEST:
+    if width >= 4 and SHORTEST <= n <= LONGEST and cols * n >= FEWEST:
         _sort_by_buckets(device, x, room, spare, records, done)
     counts = device.empty(cols, parts, 256)
     threads = 256 * cols * parts
