@@ -112,21 +112,21 @@ DEVICE bool is_constant(const key_type* splitters, int bucket, int buckets)
     return bucket > 0 && bucket + 1 < buckets && splitters[bucket - 1] == splitters[bucket];
 }
 
-// sample: the splitters of every column, from CAPACITY of its values at equal distances.
+// sample: the splitters of every column, from 16 values a bucket, or CAPACITY, at equal distances.
 //   mapping  one thread block of 256 per column
 //   memory   x [cols][n] is read; splitters [cols][256] written, of which buckets - 1 are used; buckets is a power of two
 extern "C" __global__ void __launch_bounds__(256, 3)
 sample(const key_type* __restrict__ x, int n, int buckets, key_type* __restrict__ splitters)
 {
     __shared__ Shelf shelf;
-    const int thread = (int)threadIdx.x;
-    for (int i = thread; i < CAPACITY; i += THREADS) {
-        shelf.keys[i] = key_of(x[(i64)blockIdx.x * n + (i64)i * n / CAPACITY]);
+    const int thread = (int)threadIdx.x, taken = min(16 * buckets, (int)CAPACITY);
+    for (int i = thread; i < taken; i += THREADS) {
+        shelf.keys[i] = key_of(x[(i64)blockIdx.x * n + (i64)i * n / taken]);
         shelf.carried[i] = 0;
     }
     __syncthreads();
-    sort_shelf(shelf, CAPACITY);
-    if (thread + 1 < buckets) splitters[blockIdx.x * DIGITS + thread] = shelf.keys[(thread + 1) * (CAPACITY / buckets)];
+    sort_shelf(shelf, taken);
+    if (thread + 1 < buckets) splitters[blockIdx.x * DIGITS + thread] = shelf.keys[(thread + 1) * (taken / buckets)];
 }
 
 // assign: how many records of each part belong to each bucket.

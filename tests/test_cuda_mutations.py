@@ -98,7 +98,7 @@ EDITS = [
     ("sort.cu", "if (lane == 0) other = ", "if (lane == 1) other = "),
     ("sort.cu", "done[col] ? 2 : ", "done[col] ? 1 : "),
     # buckets that are not in order, not stable, too large, or sorted by too few bits
-    ("buckets.cu", "if (place < buckets) {", "if (place < buckets - 1) {"),
+    ("buckets.cu", "s.tree[(buckets + place) / (2 * lowest)]", "s.tree[place]"),
     ("buckets.cu", "(s.tree[node] < key)", "(s.tree[node] <= key)"),
     ("buckets.cu", "(s.ordered[below] == key)", "(s.ordered[below] != key)"),
     ("buckets.cu", "splitters[bucket - 1] == splitters[bucket]", "splitters[bucket - 1] != splitters[bucket]"),
