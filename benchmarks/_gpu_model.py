@@ -7,7 +7,7 @@ thread that waits for itself STEP cycles an operation, a warp SEARCH cycles a se
 sizes of one end; LAUNCH seconds a launch, TRIP seconds a wait for the device; BUS bytes per second on the bus.
 """
 
-from benchmarks._gpu_profile import FEWER, load
+from benchmarks._gpu_profile import CACHE, FEWER, load
 from mag._backends.cuda.launch import (
     ON_HOST,
     PER_SM,
@@ -205,11 +205,16 @@ def halving(n: int, d: int, k: int, on_cpu: float) -> list[dict]:
     """Mondrian by variances; `on_cpu` are nanoseconds per record and level of one core.
 
     The sums of a part are added up in the CPU's order, by a thread per column: it waits for itself, longest at first.
-    Bytes and launches of a level are those of COUNTED_RECORDS records, whatever n is; a million records are sorted by
-    the radix sort, which moves more.
+    Launches of a level are those of COUNTED_RECORDS records.  So are bytes where the records stay in the second cache;
+    else they are all that warps asked for.
     """
     levels, counted = _levels(n, k), _levels(COUNTED_RECORDS, k)
-    moved = sum(moved_by(f"mondrian_v, k = {k}").values()) / counted
+    stays = (8 * d + 24) * n <= CACHE  # records and what is sorted
+    rows_counted = load(f"mondrian_v, k = {k}").values()
+    moved = sum(
+        row["read"] + row["written"] if stays else row["requested"] * row["of it %"] / 100 for row in rows_counted
+    )
+    moved /= counted
     launches = levels * launches_of(f"mondrian_v, k = {k}") / counted
     rows = []
     for name, device in DEVICES.items():

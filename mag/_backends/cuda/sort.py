@@ -70,8 +70,8 @@ def _sort_by_buckets(device: Device, x: Any, keys: Any, dealt: Any, records: Any
     device.launch("buckets", "lay_out", 256 * cols, 256, (splitters, many, cut[0], counts, starts, done), **kind)
     given = x, splitters, done, size, many, *cut, counts, keys, dealt
     device.launch("buckets", "deal", 256 * cols * parts, 256, given, **kind)
-    given = splitters, starts, done, size, many, keys, dealt, records
-    device.launch("buckets", "settle", 256 * cols * buckets, 256, given, **kind)
+    filled = splitters, starts, done, size, many, keys, dealt, records
+    device.launch("buckets", "settle", 256 * cols * buckets, 256, filled, **kind)
 
 
 def gather(device: Device, x: Any, records: Any) -> Any:
