@@ -2,9 +2,10 @@
 
 Bytes of device memory, float64 operations and launches of columns, projections and Mondrian are those that the emulator
 counted (`python -m benchmarks.gpu --profile`, benchmarks/_gpu_counts.json), those of orders and lists are worked out by
-hand.  Assumed: memory at SHARE of its peak, as scattered writes reach at best; float64 without fused operations; a
-thread that waits for itself STEP cycles an operation, a warp SEARCH cycles a search of four columns and FOLLOW the
-sizes of one end; LAUNCH seconds a launch, TRIP seconds a wait for the device; BUS bytes per second on the bus.
+hand.  Assumed: memory at SHARE of its peak, as scattered writes reach at best, a second cache FASTER times that, SHARE
+of four instructions a cycle and multiprocessor, whichever takes longest; float64 without fused operations; a thread
+that waits for itself STEP cycles an operation, a warp SEARCH cycles a search of four columns and FOLLOW the sizes of
+one end; LAUNCH seconds a launch, TRIP seconds a wait for the device; BUS bytes per second on the bus.
 """
 
 from benchmarks._gpu_profile import CACHE, FEWER, load
@@ -25,7 +26,7 @@ DEVICES = {
     "A100 40 GB": {"memory": 1.555e12, "float64": 9.7e12 / 2, "processors": 108, "clock": 1.41e9, "shared": 163 << 10},
     "RTX 4090": {"memory": 1.008e12, "float64": 1.29e12 / 2, "processors": 128, "clock": 2.52e9, "shared": 99 << 10},
 }
-SHARE = 0.6
+SHARE, FASTER = 0.6, 3
 SEARCH = 400
 STEP = 6
 FOLLOW = 150
@@ -63,6 +64,14 @@ def launches_of(case: str) -> float:
     return sum(row["launches"] for row in load(case).values())
 
 
+def busy(device: dict, case: str) -> float:
+    """Seconds per value of the second cache, which serves what warps request, or of instructions."""
+    rows = load(case).values()
+    requested, executed = (sum(row[name] for row in rows) for name in ("requested", "instructions"))
+    cycles = executed / 32 / (4 * SHARE * device["processors"])
+    return max(requested / (FASTER * SHARE * device["memory"]), cycles / device["clock"])
+
+
 def operations_per_value(k: int) -> float:
     """Operations in float64 per value, cost "sse", of lanes that wait too; warm starts included."""
     return sum(row["float64"] for row in load(f"columns, k = {k}").values())
@@ -88,7 +97,8 @@ def columns_time(device: dict, cols: int, n: int, k: int, steps: tuple[str, ...]
     moved, rate = bytes_per_value(k), SHARE * device["memory"]
     others = sum(moved[step] for step in steps if step != "solve")
     own = max(moved["solve"] * cols * n / rate, *solving(device, cols, n, k).values())
-    return others * cols * n / rate + own + launches_of(f"columns, k = {k}") * LAUNCH
+    case = f"columns, k = {k}"
+    return max(others * cols * n / rate + own, busy(device, case) * cols * n) + launches_of(case) * LAUNCH
 
 
 def model(cols: int, n: int, on_cpu: dict[int, float]) -> list[dict]:
@@ -132,6 +142,7 @@ def projections(m: int, n: int, d: int, k: int, on_cpu: float) -> list[dict]:
         rate, own = SHARE * device["memory"], solving(device, m, n, k).values()
         bus = {"up": 8 * n * d + 8 * m * d, "down": 12 * m + 4 * n + 8 * d * d}
         whole = moved * m * n / rate + max(moved_by(case)["solve"] * m * n / rate, *own)
+        whole = max(whole, busy(device, case) * m * n)
         rows.append(
             {
                 "device": name,
