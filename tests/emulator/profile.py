@@ -17,7 +17,8 @@ CLASSES = ("float64", "float32", "integer", "compare", "move", "global", "shared
 _KINDS = {"ld": 1, "ldu": 1, "st": 2, "atom": 4, "red": 4}
 _WARP = {"shfl", "vote", "match", "redux", "activemask"}
 _ENDS = {"bra", "ret", "exit", "call", "bar", "barrier", *_WARP}  # a basic block
-_NAMED = dict.fromkeys(_WARP, "warp") | dict.fromkeys(("bra", "ret", "exit", "call"), "branch")
+_NAMED: dict[str, str | None] = {}
+_NAMED |= dict.fromkeys(_WARP, "warp") | dict.fromkeys(("bra", "ret", "exit", "call"), "branch")
 _NAMED |= dict.fromkeys(("setp", "set", "testp"), "compare")
 _NAMED |= dict.fromkeys(("mov", "cvt", "cvta", "selp", "prmt", "isspacep"), "move")
 _NAMED |= dict.fromkeys(("membar", "fence", "prefetch", "prefetchu", "discard", "trap", "nanosleep", "brkpt"))
@@ -121,18 +122,20 @@ def class_of(op: list[str]) -> str | None:
 class Profiled(Translator):
     """One PTX module, whose threads write down what they do."""
 
-    def __init__(self, ptx):
+    def __init__(self, ptx: str) -> None:
         super().__init__(ptx)
-        self.basics, self.notes, self.accessed, self.source_line = [], [], 0, 0
+        self.basics: list[tuple[dict[str, int], list[tuple[int, int, int]], list[int]]] = []
+        self.notes: list[tuple[str | None, tuple[int, int, int] | None, bool, bool]] = []
+        self.accessed = self.source_line = 0
 
-    def at(self, x, space, n):
+    def at(self, x: str, space: str, n: int) -> str:
         found = super().at(x, space, n)
         if not found.startswith(("shared_at", "global_at")):
             return found
         self.accessed = n
         return f"traced({found})"
 
-    def statement(self, s):
+    def statement(self, s: str) -> str:
         if located := re.match(r"\.loc\s+\d+\s+(\d+)", s):
             self.source_line = int(located[1])
         self.accessed = 0
@@ -140,14 +143,18 @@ class Profiled(Translator):
         if s.startswith("."):
             return done
         guarded = s.startswith("@")
-        op = re.match(r"(?:@!?[%\w$]+\s+)?([a-z][\w.:]*)", s)[1].replace("::", "_").split(".")
+        named = re.match(r"(?:@!?[%\w$]+\s+)?([a-z][\w.:]*)", s)
+        assert named
+        op = named[1].replace("::", "_").split(".")
         access = (_KINDS[op[0]], self.accessed, self.source_line or self.line) if self.accessed else None
         self.notes.append((class_of(op), access, op[0] in _ENDS, guarded and op[0] in ("bra", "ret", "exit")))
         return f"\1{len(self.notes) - 1}\1{done}" + (" else mark(0);" if access and guarded else "")
 
-    def function(self, name, body, first):
+    def function(self, name: str, body: str, first: int) -> str:
         """The function, with a mark where each basic block begins."""
-        self.notes, out, begins = [], [], True
+        out: list[str] = []
+        begins = True
+        self.notes.clear()
         for line in super().function(name, body, first).split("\n"):
             m = re.match(r"(/\*\d+\*/ )\x01(\d+)\x01(.*)$", line)
             if not m:
@@ -167,7 +174,7 @@ class Profiled(Translator):
             out.append(m[1] + m[3])
         return "\n".join(out)
 
-    def table(self):
+    def table(self) -> list[str]:
         """What is known of each basic block, behind the table of kernels."""
         rows, first, out = [], 0, super().table()
         for i, (counts, accesses, conditions) in enumerate(self.basics):
