@@ -1,20 +1,22 @@
 """What the CUDA backend should cost, from counts: bytes, operations, launches, the bus.  No device was measured.
 
-Assumed: memory at SHARE of its peak, as scattered writes reach at best; float64 without fused operations; a thread that
-waits for itself STEP cycles an operation, a warp SEARCH cycles a search of four columns and FOLLOW the sizes of one
-end; LAUNCH seconds a launch, TRIP seconds a wait for the device; BUS bytes per second to and from the host.
+Bytes of device memory, float64 operations and launches of columns, projections and Mondrian are those that the emulator
+counted (`python -m benchmarks.gpu --profile`, benchmarks/_gpu_counts.json), those of orders and lists are worked out by
+hand.  Assumed: memory at SHARE of its peak, as scattered writes reach at best, a second cache FASTER times that, SHARE
+of four instructions a cycle and multiprocessor, whichever takes longest; float64 without fused operations; a thread
+that waits for itself STEP cycles an operation, a warp SEARCH cycles a search of four columns and FOLLOW the sizes of
+one end; LAUNCH seconds a launch, TRIP seconds a wait for the device; BUS bytes per second on the bus.
 """
 
+from benchmarks._gpu_profile import CACHE, FEWER, load
 from mag._backends.cuda.launch import (
     ON_HOST,
     PER_SM,
-    SEGMENT,
     Device,
     chunks_of,
     device_time,
     host_is_sooner,
     resident_warps,
-    size_type,
     warm_start,
 )
 from mag.solvers._narrow import LARGEST_K, PANEL
@@ -24,51 +26,55 @@ DEVICES = {
     "A100 40 GB": {"memory": 1.555e12, "float64": 9.7e12 / 2, "processors": 108, "clock": 1.41e9, "shared": 163 << 10},
     "RTX 4090": {"memory": 1.008e12, "float64": 1.29e12 / 2, "processors": 128, "clock": 2.52e9, "shared": 99 << 10},
 }
-SHARE = 0.6
+SHARE, FASTER = 0.6, 3
 SEARCH = 400
 STEP = 6
 FOLLOW = 150
 LAUNCH, TRIP, BUS = 5e-6, 20e-6, 20e9
-PASSES = 8  # of float64
-# transpose; keys, passes, lift, place; solve; walk to spread; cut; label, count
-LAUNCHES = 1 + (1 + 3 * PASSES - 2 + 1 + 1) + 3 + 4 + 1 + 3
+COUNTED_RECORDS = -(-100_000 // FEWER)
+STEPS = {
+    "transpose": "transpose",
+    **dict.fromkeys(("sample", "assign", "lay_out", "deal", "settle", "place"), "sort"),
+    **dict.fromkeys(("keys", "count", "offsets", "scatter", "lift"), "sort"),
+    **dict.fromkeys(("narrow", "narrow_repair", "block", "block_repair", "ending"), "solve"),
+    **dict.fromkeys(("walk", "compose", "link", "spread"), "walk, link"),
+    **{step: step for step in ("cut", "label", "represent", "mask")},
+    **dict.fromkeys(("tally", "check"), "count"),
+}
+GROUPING = ("transpose", "sort", "solve", "walk, link", "cut", "label", "count", "others")
 
 
-def sort_bytes(width: int = 8) -> float:
-    """What the sort of values of `width` bytes moves per value, every digit included: see kernels/sort.cu."""
-    words = -(-width // 4)
-    passes = (
-        width * (4 + 8 + 8) - 4 * words - 4
-    )  # words are counted, except by their first digit, and moved with records
-    lift = 4 + 8 + 4 if width > 4 else 0
-    return width + 4 + passes + lift + (4 + width + 8 + 2 / 8)  # keys, passes, the higher word, values in order
+def moved_by(case: str) -> dict[str, float]:
+    """Bytes of device memory per value, by step, as they were counted; CuPy's own kernels are others."""
+    steps: dict[str, float] = {}
+    for kernel, row in load(case).items():
+        step = STEPS.get(kernel, "others")
+        steps[step] = steps.get(step, 0.0) + row["read"] + row["written"]
+    return steps
 
 
 def bytes_per_value(k: int) -> dict[str, float]:
-    """What every step must read and write per value, float64 in, int32 labels out."""
-    size, segment, group = size_type(k)().itemsize, max(SEGMENT, 8 * k), 1.2 * k  # groups of 1.2 k on average
-    restart = 8 / PANEL if k <= LARGEST_K else 8 / k
-    return {
-        "transpose": 8 + 8,  # of a table whose rows are records
-        "sort": sort_bytes(),
-        "solve": 8 + size + restart,
-        "walk, link": size + 3 * 8 * (2 * k - 1) / segment,
-        "cut": size + 4 / group,
-        "label": 4 + 4 + 4 / group,
-        "count": 4 + 8 / group,
-        "represent": 4 + 8 + 20 / group,
-        "mask": 4 + 8 + 8 / group,
-    }
+    """Bytes of device memory per value that each step of `columns` moves, and `represent` and `mask` of its results."""
+    own, results = moved_by(f"columns, k = {k}"), moved_by("results, k = 5")
+    return {step: own.get(step, 0.0) for step in GROUPING} | {step: results[step] for step in ("represent", "mask")}
 
 
-GROUPING = ("transpose", "sort", "solve", "walk, link", "cut", "label", "count")
+def launches_of(case: str) -> float:
+    """How many launches a call needs."""
+    return sum(row["launches"] for row in load(case).values())
+
+
+def busy(device: dict, case: str) -> float:
+    """Seconds per value of the second cache, which serves what warps request, or of instructions."""
+    rows = load(case).values()
+    requested, executed = (sum(row[name] for row in rows) for name in ("requested", "instructions"))
+    cycles = executed / 32 / (4 * SHARE * device["processors"])
+    return max(requested / (FASTER * SHARE * device["memory"]), cycles / device["clock"])
 
 
 def operations_per_value(k: int) -> float:
-    """Additions, multiplications and comparisons in float64 per value, cost "sse"."""
-    if k <= LARGEST_K:  # per size up to 2k-1: y, its square, two sums; per size from k on: a cost, a sum, a comparison
-        return 4 * (2 * k - 1) + 6 * k
-    return 3 * 8 + 20 * 6  # sums of rows and columns, then about twenty sizes per column
+    """Operations in float64 per value, cost "sse", of lanes that wait too; warm starts included."""
+    return sum(row["float64"] for row in load(f"columns, k = {k}").values())
 
 
 def solving(device: dict, cols: int, n: int, k: int) -> dict[str, float]:
@@ -77,14 +83,13 @@ def solving(device: dict, cols: int, n: int, k: int) -> dict[str, float]:
     if k <= LARGEST_K:
         units = -(-n // PANEL)
         chunks, length = chunks_of(units, cols, lanes, warm)
-        more = 1 + (chunks - 1) * warm / units  # warm starts
+        more = 1 + (chunks - 1) * warm / units  # warm starts, which were counted
         rounds = max(1.0, cols * chunks / lanes)
-        cycles = (length + (warm if chunks > 1 else 0)) * PANEL * operations * STEP * rounds
+        cycles = (length + (warm if chunks > 1 else 0)) * PANEL * operations / more * STEP * rounds
     else:
-        more = 1.0
         warps = resident_warps(Device(None, None, shared=device["shared"], lanes=lanes), k)
         cycles = n / 4 * SEARCH * max(1.0, cols / warps)
-    return {"float64": cols * n * operations * more / device["float64"], "latency": cycles / device["clock"]}
+    return {"float64": cols * n * operations / device["float64"], "latency": cycles / device["clock"]}
 
 
 def columns_time(device: dict, cols: int, n: int, k: int, steps: tuple[str, ...] = GROUPING) -> float:
@@ -92,7 +97,8 @@ def columns_time(device: dict, cols: int, n: int, k: int, steps: tuple[str, ...]
     moved, rate = bytes_per_value(k), SHARE * device["memory"]
     others = sum(moved[step] for step in steps if step != "solve")
     own = max(moved["solve"] * cols * n / rate, *solving(device, cols, n, k).values())
-    return others * cols * n / rate + own + LAUNCHES * LAUNCH
+    case = f"columns, k = {k}"
+    return max(others * cols * n / rate + own, busy(device, case) * cols * n) + launches_of(case) * LAUNCH
 
 
 def model(cols: int, n: int, on_cpu: dict[int, float]) -> list[dict]:
@@ -130,19 +136,21 @@ def one_column() -> list[dict]:
 
 def projections(m: int, n: int, d: int, k: int, on_cpu: float) -> list[dict]:
     """Directions projected, grouped and scored; `on_cpu` are nanoseconds per direction and record of one core."""
-    steps = {"project": d + 8.0, "rank": 4 + 4 + 4.0, "squares": 4 + 8.0 * d, "score": 8 / (1.2 * k)}
-    rows = []
+    rows, case = [], f"projection, k = {k}"
+    moved = sum(moved_by(case).values()) - moved_by(case)["solve"]
     for name, device in DEVICES.items():
-        own = sum(steps.values()) * m * n / (SHARE * device["memory"])  # squares read records from the second cache
+        rate, own = SHARE * device["memory"], solving(device, m, n, k).values()
         bus = {"up": 8 * n * d + 8 * m * d, "down": 12 * m + 4 * n + 8 * d * d}
+        whole = moved * m * n / rate + max(moved_by(case)["solve"] * m * n / rate, *own)
+        whole = max(whole, busy(device, case) * m * n)
         rows.append(
             {
                 "device": name,
-                "bytes/value": sum(steps.values()) + sum(bytes_per_value(k)[step] for step in GROUPING[1:]),
+                "bytes/value": sum(moved_by(case).values()),
                 "bus up, MB": bus["up"] / 1e6,
                 "of a table there": 8 * m * d / 1e6,
                 "bus down, MB": bus["down"] / 1e6,
-                "call ms": 1e3 * (columns_time(device, m, n, k, GROUPING[1:]) + own + sum(bus.values()) / BUS),
+                "call ms": 1e3 * (whole + launches_of(case) * LAUNCH + sum(bus.values()) / BUS),
                 "16 cores ms": 1e-6 * on_cpu * m * n / 16,
             }
         )
@@ -164,7 +172,8 @@ def orders(m: int, n: int, d: int, k: int, on_cpu: float) -> list[dict]:
                 "bytes/value": moved,
                 "costs ms": 1e3 * costs,
                 "follow ms": 1e3 * follow,
-                "call ms": 1e3 * (costs + follow) + 1e3 * sort_bytes() * m * n / (SHARE * device["memory"]),
+                "call ms": 1e3 * (costs + follow)
+                + 1e3 * moved_by(f"columns, k = {k}")["sort"] * m * n / (SHARE * device["memory"]),
                 "one core ms": 1e-6 * on_cpu * m * n,  # which looks at one order after the other
             }
         )
@@ -198,14 +207,26 @@ def lists(n: int, d: int, k: int, counted: dict[str, float], on_cpu: float) -> l
     return rows
 
 
+def _levels(n: int, k: int) -> int:
+    """How often the records are halved."""
+    return max(1, (n // (2 * k)).bit_length())
+
+
 def halving(n: int, d: int, k: int, on_cpu: float) -> list[dict]:
     """Mondrian by variances; `on_cpu` are nanoseconds per record and level of one core.
 
     The sums of a part are added up in the CPU's order, by a thread per column: it waits for itself, longest at first.
+    Launches of a level are those of COUNTED_RECORDS records.  So are bytes where the records stay in the second cache;
+    else they are all that warps asked for.
     """
-    levels = max(1, (n // (2 * k)).bit_length())
-    moved = 16 * d + 16 * d + (8 * d + 4 + 8) + sort_bytes(8) + sort_bytes(4) + 16
-    launches = levels * (5 + (1 + 3 * 8 - 2 + 2) + (1 + 3 * 4 - 1 + 1) + 3)
+    levels, counted = _levels(n, k), _levels(COUNTED_RECORDS, k)
+    stays = (8 * d + 24) * n <= CACHE  # records and what is sorted
+    rows_counted = load(f"mondrian_v, k = {k}").values()
+    moved = sum(
+        row["read"] + row["written"] if stays else row["requested"] * row["of it %"] / 100 for row in rows_counted
+    )
+    moved /= counted
+    launches = levels * launches_of(f"mondrian_v, k = {k}") / counted
     rows = []
     for name, device in DEVICES.items():
         waiting = 2 * n * 2 * STEP / device["clock"]

@@ -1,8 +1,11 @@
 """`python -m benchmarks.gpu --model`: what the CUDA backend should cost, beside the CPU of this machine.
 
 `--measure` runs it on a device: kernels are timed with CUDA events, their bandwidth counts what they must read and
-write (docs/guide/gpu.md) against the device's peak, and the CPU backend runs on the same data.  It writes
+write, as counted by `--profile`, against the device's peak, and the CPU backend runs on the same data.  It writes
 benchmarks/results/gpu.json.
+
+`--profile` needs no device: kernels run emulated, and are counted (benchmarks/_gpu_profile.py).  It keeps the counts in
+benchmarks/_gpu_counts.json, which the model reads.
 """
 
 import argparse
@@ -13,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 import mag
-from benchmarks import _gpu_model
+from benchmarks import _gpu_model, _gpu_profile
 from benchmarks._gpu_model import bytes_per_value
 from benchmarks._measure import best, machine, save, show
 from mag._backends import cuda
@@ -38,7 +41,7 @@ def core_time(function: Callable[[], object]) -> float:
 def columns_on_cpu(n: int) -> dict[int, float]:
     """Nanoseconds per value of one core, by k."""
     X, found = np.random.default_rng(7).random((n, 4)), {}
-    for k in (3, 5, 10, 20, 100, 1000):
+    for k in (3, 5, 20, 100, 1000):  # which the emulator has counted
         mag.columns(X[:, :1], k, threads=1)
         found[k] = 1e9 * core_time(lambda k=k: mag.columns(X, k, threads=1)) / X.size
     return found
@@ -117,6 +120,14 @@ def model(cols: int, n: int) -> None:
     show("Model: Mondrian by variances, n × 10 records, k = 10", rows)
 
 
+def profile(cols: int, n: int, only: str) -> None:
+    """Count what kernels do on an emulated device, and keep the counts for the model."""
+    print(_gpu_profile.__doc__)
+    for case, kernels in _gpu_profile.counted(cols, n, only):
+        show(f"Counted: {case}; bytes, instructions and atomics per value", _gpu_profile.rows(kernels))
+        _gpu_profile.save(case, kernels, machine()["date"])
+
+
 def measured(cols: int, n: int, k: int) -> list[dict]:
     """Every kernel's time by events, and its share of the peak bandwidth."""
     import cupy
@@ -130,7 +141,7 @@ def measured(cols: int, n: int, k: int) -> list[dict]:
         launch(self, source, kernel, *args, **options)
         end.record()
         end.synchronize()
-        kernel = "sort" if source == "sort" and kernel != "gather" else kernel
+        kernel = _gpu_model.STEPS.get(kernel, kernel)
         spent[kernel] = spent.get(kernel, 0.0) + cupy.cuda.get_elapsed_time(begin, end)
 
     X = np.random.default_rng(7).random((n, cols))
@@ -145,10 +156,9 @@ def measured(cols: int, n: int, k: int) -> list[dict]:
         type(device).launch = launch
     properties = cupy.cuda.runtime.getDeviceProperties(device.number)
     peak = 2e3 * properties["memoryClockRate"] * properties["memoryBusWidth"] / 8
-    steps = {"narrow": "solve", "block": "solve", "walk": "walk, link", "tally": "count"}
     rows = []
     for kernel, milliseconds in spent.items():
-        moved = bytes_per_value(k).get(steps.get(kernel, kernel))
+        moved = bytes_per_value(k).get(kernel)
         rate = None if moved is None else moved * n * cols / (milliseconds / 1e3)
         rows.append(
             {"k": k, "kernel": kernel, "ms": milliseconds, "GB/s": rate and rate / 1e9, "of peak": rate and rate / peak}
@@ -187,14 +197,20 @@ def main() -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--model", action="store_true", help="the model of cost (the default)")
     what.add_argument("--measure", action="store_true", help="on a device; writes benchmarks/results/gpu.json")
+    what.add_argument(
+        "--profile", nargs="?", const="", metavar="CASE", help="count kernels, some minutes; those of CASE only"
+    )
     options = parser.parse_args()
+    if options.profile is not None:
+        profile(options.m, options.n, options.profile)
+        return
     if not options.measure:
         model(options.m, options.n)
         return
     if (reason := cuda.why_not()) is not None:
         raise SystemExit(reason)
     print(machine())
-    rows = [row for k in (3, 10, 20, 100, 1000) for row in measured(options.m, options.n, k)]
+    rows = [row for k in (3, 5, 20, 100, 1000) for row in measured(options.m, options.n, k)]
     rows += measured_records(min(options.n, 50_000))
     show(f"Measured: {options.m} columns of {options.n} values, sse, uniform; records", rows)
     save("gpu", rows)

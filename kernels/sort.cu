@@ -1,27 +1,14 @@
 // The stable order of every column: a radix sort from the lowest digit of 8 bits to the highest, by many thread blocks.
 //
-// A value becomes an unsigned key of its width that is ordered like it; −0.0 counts as 0.0, and NaN goes to either end.  Keys
-// are sorted one word of 32 bits after the other: what a pass moves is one word and the record that it belongs to, 8 bytes
-// for any type.  Digits that all keys of a column share are not moved, so every column counts its own moves: what it
-// holds lies in the first or the second of two buffers, and before the first move record i stands at i.
+// Keys are sorted one word of 32 bits after the other: what a pass moves is one word and the record that it belongs to,
+// 8 bytes for any type.  Digits that all keys of a column share are not moved, so every column counts its own moves: what
+// it holds lies in the first or the second of two buffers, and before the first move record i stands at i.  Columns that
+// are done, because buckets.cu has sorted them, have no digit to move.
 
 #include "common.cuh"
+#include "radix.cuh"
 
-typedef MAG_KEY key_type;  // unsigned, as wide as a value
-enum Kind { UNSIGNED, SIGNED, REAL };
-const Kind KIND = MAG_KIND;
-enum { BITS = 8 * sizeof(key_type), WORD = 32 };
-enum { DIGITS = 256, THREADS = 256, WARPS = THREADS / 32, ITEMS = 16, TILE = THREADS * ITEMS };
-
-// Keys in the order of the values.
-DEVICE key_type key_of(key_type bits)
-{
-    const key_type sign = (key_type)((key_type)1 << (BITS - 1));
-    if (KIND == UNSIGNED) return bits;
-    if (KIND == SIGNED) return (key_type)(bits ^ sign);
-    if (bits == sign) return sign;  // −0.0
-    return bits & sign ? (key_type)~bits : (key_type)(bits | sign);
-}
+enum { WORD = 32, ITEMS = 16, TILE = THREADS * ITEMS };
 
 DEVICE double real_of(key_type bits)
 {
@@ -55,82 +42,24 @@ DEVICE int moves_before(u64 differ, int pass)
 // Of two buffers, the one that a column lies in after so many moves.
 template <class Entry> DEVICE Entry* after(int moves, Entry* even, Entry* odd) { return moves % 2 ? odd : even; }
 
-// Columns are cut into `parts` of `length` values, whole tiles, for one thread block each.
-struct Part {
-    i64 row;  // where the column begins
-    int col, part, begin, end;
-};
-
-DEVICE Part part_of(int n, int cols, int length)
-{
-    const int col = (int)(blockIdx.x % cols), part = (int)(blockIdx.x / cols);
-    const Part p = {(i64)col * n, col, part, part * length, (int)min((i64)(part + 1) * length, (i64)n)};
-    return p;
-}
-
-// A tile from `tile` on: each warp takes ITEMS rounds of 32 values, so that warps, rounds and lanes follow each other.
-DEVICE int item(int tile, int round) { return tile + 32 * (ITEMS * (threadIdx.x / 32) + round) + threadIdx.x % 32; }
-
-// How many rounds this warp has work in.
-DEVICE int rounds_of(int tile, int end)
-{
-    return min(ITEMS, (end - tile - 32 * ITEMS * (int)(threadIdx.x / 32) + 31) / 32);
-}
-
 DEVICE void load(const u32* words, int tile, int end, u32 (&word)[ITEMS])
 {
     #pragma unroll
-    for (int r = 0; r < ITEMS; ++r) word[r] = item(tile, r) < end ? words[item(tile, r)] : 0;
-}
-
-// The sum of `mine` over the threads before this one, by a thread block of THREADS.
-DEVICE int sum_before(int mine, int* of_warps)
-{
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int sum = mine;
-    #pragma unroll
-    for (int distance = 1; distance < 32; distance <<= 1) {
-        const int other = __shfl_sync(ALL_LANES, sum, lane - distance);
-        if (lane >= distance) sum += other;
-    }
-    if (lane == 31) of_warps[warp] = sum;
-    __syncthreads();
-    int before = 0;
-    for (int w = 0; w < warp; ++w) before += of_warps[w];
-    return before + sum - mine;
-}
-
-// How many of the same digit this warp has seen before, lane by lane; counts[digit] is how many it has seen.
-DEVICE int count_digit(int digit, int* counts)
-{
-    const u32 equal = __match_any_sync(ALL_LANES, digit);
-    const int before = __popc(equal & ((1u << threadIdx.x % 32) - 1));
-    const int seen = digit < DIGITS ? counts[digit] : 0;
-    __syncwarp();
-    if (digit < DIGITS && before == 0) counts[digit] = seen + __popc(equal);
-    __syncwarp();
-    return seen + before;
-}
-
-// What the warps have counted, by a thread per digit.
-DEVICE void write_counts(const int (&seen)[WARPS][DIGITS], const Part& p, int parts, int* counts)
-{
-    int sum = 0;
-    for (int w = 0; w < WARPS; ++w) sum += seen[w][threadIdx.x];
-    counts[((i64)p.col * parts + p.part) * DIGITS + threadIdx.x] = sum;
+    for (int r = 0; r < ITEMS; ++r) word[r] = item(tile, ITEMS, r) < end ? words[item(tile, ITEMS, r)] : 0;
 }
 
 // keys: the lowest word of every key, how often each of its lowest digits occurs in each part, and which bits are not the
 // same in all keys of a column.
-//   mapping  one thread block of 256 per (part, column)
-//   memory   x [cols][n] is read; words [cols][n] and counts [cols][parts][256] written; differ [cols], zeros at first, is
-//            marked
+//   mapping  one thread block of 256 per (column, part)
+//   memory   x [cols][n] and done [cols] are read; words [cols][n] and counts [cols][parts][256] written; differ [cols],
+//            zeros at first, is marked
 extern "C" __global__ void __launch_bounds__(256)
-keys(const key_type* __restrict__ x, int n, int cols, int parts, int length, u32* __restrict__ words,
+keys(const key_type* __restrict__ x, const int* __restrict__ done, int n, int parts, int length, u32* __restrict__ words,
      u64* __restrict__ differ, int* __restrict__ counts)
 {
     __shared__ int seen[WARPS][DIGITS];
-    const Part p = part_of(n, cols, length);
+    const Part p = part_of(n, parts, length);
+    if (done[p.col]) return;
     const key_type first = key_of(x[p.row]);
     u64 mine = 0;
     for (int w = 0; w < WARPS; ++w) seen[w][threadIdx.x] = 0;
@@ -150,15 +79,16 @@ keys(const key_type* __restrict__ x, int n, int cols, int parts, int length, u32
 }
 
 // lift: the highest word of every key, in the order so far, and how often each of its lowest digits occurs in each part.
-//   mapping  one thread block of 256 per (part, column)
-//   memory   x, differ and records [cols][n], two buffers, are read; words [cols][n], two buffers, and counts
+//   mapping  one thread block of 256 per (column, part)
+//   memory   x, done, differ and records [cols][n], two buffers, are read; words [cols][n], two buffers, and counts
 //            [cols][parts][256] written
 extern "C" __global__ void __launch_bounds__(256)
-lift(const key_type* __restrict__ x, const u64* __restrict__ differ, int n, int cols, int parts, int length, u32* words,
-     u32* other_words, int* records, int* other_records, int* __restrict__ counts)
+lift(const key_type* __restrict__ x, const int* __restrict__ done, const u64* __restrict__ differ, int n, int parts,
+     int length, u32* words, u32* other_words, int* records, int* other_records, int* __restrict__ counts)
 {
     __shared__ int seen[WARPS][DIGITS];
-    const Part p = part_of(n, cols, length);
+    const Part p = part_of(n, parts, length);
+    if (done[p.col]) return;
     const int moves = moves_before(differ[p.col], 4);
     const int* mine = after(moves, records, other_records) + p.row;
     u32* out = after(moves, words, other_words) + p.row;
@@ -176,14 +106,14 @@ lift(const key_type* __restrict__ x, const u64* __restrict__ differ, int n, int 
 }
 
 // count: how often each digit occurs in each part.
-//   mapping  one thread block of 256 per (part, column)
+//   mapping  one thread block of 256 per (column, part)
 //   memory   words [cols][n], two buffers, and differ are read; counts [cols][parts][256] written
 extern "C" __global__ void __launch_bounds__(256)
-count(const u32* words, const u32* other_words, const u64* __restrict__ differ, int n, int cols, int parts, int length,
-      int pass, int* __restrict__ counts)
+count(const u32* words, const u32* other_words, const u64* __restrict__ differ, int n, int parts, int length, int pass,
+      int* __restrict__ counts)
 {
     __shared__ int seen[WARPS][DIGITS];
-    const Part p = part_of(n, cols, length);
+    const Part p = part_of(n, parts, length);
     if (!moves_in(differ[p.col], pass)) return;
     const u32* mine = after(moves_before(differ[p.col], pass), words, other_words) + p.row;
     for (int w = 0; w < WARPS; ++w) seen[w][threadIdx.x] = 0;
@@ -191,10 +121,13 @@ count(const u32* words, const u32* other_words, const u64* __restrict__ differ, 
     for (int tile = p.begin; tile < p.end; tile += TILE) {
         u32 word[ITEMS];
         load(mine, tile, p.end, word);
-        const int rounds = rounds_of(tile, p.end);
+        const int rounds = rounds_of(tile, ITEMS, p.end);
         #pragma unroll
         for (int r = 0; r < ITEMS; ++r)
-            if (r < rounds) count_digit(item(tile, r) < p.end ? digit_of(word[r], pass) : DIGITS, seen[threadIdx.x / 32]);
+            if (r < rounds) {
+                const bool inside = item(tile, ITEMS, r) < p.end;
+                count_digit(inside ? digit_of(word[r], pass) : DIGITS, seen[threadIdx.x / 32]);
+            }
     }
     __syncthreads();
     write_counts(seen, p, parts, counts);
@@ -222,15 +155,15 @@ offsets(const u64* __restrict__ differ, int parts, int pass, int* __restrict__ c
 }
 
 // scatter: one pass; every part puts its words and records where its digits go.
-//   mapping  one thread block of 256 per (part, column), a tile of 4096 values at a time, 512 of them by each warp
+//   mapping  one thread block of 256 per (column, part), a tile of 4096 values at a time, 512 of them by each warp
 //   memory   differ and counts are read; words and records [cols][n] are read in one buffer and written in the other
-extern "C" __global__ void __launch_bounds__(256)
-scatter(u32* words, u32* other_words, int* records, int* other_records, const u64* __restrict__ differ, int n, int cols,
-        int parts, int length, int pass, const int* __restrict__ counts)
+extern "C" __global__ void __launch_bounds__(256, 3)
+scatter(u32* words, u32* other_words, int* records, int* other_records, const u64* __restrict__ differ, int n, int parts,
+        int length, int pass, const int* __restrict__ counts)
 {
-    __shared__ int seen[WARPS][DIGITS], starts[DIGITS], shift[DIGITS], of_warps[WARPS], tile_records[TILE];
+    __shared__ int seen[WARPS][DIGITS], shift[DIGITS], of_warps[WARPS], tile_records[TILE];
     __shared__ u32 tile_words[TILE];
-    const Part p = part_of(n, cols, length);
+    const Part p = part_of(n, parts, length);
     if (!moves_in(differ[p.col], pass)) return;
     const int thread = (int)threadIdx.x, warp = thread / 32, moves = moves_before(differ[p.col], pass);
     const u32* words_in = after(moves, words, other_words) + p.row;
@@ -244,27 +177,24 @@ scatter(u32* words, u32* other_words, int* records, int* other_records, const u6
         load(words_in, tile, p.end, word);
         for (int w = 0; w < WARPS; ++w) seen[w][thread] = 0;
         __syncthreads();
-        const int rounds = rounds_of(tile, p.end);
+        const int rounds = rounds_of(tile, ITEMS, p.end);
         #pragma unroll
         for (int r = 0; r < ITEMS; ++r)
-            if (r < rounds) rank[r] = count_digit(item(tile, r) < p.end ? digit_of(word[r], pass) : DIGITS, seen[warp]);
+            if (r < rounds) {
+                const bool inside = item(tile, ITEMS, r) < p.end;
+                rank[r] = count_digit(inside ? digit_of(word[r], pass) : DIGITS, seen[warp]);
+            }
         __syncthreads();
-        int sum = 0;
-        for (int w = 0; w < WARPS; ++w) {
-            const int here = seen[w][thread];
-            seen[w][thread] = sum;
-            sum += here;
-        }
-        const int start = sum_before(sum, of_warps);
-        starts[thread] = start;
+        int sum;
+        const int start = places_of(seen, of_warps, sum);
         shift[thread] = next - start;
         next += sum;
         __syncthreads();
         #pragma unroll
         for (int r = 0; r < ITEMS; ++r) {
-            const int i = item(tile, r);
+            const int i = item(tile, ITEMS, r);
             if (i < p.end) {
-                const int digit = digit_of(word[r], pass), place = starts[digit] + seen[warp][digit] + rank[r];
+                const int place = seen[warp][digit_of(word[r], pass)] + rank[r];
                 tile_words[place] = word[r];
                 tile_records[place] = moves ? records_in[i] : i;
             }
@@ -283,31 +213,35 @@ scatter(u32* words, u32* other_words, int* records, int* other_records, const u6
 
 // place: sorted values and their records.  A column whose records are not a permutation, or not in the order of the keys
 // and among equals in their own, is flagged, so that nothing is scattered by them.
-//   mapping  one thread block of 256 per (256 values, column)
-//   memory   x, differ and records [cols][n], two buffers, are read; values [cols][n] and the first buffer written;
+//   mapping  one thread block of 256 per (column, 256 values)
+//   memory   x, done, differ and records [cols][n], two buffers, are read; values [cols][n] and the first buffer written;
 //            met [cols][⌈n/32⌉], zeros at first, has a bit per record; flags [cols] are marked
 extern "C" __global__ void __launch_bounds__(256)
-place(const key_type* __restrict__ x, const u64* __restrict__ differ, int passes, int n, int cols, int* records,
-      const int* other_records, double* __restrict__ values, u32* __restrict__ met, int* __restrict__ flags)
+place(const key_type* __restrict__ x, const int* __restrict__ done, const u64* __restrict__ differ, int passes, int n,
+      int* records, const int* other_records, double* __restrict__ values, u32* __restrict__ met, int* __restrict__ flags)
 {
-    const int col = (int)(blockIdx.x % cols), i = (int)(blockIdx.x / cols) * THREADS + (int)threadIdx.x;
-    const int moves = moves_before(differ[col], passes);
+    const int blocks = (n + THREADS - 1) / THREADS, col = (int)(blockIdx.x / blocks);
+    const int i = (int)(blockIdx.x % blocks) * THREADS + (int)threadIdx.x;
+    const int moves = done[col] ? 2 : moves_before(differ[col], passes);  // two, and records are in the first buffer
     const i64 row = (i64)col * n;
     const int* mine = after(moves, (const int*)records, other_records) + row;
-    if (i >= n) return;
-    const int before = max(i - 1, 0), own = moves ? mine[i] : i, other = moves ? mine[before] : before;
-    const int smallest = moves ? mine[0] : 0;
+    const int at = min(i, n - 1), before = max(at - 1, 0), own = moves ? mine[at] : at, lane = (int)(threadIdx.x % 32);
+    const int smallest = moves && KIND != REAL ? mine[0] : 0;
+    int other = __shfl_sync(ALL_LANES, own, max(lane - 1, 0));  // the record before, and its value, are the next lane's
+    if (lane == 0) other = moves ? mine[before] : before;
     const bool inside = (unsigned)own < (unsigned)n && (unsigned)other < (unsigned)n && (unsigned)smallest < (unsigned)n;
+    const key_type here = x[row + (inside ? own : 0)], key = key_of(here);
+    key_type previous = (key_type)__shfl_sync(ALL_LANES, (u64)key, max(lane - 1, 0));
+    if (lane == 0 && inside) previous = key_of(x[row + other]);
     bool right = inside;
-    if (inside) {
-        const key_type here = x[row + own], key = key_of(here), previous = key_of(x[row + other]);
+    if (inside && i < n) {
         const u32 bit = 1u << own % 32;
         values[row + i] = value_of(here, x[row + smallest]);
         right = i == 0 || key > previous || (key == previous && own > other);
         if (atomicOr(met + col * (i64)((n + 31) / 32) + own / 32, bit) & bit) right = false;
     }
     if (!right) atomicOr(flags + col, MAG_UNSORTED);
-    if (moves % 2 || !moves) records[row + i] = own;
+    if (i < n && (moves % 2 || !moves)) records[row + i] = own;
 }
 
 // gather: values in an order that is known to be one.

@@ -7,6 +7,7 @@ import mag
 from mag._backends import cpu
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import host_is_sooner
+from mag._backends.cuda.transpose import transposed
 from mag.costs import COSTS
 from tests.cuda.host import ORDERS, HostModule
 from tests.cuda.runs import HOST, on, problem
@@ -150,3 +151,19 @@ def test_the_hybrid_way_withholds_a_group_below_k(monkeypatch):
     monkeypatch.setattr(cpu, "solve", lambda column, weights, problem, threads: np.array([0, 2, 100]))
     with pytest.raises(mag.NotAnonymous, match="fewer than k=3 records was found and withheld"):
         Columns(on("forward", hybrid=True), np.random.default_rng(0).random((1, 300)), problem("sse", 3)).finish()
+
+
+def check_transposes(device):
+    """Whether tables of every shape and width have their columns as rows."""
+    for dtype in (np.float64, np.float32, np.float16, np.int8, np.bool_):
+        for n, d in ((1, 1), (1, 7), (7, 1), (32, 32), (33, 31), (65, 100), (100, 3)):
+            X = np.arange(n * d).reshape(n, d).astype(dtype)
+            assert np.array_equal(transposed(device, X), X.T)
+            assert transposed(device, X).flags.c_contiguous
+            assert np.array_equal(transposed(device, np.asfortranarray(X)), X.T)
+            assert np.array_equal(transposed(device, X[::2]), X[::2].T)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_columns_become_rows(order):
+    check_transposes(on(order))

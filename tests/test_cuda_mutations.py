@@ -71,29 +71,52 @@ EDITS = [
     ("block.cu", "if (!__any_sync(ALL_LANES, differs)) continue;", "if (__any_sync(ALL_LANES, true)) continue;"),
     ("labels.cu", "here < least", "here < least - 1"),
     # a sort that is not stable, or not of all bits, types, parts and tiles, or that waits too little
-    ("sort.cu", "if (bits == sign) return sign;", "if (bits == sign) return 0;"),
-    ("sort.cu", "return bits & sign ? (key_type)~bits", "return bits & sign ? (key_type)bits"),
-    ("sort.cu", "return (key_type)(bits ^ sign);", "return bits;"),
+    ("radix.cuh", "if (bits == sign) return sign;", "if (bits == sign) return 0;"),
+    ("radix.cuh", "return bits & sign ? (key_type)~bits", "return bits & sign ? (key_type)bits"),
+    ("radix.cuh", "return (key_type)(bits ^ sign);", "return bits;"),
     ("sort.cu", "word >> 8 * (pass % 4)", "word >> 7 * (pass % 4)"),
     ("sort.cu", "mine |= (key_type)(key ^ first);", "mine = (key_type)(key ^ first);"),
     ("sort.cu", "mine |= __shfl_xor_sync(ALL_LANES, mine, distance);", "mine |= mine;"),
-    ("sort.cu", "if (lane >= distance) sum += other;", "if (lane > distance) sum += other;"),
-    ("sort.cu", "for (int w = 0; w < warp; ++w) before", "for (int w = 1; w < warp; ++w) before"),
-    ("sort.cu", "((1u << threadIdx.x % 32) - 1)", "((2u << threadIdx.x % 32) - 1)"),
-    ("sort.cu", "counts[digit] : 0;\n    __syncwarp();", "counts[digit] : 0;"),
+    ("radix.cuh", "if (lane >= distance) sum += other;", "if (lane > distance) sum += other;"),
+    ("radix.cuh", "for (int w = 0; w < warp; ++w) before", "for (int w = 1; w < warp; ++w) before"),
+    ("radix.cuh", "((1u << threadIdx.x % 32) - 1)", "((2u << threadIdx.x % 32) - 1)"),
+    ("radix.cuh", "counts[digit] : 0;\n    __syncwarp();", "counts[digit] : 0;"),
     ("sort.cu", "moves ? mine[i] : i : 0", "moves > 9 ? mine[i] : i : 0"),
     ("sort.cu", "moves_before(differ[p.col], 4)", "moves_before(differ[p.col], 3)"),
     (
-        "sort.cu",
-        "(end - tile - 32 * ITEMS * (int)(threadIdx.x / 32) + 31) / 32",
-        "(end - tile - 32 * ITEMS * (int)(threadIdx.x / 32)) / 32",
+        "radix.cuh",
+        "(end - tile - 32 * items * (int)(threadIdx.x / 32) + 31) / 32",
+        "(end - tile - 32 * items * (int)(threadIdx.x / 32)) / 32",
     ),
     ("sort.cu", "        next += here;\n", "        next += 0 * here;\n"),
     ("sort.cu", "        next += sum;\n", ""),
     ("sort.cu", "moves ? records_in[i] : i;", "moves > 1 ? records_in[i] : i;"),
     ("sort.cu", "after(moves + 1, words, other_words)", "after(moves, words, other_words)"),
-    ("sort.cu", "            seen[w][thread] = sum;\n", ""),
-    ("sort.cu", "if (moves % 2 || !moves) records[row + i] = own;", "if (moves % 2) records[row + i] = own;"),
+    ("radix.cuh", "        seen[w][threadIdx.x] = next;\n", ""),
+    ("sort.cu", "if (i < n && (moves % 2 || !moves)) records", "if (i < n && moves % 2) records"),
+    ("sort.cu", "if (lane == 0 && inside) previous = ", "if (lane == 1 && inside) previous = "),
+    ("sort.cu", "if (lane == 0) other = ", "if (lane == 1) other = "),
+    ("sort.cu", "done[col] ? 2 : ", "done[col] ? 1 : "),
+    # buckets that are not in order, not stable, too large, or sorted by too few bits
+    ("buckets.cu", "s.tree[(buckets + place) / (2 * lowest)]", "s.tree[(buckets + place) / lowest / 4]"),
+    ("buckets.cu", "(s.tree[node] < key)", "(s.tree[node] <= key)"),
+    ("buckets.cu", "(s.ordered[below] == key)", "(s.ordered[below] != key)"),
+    ("buckets.cu", "splitters[bucket - 1] == splitters[bucket]", "splitters[bucket - 1] != splitters[bucket]"),
+    ("buckets.cu", "done[blockIdx.x] = !too_wide;", "done[blockIdx.x] = !too_wide || parts;"),
+    ("buckets.cu", "sum <= CAPACITY || ", "sum <= 2 * CAPACITY || "),
+    ("buckets.cu", "shelf.carried[i] = dealt[row + i];", "shelf.carried[i] = i;"),
+    ("buckets.cu", "    if (any_of(mine, s.differ))\n", "    if (any_of(mine, s.differ) > 1)\n"),
+    ("buckets.cu", "if (differ >> (top + step - 1)) top += step;", "if (differ >> (top + step)) top += step;"),
+    ("buckets.cu", "tile_items[place] = (u16)(i - tile);", "tile_items[place] = (u16)(i - p.begin);"),
+    ("buckets.cu", "        next += sum;\n", ""),
+    ("buckets.cu", "s.carried[place] = carried[r];", "s.carried[place] = carried[0];"),
+    ("buckets.cu", "bits |= __shfl_xor_sync(ALL_LANES, bits, distance);", "bits |= bits;"),
+    (
+        "transpose.cu",
+        "tile[r][lane] = x[(i64)(row + r) * d + col + lane];",
+        "tile[lane][r] = x[(i64)(row + r) * d + col + lane];",
+    ),
+    ("transpose.cu", "col + c < d && row + lane < n", "col + c < d - 1 && row + lane < n"),
     ("sort.cu", "key_of(bits) - key_of(smallest)", "key_of(bits)"),
     ("sort.cu", "exponent - 25", "exponent - 24"),
     ("sort.cu", "if (!right) atomicOr", "if (!right && n < 0) atomicOr"),
@@ -200,11 +223,14 @@ def sorts(module):
     """Whether columns of several types are sorted, in every order of threads, and a wrong order is flagged."""
     for order in ORDERS:
         device = Device(np, type("Ordered", (module,), {"order": order}), lanes=128)
-        for dtype, n in ((np.float64, 2 * TILE + 33), (np.float16, 300), (np.int32, 1500), (np.int64, 700)):
-            try:
-                test_cuda_sort.check(device, test_cuda_sort.columns(dtype, n))
-            except AssertionError:
-                return False
+        try:
+            for dtype, n in ((np.float64, 2 * TILE + 33), (np.float16, 300), (np.int32, 1500), (np.int64, 700)):
+                with test_cuda_sort.by_radix():
+                    test_cuda_sort.check(device, test_cuda_sort.columns(dtype, n))
+            test_cuda_sort.check_buckets(device)
+            test_cuda_columns.check_transposes(device)
+        except AssertionError:
+            return False
     return flags_wrong_orders(module) and not scatters_wrong_orders(device)
 
 
@@ -310,7 +336,7 @@ def flags_wrong_orders(module):
     records = np.array([[0, 1, 2, 3], [0, 2, 1, 3], [0, 1, 3, 2], [0, 1, 2, 2]], np.int32)
     flags, met, values = np.zeros(4, np.int32), np.zeros((4, 1), np.uint32), np.empty((4, 4))
     differ = np.full(4, 0x0101, np.uint64)  # two moves: the records are in the first buffer
-    given = X, differ, np.int32(8), np.int32(4), np.int32(4), records, records, values, met, flags
+    given = X, np.zeros(4, np.int32), differ, np.int32(8), np.int32(4), records, records, values, met, flags
     Device(np, module).launch("sort", "place", 4 * 256, 256, given)
     return flags.tolist() == [0, UNSORTED, UNSORTED, UNSORTED]
 

@@ -1,9 +1,13 @@
 """The sort of the device, executed on the host: NumPy's stable order for every type, in any order of threads."""
 
+from dataclasses import replace
+from unittest import mock
+
 import numpy as np
 import pytest
 
-from mag._backends.cuda.sort import PARTS, TILE, parts_of, sort
+from mag._backends.cuda import sort as sort_module
+from mag._backends.cuda.sort import LONGEST, PARTS, SHORTEST, TILE, parts_of, sort
 from mag._backends.cuda.sources import UNSORTED
 from tests.cuda.host import ORDERS, HostModule
 from tests.cuda.runs import HOST, on
@@ -42,10 +46,85 @@ def check(device, X):
     assert values.tobytes() == ordered.astype(np.float64).tobytes()
 
 
+def by_radix():
+    """While columns of every length are left to the radix sort."""
+    return mock.patch.object(sort_module, "LONGEST", 0)
+
+
+def by_buckets():
+    """While tables of few values are sorted by buckets too."""
+    return mock.patch.object(sort_module, "FEWEST", 0)
+
+
+def sorted_by_buckets(device, X):
+    """Which columns were sorted by buckets."""
+    marked = []
+
+    class Looking(device.module):
+        def get_function(self, name):
+            kernel = super().get_function(name)
+
+            def call(grid, block, args, **options):
+                kernel(grid, block, args, **options)
+                if name == "lay_out":
+                    marked.append(args[-1].copy())
+
+            return call
+
+    with by_buckets():
+        check(replace(device, module=Looking), X)
+    return np.concatenate(marked).astype(bool).tolist() if marked else None
+
+
+def bucket_columns(n):
+    """Columns that fill buckets in unlike ways; the samples of the last two mislead, one more than the other."""
+    rng = np.random.default_rng(3)
+    sampled = np.arange(2048) * n // 2048
+    hidden = rng.random(n) + 1  # almost all values lie between two of the sample
+    hidden[sampled] = np.arange(2048)
+    half = np.where(rng.random(n) < 0.6, hidden, 2048 * rng.random(n))
+    half[sampled] = np.arange(2048)
+    twins = np.repeat(rng.random(n // 2 + 1), 2)[:n]
+    low = rng.integers(0, 2, n) + rng.integers(0, 999, n) * 2.0**-50  # the leading bits do not tell all
+    heavy = np.where(rng.random(n) < 0.6, 0.5, rng.random(n))
+    few, same = rng.integers(0, 5, n).astype(float), np.full(n, 2.0)
+    fine = [rng.random(n), rng.standard_cauchy(n), twins, low, heavy, few, same, np.sort(heavy)]
+    return np.stack([*fine, half, hidden])
+
+
+def check_buckets(device):
+    """Whether all of these are sorted by buckets, except for those whose sample misleads."""
+    assert sorted_by_buckets(device, bucket_columns(7000)) == [True] * 8 + [False] * 2
+
+
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("dtype", [np.float64, np.int16])
 def test_the_order_of_threads_does_not_matter(order, dtype):
-    check(on(order, lanes=128), columns(dtype, 2 * TILE + 33))
+    with by_radix():
+        check(on(order, lanes=128), columns(dtype, 2 * TILE + 33))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_buckets_hold_any_column_whose_sample_does_not_mislead(order):
+    check_buckets(on(order, lanes=256))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint32])
+def test_columns_are_sorted_by_buckets_like_numpy_sorts_them(dtype):
+    device = on("random", lanes=128)
+    for n in (SHORTEST, 3 * 3072 + 1):
+        assert any(sorted_by_buckets(device, columns(dtype, n, seed=n)))
+
+
+def test_buckets_are_for_columns_that_fit_them():
+    X = np.random.default_rng(0).random((1, SHORTEST - 1))
+    assert sorted_by_buckets(HOST, X) is None
+    assert sorted_by_buckets(HOST, np.zeros((1, SHORTEST), np.int16)) is None
+    assert sorted_by_buckets(HOST, np.random.default_rng(0).random((1, LONGEST))) == [True]
+    assert sorted_by_buckets(HOST, np.random.default_rng(0).random((1, LONGEST + 1))) is None
+    with mock.patch.object(sort_module, "_sort_by_buckets") as called:
+        check(HOST, np.random.default_rng(0).random((2, SHORTEST)))
+    assert not called.called  # launches cost more than the bytes of few values
 
 
 @pytest.mark.parametrize("dtype", [*REALS, *INTEGERS])
@@ -57,7 +136,8 @@ def test_every_type_is_sorted_like_numpy_sorts_it(dtype):
 def test_one_column_is_sorted_by_many_thread_blocks():
     device = on("reverse", lanes=64)
     assert parts_of(device, 1, 3 * TILE + 1) == (4, TILE)
-    check(device, columns(np.float32, 3 * TILE + 1)[:1])
+    with by_radix():
+        check(device, columns(np.float32, 3 * TILE + 1)[:1])
 
 
 def test_parts_are_whole_tiles_that_cover_a_column():
@@ -104,18 +184,23 @@ def test_constant_digits_are_not_moved():
         ),
         ("a negative record", ("records_out[i] = tile_records[place];", "records_out[i] = -tile_records[place];")),
         ("a digit that is left out", ("p < pass; ++p) moves += moves_in(differ, p)", "p < pass; ++p) moves += 1")),
-        ("ties turned around", ("seen[warp][digit] + rank[r]", "sum_of[digit] - 1 - seen[warp][digit] - rank[r]")),
+        (
+            "ties turned around",
+            (
+                "seen[warp][digit_of(word[r], pass)] + rank[r]",
+                "turned[digit_of(word[r], pass)] - seen[warp][digit_of(word[r], pass)] - rank[r]",
+            ),
+        ),
     ],
 )
 def test_an_order_that_is_none_is_flagged(what, edit):
     class Wrong(HostModule):
         def __init__(self, *, code, options=()):
             code = code.replace(*edit)
-            if "sum_of" in code:
-                code = code.replace(
-                    "of_warps[WARPS], tile_records[TILE];", "of_warps[WARPS], tile_records[TILE], sum_of[DIGITS];"
-                )
-                code = code.replace("        next += sum;\n", "        next += sum;\n        sum_of[thread] = sum;\n")
+            if "turned" in code:
+                code = code.replace("tile_records[TILE];", "tile_records[TILE], turned[DIGITS];")
+                last = "        next += sum;\n"
+                code = code.replace(last, f"{last}        turned[thread] = 2 * start + sum - 1;\n")
             super().__init__(code=code, options=options)
 
     X = np.random.default_rng(0).integers(0, 90, (2, 300)).astype(np.float64)

@@ -89,6 +89,8 @@ def variants(every_k=False):
     chosen += [("ending", {"real": "float"})]
     chosen += [("sort", {"key": key, "kind": "REAL"}) for key in (16, 32, 64)]
     chosen += [("sort", {"key": key, "kind": "SIGNED"}) for key in (8, 64)]
+    chosen += [("buckets", {"key": key, "kind": kind}) for key in (32, 64) for kind in ("REAL", "SIGNED")]
+    chosen += [("transpose", {"key": key}) for key in (8, 64)]
     return chosen + [(name, {"size": size}) for name in ("consecutive", "labels") for size in ("u8", "u16")]
 
 

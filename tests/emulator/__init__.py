@@ -15,24 +15,27 @@ import sys
 import threading
 
 from tests.cuda.host import compiler
-from tests.emulator import build, ptx
+from tests.emulator import build, profile, ptx
 
 HERE = pathlib.Path(__file__).parent
 FLAGS = ["-std=c++17", "-O1", "-fPIC", "-shared", "-ffp-contract=off", "-frounding-math"]
 FLAGS += ["-fno-strict-aliasing", "-fwrapv", "-w", f"-I{HERE}"]
 RUNTIME = "cupy_backends.cuda.api.runtime"
 DRIVER: ctypes.CDLL | None = None  # while it is active
+COUNTED = False  # whether kernels are translated so that what they do is counted: see profile.py
 
 
 def library(text: bytes) -> pathlib.Path:
     """The library that PTX was translated and compiled to; it is kept."""
-    known = (HERE / "ptx.py").read_bytes() + (HERE / "device.h").read_bytes() + " ".join(compiler() + FLAGS).encode()
+    translate, sources = (profile.translate, ["profile.py"]) if COUNTED else (ptx.translate, [])
+    known = b"".join((HERE / name).read_bytes() for name in [*sources, "ptx.py", "device.h"])
+    known += " ".join(compiler() + FLAGS).encode()
     path = build.cache() / "kernels" / f"{hashlib.sha256(known + text).hexdigest()[:24]}.so"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         made = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
         source = made.with_suffix(made.suffix + ".cpp")
-        source.write_text(ptx.translate(text.decode()))
+        source.write_text(translate(text.decode()))
         if os.environ.get("EMULATOR_KEEP"):
             path.with_suffix(".ptx").write_bytes(text)
         command = [*compiler(), *FLAGS, str(source), "-o", str(made)]
@@ -67,14 +70,17 @@ class _Finder:
         return importlib.util.spec_from_file_location(name, self.file, loader=loader)
 
 
-def activate() -> ctypes.CDLL:
-    """Let CuPy, which must not be imported yet, find the emulated devices; raises `build.CannotBuild`."""
-    global DRIVER
+def activate(counted: bool = False) -> ctypes.CDLL:
+    """Let CuPy, which must not be imported yet, find the emulated devices; raises `build.CannotBuild`.
+
+    Where kernels are `counted`, profile.py starts and reads the counts.
+    """
+    global COUNTED, DRIVER
     if DRIVER is not None:
         return DRIVER
     if RUNTIME in sys.modules:
         raise RuntimeError("The emulator must be activated before CuPy is imported.")
-    folder = build.built()
+    COUNTED, folder = counted, build.built()
     nvrtc, included = build.toolkit()
     ctypes.CDLL(str(nvrtc))  # CuPy takes what is loaded already, whatever else the machine has
     os.environ["CUDA_PATH"] = str(included.parent)
@@ -86,6 +92,7 @@ def activate() -> ctypes.CDLL:
     DRIVER.compiler = kind(_compile)  # type: ignore[attr-defined] # kept as long as the driver
     DRIVER.emulator_compiler(DRIVER.compiler)
     DRIVER.emulator_launches.restype = DRIVER.emulator_copied.restype = ctypes.c_uint64
-    DRIVER.emulator_error.restype = ctypes.c_char_p
+    DRIVER.emulator_profile.argtypes = [ctypes.c_uint64]
+    DRIVER.emulator_error.restype = DRIVER.emulator_profiled.restype = ctypes.c_char_p
     sys.meta_path.insert(0, _Finder(folder / f"runtime{build.SUFFIX}"))
     return DRIVER

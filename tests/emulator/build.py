@@ -20,7 +20,7 @@ from importlib import metadata, util
 from tests.cuda.host import compiler
 
 HERE = pathlib.Path(__file__).parent
-SOURCES = ["driver.cpp", "unsupported.cpp", "device.h", "build.py"]
+SOURCES = ["driver.cpp", "unsupported.cpp", "device.h", "profile.h", "build.py"]
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 DIRECTIVES = ["embedsignature=True", "c_api_binop_methods=True", "binding=False", "freethreading_compatible=True"]
 

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "device.h"
+#include "profile.h"
 
 #define API extern "C" __attribute__((visibility("default")))
 
@@ -224,7 +225,7 @@ Fiber scheduler;
 unsigned count, arrived, finished;
 int bar_line, bar_result;
 const char* bar_op;
-bool failed, together;
+bool failed, together, traced;
 std::string error;
 int error_code;
 const emu::Kernel* entry;
@@ -264,6 +265,10 @@ emulator_switch:
 )");
 void open_barrier() {
     arrived = 0;
+    if (traced) {
+        profile::replay_all(count);
+        profile::pass_barrier();
+    }
     for (auto& g : fibers)
         if (g.state == BAR) {
             g.state = RUN;
@@ -429,6 +434,8 @@ uint64_t collective(const char* op, int kind, int line, unsigned mask, uint64_t 
                 g->state = RUN;
             }
         w->waiting &= ~need;
+        if (traced && need == w->alive && (size_t)(f->trace->at - f->trace->begin) > profile::LONG)
+            profile::replay(&profile::traces[f->linear / 32 * 32], w->n);
     }
     yield();
     return f->result;
@@ -443,6 +450,7 @@ void start(Fiber& f, unsigned t) {
     f.lane = t & 31;
     f.linear = t;
     f.state = RUN;
+    f.trace = traced ? &profile::traces[t] : nullptr;
     void** s = (void**)(f.stack + STACK - (t * 192 & 8191));
     *--s = nullptr;
     *--s = (void*)fiber_main;
@@ -458,6 +466,7 @@ void plain_main() {  // threads that do not wait for each other: one after the o
             f.tid = {t % d.x, t / d.x % d.y, t / (d.x * d.y)};
             f.lane = t & 31;
             f.linear = t;
+            if (traced) f.trace = &profile::traces[t];
             entry->run(given);
         }
         finished = count;
@@ -509,6 +518,7 @@ void run_block() {
 }
 struct Launch {
     const emu::Kernel* kernel;
+    const emu::Basic* basics;
     emu::Dim grid, block;
     unsigned dynamic;
     std::vector<std::vector<char>> params;
@@ -558,6 +568,15 @@ void run(Launch& l) {
     }
     double begin = now();
     uint64_t all = (uint64_t)l.grid.x * l.grid.y * l.grid.z;
+    traced = l.basics;
+    if (traced) {
+        profile::shared_low = api.shared;
+        profile::shared_high = api.shared + api.shared_size;
+        profile::stack_low = stacks;
+        profile::stack_high = stacks + 1025 * STACK;
+        size_t fit = std::min<size_t>({32, 2048 / ((count + 31) / 32 * 32), SHARED_SM / (api.shared_size + 1024)});
+        profile::begin(l.name, l.basics, count, all, SMS * fit);
+    }
     uint64_t step = draw() % (1u << 20) + 1, shift = draw() % all;  // of blocks in a random order
     while (std::gcd(step, all) > 1) ++step;
     for (uint64_t j = 0; j < all && !failed; ++j) {
@@ -565,7 +584,12 @@ void run(Launch& l) {
         api.block = {(unsigned)(b % l.grid.x), (unsigned)(b / l.grid.x % l.grid.y),
                      (unsigned)(b / l.grid.x / l.grid.y)};
         run_block();
+        if (traced && !failed) {
+            profile::replay_all(count);
+            profile::end_block();
+        }
     }
+    if (traced && !failed) profile::end();
     ++launches;
     if (LOG) log("%s<<<%u,%u>>> %.1f ms", running, l.grid.x, count, now() - begin);
     if (failed) {
@@ -580,6 +604,7 @@ struct Function {
     const emu::Kernel* kernel;
     int dynamic;
     int device;
+    const emu::Basic* basics;
 };
 struct Module {
     void* library;
@@ -604,6 +629,16 @@ API void emulator_compiler(Compile f) { compile = f; }
 API uint64_t emulator_launches() { return launches; }
 API uint64_t emulator_copied(int to_host) { return copied[to_host != 0]; }
 API const char* emulator_error() { return error.c_str(); }
+API void emulator_profile(uint64_t cache) {  // bytes of the second cache; 0: off
+    Guard g(lock);
+    profile::start(cache);
+}
+API const char* emulator_profiled() {
+    Guard g(lock);
+    static std::string kept;
+    kept = profile::report();
+    return kept.c_str();
+}
 API void emulator_forget() {
     sticky = 0;
     error.clear();
@@ -784,8 +819,10 @@ API CUresult cuModuleLoadData(CUmodule* out, const void* image) {
     api.fail = fail;
     api.range = range;
     api.leave = leave;
+    api.grow = profile::grow;
+    auto basics = (const emu::Basic* (*)())dlsym(library, "emu_basics");  // where kernels are counted
     for (auto k = kernels(&api); k->name; ++k)
-        m->functions[k->name] = {k->name, k, (int)(SHARED_DEFAULT - k->shared), device};
+        m->functions[k->name] = {k->name, k, (int)(SHARED_DEFAULT - k->shared), device, basics ? basics() : nullptr};
     for (auto v = variables(); v->name; ++v) {
         m->variables[v->name] = *v;
         blocks[(uintptr_t)v->address] = {v->size, MODULE, device, v->address};
@@ -870,6 +907,7 @@ API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
     if (extra || (x->kernel->n && !params)) return CUDA_ERROR_NOT_SUPPORTED;
     auto l = std::make_shared<Launch>();
     l->kernel = x->kernel;
+    l->basics = x->basics;
     l->grid = {gx, gy, gz};
     l->block = {bx, by, bz};
     l->dynamic = dynamic;
@@ -1219,7 +1257,10 @@ static int set(void* p, int v, size_t n, cudaStream_t st) {
     S s = stream_of(st);
     if (!s) return 400;
     if (int e = check(p, n, true)) return e;
-    push(s, [=] { memset(p, v, n); });
+    push(s, [=] {
+        memset(p, v, n);
+        profile::touch("fill", (char*)p, n, 2);
+    });
     return sticky;
 }
 RT cudaMemset(void* p, int v, size_t n) {

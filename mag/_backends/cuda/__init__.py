@@ -17,6 +17,7 @@ from mag._backends.cuda.neighbors import Neighbors, fits
 from mag._backends.cuda.records import DeviceRecordGrouping, Place
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.cuda.transfer import copy_to_device
+from mag._backends.cuda.transpose import transposed
 from mag._backends.problem import Problem
 from mag._backends.protocol import Boxes, Home, Jobs
 from mag._lib.arrays import resident as resident
@@ -196,7 +197,8 @@ def group_resident_columns(
     for problem, which in jobs:
         for device, part in deal(which, [place] if devices is None else several(devices)):
             with place.active():
-                rows = place.xp.ascontiguousarray(X.T if part.size == X.shape[1] else X.T[place.xp.asarray(part)])
+                whole = part.size == X.shape[1]
+                rows = transposed(place, X) if whole else place.xp.ascontiguousarray(X.T[place.xp.asarray(part)])
             rows = copy_to_device(device, place, rows)
             with device.active():
                 parts.append((Columns(device, rows, problem, dtype=dtype, weights=weights), part))

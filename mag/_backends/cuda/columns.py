@@ -29,7 +29,7 @@ from mag._backends.cuda.launch import (
 )
 from mag._backends.cuda.per_stream import per_stream
 from mag._backends.cuda.shares import shares_of
-from mag._backends.cuda.sort import TILE, gather, sort
+from mag._backends.cuda.sort import DEALT, gather, sort
 from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL, UNSORTED
 from mag._backends.cuda.weights import immoderate, misleading, uneven
 from mag._backends.problem import Problem
@@ -193,7 +193,7 @@ class Columns:
         if integers:  # described by the CPU
             values[[col - rows.start for col in self.redone if rows.start <= col < rows.stop]] = 0
         within = xp.clip(starts, 0, n - 1)
-        first = xp.take_along_axis(X, xp.take_along_axis(order, within, axis=1), axis=1)
+        first: Any = xp.take_along_axis(X, xp.take_along_axis(order, within, axis=1), axis=1) if integers else None
         # they decide which way a half is rounded, so only of signed integers they matter
         origins = first[:, 0].astype(np.int64) if X.dtype.kind == "i" else xp.zeros(cols, np.int64)
         centers, shape = device.empty(cols, most, dtype=np.float64), (np.int32(integers), np.int32(n), np.int32(cols))
@@ -290,7 +290,7 @@ def bytes_per_column(n: int, k: int, weighted: bool = False) -> int:
     While it is sorted, two words and the other records per value; while it is solved, sorted values, twice where it is
     solved from both ends, sizes, and what is known of segments and chunks.  Weights are in the order of the values.
     """
-    sorting = 12 * n + 4 * 256 * (n // TILE + 1)
+    sorting = 12 * n + 4 * 256 * (n // DEALT + 4)
     known = 16 * (2 * k) * (n // max(1024, 8 * k) + 64) + 8 * n // min(PANEL, k)
     solving = (24 if n >= max(cpu.LONG, 8 * k) else 8) * n + 2 * np.dtype(size_type(k)).itemsize * n + known
     return max(sorting, 13 * n, solving) + (56 * n if weighted else 0)

@@ -1,7 +1,10 @@
-"""The stable order of every column, and its values in it: a radix sort of all columns at once (kernels/sort.cu).
+"""The stable order of every column, and its values in it, all columns at once.
 
-CuPy would sort a table by merging (value, index) pairs of 16 bytes, and one column by a radix sort of such pairs, 296
-bytes a value; this moves one word of the key and a 32-bit record, 8 bytes a pass, 196 bytes a value in all.
+Columns of SHORTEST to LONGEST values are dealt into buckets that are sorted in shared memory (kernels/buckets.cu), if
+there are FEWEST values in all.  All others, and those whose buckets do not fit, are left to a radix sort
+(kernels/sort.cu), which moves one word of the key and a 32-bit record, 8 bytes a pass.  Which columns these are, the
+device knows; the host does not wait for that, and launches both sorts.
+CuPy would sort a table by merging (value, index) pairs of 16 bytes, and one column by a radix sort of such pairs.
 """
 
 from typing import Any
@@ -11,6 +14,10 @@ import numpy as np
 from mag._backends.cuda.launch import Device
 
 TILE = 4096  # values that a thread block sorts at once
+DEALT = 3072  # values that a thread block deals into buckets at once
+BUCKET = 800  # values of a bucket on average, at most; up to 2048 fit
+SHORTEST, LONGEST = 2**12, 256 * BUCKET  # columns of so many values are sorted by buckets
+FEWEST = 2**18  # values of a table, whose bytes are worth five launches more
 PARTS = 512  # of one column at most: their counts are added up one after the other
 _BLOCKS = 16  # thread blocks per multiprocessor, of 256 lanes each
 _KINDS = {"u": "UNSIGNED", "i": "SIGNED", "f": "REAL"}
@@ -24,28 +31,47 @@ def sort(device: Device, x: Any, records: Any, flags: Any) -> Any:
     """
     xp, (cols, n), width = device.xp, x.shape, x.dtype.itemsize
     parts, length = parts_of(device, cols, n)
-    kind = _kind_of(x)
-    shape, cut = (np.int32(n), np.int32(cols)), (np.int32(parts), np.int32(length))
-    differ, spare = xp.zeros(cols, np.uint64), device.empty(cols, n)
-    words, other = (device.empty(cols, n, dtype=np.uint32) for _ in range(2))
+    kind, size = _kind_of(x), np.int32(n)
+    cut = size, np.int32(parts), np.int32(length)
+    differ, spare, done = xp.zeros(cols, np.uint64), device.empty(cols, n), xp.zeros(cols, np.int32)
+    words, other = room = device.empty(2, cols, n, dtype=np.uint32)
+    if width >= 4 and SHORTEST <= n <= LONGEST and cols * n >= FEWEST:
+        _sort_by_buckets(device, x, room, spare, records, done)
     counts = device.empty(cols, parts, 256)
     threads = 256 * cols * parts
-    device.launch("sort", "keys", threads, 256, (x, *shape, *cut, words, differ, counts), **kind)
+    device.launch("sort", "keys", threads, 256, (x, done, *cut, words, differ, counts), **kind)
     for number in range(width):
         if number == 4:
-            lifted = x, differ, *shape, *cut, words, other, records, spare, counts
+            lifted = x, done, differ, *cut, words, other, records, spare, counts
             device.launch("sort", "lift", threads, 256, lifted, **kind)
             del lifted
-        known = differ, *shape, *cut, np.int32(number), counts
+        known = differ, *cut, np.int32(number), counts
         if number % 4:  # the first digits of a word are counted already
             device.launch("sort", "count", threads, 256, (words, other, *known), **kind)
-        device.launch("sort", "offsets", 256 * cols, 256, (differ, cut[0], np.int32(number), counts), **kind)
+        device.launch("sort", "offsets", 256 * cols, 256, (differ, cut[1], np.int32(number), counts), **kind)
         device.launch("sort", "scatter", threads, 256, (words, other, records, spare, *known), **kind)
-    del words, other  # to make room for the values
+    del words, other, room  # for the values
     values, met = device.empty(cols, n, dtype=np.float64), xp.zeros((cols, -(-n // 32)), np.uint32)
-    placed = x, differ, np.int32(width), *shape, records, spare, values, met, flags
+    placed = x, done, differ, np.int32(width), size, records, spare, values, met, flags
     device.launch("sort", "place", 256 * cols * -(-n // 256), 256, placed, **kind)
     return values
+
+
+def _sort_by_buckets(device: Device, x: Any, keys: Any, dealt: Any, records: Any, done: Any) -> None:
+    """Fill in `records` of the rows whose buckets fit, and mark these rows in `done`; keys and dealt are scratch."""
+    cols, n = x.shape
+    parts, length = parts_of(device, cols, n, DEALT)
+    buckets = 1 << (-(-n // BUCKET) - 1).bit_length()
+    kind, size, many, cut = _kind_of(x), np.int32(n), np.int32(buckets), (np.int32(parts), np.int32(length))
+    splitters, counts = device.empty(cols, 256, dtype=np.uint64), device.empty(cols, parts, 256)
+    starts = device.empty(cols, 256)
+    device.launch("buckets", "sample", 256 * cols, 256, (x, size, many, splitters), **kind)
+    device.launch("buckets", "assign", 256 * cols * parts, 256, (x, splitters, size, many, *cut, counts), **kind)
+    device.launch("buckets", "lay_out", 256 * cols, 256, (splitters, many, cut[0], counts, starts, done), **kind)
+    given = x, splitters, done, size, many, *cut, counts, keys, dealt
+    device.launch("buckets", "deal", 256 * cols * parts, 256, given, **kind)
+    filled = splitters, starts, done, size, many, keys, dealt, records
+    device.launch("buckets", "settle", 256 * cols * buckets, 256, filled, **kind)
 
 
 def gather(device: Device, x: Any, records: Any) -> Any:
@@ -61,9 +87,9 @@ def _kind_of(x: Any) -> dict[str, Any]:
     return {"key": 8 * x.dtype.itemsize, "kind": _KINDS[x.dtype.kind]}
 
 
-def parts_of(device: Device, cols: int, n: int) -> tuple[int, int]:
+def parts_of(device: Device, cols: int, n: int, tile: int = TILE) -> tuple[int, int]:
     """How many parts of how many values a column is sorted in: whole tiles, enough for all multiprocessors."""
-    tiles = -(-n // TILE)
+    tiles = -(-n // tile)
     most = min(-(-device.lanes * _BLOCKS // 256 // cols), tiles, PARTS)
     length = -(-tiles // max(1, most))
-    return -(-tiles // length), TILE * length
+    return -(-tiles // length), tile * length

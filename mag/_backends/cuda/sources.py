@@ -62,6 +62,7 @@ def macros(
     known: dict[str, dict[str, object]] = {
         "narrow": {"COST": struct_of(cost), "K": k, "PANEL": PANEL},
         "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared), "WIDTH": WIDTH, "LONG": LONG},
+        "buckets": {"KEY": f"u{key}", "KIND": kind},
         "blocks": {"COST": struct_of(cost)},
         "shares": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": LARGE},
         "groups": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": LARGE},
@@ -71,6 +72,7 @@ def macros(
         "labels": {"SIZE": size, "FOR_THE_CPU": FOR_THE_CPU, "TOO_SMALL": TOO_SMALL, "UNSORTED": UNSORTED},
         "nearest": {"LANES": 64},
         "records": {},
+        "transpose": {"ENTRY": f"u{key}", "STAGED": f"u{max(key, 32)}"},
         "totals": {"HUGE": HUGE.hex(), "LARGE": LARGE},
         "sort": {"KEY": f"u{key}", "KIND": kind, "UNSORTED": UNSORTED},
     }
