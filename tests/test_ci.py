@@ -113,7 +113,7 @@ def collected() -> list[Path]:
 def test_collected_modules_import_what_the_test_extra_installs() -> None:
     brought = installed_by("test")
     homes = metadata.packages_distributions()
-    own = {"mag", "tests", "benchmarks", "docs"}
+    own = {"mag", "tests", "tools", "benchmarks", "docs"}
     foreign = {
         f"{path.relative_to(ROOT)}: {package}"
         for path in collected()
