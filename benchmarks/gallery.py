@@ -14,7 +14,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 from PIL import Image
 
 import mag
-from mag.demo import COLUMNS, OPTIONS, people
+from mag.demo import MASK_OPTIONS, MASKED_COLUMNS, people
 from tests.browser import CHROMIUM, opened
 
 matplotlib.use("Agg")
@@ -39,7 +39,9 @@ def report_pictures(folder: pathlib.Path) -> None:
         return
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch, "report.html")
-        mag.microaggregate(people(), 5, COLUMNS, **OPTIONS).report(path, title="A made-up register of people")
+        mag.microaggregate(people(), 5, MASKED_COLUMNS, **MASK_OPTIONS).report(
+            path, title="A made-up register of people"
+        )
         page = path.read_text(encoding="utf-8")
         _photograph(page, folder / "report.png", 1200, 1000)
         _photograph(page, folder / "report_phone.png", 390, 844)

@@ -22,7 +22,7 @@ from benchmarks._measure import best, machine, save, show
 from mag._backends import cuda
 from mag._lib.progress import Progress
 from mag.methods.mdav import run as mdav_run
-from mag.methods.mondrian.halving import VARIANCE, parts_of
+from mag.methods.mondrian.halving import RULE_VARIANCE, parts_of
 from mag.methods.orders.consecutive import best_in_orders
 
 COUNTED = 20_000  # records of which MDAV's lists are counted
@@ -97,7 +97,7 @@ def halving_on_cpu(n: int, d: int, k: int) -> float:
     """Nanoseconds per record and level of one core."""
     X = np.random.default_rng(7).normal(size=(n, d))
     mag.multivariate(X[:500], k, method="mondrian_v")
-    took = core_time(lambda: parts_of(X, k, 2 * k, VARIANCE, 1, Progress()))
+    took = core_time(lambda: parts_of(X, k, 2 * k, RULE_VARIANCE, 1, Progress()))
     return 1e9 * took / (n * (n // (2 * k)).bit_length())
 
 

@@ -256,7 +256,7 @@ def _warm(name: str, k: int, single: bool, limited: bool, options: Mapping[str, 
         ready_method(one, k, options, quiet=quiet)
 
 
-MEASURES = (
+MEASURE_NAMES = (
     "information_loss",
     "ncp",
     "total_variation",
@@ -273,7 +273,7 @@ def _row(name: str, k: int, release: Release, seconds: float) -> dict[str, Any]:
         "k": k,
         "groups": release.guarantee.n_groups,
         "smallest": release.guarantee.smallest,
-        **{key: measures[key] for key in MEASURES if key in measures},
+        **{key: measures[key] for key in MEASURE_NAMES if key in measures},
         "withheld": release.withheld,
         "seconds": seconds,
         "complete": release.grouping.complete,

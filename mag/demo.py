@@ -15,8 +15,8 @@ from mag._lib.atomic import writing
 from mag._lib.errors import ValueMistake
 
 SEED = 1
-COLUMNS = ["age", "income", "rent", "children", "commute_minutes", "born"]
-OPTIONS: dict[str, Any] = {
+MASKED_COLUMNS = ["age", "income", "rent", "children", "commute_minutes", "born"]
+MASK_OPTIONS: dict[str, Any] = {
     "by": "region",
     "keep": "satisfaction",
     "drop": ["id", "name"],
@@ -24,13 +24,29 @@ OPTIONS: dict[str, Any] = {
     "small_strata": "suppress",
     "round": 2,
 }
-MEASURES = {
+MEASURE_NAMES = {
     "k_anonymity": "smallest class of equal records",
     "uniques": "unique records",
     "distance_linkage": "linked by an intruder who knows the values",
 }
 REGIONS = ["Ahrland", "Börde", "Eifel", "Haardt", "Holtland", "Lahn", "Rhön", "Wetterau"]
-FIRST = ["Ada", "Bo", "Cem", "Dörte", "Eva", "Femi", "Gül", "Hao", "Ines", "Jan", "Kim", "Lea", "Mio", "Noa", "Olga"]
+FIRST_NAMES = [
+    "Ada",
+    "Bo",
+    "Cem",
+    "Dörte",
+    "Eva",
+    "Femi",
+    "Gül",
+    "Hao",
+    "Ines",
+    "Jan",
+    "Kim",
+    "Lea",
+    "Mio",
+    "Noa",
+    "Olga",
+]
 LAST = ["Abel", "Berg", "Claasen", "Dietz", "Ebert", "Fuchs", "Graf", "Hahn", "Iwanow", "Jansen", "Kaya", "Lenz"]
 
 
@@ -53,7 +69,7 @@ def people(n: int = 10_000, seed: int = SEED) -> dict[str, np.ndarray]:
     commute[(age > 66) & (rng.random(n) < 0.9)] = np.nan  # those who have retired
     return {
         "id": rng.permutation(n) + 100_000,
-        "name": np.char.add(np.char.add(rng.choice(FIRST, n), " "), rng.choice(LAST, n)),
+        "name": np.char.add(np.char.add(rng.choice(FIRST_NAMES, n), " "), rng.choice(LAST, n)),
         "region": rng.choice(REGIONS, n, p=np.arange(len(REGIONS), 0, -1) / 36),
         "age": age,
         "income": income,
@@ -106,17 +122,17 @@ def run(
 
     say(str(files["report.html"].resolve()))
     say("")
-    smallest = verify.recount(table, ["region", *COLUMNS])
+    smallest = verify.recount(table, ["region", *MASKED_COLUMNS])
     verdict = "passes" if smallest >= k else "fails"
     tell(f"A made-up register of {n} people: {', '.join(register)}.")
     tell(
-        f"An intruder who knows region, {', '.join(COLUMNS)} of a person looks for the record: the smallest class of "
-        f"equal records has {smallest}. The check for k = {k} {verdict}."
+        f"An intruder who knows region, {', '.join(MASKED_COLUMNS)} of a person looks for the record: the smallest "
+        f"class of equal records has {smallest}. The check for k = {k} {verdict}."
     )
-    options = ", ".join(f"{name}={value!r}" for name, value in OPTIONS.items())
-    tell(f"mag.microaggregate(people, {k}, {COLUMNS}, {options})")
+    options = ", ".join(f"{name}={value!r}" for name, value in MASK_OPTIONS.items())
+    tell(f"mag.microaggregate(people, {k}, {MASKED_COLUMNS}, {options})")
     began = time.perf_counter()
-    release = microaggregate(table, k, COLUMNS, **OPTIONS)
+    release = microaggregate(table, k, MASKED_COLUMNS, **MASK_OPTIONS)
     tell(f"… took {time.perf_counter() - began:.1f} s; the first run on a machine compiles.")
     tell(str(release.guarantee))
     for line in _measure(release):
@@ -136,7 +152,7 @@ def _measure(release: Any) -> list[str]:
     before, after = unmasked_risk(list(release.numbers()[0].values())), release.risk()
     whose = f"{after['records']:.0f} people without missing cells"
     lines = [f"{whose:<48}{'before':>10}{'after':>10}"]
-    for key, words in MEASURES.items():
+    for key, words in MEASURE_NAMES.items():
         texts = [
             f"{100 * risk[key]:.1f} %" if key == "distance_linkage" else f"{risk[key]:.0f}" for risk in (before, after)
         ]

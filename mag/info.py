@@ -5,7 +5,17 @@ from importlib import metadata
 
 from mag import __version__
 
-LIBRARIES = ["numpy", "numba", "llvmlite", "array-api-compat", "torch", "jax", "cupy-cuda12x", "cupy-cuda13x", "dask"]
+LISTED_PACKAGES = [
+    "numpy",
+    "numba",
+    "llvmlite",
+    "array-api-compat",
+    "torch",
+    "jax",
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+    "dask",
+]
 
 
 def facts() -> dict[str, str]:
@@ -21,7 +31,7 @@ def facts() -> dict[str, str]:
     from mag._lib.checks import thread_count
 
     entries = {"mag": __version__, "python": f"{platform.python_version()} on {platform.platform()}"}
-    for library in LIBRARIES:
+    for library in LISTED_PACKAGES:
         try:
             entries[library] = metadata.version(library)
         except metadata.PackageNotFoundError:

@@ -13,7 +13,7 @@ from mag._lib.lazy import cached_property
 from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.costs import Cost
 
-BLOCK = 2**17  # values that a table's results are computed from at a time
+VALUES_PER_BLOCK = 2**17  # values that a table's results are computed from at a time
 
 
 class _Result(Drawable):
@@ -636,5 +636,5 @@ def _span(low: int, high: int) -> str:
 
 def _blocks(columns: np.ndarray, n: int) -> list[np.ndarray]:
     """The columns in blocks of bounded memory."""
-    width = max(1, BLOCK // n)
+    width = max(1, VALUES_PER_BLOCK // n)
     return [columns[i : i + width] for i in range(0, columns.size, width)]

@@ -141,7 +141,7 @@ def test_every_move_is_made():
 def test_results_do_not_depend_on_threads(monkeypatch, direct):
     if not direct:
         monkeypatch.setattr(anneal, "DIRECT", 0)
-        monkeypatch.setattr(regions, "PART", 60)
+        monkeypatch.setattr(regions, "RECORDS_PER_PART", 60)
     X = records(400, 3)
     found = [group(X, 3, iterations=200, random_state=5, threads=threads).labels for threads in (1, 2, 3, 1)]
     for other in found[1:]:
@@ -156,7 +156,7 @@ def test_parts_lose_little_more_than_the_whole(monkeypatch):
     whole = group(X, 4, init=start.labels, iterations=500)
     monkeypatch.setattr(anneal, "DIRECT", 0)
     monkeypatch.setattr(anneal, "EFFORT", 300)
-    monkeypatch.setattr(regions, "PART", 60)
+    monkeypatch.setattr(regions, "RECORDS_PER_PART", 60)
     found = group(X, 4, init=start.labels, iterations=9000)
     assert found.information_loss < 1.15 * whole.information_loss < 0.8 * start.information_loss
 

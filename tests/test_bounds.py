@@ -118,7 +118,7 @@ def test_the_search_finds_the_least_excess():
 
 @pytest.mark.parametrize("steps", [0, 2, 300])
 def test_whatever_is_paid_the_proven_bound_is_below_the_optimum(steps, monkeypatch):
-    monkeypatch.setattr(lp, "STEPS", steps)
+    monkeypatch.setattr(lp, "MAX_ASCENT_STEPS", steps)
     rng = np.random.default_rng(8)
     for k in (2, 3, 4):
         X = rng.normal(size=(9, 2))
@@ -186,7 +186,7 @@ def test_time_gives_a_better_bound_and_none_a_valid_one():
 def test_searches_that_end_early_give_a_bound_above_the_neighbors(monkeypatch):
     X = np.random.default_rng(7).normal(size=(120, 4))
     full = bound_of("lp", X, 6)
-    monkeypatch.setattr(lp, "STEPS", 3)
+    monkeypatch.setattr(lp, "MAX_ASCENT_STEPS", 3)
     assert bound_of("neighbor", X, 6) * 1.02 < bound_of("lp", X, 6) < full
 
 

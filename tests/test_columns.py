@@ -141,7 +141,7 @@ def test_any_table(X, k):
 
 @pytest.fixture(autouse=True)
 def _threads_for_little(monkeypatch):
-    monkeypatch.setattr(cpu, "WORTH", 50)
+    monkeypatch.setattr(cpu, "VALUES_PER_THREAD", 50)
 
 
 @pytest.mark.parametrize("k", [3, 40])
@@ -155,7 +155,7 @@ def test_the_same_bytes_on_any_number_of_threads(k):
 
 
 def test_long_columns_are_halved_as_in_univariate(monkeypatch):
-    monkeypatch.setattr(cpu, "LONG", 200)
+    monkeypatch.setattr(cpu, "BOTH_ENDS_FROM_N", 200)
     X = np.column_stack(list(real_columns(700).values()))
     assert_same_as_univariate(X, 5)
     assert_same_as_univariate(X[:, :1], 5)

@@ -434,7 +434,7 @@ def test_a_device_solves_batches(device, shape, k):
 @pytest.mark.parametrize("k", [3, 50])
 @pytest.mark.parametrize("n", [5000, pytest.param(2**22, marks=LONG)])
 def test_a_device_solves_long_columns_from_both_ends(device, monkeypatch, n, k):
-    monkeypatch.setattr(cpu, "LONG", min(n, cpu.LONG))
+    monkeypatch.setattr(cpu, "BOTH_ENDS_FROM_N", min(n, cpu.BOTH_ENDS_FROM_N))
     x = np.random.default_rng(0).normal(size=n)
     assert np.array_equal(mag.univariate(device.asarray(x), k).labels.get(), mag.univariate(x, k).labels)
 

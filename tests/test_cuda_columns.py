@@ -58,7 +58,7 @@ def test_every_dtype_keeps_what_it_keeps_on_the_cpu(dtype, cost):
 @pytest.mark.parametrize("k", [3, 12])
 @pytest.mark.parametrize("cost", ["sse", "roundup"])
 def test_long_columns_are_solved_from_both_ends(monkeypatch, cost, k):
-    monkeypatch.setattr(cpu, "LONG", 600)
+    monkeypatch.setattr(cpu, "BOTH_ENDS_FROM_N", 600)
     X = np.stack([real_columns(1000)[name] for name in ("uniform", "duplicates", "cauchy", "clusters", "arange")])
     assert_equal_to_the_cpu(X, cost, k)
     assert_equal_to_the_cpu(X.round(2), cost, k)

@@ -307,7 +307,9 @@ def sums_alike(device):
     X = np.random.default_rng(0).integers(0, 250, (2, 9000)).astype(np.uint8)  # sorted soon, in nine segments
     if not labels_alike(device, X, 3):
         return False
-    with mock.patch.object(cpu, "LONG", 4000):  # from both ends, which meet on either side of a segment's border
+    with mock.patch.object(
+        cpu, "BOTH_ENDS_FROM_N", 4000
+    ):  # from both ends, which meet on either side of a segment's border
         return labels_alike(device, np.random.default_rng(0).random((6, 2 * 4056)).astype(np.float16), 40)
 
 

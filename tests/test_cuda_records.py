@@ -9,7 +9,7 @@ import pytest
 import mag
 from mag._backends import cuda
 from mag._backends.cuda.launch import Device
-from mag._backends.cuda.neighbors import LANES, Neighbors
+from mag._backends.cuda.neighbors import RECORDS_PER_BLOCK, Neighbors
 from mag._backends.protocol import Boxes
 from tests.cuda import runs
 from tests.cuda.host import ORDERS
@@ -186,13 +186,13 @@ def test_a_k_that_the_kernels_do_not_take_is_for_the_cpu():
 def boxes_of(X):
     """Records in the order of their first column, 64 to a block."""
     n, d = X.shape
-    blocks = -(-n // LANES)
+    blocks = -(-n // RECORDS_PER_BLOCK)
     order = np.argsort(X[:, 0], kind="stable").astype(np.int32)
-    x, ids = np.zeros((blocks, d, LANES)), np.zeros(blocks * LANES, np.int32)
+    x, ids = np.zeros((blocks, d, RECORDS_PER_BLOCK)), np.zeros(blocks * RECORDS_PER_BLOCK, np.int32)
     low, high = np.full((d, blocks + 3), np.inf), np.full((d, blocks + 3), -np.inf)
     ids[:n] = order
     for b in range(blocks):
-        rows = X[order[b * LANES : (b + 1) * LANES]]
+        rows = X[order[b * RECORDS_PER_BLOCK : (b + 1) * RECORDS_PER_BLOCK]]
         x[b, :, : len(rows)] = rows.T
         low[:, b], high[:, b] = rows.min(axis=0), rows.max(axis=0)
     return Boxes(x, low, high, ids, n, d)
@@ -280,7 +280,11 @@ def test_records_go_to_the_device_once(device, bus, method, n, d, k):
     mag.multivariate(table(n, d).round(1), k, method=method, backend="cuda")
     up, down = bus.crossed()
     # X, boxes, numbers of records, and two integers per assigned record and query
-    assert 8 * n * d <= up <= 8 * (n + LANES) * d + 40 * (n / LANES + 8) * d + 8 * (n + LANES) + 8 * n
+    assert (
+        8 * n * d
+        <= up
+        <= 8 * (n + RECORDS_PER_BLOCK) * d + 40 * (n / RECORDS_PER_BLOCK + 8) * d + 8 * (n + RECORDS_PER_BLOCK) + 8 * n
+    )
     assert down > 0
 
 

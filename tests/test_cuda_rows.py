@@ -53,7 +53,7 @@ def test_information_loss_has_the_bits_of_the_cpu(cost, k):
 def test_batches_give_the_same(device, monkeypatch):
     X = np.stack([real_columns(300)[name] for name in ("uniform", "cauchy", "huge", "constant", "offset")], axis=1)
     expected = mag.columns(X, [3, 4, 3, 4, 3], backend="cpu")
-    monkeypatch.setattr(pipeline, "BATCH", 2 * 8 * 300)
+    monkeypatch.setattr(pipeline, "RESULT_BATCH_BYTES", 2 * 8 * 300)
     found = mag.columns(live(X), [3, 4, 3, 4, 3])
     assert [part.stop - part.start for part in found._parts[0][0].batches()] == [2, 1]
     for name in ("information_loss", "masked", "cost", "sizes", "representatives"):
@@ -66,7 +66,7 @@ def test_batches_give_the_same(device, monkeypatch):
 def test_there_is_a_launch_per_batch(device, monkeypatch, kind):
     X = np.random.default_rng(0).integers(-500, 500, (300, 9)) * (1 if kind == "integers" else 0.25)
     expected, launched, launch = mag.columns(X, 3), [], Device.launch
-    monkeypatch.setattr(pipeline, "BATCH", 4 * 8 * 300)
+    monkeypatch.setattr(pipeline, "RESULT_BATCH_BYTES", 4 * 8 * 300)
     monkeypatch.setattr(
         Device, "launch", lambda self, *args, **chosen: launched.append(args[1]) or launch(self, *args, **chosen)
     )

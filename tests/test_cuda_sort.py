@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mag._backends.cuda import sort as sort_module
-from mag._backends.cuda.sort import LONGEST, PARTS, SHORTEST, TILE, parts_of, sort
+from mag._backends.cuda.sort import MAX_BUCKET_SORT_N, MAX_PARTS_PER_COLUMN, MIN_BUCKET_SORT_N, TILE, parts_of, sort
 from mag._backends.cuda.sources import UNSORTED
 from tests.cuda.host import ORDERS, HostModule
 from tests.cuda.runs import HOST, on
@@ -48,12 +48,12 @@ def check(device, X):
 
 def by_radix():
     """While columns of every length are left to the radix sort."""
-    return mock.patch.object(sort_module, "LONGEST", 0)
+    return mock.patch.object(sort_module, "MAX_BUCKET_SORT_N", 0)
 
 
 def by_buckets():
     """While tables of few values are sorted by buckets too."""
-    return mock.patch.object(sort_module, "FEWEST", 0)
+    return mock.patch.object(sort_module, "MIN_BUCKET_SORT_VALUES", 0)
 
 
 def sorted_by_buckets(device, X):
@@ -112,18 +112,18 @@ def test_buckets_hold_any_column_whose_sample_does_not_mislead(order):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint32])
 def test_columns_are_sorted_by_buckets_like_numpy_sorts_them(dtype):
     device = on("random", lanes=128)
-    for n in (SHORTEST, 3 * 3072 + 1):
+    for n in (MIN_BUCKET_SORT_N, 3 * 3072 + 1):
         assert any(sorted_by_buckets(device, columns(dtype, n, seed=n)))
 
 
 def test_buckets_are_for_columns_that_fit_them():
-    X = np.random.default_rng(0).random((1, SHORTEST - 1))
+    X = np.random.default_rng(0).random((1, MIN_BUCKET_SORT_N - 1))
     assert sorted_by_buckets(HOST, X) is None
-    assert sorted_by_buckets(HOST, np.zeros((1, SHORTEST), np.int16)) is None
-    assert sorted_by_buckets(HOST, np.random.default_rng(0).random((1, LONGEST))) == [True]
-    assert sorted_by_buckets(HOST, np.random.default_rng(0).random((1, LONGEST + 1))) is None
+    assert sorted_by_buckets(HOST, np.zeros((1, MIN_BUCKET_SORT_N), np.int16)) is None
+    assert sorted_by_buckets(HOST, np.random.default_rng(0).random((1, MAX_BUCKET_SORT_N))) == [True]
+    assert sorted_by_buckets(HOST, np.random.default_rng(0).random((1, MAX_BUCKET_SORT_N + 1))) is None
     with mock.patch.object(sort_module, "_sort_by_buckets") as called:
-        check(HOST, np.random.default_rng(0).random((2, SHORTEST)))
+        check(HOST, np.random.default_rng(0).random((2, MIN_BUCKET_SORT_N)))
     assert not called.called  # launches cost more than the bytes of few values
 
 
@@ -151,7 +151,7 @@ def test_parts_are_whole_tiles_that_cover_a_column():
         parts, length = parts_of(on("forward", lanes=lanes), cols, n)
         assert length % TILE == 0
         assert (parts - 1) * length < n <= parts * length
-        assert parts <= PARTS
+        assert parts <= MAX_PARTS_PER_COLUMN
 
 
 def test_constant_digits_are_not_moved():

@@ -105,7 +105,7 @@ def test_weights_that_could_mislead_are_looked_at_by_the_cpu(device):
 
 
 def test_long_columns_are_solved_from_both_ends(device, monkeypatch):
-    monkeypatch.setattr("mag._backends.cpu.LONG", 700)
+    monkeypatch.setattr("mag._backends.cpu.BOTH_ENDS_FROM_N", 700)
     X, w = table(803)
     for k in (3, 20):
         same_results(mag.columns(live(X), k, weights=w), mag.columns(X, k, weights=w))

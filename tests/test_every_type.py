@@ -81,7 +81,7 @@ def test_words_are_those_of_values_in_every_block(name):
 @pytest.mark.parametrize("way", ["one block", "many blocks"])
 @pytest.mark.parametrize("name", TYPES)
 def test_every_recount_counts_values(name, way, tmp_path, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS", 3)
+    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 3)
     table, counts = tables_of(name)[way], {}
     counts["pyarrow"] = mag.verify.recount(table, ["x", "y"])
     counts["dictionary"] = mag.verify.recount({"x": table["x"], "y": table["y"]}, ["x", "y"])

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from mag.files import FORMATS, File, Layout
-from mag.files._exact import KINDS, check_stored, kind
+from mag.files._exact import KIND_WORDS, check_stored, kind
 
 FILES = {".csv, .tsv": "csv", ".parquet, .feather": "parquet", ".dta": "dta", ".sav": "sav", ".xpt": "xpt"}
 FILES |= {".xlsx": "xlsx"}
@@ -59,7 +59,7 @@ def row(what):
     return f"| {what} | {' | '.join(cells)} |"
 
 
-@pytest.mark.parametrize("what", KINDS)
+@pytest.mark.parametrize("what", KIND_WORDS)
 def test_the_documentation_says_what_formats_hold(what):
     assert row(what) in DOCS.read_text()
     assert f"| | {' | '.join(f'`{endings}`' for endings in FILES)} |".replace(", ", "`, `") in DOCS.read_text()
@@ -78,7 +78,7 @@ def stored(tmp_path, name, cells):
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-@pytest.mark.parametrize("what", KINDS)
+@pytest.mark.parametrize("what", KIND_WORDS)
 def test_cells_come_back_as_they_were_or_are_refused(tmp_path, name, what):
     cells = HELD[what]
     assert kind(cells.dtype) == what

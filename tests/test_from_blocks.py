@@ -114,7 +114,7 @@ def test_large_k_takes_levels_and_small_calls(monkeypatch):
 @pytest.mark.parametrize("promises", [CONCAVE, {}])
 def test_calls_are_of_one_shape_and_of_bounded_memory(monkeypatch, promises):
     monkeypatch.setattr(blocks, "ENTRIES", 100)
-    monkeypatch.setattr(blocks, "ROWS", 64)
+    monkeypatch.setattr(blocks, "ROWS_PER_TILE", 64)
     seen = []
 
     def counted(sums, i, j):

@@ -301,7 +301,7 @@ def test_short_lists_do_not_change_dba(monkeypatch):
 
 
 def test_short_lists_do_not_change_the_spanning_tree(monkeypatch):
-    monkeypatch.setattr(spanning, "NEAR", 1)
+    monkeypatch.setattr(spanning, "RECORDS_PER_LIST", 1)
     for n, seed in ((50, 0), (50, 1), (150, 2), (150, 3)):
         for X in records(n, 2, seed).values():
             edges, lengths = spanning.spanning_tree(X, 2, Progress())
@@ -469,7 +469,7 @@ def test_transport_costs_least_whatever_it_starts_from():
 
 
 def test_many_records_are_halved_before_pcl(monkeypatch):
-    monkeypatch.setattr(pcl, "LARGE", 64)
+    monkeypatch.setattr(pcl, "MAX_UNSPLIT_RECORDS", 64)
     X = np.random.default_rng(13).normal(size=(500, 3))
     one, two = (mag.multivariate(X, 5, method="pcl", restarts=2, threads=threads) for threads in (1, 2))
     np.testing.assert_array_equal(one.labels, two.labels)

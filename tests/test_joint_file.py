@@ -39,7 +39,7 @@ def people(n=3000, seed=0):
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS", 128)
+    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 128)
     table = people()
     encoded = table.set_column(4, "region", table.column("region").dictionary_encode())
     pq.write_table(encoded, tmp_path / "people.parquet", row_group_size=700)
@@ -205,7 +205,7 @@ def test_an_input_that_changes_is_noticed(path, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("memory", [10**9, 20_000, 5_000])
 def test_the_recount_sees_every_class_of_the_file(tmp_path, monkeypatch, memory):
-    monkeypatch.setattr(_parquet, "ROWS", 100)
+    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 100)
     rng = np.random.default_rng(0)
     cells = {"x": rng.integers(0, 30, 2000) / 4, "text": rng.choice(["a", "b", "", "ü"], 2000), "null": [None] * 2000}
     some = pa.table(cells | {"sometimes": pa.array([None if i % 3 else i // 500 for i in range(2000)])})
@@ -219,7 +219,7 @@ def test_the_recount_sees_every_class_of_the_file(tmp_path, monkeypatch, memory)
 
 @pytest.mark.skipif(not hasattr(pa, "uuid"), reason="pyarrow 19 has uuid")
 def test_strata_of_an_extension_type_are_counted_over_all_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS", 100)
+    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 100)
     rng = np.random.default_rng(0)
     codes = (np.arange(1000) >= 900) ^ (rng.random(1000) < 0.1)
     ids = pa.array([bytes([5 + code] * 16) for code in codes.astype(int)], pa.uuid())

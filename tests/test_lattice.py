@@ -290,7 +290,7 @@ def test_many_classes_are_looked_at_in_parts(monkeypatch):
     lattice = lattice_of(columns, values, [0] * 80, None, [(codes, 4)])
     whole = search(lattice, rules, 10**6).best
     assert whole
-    monkeypatch.setattr(rules_module, "CELLS", 1)
+    monkeypatch.setattr(rules_module, "COUNTS_PER_BLOCK", 1)
     assert search(lattice, rules, 10**6).best == whole
 
 

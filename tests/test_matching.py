@@ -23,7 +23,7 @@ def least_pairs(X, left):
 
 @pytest.mark.parametrize("near", [1, 10])  # with one neighbor, pairs that are missing have to be found
 def test_pairs_are_the_best_of_all_perfect_matchings(near, monkeypatch):
-    monkeypatch.setattr(matching, "NEAR", near)
+    monkeypatch.setattr(matching, "FIRST_NEIGHBORS", near)
     rng = np.random.default_rng(0)
     for n in (4, 6, 8, 10):
         for X in (rng.normal(size=(n, 2)), rng.integers(0, 3, (n, 3)) * 1.0, rng.lognormal(0, 3, (n, 2))):

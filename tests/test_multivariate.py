@@ -201,7 +201,7 @@ def test_progress_goes_from_0_to_1(method):
 
 def test_progress_never_goes_back(monkeypatch):
     monkeypatch.setattr("mag._lib.progress.PAUSE", 0.0)
-    monkeypatch.setattr("mag.methods.orders.lines.BLOCK", 1)
+    monkeypatch.setattr("mag.methods.orders.lines.NUMBERS_PER_BLOCK", 1)
     X, seen = np.random.default_rng(9).normal(size=(60, 3)), []
     mag.multivariate(X, 5, method="projection", n_projections=50, refine=3, progress=seen.append)
     assert len(seen) > 20

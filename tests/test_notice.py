@@ -83,7 +83,7 @@ mag.univariate([1.0, 2.0, 3.0, 4.0], 2, solver="quadratic")
     with tempfile.TemporaryDirectory() as cache:
         written = run(code, True, NUMBA_CACHE_DIR=cache)
         assert written == "".join(f"mag: compiling {name} (once, about {seconds} s) …\n" for name, seconds in (
-            ("mondrian", notice.OTHERS), ("univariate", notice.SECONDS["univariate"]),
+            ("mondrian", notice.SECONDS_OF_OTHER_METHODS), ("univariate", notice.SECONDS["univariate"]),
         ))  # fmt: skip
         assert run(code, True, NUMBA_CACHE_DIR=cache) == ""  # loaded
 

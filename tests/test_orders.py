@@ -274,7 +274,7 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
     X = np.random.default_rng(15).normal(size=(90, 3))
     expected = mag.multivariate(X, 5, method="projection", return_scores=True)
     for block in (1, 1000, 2**30):
-        monkeypatch.setattr("mag.methods.orders.lines.BLOCK", block)
+        monkeypatch.setattr("mag.methods.orders.lines.NUMBERS_PER_BLOCK", block)
         for threads in (1, 2):
             found = mag.multivariate(X, 5, method="projection", return_scores=True, threads=threads)
             assert found.labels.tobytes() == expected.labels.tobytes()

@@ -239,7 +239,7 @@ def test_distances_from_everybody_are_those_of_the_matrix(ground, m, cells, monk
     classes = np.concatenate((np.arange(40), rng.integers(0, 40, 160)))
     values = np.unique(rng.integers(0, m, 200), return_inverse=True)[1]
     m = values.max() + 1
-    monkeypatch.setattr(closeness, "CELLS", cells)
+    monkeypatch.setattr(closeness, "SHARES_PER_BLOCK", cells)
     matrix = closeness.in_blocks(getattr(closeness, ground))(classes, values, m)
     np.testing.assert_allclose(
         getattr(closeness, f"{ground}_from_all")(classes, values, m), matrix, rtol=1e-12, atol=1e-14
@@ -330,7 +330,7 @@ def test_linkage_does_not_depend_on_its_blocks(monkeypatch):
     X = people()
     Y = X + np.random.default_rng(3).normal(size=X.shape)
     whole = privacy.distance_linkage(X, Y)
-    monkeypatch.setattr(linkage, "CELLS", 100)
+    monkeypatch.setattr(linkage, "DISTANCES_PER_BLOCK", 100)
     assert privacy.distance_linkage(X, Y) == whole
 
 

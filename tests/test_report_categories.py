@@ -64,7 +64,7 @@ def test_bars_by_hand():
 def test_the_rest_of_many_levels_is_one_bar():
     cells = objects([str(i) for i in range(30) for _ in range(3 + i)])
     bars = _levels.bars(cells, cells, [str(i) for i in range(30)], 3, False)
-    assert len(bars) == _levels.MOST
+    assert len(bars) == _levels.MAX_BARS
     assert [bar.label for bar in bars] == [*map(str, range(19, 30)), "others"]
 
 

@@ -177,7 +177,7 @@ def test_memory_can_be_released_and_is_bounded(monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_halves_that_are_merged_give_the_same_order(monkeypatch, threads):
-    monkeypatch.setattr(_sort, "LONG", 1000)
+    monkeypatch.setattr(_sort, "PARALLEL_FROM_N", 1000)
     for n in (1000, 1001, 20_000):
         for x in hostile(n).values():
             assert_sorts(x, padding=5, threads=threads)

@@ -74,7 +74,7 @@ HOW = {
 
 @pytest.mark.parametrize("how", HOW.values(), ids=HOW)
 def test_a_file_gives_what_a_frame_gives(people, path, tmp_path, how, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS", 512)
+    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 512)
     how = {"k": 5, **how}
     keep = [name for name in ("region", "tags", "weight") if name not in how.values()]
     options = how | {"columns": COLUMNS, "scope": "per-column", "missing": "group", "drop": "id", "keep": keep}
@@ -501,7 +501,7 @@ def test_metadata_of_the_original_are_not_published(tmp_path):
 
 
 def test_an_ordered_dictionary_keeps_its_order_in_all_row_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS", 50)
+    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 50)
     codes = np.repeat([2, 0, 1], 50)
     kinds = pa.DictionaryArray.from_arrays(codes, ["low", "middle", "high", "CANARY"], ordered=True)
     table = pa.table({"x": np.arange(150), "kind": kinds})

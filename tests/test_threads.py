@@ -21,8 +21,8 @@ from tests.hostile import real_columns
 @pytest.fixture
 def short(monkeypatch):
     """Columns of a few hundred values are treated like those of millions."""
-    monkeypatch.setattr(cpu, "LONG", 100)
-    monkeypatch.setattr(sort, "LONG", 100)
+    monkeypatch.setattr(cpu, "BOTH_ENDS_FROM_N", 100)
+    monkeypatch.setattr(sort, "PARALLEL_FROM_N", 100)
 
 
 @pytest.mark.usefixtures("short")

@@ -285,7 +285,7 @@ def test_large_parts_are_cut_as_small_ones_are(monkeypatch):
     table = people(np.random.default_rng(6), 500, 12)
     del table["rank"]
     expected = parts(table, trees_of(table), 4, 4)
-    monkeypatch.setattr("mag.methods.mondrian.cutting.SHARE", 60)
+    monkeypatch.setattr("mag.methods.mondrian.cutting.RECORDS_PER_CALL", 60)
     assert parts(table, trees_of(table), 4, 4) == expected
 
 

@@ -18,7 +18,7 @@ from mag._backends import BACKENDS
 from mag.api import types
 from mag.bounds import BOUNDS
 from mag.costs import COSTS
-from mag.graphs._costs import COSTS as DEGREE_COSTS
+from mag.graphs._costs import COST_CODES as DEGREE_COSTS
 from mag.graphs.keep import KEEP
 from mag.methods import METHODS
 from mag.solvers import SOLVERS
@@ -116,7 +116,7 @@ def test_types_list_what_there_is():
         types.KeepName: KEEP,
         table.Rest: _request.REST,
         table.Scope: _request.SCOPES,
-        table.Missing: _request.MISSING,
+        table.Missing: _request.MISSING_POLICIES,
         table.SmallStrata: _request.SMALL_STRATA,
         table.AggregateName: {how: 0 for every in ALLOWED.values() for how in every},
     }

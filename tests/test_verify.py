@@ -95,7 +95,7 @@ def test_zones_and_units_are_read():
 def test_different_rows_with_one_hash_are_told_apart(monkeypatch):
     tokens = [np.array([1, 2, 1, 2, 3, 3]), np.array([1, 1, 1, 1, 1, 2])]
     assert verify.smallest(tokens) == 1
-    monkeypatch.setattr(rowhash, "LANES", [[(0, 0)]])  # all rows have one hash
+    monkeypatch.setattr(rowhash, "MIXING_STEPS", [[(0, 0)]])  # all rows have one hash
     assert verify.smallest(tokens) == 1
     assert verify.smallest([tokens[0], np.ones(6, int)]) == 2
 

@@ -15,11 +15,11 @@ from mag.solvers.extensions.columnwise import EVEN as EVEN
 from mag.solvers.extensions.columnwise import at_stake
 
 NO_WEIGHTS = np.empty(0)
-EXACT = 2**53  # float64 holds every integer up to here
+FLOAT64_EXACT = 2**53  # float64 holds every integer up to here
 PAIRED = 2**103  # so do pairs of float64
 LEAST_K = 4  # from here on blocks have columns for all lanes
 MODERATE = 300  # binary exponents within ±MODERATE need no scaling: their squares are far from both ends of float64
-TINY = 2.0**-900  # costs below this may have lost bits to underflow
+UNDERFLOW_COST = 2.0**-900  # costs below this may have lost bits to underflow
 LIGHT = 2.0**-200  # weights below this share of the largest may lose bits to underflow
 NEGLIGIBLE = 2.5e-13  # of a total; there are a few such errors to 1e-12
 
@@ -39,11 +39,11 @@ def prepared(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> Sol
             return SolverInput(kernel, np.ldexp(x, -exponent), weights, exponent)
         return SolverInput(kernel, x, weights)
     values = distance(x, x[:1])
-    if cost.integer and int(values[-1]) < EXACT:
+    if cost.integer and int(values[-1]) < FLOAT64_EXACT:
         kernel = _summing(values, problem)
     elif cost.integer:
         kernel = cost.wide
-    if int(values[-1]) >= EXACT or kernel is cost.wide:
+    if int(values[-1]) >= FLOAT64_EXACT or kernel is cost.wide:
         return SolverInput(kernel, values, weights)
     return SolverInput(kernel, values.astype(np.float64), weights)
 
@@ -70,7 +70,9 @@ def scaled(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> tuple
             return None
     if problem.cost.integer:
         wide = kernel.number == "wide"
-        exact = problem.max_groups is None if wide else max(problem.fixed, problem.short * problem.k) < EXACT / 8
+        exact = (
+            problem.max_groups is None if wide else max(problem.fixed, problem.short * problem.k) < FLOAT64_EXACT / 8
+        )
         return (SolverInput(kernel, values, light, scale, unevenness), problem) if exact else None
     if x.dtype.kind == "f" and not _apart(x, math.ldexp(1.0, scale - MODERATE)):
         return None
@@ -119,10 +121,10 @@ def _summing(values: np.ndarray, problem: Problem) -> Any:
     cost, first = problem.cost, next(iter(problem.solvers.values()))
     reach = min(4 * problem.k if problem.bounded else values.size, values.size)
     widest = int((values[reach:] - values[:-reach]).max(initial=0)) if reach < values.size else int(values[-1])
-    if 8 * reach * widest**2 < EXACT:
+    if 8 * reach * widest**2 < FLOAT64_EXACT:
         return cost.kernel
     in_blocks = first.lanes and first.bounded and problem.k >= LEAST_K
-    if in_blocks and reach * widest < EXACT / 4 and 8 * reach * widest**2 < PAIRED:
+    if in_blocks and reach * widest < FLOAT64_EXACT / 4 and 8 * reach * widest**2 < PAIRED:
         return cost.paired
     return cost.wide
 
@@ -134,15 +136,15 @@ def unspannable(x: np.ndarray, problem: Problem, starts: np.ndarray, total: floa
     cost is tiny beside the widest gap, what lies between such gaps is better solved by itself.
     """
     cost = problem.cost
-    if cost.pair is None or cost.integer or (problem.bounded and total >= TINY):
+    if cost.pair is None or cost.integer or (problem.bounded and total >= UNDERFLOW_COST):
         return []
     with np.errstate(over="ignore"):
         gaps = np.diff(x) if x.dtype.kind == "f" else distance(x[1:], x[:-1])
-    if total >= TINY and cost.pair(np.ldexp(float(gaps.max()), -scale)) < 2.0**20 * total:
+    if total >= UNDERFLOW_COST and cost.pair(np.ldexp(float(gaps.max()), -scale)) < 2.0**20 * total:
         return []
     first, last = x[starts], x[np.append(starts[1:], x.size) - 1]
     if (first == last).all():  # no group costs anything
         return []
     least_cost = cost.pair(np.ldexp(gaps.astype(np.float64), -scale))
-    cuts = np.flatnonzero(least_cost > max(2 * total, 2**10 * TINY)) + 1
+    cuts = np.flatnonzero(least_cost > max(2 * total, 2**10 * UNDERFLOW_COST)) + 1
     return cuts.tolist() if np.isin(cuts, starts).all() else []

@@ -12,13 +12,13 @@ from mag._compiled.jit import called, jit
 from mag._lib.lazy import cached_property
 
 HUGE = 2.0**960  # 2**63 numbers below this can be summed
-LARGE = 64  # the power of two that distances are divided by where sums of them could overflow
+OVERFLOW_EXPONENT = 64  # the power of two that distances are divided by where sums of them could overflow
 HEAVY = 960  # the exponent of a group's heaviest weight, so that the lightest do not vanish beside it
-SLIGHT = 2.0**-900  # smaller weights lose digits when they are divided by 2**LARGE
-SMALLEST = 2**1074  # float64 are multiples of 1 / SMALLEST
-FAR = 2.0**100  # weights and distances from 1/FAR to FAR are multiplied as they are
-SPLIT = 2.0**27 + 1  # times this, the upper 26 bits of a float64 are what remains (Dekker)
-PARTS = 64  # float64 reaches over fewer than 64 times 53 bits
+MIN_DIVIDED_WEIGHT = 2.0**-900  # smaller weights lose digits when they are divided by 2**LARGE
+FLOAT64_DENOMINATOR = 2**1074  # float64 are multiples of 1 / SMALLEST
+MAX_PLAIN_FACTOR = 2.0**100  # weights and distances from 1/FAR to FAR are multiplied as they are
+DEKKER_FACTOR = 2.0**27 + 1  # times this, the upper 26 bits of a float64 are what remains (Dekker)
+MAX_EXACT_PARTS = 64  # float64 reaches over fewer than 64 times 53 bits
 
 
 class Groups:
@@ -52,12 +52,12 @@ class Groups:
     @cached_property
     def _moderate(self):
         """Whether all weights and distances, and so all products of them, are far from both ends of float64."""
-        if not (self.weights.min() >= 1 / FAR and self.weights.max() <= FAR):
+        if not (self.weights.min() >= 1 / MAX_PLAIN_FACTOR and self.weights.max() <= MAX_PLAIN_FACTOR):
             return False
         if self.values.dtype.kind != "f":
             return self.values.dtype != object
         sizes = np.abs(self.values)  # values differ by 2**-53 of the smaller one, or more
-        return bool(sizes.min() >= 2.0**53 / FAR and sizes.max() <= FAR / 2)
+        return bool(sizes.min() >= 2.0**53 / MAX_PLAIN_FACTOR and sizes.max() <= MAX_PLAIN_FACTOR / 2)
 
     @cached_property
     def heft(self):
@@ -92,7 +92,7 @@ class Groups:
         _, low, high = self._counting
         real = self.values.dtype.kind == "f"
         if self.weights is None and real:
-            return np.where(high / 2 - low / 2 > HUGE, LARGE, 0)
+            return np.where(high / 2 - low / 2 > HUGE, OVERFLOW_EXPONENT, 0)
         if self.weights is None or self._moderate:
             return np.zeros(len(self.starts), np.int64)
         with np.errstate(over="ignore"):
@@ -158,7 +158,7 @@ class Groups:
         if self.weights.max(initial=0.0) <= HUGE:
             return np.empty(0, np.int64)
         lightest = np.minimum.reduceat(np.where(self.weights > 0, self.weights, np.inf), self.starts)
-        return np.flatnonzero((self._heaviest > HUGE) & (lightest < SLIGHT))
+        return np.flatnonzero((self._heaviest > HUGE) & (lightest < MIN_DIVIDED_WEIGHT))
 
     def median(self):
         """The value in the middle, between the two of an even group."""
@@ -249,7 +249,7 @@ def record_means(values, starts, sizes):
         y = _addable(distance(values, np.repeat(low, sizes, axis=0)), sizes)
         return _real(low) + _real(np.add.reduceat(y, starts, axis=0)) / sizes[:, None]
     high = np.maximum.reduceat(values, starts, axis=0)
-    scale = np.where(high / 2 - low / 2 > HUGE, LARGE, 0)
+    scale = np.where(high / 2 - low / 2 > HUGE, OVERFLOW_EXPONENT, 0)
     if scale.any():
         values = np.ldexp(values, -np.repeat(scale, sizes, axis=0))
     base = values[starts]
@@ -349,7 +349,7 @@ def exact_means(values, labels, sizes):
         starts = np.cumsum(sizes * again) - sizes * again
         order = chosen[in_groups(labels[chosen].astype(np.int64), starts)]
         scale = np.zeros(len(sizes), np.int64)
-        scale[large] = LARGE
+        scale[large] = OVERFLOW_EXPONENT
         sum_parts(np.ldexp(values[order], -scale[labels[order]]), starts, sizes, again, means)
         means = np.ldexp(means, scale)
     return means
@@ -381,7 +381,7 @@ def sum_pairs(values, labels, sizes, means, again):
 @jit
 def sum_parts(values, starts, sizes, chosen, means):
     """The same means of the chosen groups, whose values are in one place each."""
-    parts = np.empty(PARTS)
+    parts = np.empty(MAX_EXACT_PARTS)
     for g in range(len(sizes)):
         if chosen[g]:
             count = 0
@@ -407,7 +407,7 @@ def quotient(high, low, size):
         return 0.0
     found = high / size
     # high - found · size is a float64: found is cut in two halves, whose products with size are exact
-    upper = found * SPLIT
+    upper = found * DEKKER_FACTOR
     upper -= upper - found
     count = float(size)
     left = (high - upper * count) - (found - upper) * count
@@ -436,7 +436,7 @@ def nearest(parts, count):
 
 def _half_of(weights):
     """As `half_weights` of one group, in Python's integers."""
-    units = [top * (SMALLEST // bottom) for top, bottom in map(float.as_integer_ratio, weights.tolist())]
+    units = [top * (FLOAT64_DENOMINATOR // bottom) for top, bottom in map(float.as_integer_ratio, weights.tolist())]
     half = sum(units)
     return next(i for i, total in enumerate(accumulate(units)) if 2 * total >= half)
 
@@ -444,7 +444,7 @@ def _half_of(weights):
 @jit
 def half_weights(weights, starts, sizes):
     """Where the weights from the start of each group on reach half of its weight; none weighs anything: all alike."""
-    found, parts = np.empty(len(starts), np.int64), np.empty(PARTS)
+    found, parts = np.empty(len(starts), np.int64), np.empty(MAX_EXACT_PARTS)
     for g in range(len(starts)):
         begin, end = starts[g], starts[g] + sizes[g]
         heaviest = 0.0
@@ -452,7 +452,7 @@ def half_weights(weights, starts, sizes):
             heaviest = max(heaviest, weights[i])
         found[g] = begin + (sizes[g] - 1) // 2
         if heaviest > 0.0:
-            found[g] = reached(weights, begin, end, 2.0**-LARGE if heaviest > HUGE else 1.0, parts)
+            found[g] = reached(weights, begin, end, 2.0**-OVERFLOW_EXPONENT if heaviest > HUGE else 1.0, parts)
     return found
 
 

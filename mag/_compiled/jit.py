@@ -5,14 +5,14 @@ import numba
 from mag._compiled.cache import Cache
 from mag._compiled.linking import INNER, OUTER, call_inside
 
-OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False, "no_cfunc_wrapper": True}
-INLINE = {"jit_options": {"forceinline": True, **OPTIONS, **INNER}}
+JIT_OPTIONS = {"error_model": "numpy", "nogil": True, "boundscheck": False, "no_cfunc_wrapper": True}
+INLINE = {"jit_options": {"forceinline": True, **JIT_OPTIONS, **INNER}}
 
 # Parts of their callers' machine code; `called` is not copied into every call, so callers compile faster.
-called = numba.njit(**OPTIONS, **INNER)
-inlined = numba.njit(forceinline=True, **OPTIONS, **INNER)
+called = numba.njit(**JIT_OPTIONS, **INNER)
+inlined = numba.njit(forceinline=True, **JIT_OPTIONS, **INNER)
 
-uncached = numba.njit(**OPTIONS, **OUTER)
+uncached = numba.njit(**JIT_OPTIONS, **OUTER)
 
 
 def folder_of(compiled):

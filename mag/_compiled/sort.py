@@ -36,7 +36,7 @@ PER_BUCKET = 9  # 2**9 values a bucket: its records and slots share 32 KB of fir
 LEAST_BITS, MOST_BITS = 8, 12  # of a bucket's name
 SLOT_BITS = 13  # of a slot's name, at most
 DIRECT = 2**12 - 1  # values that are dealt into slots without buckets
-LARGEST = 2**14  # values in a bucket that `finish` takes
+MAX_BUCKET_VALUES = 2**14  # values in a bucket that `finish` takes
 MOVES = 4  # that insertion may take per value; 512 more are free, so that a pending bucket holds 37 values or more
 
 WORD, TAIL = 0, 1  # of a record: the word; the lower place beside the index
@@ -168,7 +168,9 @@ def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
     n_pending = n_pending if n_pending > 0 else 0
     for bucket in range(1 << bits):
         end = np.int64(counts[bucket])
-        if begin < end and (end - begin > LARGEST or not finish(records, begin, end, slots, words, order, real)):
+        if begin < end and (
+            end - begin > MAX_BUCKET_VALUES or not finish(records, begin, end, slots, words, order, real)
+        ):
             pending[n_pending, BEGIN] = begin
             pending[n_pending, END] = end
             n_pending += 1
@@ -354,7 +356,9 @@ def finish_part(ends, first, last, slots, memory, words, order, real, pending):
     begin, n_pending = np.int64(ends[first - 1]) if first > 0 else np.int64(0), np.int64(0)
     for bucket in range(first, last):
         end = ends[bucket]
-        if begin < end and (end - begin > LARGEST or not finish(records, begin, end, slots, words, order, real)):
+        if begin < end and (
+            end - begin > MAX_BUCKET_VALUES or not finish(records, begin, end, slots, words, order, real)
+        ):
             pending[n_pending, BEGIN] = begin
             pending[n_pending, END] = end
             n_pending += 1
@@ -391,7 +395,7 @@ def _arrange_in_parts(numbers, source, real, memory, words, order, threads):
 
 # ---- what callers see
 
-LONG = 2**21  # values from which on threads sort a part each
+PARALLEL_FROM_N = 2**21  # values from which on threads sort a part each
 OWN = np.dtype(np.float64), np.dtype(np.int64)  # sorted where they are, others from a copy
 
 
@@ -405,7 +409,7 @@ def sort(x, padding=0, threads=1, name="values"):
     if x.size < FEWEST or x.size >= 2**31 or x.dtype.itemsize <= 2:
         padded, order = _compare(x, padding, name)
     else:
-        padded, order = _deal(x, padding, name, threads if x.size >= LONG else 1)
+        padded, order = _deal(x, padding, name, threads if x.size >= PARALLEL_FROM_N else 1)
     if padding:
         padded[:padding], padded[-padding:] = padded[padding], padded[-padding - 1]
     return padded, order

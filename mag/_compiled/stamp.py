@@ -19,7 +19,7 @@ import numpy as np
 from mag._compiled import memory
 
 PLAIN = "mag._lib"
-COSTS = "mag.costs"
+COSTS_PACKAGE = "mag.costs"
 
 
 def stamp(function):
@@ -83,7 +83,7 @@ def _add_module(module, pieces):
         elif (home := _home(value)).startswith("mag.") and home != module.__name__:
             _add_module(sys.modules[home], pieces)
     if module.__name__ == "mag._compiled.cost":  # whose tags stand for any of them
-        for entry in pkgutil.iter_modules(importlib.import_module(COSTS).__path__, f"{COSTS}."):
+        for entry in pkgutil.iter_modules(importlib.import_module(COSTS_PACKAGE).__path__, f"{COSTS_PACKAGE}."):
             _add_module(importlib.import_module(entry.name), pieces)
 
 

@@ -24,7 +24,7 @@ from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
 from mag._compiled.internals import alloca_once, ir, unpack_tuple
-from mag._compiled.jit import INLINE, OPTIONS, called
+from mag._compiled.jit import INLINE, JIT_OPTIONS, called
 from mag._compiled.linking import INNER
 from mag._compiled.memory import Part, grid_value, literals, part
 
@@ -41,7 +41,7 @@ NEAREST, FARTHEST = 1.0, -1.0
 def layout(function):
     """A function that cuts a state from a space: plain Python, and compiled into its callers."""
     function.py_func = function  # its code counts in the `stamp` of callers
-    return register_jitable(**OPTIONS, **INNER)(function)
+    return register_jitable(**JIT_OPTIONS, **INNER)(function)
 
 
 class Room:

@@ -16,7 +16,7 @@ from mag._lib.lock import alone
 
 MANIFEST = ".manifest.json"  # behind the name of a published file
 SECRET = ".manifest.secret"  # the salt of the input's digest, which stays with the holder of the data
-SPENT = ".spent"  # behind the hidden name of what marks a ledger
+LEDGER_MARKER_SUFFIX = ".spent"  # behind the hidden name of what marks a ledger
 PRIVATE = 0o600
 
 
@@ -162,12 +162,12 @@ def check_target(
 
 def is_ledger(place: pathlib.Path) -> bool:
     """Whether a file is, or was, the ledger of a budget, or what marks one."""
-    return marker_of(place).exists() or (place.name.startswith(".") and place.name.endswith(SPENT))
+    return marker_of(place).exists() or (place.name.startswith(".") and place.name.endswith(LEDGER_MARKER_SUFFIX))
 
 
 def marker_of(ledger: pathlib.Path) -> pathlib.Path:
     """The file that stays when a ledger is lost."""
-    return ledger.with_name(f".{ledger.name}{SPENT}")
+    return ledger.with_name(f".{ledger.name}{LEDGER_MARKER_SUFFIX}")
 
 
 def _publish(draft: pathlib.Path, place: pathlib.Path, overwrite: bool) -> None:

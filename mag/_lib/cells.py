@@ -14,7 +14,7 @@ from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake
 from mag._lib.rowhash import classes
 
-DIGEST = 16  # bytes of the hash of a text or a list
+DIGEST_BYTES = 16  # bytes of the hash of a text or a list
 
 
 class Incomparable(TypeMistake):
@@ -126,8 +126,8 @@ def _texts(array: Any, blocks: bool) -> list[np.ndarray]:
 
 
 def _hashed(texts: Any) -> np.ndarray:
-    joined = b"".join(hashlib.blake2b(text, digest_size=DIGEST).digest() for text in texts)
-    return np.frombuffer(joined, "<u8").reshape(-1, DIGEST // 8)
+    joined = b"".join(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest() for text in texts)
+    return np.frombuffer(joined, "<u8").reshape(-1, DIGEST_BYTES // 8)
 
 
 def sequences(inner: list[np.ndarray], lengths: np.ndarray, blocks: bool = False) -> list[np.ndarray]:

@@ -15,7 +15,7 @@ from mag._lib.arrays import read
 from mag._lib.checks import describe, integer
 from mag._lib.errors import TypeMistake, ValueMistake
 
-MOST = 2**31 - 1  # vertices
+MAX_VERTICES = 2**31 - 1  # vertices
 Build = Callable[[np.ndarray, int], Any]
 
 
@@ -43,12 +43,12 @@ def read_edges(option: str, graph: Any, n: int | None) -> Edges:
         coo = "coo_array" if isinstance(graph, sparse.sparray) else "coo_matrix"
         build = partial(_sparse, kind=coo, form=graph.format, dtype=graph.dtype)
     else:
-        vertices = integer("n", n, 1, MOST, "2**31-1")
+        vertices = integer("n", n, 1, MAX_VERTICES, "2**31-1")
         pairs, home = _of_array(option, graph, vertices)
         build = partial(_array, home=home)
     if vertices < 1:
         raise ValueMistake(f"{option} must have at least one vertex; got none.")
-    if n is not None and integer("n", n, 1, MOST, "2**31-1") != vertices:
+    if n is not None and integer("n", n, 1, MAX_VERTICES, "2**31-1") != vertices:
         raise ValueMistake(f"n must be the number of vertices of {option}, {vertices}, or None; got {n}.")
     return Edges(_simple(option, pairs, vertices), vertices, build, home)
 

@@ -5,7 +5,12 @@ from contextlib import contextmanager
 
 from mag._lib.errors import Mistake, TypeMistake
 
-LIBRARIES = ("pandas", "polars", "pyarrow", "pyo3_runtime")  # the last is polars' too: a panic, which is no Exception
+FOREIGN_MODULES = (
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pyo3_runtime",
+)  # the last is polars' too: a panic, which is no Exception
 
 
 @contextmanager
@@ -24,4 +29,4 @@ def refused_as(sentence: Callable[[], str]) -> Iterator[None]:
 def is_foreign(error: BaseException) -> bool:
     """Whether an error is of a library, about cells or types that it cannot handle."""
     raised = type(error).__module__.partition(".")[0]
-    return raised in LIBRARIES or isinstance(error, (NotImplementedError, OverflowError))
+    return raised in FOREIGN_MODULES or isinstance(error, (NotImplementedError, OverflowError))

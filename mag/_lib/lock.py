@@ -15,9 +15,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-BUSY = "another run is writing this file; wait for it to end, or choose another name"
-PAUSE = 0.01  # seconds between two attempts
-FAR = 2**30  # the byte that Windows locks: what is locked there cannot be read by others
+BUSY_SENTENCE = "another run is writing this file; wait for it to end, or choose another name"
+PAUSE_SECONDS = 0.01  # seconds between two attempts
+LOCKED_BYTE = 2**30  # the byte that Windows locks: what is locked there cannot be read by others
 
 
 @contextlib.contextmanager
@@ -44,7 +44,7 @@ def alone(*targets: os.PathLike[str] | str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for place in sorted(names):  # in one order, so that of two runs one gets them all
             if not (_hold_name(pathlib.Path(place), stack) and _hold_file(place, stack)):
-                raise BlockingIOError(errno.EWOULDBLOCK, BUSY, str(names[place]))
+                raise BlockingIOError(errno.EWOULDBLOCK, BUSY_SENTENCE, str(names[place]))
         yield
 
 
@@ -54,8 +54,8 @@ def holding(handle: int, name: str, seconds: float) -> Iterator[None]:
     until = time.monotonic() + seconds
     while not _lock(handle):
         if time.monotonic() > until:
-            raise BlockingIOError(errno.EWOULDBLOCK, BUSY, name)
-        time.sleep(PAUSE)
+            raise BlockingIOError(errno.EWOULDBLOCK, BUSY_SENTENCE, name)
+        time.sleep(PAUSE_SECONDS)
     try:
         yield
     finally:
@@ -146,5 +146,5 @@ def _unlock(handle: int) -> None:
 def _lock_byte(handle: int, how: str) -> None:
     import msvcrt
 
-    os.lseek(handle, FAR, os.SEEK_SET)
+    os.lseek(handle, LOCKED_BYTE, os.SEEK_SET)
     msvcrt.locking(handle, getattr(msvcrt, how), 1)  # type: ignore[attr-defined]

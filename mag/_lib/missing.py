@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-KINDS = "fcmM"  # of NumPy's scalars that can be NaN or NaT
+NAN_KINDS = "fcmM"  # of NumPy's scalars that can be NaN or NaT
 
 
 def is_missing(cell: Any) -> bool:
@@ -27,13 +27,13 @@ def is_missing(cell: Any) -> bool:
     if isinstance(cell, decimal.Decimal):
         return cell.is_nan()  # a signaling NaN cannot be compared
     if isinstance(cell, np.generic):
-        return cell.dtype.kind in KINDS and bool(cell != cell)
+        return cell.dtype.kind in NAN_KINDS and bool(cell != cell)
     return type(cell).__name__ in ("NAType", "NaTType")  # of pandas, which need not be loaded
 
 
 def find_missing(cells: np.ndarray) -> np.ndarray:
     """Which cells of an array are missing."""
-    if cells.dtype.kind in KINDS:
+    if cells.dtype.kind in NAN_KINDS:
         return np.isnat(cells) if cells.dtype.kind in "mM" else np.isnan(cells)
     if cells.dtype.kind not in "OT":
         return np.zeros(cells.size, bool)

@@ -14,9 +14,9 @@ from contextvars import ContextVar
 
 from mag._lib.terminal import in_notebook
 
-PATIENCE = 1.0  # seconds of compiling before a word is said
+NOTICE_AFTER_SECONDS = 1.0  # seconds of compiling before a word is said
 SECONDS = {"anneal": 15, "bound": 5, "columns": 5, "ona_star": 10, "univariate": 3}  # in all, on a usual machine
-OTHERS = 8  # seconds of methods that are not listed
+SECONDS_OF_OTHER_METHODS = 8  # seconds of methods that are not listed
 
 
 _work: ContextVar[tuple[str | None, bool]] = ContextVar("mag_work", default=(None, False))  # its name; to be quiet
@@ -44,7 +44,7 @@ def compiling(module: str) -> Iterator[None]:
         yield
         return
     began = time.monotonic()
-    timer = threading.Timer(max(PATIENCE - _spent.get(name, 0.0), 0.0), _say, [name])
+    timer = threading.Timer(max(NOTICE_AFTER_SECONDS - _spent.get(name, 0.0), 0.0), _say, [name])
     timer.daemon = True
     timer.start()
     try:
@@ -57,7 +57,7 @@ def compiling(module: str) -> Iterator[None]:
 def _say(name: str) -> None:
     if name not in _said:
         _said.add(name)
-        sys.stderr.write(f"mag: compiling {name} (once, about {SECONDS.get(name, OTHERS)} s) …\n")
+        sys.stderr.write(f"mag: compiling {name} (once, about {SECONDS.get(name, SECONDS_OF_OTHER_METHODS)} s) …\n")
         sys.stderr.flush()
 
 

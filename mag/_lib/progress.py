@@ -9,7 +9,7 @@ from typing import Any
 from mag._lib.interrupt import stop_if_left
 from mag._lib.terminal import in_notebook, printable
 
-WIDTH = 30  # characters of the bar
+BAR_CHARACTERS = 30  # characters of the bar
 PAUSE = 0.1  # seconds between two reports
 EARLY = 0.02  # of the work, below which its pace says nothing about the rest
 
@@ -127,8 +127,8 @@ class _Line:
         self._length = 0
 
     def draw(self, label: str, fraction: float, note: str) -> None:
-        filled = round(fraction * WIDTH)
-        line = f"{label} [{'#' * filled}{'.' * (WIDTH - filled)}] {fraction:4.0%} {note}".strip()
+        filled = round(fraction * BAR_CHARACTERS)
+        line = f"{label} [{'#' * filled}{'.' * (BAR_CHARACTERS - filled)}] {fraction:4.0%} {note}".strip()
         sys.stderr.write("\r" + line.ljust(self._length))
         sys.stderr.flush()
         self._length = len(line)

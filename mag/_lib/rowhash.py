@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-ROWS = 2**14  # whose hashes stay in the cache
+ROWS_IN_CACHE = 2**14  # whose hashes stay in the cache
 ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
-LANES = (  # shifts and factors after which every bit depends on every bit
+MIXING_STEPS = (  # shifts and factors after which every bit depends on every bit
     ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53), (33, 1)),  # Appleby 2011, MurmurHash3
     ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)),  # Steele, Lea & Flood 2014, SplitMix64
 )
@@ -26,12 +26,12 @@ def add_cells(hashes: Sequence[np.ndarray], *words: np.ndarray) -> None:
     """Give every row one cell more, in place: an integer, or one for each of the two words of the hash."""
     for lane, own in enumerate(hashes):
         cells = words[min(lane, len(words) - 1)]
-        for start in range(0, own.size, ROWS):
-            some = own[start : start + ROWS]
+        for start in range(0, own.size, ROWS_IN_CACHE):
+            some = own[start : start + ROWS_IN_CACHE]
             some *= ODD[1]
-            some += cells[start : start + ROWS].astype(np.uint64)
+            some += cells[start : start + ROWS_IN_CACHE].astype(np.uint64)
             some += ODD[0]
-            for shift, factor in LANES[lane]:
+            for shift, factor in MIXING_STEPS[lane]:
                 some ^= some >> np.uint64(shift)
                 some *= np.uint64(factor)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from mag._lib.interrupt import Worker, stop_if_left
 
-WORTH = 2**20  # values of one pass over an array that are worth a thread
+PASS_VALUES_PER_THREAD = 2**20  # values of one pass over an array that are worth a thread
 
 _LATE = object()
 _pool: Worker | None = None
@@ -67,7 +67,7 @@ def each_in_time(
 
 def in_parts(function: Callable[[int, int], Any], n: int, threads: int) -> list[Any]:
     """[function(first, last)] for consecutive parts of n values, side by side where there are so many that it pays."""
-    parts = min(threads, 1 + n // WORTH)
+    parts = min(threads, 1 + n // PASS_VALUES_PER_THREAD)
     if parts == 1:
         return [function(0, n)]
     edges = [n * i // parts for i in range(parts + 1)]

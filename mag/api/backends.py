@@ -12,7 +12,10 @@ from mag._lib.checks import one_of
 from mag._lib.errors import ValueMistake
 from mag._lib.interrupt import interruptible
 
-LONG, SLOW = 2**18, 2**12  # values that take solvers with lanes, and others, some ten milliseconds
+LANE_VALUES_PER_10_MS, SCALAR_VALUES_PER_10_MS = (
+    2**18,
+    2**12,
+)  # values that take solvers with lanes, and others, some ten milliseconds
 
 
 def backends() -> dict[str, str]:
@@ -54,11 +57,11 @@ def on_device(x: Any, backend: str) -> tuple[DeviceBackend, Any, Home] | None:
 
 def runner_for(engine: Backend, values: np.ndarray, problems: list[Problem]) -> Callable[..., Any]:
     """How to call what groups the values: so that Ctrl-C can end it, unless it is over before anybody could wait."""
-    if engine is not cpu or values.size < SLOW:  # a device belongs to the thread that chose it
+    if engine is not cpu or values.size < SCALAR_VALUES_PER_10_MS:  # a device belongs to the thread that chose it
         return _call
     if any(problem.cost.blocks for problem in problems):  # so may what a user's function computes with; Ctrl-C ends it
         return _call
-    lanes = values.size < LONG and all(problem.in_lanes(values) for problem in problems)
+    lanes = values.size < LANE_VALUES_PER_10_MS and all(problem.in_lanes(values) for problem in problems)
     return _call if lanes else interruptible
 
 

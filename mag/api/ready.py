@@ -14,7 +14,7 @@ from mag.methods.distances.hierarchies import TreeColumn, Trees
 from mag.methods.orders.consecutive import IntegerColumns
 
 SHARED = 12  # from this k on, all share the code of the solvers; those below have their own
-SHORT = {  # the same code
+SHORT_OPTIONS = {  # the same code
     "directions": "uniform",
     "exchanges": 1.0,
     "iterations": 1.0,
@@ -49,7 +49,7 @@ def ready_method(
     categories: bool = False,
 ) -> None:
     """Compile or load what a method with these options will run."""
-    choices = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT}
+    choices = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT_OPTIONS}
     with working_on(name, quiet):
         interruptible(ready, name, min(k, SHARED), integer, tuple(sorted(choices.items())), categories)
 
@@ -65,7 +65,7 @@ def ready(
     if categories and method.takes("trees"):
         _ready_trees(method, k)
     X = np.random.default_rng(0).integers(-99, 99, (16 * k, 3)).astype(np.float64)
-    options = {name: one for name, one in SHORT.items() if name in method.options} | dict(choices)
+    options = {name: one for name, one in SHORT_OPTIONS.items() if name in method.options} | dict(choices)
     integers = IntegerColumns(X, np.ones(3)) if integer else None
     for seconds in (None, 0.0):
         method.run(X, k, Resources(np.random.default_rng(0), Progress(None, seconds), integers=integers), options)

@@ -11,7 +11,7 @@ from mag._backends.problem import Problem
 from mag._lib.arrays import read
 from mag._lib.checks import flag, integer, real_vector, thread_count
 from mag._lib.errors import ValueMistake, group_below
-from mag._lib.threads import WORTH, in_parts
+from mag._lib.threads import PASS_VALUES_PER_THREAD, in_parts
 from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, problem_of, weights_of
 from mag.api.types import AnyCost, BackendName, SolverName
@@ -155,7 +155,7 @@ def _check(
     look: bool,
 ) -> _Plan:
     """What is to be solved; `look` says whether to check that the values are finite."""
-    workers = thread_count("threads", threads) if x.size > WORTH else 1
+    workers = thread_count("threads", threads) if x.size > PASS_VALUES_PER_THREAD else 1
     values = real_vector("x", x, look, workers)
     n, dtype = values.size, values.dtype
     k = integer("k", k, 1, n, "n")

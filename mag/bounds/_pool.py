@@ -10,9 +10,9 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 
-MOST, KEPT = 40, 15  # groups per record: from so many on, only the tightest are kept
-WORK = 2**24  # members of groups that are looked at in one call
-BEST, WAITS, STEP = 0, 1, 2  # where the ascent keeps its numbers
+MAX_GROUPS_PER_RECORD, KEPT_GROUPS_PER_RECORD = 40, 15  # groups per record: from so many on, only the tightest are kept
+MEMBERS_PER_CALL = 2**24  # members of groups that are looked at in one call
+BEST_SLOT, WAITS_SLOT, STEP_SLOT = 0, 1, 2  # where the ascent keeps its numbers
 
 
 class Pool:
@@ -37,23 +37,27 @@ class Pool:
     def trim(self, y):
         """Forget the groups with the most excess, when there are many."""
         n = len(self.distance)
-        if len(self.costs) > MOST * n:
+        if len(self.costs) > MAX_GROUPS_PER_RECORD * n:
             excess = self.costs - y[self.groups].sum(axis=1)
-            cheapest = np.sort(np.argsort(excess, kind="stable")[: KEPT * n])
+            cheapest = np.sort(np.argsort(excess, kind="stable")[: KEPT_GROUPS_PER_RECORD * n])
             self.groups, self.costs = self.groups[cheapest], self.costs[cheapest]
             self.seen = set(map(bytes, self.groups))
 
     def ascend(self, y, target, step, rounds, progress):
         """Payments fair to the pool, from y on, and their sum, which is large; `target` cannot be exceeded."""
         start, fair, direction = y.copy(), y.copy(), np.zeros_like(y)
-        y, numbers, at_once = y.copy(), np.array([-np.inf, 0.0, step]), max(1, WORK // max(self.groups.size, 1))
+        y, numbers, at_once = (
+            y.copy(),
+            np.array([-np.inf, 0.0, step]),
+            max(1, MEMBERS_PER_CALL // max(self.groups.size, 1)),
+        )
         for first in range(0, rounds, at_once):
             some = min(at_once, rounds - first)
             if _ascend(y, self.safe, self.groups, self.costs, target, some, start, fair, direction, numbers):
                 break
             if progress.step(0.0):
                 break
-        return fair, numbers[BEST]
+        return fair, numbers[BEST_SLOT]
 
 
 @jit
@@ -93,7 +97,7 @@ def _ascend(y, safe, groups, costs, target, rounds, start, fair, direction, numb
 
     So many rounds, which change all from `start` on and y; True if no more are of use.
     """
-    n, k, best, waits, step = len(y), groups.shape[1], numbers[BEST], numbers[WAITS], numbers[STEP]
+    n, k, best, waits, step = len(y), groups.shape[1], numbers[BEST_SLOT], numbers[WAITS_SLOT], numbers[STEP_SLOT]
     scale = safe + (1e-3 * safe.mean() + 1e-300)  # records that are far from others pay more
     correction, tightest, slope = np.empty(n), np.empty(n, np.int64), np.empty(n)
     done = False
@@ -123,5 +127,5 @@ def _ascend(y, safe, groups, costs, target, rounds, start, fair, direction, numb
             break
         for i in range(n):
             y[i] += step * (target - total) / length * direction[i] * scale[i]
-    numbers[BEST], numbers[WAITS], numbers[STEP] = best, waits, step
+    numbers[BEST_SLOT], numbers[WAITS_SLOT], numbers[STEP_SLOT] = best, waits, step
     return done

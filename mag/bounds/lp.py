@@ -26,8 +26,8 @@ from mag.bounds._price import Records, grow, search, tree
 from mag.methods.distances.neighbors import neighbors
 
 CLOSE = 2e-4  # the bound is at most this part below what the groups found so far allow
-ROUNDS, PROOFS = 80, 12  # how often groups are looked for, and how often all are searched
-STEPS = 300  # of a search
+MAX_COLUMN_ROUNDS, MAX_PROOFS = 80, 12  # how often groups are looked for, and how often all are searched
+MAX_ASCENT_STEPS = 300  # of a search
 CHUNK = 64  # records between two looks at the clock
 
 
@@ -36,19 +36,19 @@ def bound(X, k, cost, threads, progress):
     task = _Task(X, k, threads, progress)
     best, safe = neighbor.bound(X, k, cost, threads, progress), task.records.near[:, : k - 1].sum(axis=1) / (2 * k)
     y, pool, proofs = safe, Pool(task.records.distance, k, safe), 0
-    for attempt in range(ROUNDS):
+    for attempt in range(MAX_COLUMN_ROUNDS):
         groups, excess = task.grown(y)
         new = pool.add(groups[(excess < 0) | (attempt == 0)])  # every record is in one
-        settled = new < 0.05 * len(X) or attempt == ROUNDS - 1
+        settled = new < 0.05 * len(X) or attempt == MAX_COLUMN_ROUNDS - 1
         y, allowed = pool.ascend(y, cost, 0.2 if attempt < 10 else 0.05, 20_000 if settled else 300, progress)
         if settled:  # from the first payments on it may come farther
             y, allowed = max((y, allowed), pool.ascend(safe, cost, 0.2, 20_000, progress), key=lambda pair: pair[1])
-        if progress.step(attempt / ROUNDS):
+        if progress.step(attempt / MAX_COLUMN_ROUNDS):
             break
         if settled:
             proven, groups, unfinished = task.proven(y)
             best, proofs = max(best, proven), proofs + 1
-            if unfinished > allowed - proven - unfinished or proofs == PROOFS:
+            if unfinished > allowed - proven - unfinished or proofs == MAX_PROOFS:
                 break  # what is missing was not searched, rather than found
             if best >= (1 - CLOSE) * allowed or progress.stopped:
                 return best
@@ -97,7 +97,7 @@ class _Task:
         groups, least, improves, best = np.empty((n, self.k), np.int64), np.empty(n), np.empty(n, np.bool_), np.empty(n)
 
         def look(part):
-            steps = 0 if self.progress.step(0) else STEPS
+            steps = 0 if self.progress.step(0) else MAX_ASCENT_STEPS
             search(self.records, y, rank, steps, part, tree(n, self.k), groups, least, improves, best)
 
         each(look, self._chunks(order), self.threads)

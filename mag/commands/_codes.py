@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 AMOUNT = 20  # distinct values that a column has more of if it holds amounts, not categories
 CODES = 5  # distinct negative values that may be codes; amounts below zero have more
 HEAP = 5  # times the records of other values that make a heap of the largest
-FEW = 3  # records that must share a value, whatever k, before it is a heap or is named
+MIN_SHARED_RECORDS = 3  # records that must share a value, whatever k, before it is a heap or is named
 
 
 def note_codes(frame: "pl.DataFrame", columns: Sequence[str], k: Any, quiet: bool) -> None:
     """Say which columns have values that look like codes."""
     for name in () if quiet else columns:
         if frame[name].dtype.is_numeric():
-            least = k.get(name, FEW) if isinstance(k, Mapping) else k
-            for sentence in describe_codes(frame[name], max(least, FEW)):
+            least = k.get(name, MIN_SHARED_RECORDS) if isinstance(k, Mapping) else k
+            for sentence in describe_codes(frame[name], max(least, MIN_SHARED_RECORDS)):
                 warn(sentence)
 
 
@@ -53,7 +53,7 @@ def describe_codes(column: "pl.Series", least: int) -> list[str]:
             f"numbers unless you declare them: --null {column.name}={declared}"
         )
     amounts = counts[~np.isin(values, list(codes))]
-    if amounts[-1] >= FEW and amounts[-1] > HEAP * amounts.mean():
+    if amounts[-1] >= MIN_SHARED_RECORDS and amounts[-1] > HEAP * amounts.mean():
         sentences.append(
             f"the largest value of column {column.name!r} occurs in {amounts[-1]} records, like a top code; masking "
             "averages it with smaller values."

@@ -14,7 +14,13 @@ from mag.api.names import COST_NAMES as COST_NAMES
 from mag.api.names import FAMILIES
 from mag.files import File, Layout
 
-COLUMNS, GROUPING, MISSING, OUTPUT, TEXT = "Columns", "Grouping", "Missing values", "Output", "Text files"  # panels
+COLUMNS_PANEL, GROUPING_PANEL, MISSING_PANEL, OUTPUT_PANEL, TEXT_PANEL = (
+    "Columns",
+    "Grouping",
+    "Missing values",
+    "Output",
+    "Text files",
+)  # panels
 METHODS = {"Default (ona_star; mona for large tables; anneal with --time-limit)": ["auto"], **FAMILIES}
 EVERY_METHOD = [name for names in METHODS.values() for name in names]
 
@@ -59,7 +65,9 @@ def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def column_option(help_text: str, *names: str) -> Any:
-    return typer.Option(*names, help=help_text, metavar="NAME", autocompletion=complete_column, rich_help_panel=COLUMNS)
+    return typer.Option(
+        *names, help=help_text, metavar="NAME", autocompletion=complete_column, rich_help_panel=COLUMNS_PANEL
+    )
 
 
 def choice_option(help_text: str, words: Iterable[str], panel: str, *names: str) -> Any:
@@ -80,7 +88,7 @@ Aggregate = Annotated[
         "medoid or mode. Of one column: NAME=HOW, repeatable.",
         metavar="HOW",
         autocompletion=complete(AGGREGATES),
-        rich_help_panel=GROUPING,
+        rich_help_panel=GROUPING_PANEL,
     ),
 ]
 By = Annotated[
@@ -109,7 +117,7 @@ Closeness = Annotated[
         help="A sensitive column, and how far its distribution in a class may be from the table's, e.g. income=0.2; "
         "behind a colon the distance of values: ordered, equal, or a hierarchy's file. Repeatable.",
         metavar="NAME=T[:FILE]",
-        rich_help_panel=COLUMNS,
+        rich_help_panel=COLUMNS_PANEL,
     ),
 ]
 Diversity = Annotated[
@@ -119,7 +127,7 @@ Diversity = Annotated[
         help="A sensitive column, and how many values every class must hold, e.g. disease=3; or disease=entropy:2.5, "
         "disease=recursive:2,3 (c and l); disease+income=3 counts combined values. Repeatable.",
         metavar="NAME=L",
-        rich_help_panel=COLUMNS,
+        rich_help_panel=COLUMNS_PANEL,
     ),
 ]
 Sensitive = Annotated[
@@ -128,22 +136,28 @@ Sensitive = Annotated[
 ]
 DecimalComma = Annotated[
     bool,
-    typer.Option("--decimal-comma", help="Read 1,5 as a number; cells are then separated by ;.", rich_help_panel=TEXT),
+    typer.Option(
+        "--decimal-comma", help="Read 1,5 as a number; cells are then separated by ;.", rich_help_panel=TEXT_PANEL
+    ),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(help="Character between cells (default: comma, tab in .tsv).", metavar="CHAR", rich_help_panel=TEXT),
+    typer.Option(
+        help="Character between cells (default: comma, tab in .tsv).", metavar="CHAR", rich_help_panel=TEXT_PANEL
+    ),
 ]
 Drop = Annotated[list[str] | None, column_option("Do not publish this column. Repeatable.", "--drop")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything except writing files.", rich_help_panel=OUTPUT)]
-Encoding = Annotated[str, typer.Option(help="Character encoding.", metavar="NAME", rich_help_panel=TEXT)]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Do everything except writing files.", rich_help_panel=OUTPUT_PANEL)
+]
+Encoding = Annotated[str, typer.Option(help="Character encoding.", metavar="NAME", rich_help_panel=TEXT_PANEL)]
 Hierarchies = Annotated[
     list[str] | None,
     typer.Option(
         "--hierarchy",
         help="A column of categories and its hierarchy, a CSV file in the format of ARX. Repeatable.",
         metavar="NAME=FILE",
-        rich_help_panel=GROUPING,
+        rich_help_panel=GROUPING_PANEL,
     ),
 ]
 Importance = Annotated[
@@ -152,26 +166,36 @@ Importance = Annotated[
         "--importance",
         help="How much the distances of a column count (default: 1). Repeatable.",
         metavar="NAME=NUMBER",
-        rich_help_panel=GROUPING,
+        rich_help_panel=GROUPING_PANEL,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT_PANEL)
+]
 Keep = Annotated[
     list[str] | None, column_option("Publish this column unchanged: it is not protected. Repeatable.", "--keep")
 ]
 Method = Annotated[
-    str, choice_option("How to group whole records; see the list below.", EVERY_METHOD, GROUPING, "--method", "-m")
+    str,
+    choice_option("How to group whole records; see the list below.", EVERY_METHOD, GROUPING_PANEL, "--method", "-m"),
 ]
 Methods = Annotated[
     list[str] | None,
     choice_option(
-        "A method to try (default: auto); see the list below. Repeatable.", EVERY_METHOD, GROUPING, "--method", "-m"
+        "A method to try (default: auto); see the list below. Repeatable.",
+        EVERY_METHOD,
+        GROUPING_PANEL,
+        "--method",
+        "-m",
     ),
 ]
 MethodOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--option", help="Method option, e.g. rho=0.5. Repeatable.", metavar="NAME=VALUE", rich_help_panel=GROUPING
+        "--option",
+        help="Method option, e.g. rho=0.5. Repeatable.",
+        metavar="NAME=VALUE",
+        rich_help_panel=GROUPING_PANEL,
     ),
 ]
 Missing = Annotated[
@@ -179,7 +203,7 @@ Missing = Annotated[
     choice_option(
         "Records with missing numbers: error, group (with those that miss the same cells) or drop.",
         ["error", "group", "drop"],
-        MISSING,
+        MISSING_PANEL,
     ),
 ]
 Null = Annotated[
@@ -188,7 +212,7 @@ Null = Annotated[
         "--null",
         help="Missing codes of all columns, e.g. NA or -9,-8, or of one, e.g. income=-9,-8. Repeatable.",
         metavar="CODES",
-        rich_help_panel=MISSING,
+        rich_help_panel=MISSING_PANEL,
     ),
 ]
 Order = Annotated[
@@ -198,7 +222,7 @@ Order = Annotated[
         help="A column of categories and all of them in order, e.g. degree=low,mid,high; one with a comma in quotes. "
         "Repeatable.",
         metavar="NAME=A,B,...",
-        rich_help_panel=GROUPING,
+        rich_help_panel=GROUPING_PANEL,
     ),
 ]
 OrderOfSensitive = Annotated[
@@ -207,47 +231,50 @@ OrderOfSensitive = Annotated[
         "--order",
         help="A sensitive column and its values in order, for --closeness, e.g. degree=low,mid,high. Repeatable.",
         metavar="NAME=A,B,...",
-        rich_help_panel=COLUMNS,
+        rich_help_panel=COLUMNS_PANEL,
     ),
 ]
-Other = Annotated[str, other_option(GROUPING)]
+Other = Annotated[str, other_option(GROUPING_PANEL)]
 Out = Annotated[
     pathlib.Path | None,
-    typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT),
+    typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT_PANEL),
     Written,
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace files that exist; never one that is read.", rich_help_panel=OUTPUT)
+    bool,
+    typer.Option("--overwrite", help="Replace files that exist; never one that is read.", rich_help_panel=OUTPUT_PANEL),
 ]
 QuasiIdentifiers = Annotated[list[str], column_option("A quasi-identifier. Repeatable.", "--qi", "--column", "-c")]
 OptionalQuasiIdentifiers = Annotated[
     list[str] | None, column_option("A quasi-identifier. Repeatable.", "--qi", "--column", "-c")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=OUTPUT)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=OUTPUT_PANEL)]
 Report = Annotated[
     pathlib.Path | None,
-    typer.Option("--report", help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=OUTPUT),
+    typer.Option("--report", help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=OUTPUT_PANEL),
     Written,
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(help="Seed of methods that draw random numbers, and of --shuffle.", rich_help_panel=GROUPING),
+    typer.Option(help="Seed of methods that draw random numbers, and of --shuffle.", rich_help_panel=GROUPING_PANEL),
 ]
 Shuffle = Annotated[
-    bool, typer.Option("--shuffle", help="Publish the records in random order.", rich_help_panel=OUTPUT)
+    bool, typer.Option("--shuffle", help="Publish the records in random order.", rich_help_panel=OUTPUT_PANEL)
 ]
 SmallStrata = Annotated[
     str,
     choice_option(
         "Strata of fewer than k records: error, merge (blanks the --by cells) or suppress (withholds the records).",
         ["error", "merge", "suppress"],
-        MISSING,
+        MISSING_PANEL,
     ),
 ]
-Threads = Annotated[int | None, typer.Option(help="Number of threads (default: all CPUs).", rich_help_panel=GROUPING)]
+Threads = Annotated[
+    int | None, typer.Option(help="Number of threads (default: all CPUs).", rich_help_panel=GROUPING_PANEL)
+]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(help="Seconds to search for better groups.", rich_help_panel=GROUPING),
+    typer.Option(help="Seconds to search for better groups.", rich_help_panel=GROUPING_PANEL),
 ]
 Weights = Annotated[str | None, column_option("A column of weights.", "--weights")]
 Withheld = Annotated[
@@ -256,14 +283,14 @@ Withheld = Annotated[
         "--withheld",
         help="Write the numbers of the withheld records of IN; keep it with IN.",
         metavar="FILE",
-        rich_help_panel=OUTPUT,
+        rich_help_panel=OUTPUT_PANEL,
     ),
     Written,
 ]
 WithheldRecords = Annotated[
     pathlib.Path | None,
     typer.Option(
-        "--withheld", help="The file that mag mask --withheld wrote.", metavar="FILE", rich_help_panel=COLUMNS
+        "--withheld", help="The file that mag mask --withheld wrote.", metavar="FILE", rich_help_panel=COLUMNS_PANEL
     ),
 ]
 

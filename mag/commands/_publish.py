@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mag.table import Guarantee, Release
 
 Drafts = dict[str, pathlib.Path]
-ROLES = Sentences(
+ROLE_SENTENCES = Sentences(
     repeated="a column must be named once; {name} is named by {role} and {role}.",
     shared="a column must be named once; {name} is named by {role} and {other}.",
     unassigned="{table} has columns without a role: {names}; pass --keep NAME (published unchanged, not protected) or "
@@ -57,7 +57,7 @@ class Roles(NamedTuple):
         if demands.columns:
             roles["--sensitive"] = demands.columns
         file.check_names([name for names in roles.values() for name in names])
-        assign_roles(roles, file.names(), repr(file.path.name), ROLES)
+        assign_roles(roles, file.names(), repr(file.path.name), ROLE_SENTENCES)
         return cls(columns, by or [], kept, drop or [], demands)
 
     @property

@@ -31,7 +31,7 @@ def compare(
     column: opt.ToMask,
     k: Annotated[
         list[int],
-        typer.Option("-k", help="A group size to try. Repeatable.", metavar="K", rich_help_panel=opt.GROUPING),
+        typer.Option("-k", help="A group size to try. Repeatable.", metavar="K", rich_help_panel=opt.GROUPING_PANEL),
     ],
     method: opt.Methods = None,
     option: opt.MethodOption = None,
@@ -49,7 +49,9 @@ def compare(
     time_limit: opt.TimeLimit = None,
     plot: Annotated[
         pathlib.Path | None,
-        typer.Option(help="Draw risk against loss: .png, .svg or .pdf.", metavar="FILE", rich_help_panel=opt.OUTPUT),
+        typer.Option(
+            help="Draw risk against loss: .png, .svg or .pdf.", metavar="FILE", rich_help_panel=opt.OUTPUT_PANEL
+        ),
         opt.Written,
     ] = None,
     overwrite: opt.Overwrite = False,

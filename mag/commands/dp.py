@@ -11,7 +11,7 @@ from mag._lib.atomic import MANIFEST, reserving
 from mag._lib.errors import ValueMistake
 from mag._lib.roles import Sentences, assign_roles
 from mag.commands._options import (
-    COLUMNS,
+    COLUMNS_PANEL,
     Delimiter,
     DryRun,
     Encoding,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MECHANISMS = ["histogram", "means", "mondrian", "sample"]
 PRICE, HOW = "Price", "Mechanism"  # panels
-ROLES = Sentences(
+ROLE_SENTENCES = Sentences(
     unassigned="{table} has columns without a role: {names}; pass --numbers, --categories or --levels for each column "
     "to publish, and --drop NAME for each other.",
 )
@@ -43,7 +43,7 @@ NOT_OPTIONS = {  # of the command itself
 
 
 def _domain(help_text: str, metavar: str) -> Any:
-    return typer.Option(help=f"{help_text} Repeatable.", metavar=metavar, rich_help_panel=COLUMNS)
+    return typer.Option(help=f"{help_text} Repeatable.", metavar=metavar, rich_help_panel=COLUMNS_PANEL)
 
 
 def _how(help_text: str, *names: str) -> Any:
@@ -136,7 +136,7 @@ def dp(
         domains = _domains(numbers or [], categories or [], levels or [])
         names = [*domains, *([] if person is None else [person])]
         read.check_names([*names, *(drop or [])])
-        assign_roles({"columns": names, "--drop": drop or []}, read.names(), repr(source.name), ROLES)
+        assign_roles({"columns": names, "--drop": drop or []}, read.names(), repr(source.name), ROLE_SENTENCES)
         passed |= {"drop": None, "budget": _budget(ledger, ledger_epsilon, ledger_delta)}
         if mechanism == "means":
             if len(domains) != 1:

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
     from mag.table import Release
 
-LEVELS = "Levels"  # panel
+LEVELS_PANEL = "Levels"  # panel
 
 
 def _of_columns(help_text: str, name: str, metavar: str) -> Any:
-    return typer.Option(name, help=f"{help_text} Repeatable.", metavar=metavar, rich_help_panel=LEVELS)
+    return typer.Option(name, help=f"{help_text} Repeatable.", metavar=metavar, rich_help_panel=LEVELS_PANEL)
 
 
 def generalize(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to recode.")],
     column: Annotated[list[str], opt.column_option("A quasi-identifier to recode. Repeatable.", "--column", "-c")],
-    k: Annotated[int, typer.Option("-k", help="Smallest class size.", metavar="K", rich_help_panel=LEVELS)],
+    k: Annotated[int, typer.Option("-k", help="Smallest class size.", metavar="K", rich_help_panel=LEVELS_PANEL)],
     out: opt.Out = None,
     by: Annotated[
         list[str] | None,
@@ -48,7 +48,7 @@ def generalize(
         list[str] | None,
         _of_columns("A column and its hierarchy, a CSV file in the format of ARX.", "--hierarchy", "NAME=FILE"),
     ] = None,
-    other: Annotated[str, opt.other_option(LEVELS)] = "error",
+    other: Annotated[str, opt.other_option(LEVELS_PANEL)] = "error",
     intervals: Annotated[
         list[str] | None,
         _of_columns(
@@ -65,14 +65,14 @@ def generalize(
     ] = None,
     suppress: Annotated[
         float,
-        typer.Option(help="The largest share of records that may be suppressed.", rich_help_panel=LEVELS),
+        typer.Option(help="The largest share of records that may be suppressed.", rich_help_panel=LEVELS_PANEL),
     ] = 0.05,
     suppressed: Annotated[
         str,
         opt.choice_option(
             "Suppressed records: root (shows the most general label in every column) or withhold.",
             ["root", "withhold"],
-            LEVELS,
+            LEVELS_PANEL,
         ),
     ] = "root",
     missing: Annotated[
@@ -80,17 +80,19 @@ def generalize(
         opt.choice_option(
             "Records with missing cells: error, group (missing is a value) or drop.",
             ["error", "group", "drop"],
-            opt.MISSING,
+            opt.MISSING_PANEL,
         ),
     ] = "error",
     max_nodes: Annotated[
         int,
         typer.Option(
-            help="The most combinations of levels that are searched with proof.", metavar="N", rich_help_panel=LEVELS
+            help="The most combinations of levels that are searched with proof.",
+            metavar="N",
+            rich_help_panel=LEVELS_PANEL,
         ),
     ] = 10**6,
     shuffle: opt.Shuffle = False,
-    seed: Annotated[int | None, typer.Option(help="Seed of --shuffle.", rich_help_panel=opt.OUTPUT)] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of --shuffle.", rich_help_panel=opt.OUTPUT_PANEL)] = None,
     report: opt.Report = None,
     withheld: opt.Withheld = None,
     overwrite: opt.Overwrite = False,

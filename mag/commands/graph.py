@@ -8,9 +8,9 @@ import typer
 from mag._lib.atomic import PRIVATE, reserving
 from mag._lib.errors import ValueMistake
 from mag.commands._options import (
-    GROUPING,
-    OUTPUT,
-    TEXT,
+    GROUPING_PANEL,
+    OUTPUT_PANEL,
+    TEXT_PANEL,
     DryRun,
     Encoding,
     Json,
@@ -23,14 +23,14 @@ from mag.commands._options import (
 )
 from mag.commands._output import dump, say, warn
 
-COSTS = ["sse_int", "sae", "roundup", "rounddown"]
+DEGREE_COSTS = ["sse_int", "sae", "roundup", "rounddown"]
 
 
 def graph(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The edges: two names of vertices a line.")],
     k: Annotated[
         int,
-        typer.Option("-k", help="How many vertices must share a degree.", metavar="K", rich_help_panel=GROUPING),
+        typer.Option("-k", help="How many vertices must share a degree.", metavar="K", rich_help_panel=GROUPING_PANEL),
     ],
     out: Out = None,
     keep: Annotated[
@@ -38,34 +38,39 @@ def graph(
         choice_option(
             "edges: add edges only; nodes: add, remove and switch, which changes fewer; degrees: a new graph.",
             ["edges", "nodes", "degrees"],
-            GROUPING,
+            GROUPING_PANEL,
         ),
     ] = "edges",
     cost: Annotated[
-        str | None, choice_option(f"What degrees are chosen by: {', '.join(COSTS)}.", COSTS, GROUPING)
+        str | None,
+        choice_option(f"What degrees are chosen by: {', '.join(DEGREE_COSTS)}.", DEGREE_COSTS, GROUPING_PANEL),
     ] = None,
     exact: Annotated[
         bool,
-        typer.Option("--exact", help="Change the fewest edges; up to some 40 vertices.", rich_help_panel=GROUPING),
+        typer.Option(
+            "--exact", help="Change the fewest edges; up to some 40 vertices.", rich_help_panel=GROUPING_PANEL
+        ),
     ] = False,
     vertices: Annotated[
         int | None,
         typer.Option(
             help="Number of vertices, with those that have no edges (default: as the comment of IN or its edges say).",
-            rich_help_panel=GROUPING,
+            rich_help_panel=GROUPING_PANEL,
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
             help="Seed of the new numbers of vertices and of the search (default: nobody can repeat the numbers).",
-            rich_help_panel=GROUPING,
+            rich_help_panel=GROUPING_PANEL,
         ),
     ] = None,
     names: Annotated[
         pathlib.Path | None,
         typer.Option(
-            help="Write the name behind each number of OUT; keep it with IN.", metavar="FILE", rich_help_panel=OUTPUT
+            help="Write the name behind each number of OUT; keep it with IN.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT_PANEL,
         ),
         Written,
     ] = None,
@@ -75,7 +80,7 @@ def graph(
     quiet: Quiet = False,
     delimiter: Annotated[
         str | None,
-        typer.Option(help="Character between names (default: blanks).", metavar="CHAR", rich_help_panel=TEXT),
+        typer.Option(help="Character between names (default: blanks).", metavar="CHAR", rich_help_panel=TEXT_PANEL),
     ] = None,
     encoding: Encoding = "utf-8",
 ) -> None:

@@ -31,7 +31,7 @@ def mask(
             "-k",
             help="Smallest group size; with --scope per-column also NAME=K. Repeatable.",
             metavar="K",
-            rich_help_panel=opt.GROUPING,
+            rich_help_panel=opt.GROUPING_PANEL,
         ),
     ],
     out: opt.Out = None,
@@ -46,7 +46,7 @@ def mask(
         opt.choice_option(
             "joint: whole records are equal; per-column: each column alone, a weaker guarantee.",
             ["joint", "per-column"],
-            opt.GROUPING,
+            opt.GROUPING_PANEL,
         ),
     ] = "joint",
     method: opt.Method = "auto",
@@ -54,7 +54,7 @@ def mask(
     cost: Annotated[
         str | None,
         opt.choice_option(
-            f"Cost minimized with --scope per-column: {', '.join(opt.COST_NAMES)}.", opt.COST_NAMES, opt.GROUPING
+            f"Cost minimized with --scope per-column: {', '.join(opt.COST_NAMES)}.", opt.COST_NAMES, opt.GROUPING_PANEL
         ),
     ] = None,
     aggregate: opt.Aggregate = None,
@@ -67,7 +67,7 @@ def mask(
         typer.Option(
             "--standardize/--no-standardize",
             help="Divide columns by their standard deviations before distances are computed (default: yes).",
-            rich_help_panel=opt.GROUPING,
+            rich_help_panel=opt.GROUPING_PANEL,
         ),
     ] = None,
     weights: opt.Weights = None,
@@ -79,7 +79,7 @@ def mask(
             "--round",
             help="Number of decimals, or NAME=DECIMALS. Repeatable.",
             metavar="DECIMALS",
-            rich_help_panel=opt.OUTPUT,
+            rich_help_panel=opt.OUTPUT_PANEL,
         ),
     ] = None,
     shuffle: opt.Shuffle = False,
@@ -92,7 +92,7 @@ def mask(
         typer.Option(
             "--prove-input",
             help=f"Put a salted hash of IN into the manifest and the salt into OUT{SECRET}.",
-            rich_help_panel=opt.OUTPUT,
+            rich_help_panel=opt.OUTPUT_PANEL,
         ),
     ] = False,
     withheld: opt.Withheld = None,
@@ -101,7 +101,7 @@ def mask(
         typer.Option(
             help="From Parquet to Parquet, jointly: group in parts, so that data take no more than this at once.",
             metavar="SIZE",
-            rich_help_panel=opt.GROUPING,
+            rich_help_panel=opt.GROUPING_PANEL,
         ),
     ] = None,
     overwrite: opt.Overwrite = False,

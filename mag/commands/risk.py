@@ -12,7 +12,7 @@ from mag.commands._pair import Categories, pair
 from mag.commands._table import read_weights
 from mag.files import File, Layout, columns_of
 
-SMALL = (3, 5)  # class sizes below which records are counted, unless -k says otherwise
+SMALL_CLASS_SIZES = (3, 5)  # class sizes below which records are counted, unless -k says otherwise
 
 
 @opt.with_text_layout
@@ -91,7 +91,7 @@ def _classes(file: File, qi: list[str], weights: str | None, k: int | None) -> d
         "k_anonymity": int(sizes.min()),
         "uniques": int((sizes == 1).sum()),
     }
-    risks |= {f"below_{least}": int((sizes < least).sum()) for least in ([k] if k else SMALL)}
+    risks |= {f"below_{least}": int((sizes < least).sum()) for least in ([k] if k else SMALL_CLASS_SIZES)}
     each = reidentification_risk(frame, None if weights is None else read_weights(file, weights))
     return risks | {
         "expected_reidentifications": float(each.sum()),

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from mag._lib.notice import working_on
-from mag.commands._options import COST_NAMES, EVERY_METHOD, GROUPING, OUTPUT, Quiet, choice_option
+from mag.commands._options import COST_NAMES, EVERY_METHOD, GROUPING_PANEL, OUTPUT_PANEL, Quiet, choice_option
 from mag.commands._output import say, table
 
 USUAL_COSTS = ["sse"]
@@ -25,24 +25,29 @@ def warmup(
     method: Annotated[
         list[str] | None,
         choice_option(
-            "A method to compile; see the list below. Repeatable.", EVERY_METHOD[1:], GROUPING, "--method", "-m"
+            "A method to compile; see the list below. Repeatable.", EVERY_METHOD[1:], GROUPING_PANEL, "--method", "-m"
         ),
     ] = None,
     cost: Annotated[
         list[str] | None,
-        choice_option(f"A cost to compile: {', '.join(COST_NAMES)}. Repeatable.", COST_NAMES, GROUPING, "--cost", "-c"),
+        choice_option(
+            f"A cost to compile: {', '.join(COST_NAMES)}. Repeatable.", COST_NAMES, GROUPING_PANEL, "--cost", "-c"
+        ),
     ] = None,
     k: Annotated[
         list[int] | None,
         typer.Option(
-            "-k", help="A group size (default: 2 to 12; 12 serves all larger). Repeatable.", rich_help_panel=GROUPING
+            "-k",
+            help="A group size (default: 2 to 12; 12 serves all larger). Repeatable.",
+            rich_help_panel=GROUPING_PANEL,
         ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All costs, all methods, long columns and bounds.", rich_help_panel=GROUPING)
+        bool,
+        typer.Option("--all", help="All costs, all methods, long columns and bounds.", rich_help_panel=GROUPING_PANEL),
     ] = False,
     show: Annotated[
-        bool, typer.Option("--list", help="Print what can be compiled and end.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--list", help="Print what can be compiled and end.", rich_help_panel=OUTPUT_PANEL)
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -118,10 +123,10 @@ def _run_columns(cost: Any, k: int) -> None:
 def _run_long_columns(cost: Any, sizes: Sequence[int]) -> None:
     import numpy as np
 
-    from mag._backends.cpu import LONG
+    from mag._backends.cpu import BOTH_ENDS_FROM_N
     from mag.api.univariate import univariate
 
-    x = np.random.default_rng(0).integers(0, 2**20, LONG)
+    x = np.random.default_rng(0).integers(0, 2**20, BOTH_ENDS_FROM_N)
     for k in sizes:
         for column in (x,) if cost == "sse_int" else (x, x * 0.5):
             _ = univariate(column, k, cost=cost, threads=4).labels  # two for each half

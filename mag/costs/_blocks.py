@@ -13,7 +13,7 @@ from mag._lib.checks import describe
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag.costs._cost import Cost
 
-MOST = 8  # the highest power
+MAX_POWER = 8  # the highest power
 
 
 class BlockCost(Cost):
@@ -29,9 +29,9 @@ class BlockCost(Cost):
         if not callable(function):
             raise TypeMistake(f"function must be a function of (sums, i, j); got {type(function).__name__}.")
         if type(powers) is not int:
-            raise TypeMistake(f"powers must be an integer from 0 to {MOST}; got {describe(powers)}.")
-        if not 0 <= powers <= MOST:
-            raise ValueMistake(f"powers must be an integer from 0 to {MOST}; got {powers}.")
+            raise TypeMistake(f"powers must be an integer from 0 to {MAX_POWER}; got {describe(powers)}.")
+        if not 0 <= powers <= MAX_POWER:
+            raise ValueMistake(f"powers must be an integer from 0 to {MAX_POWER}; got {powers}.")
         self._describe(
             getattr(function, "__name__", None) if name is None else name, concave, splitting, representative
         )

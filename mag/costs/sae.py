@@ -11,7 +11,7 @@ from mag._compiled.jit import INLINE, inlined
 from mag._compiled.lanes import Index, largest_lane, select, spread
 from mag.costs._cost import BuiltIn
 
-NEAR = 6  # places where a median is looked for before its group is searched
+MEDIAN_PLACES_TRIED = 6  # places where a median is looked for before its group is searched
 
 
 def terms(f, i):
@@ -57,14 +57,17 @@ def first_median(f, i, j, size, guess):
     """As `median` for lanes of groups of one size, and the weights before it; it is often near the guess."""
     half = 0.5 * (total(f, 1, i) + total(f, 1, j))
     zero = guess - guess
-    if size > NEAR:
-        first, last = i + zero, j + zero - NEAR
-        low = select(guess - NEAR // 2 < first, first, guess - NEAR // 2)
+    if size > MEDIAN_PLACES_TRIED:
+        first, last = i + zero, j + zero - MEDIAN_PLACES_TRIED
+        low = select(guess - MEDIAN_PLACES_TRIED // 2 < first, first, guess - MEDIAN_PLACES_TRIED // 2)
         low = select(last < low, last, low)
         count = zero
-        for t in range(1, NEAR + 1):  # looks that do not wait for each other
+        for t in range(1, MEDIAN_PLACES_TRIED + 1):  # looks that do not wait for each other
             count += select(total(f, 1, low + t) < half, zero + 1, zero)
-        if largest_lane(select(count < NEAR, zero, zero + 1) + select(zero < count, zero, zero + 1)) == 0:
+        if (
+            largest_lane(select(count < MEDIAN_PLACES_TRIED, zero, zero + 1) + select(zero < count, zero, zero + 1))
+            == 0
+        ):
             return low + count, total(f, 1, low + count)
     m = median(f, i, j)
     return m, total(f, 1, m)

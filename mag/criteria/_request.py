@@ -20,7 +20,7 @@ from mag.criteria.recursive import Recursive
 from mag.hierarchy import Hierarchy, hierarchy_of
 
 GROUNDS = ("auto", "equal", "hierarchical", "ordered")
-MOST = 2**53  # of ℓ: more values than any table has
+MAX_DIVERSITY = 2**53  # of ℓ: more values than any table has
 DIVERSITY = "an integer, ('entropy', l) or ('recursive', c, l)"
 
 
@@ -69,7 +69,7 @@ def diversity_of(option: str, requested: Any) -> Criterion:
         if name in known and len(rest) == known[name]:
             if name == "entropy":
                 return Entropy(read_fraction(option, rest[0], "('entropy', l) with a number l from 1 on", Fraction(1)))
-            l = checks.integer(option, rest[-1], 1, MOST, "2**53")  # noqa: E741
+            l = checks.integer(option, rest[-1], 1, MAX_DIVERSITY, "2**53")  # noqa: E741
             if name == "distinct":
                 return Distinct(l)
             allowed = "('recursive', c, l) with a positive number c"
@@ -78,7 +78,7 @@ def diversity_of(option: str, requested: Any) -> Criterion:
                 raise ValueMistake(f"{option} must be {allowed}; got 0.")
             return Recursive(c, l)
     elif isinstance(requested, numbers.Integral) and not isinstance(requested, bool):
-        return Distinct(checks.integer(option, requested, 1, MOST, "2**53"))
+        return Distinct(checks.integer(option, requested, 1, MAX_DIVERSITY, "2**53"))
     raise TypeMistake(f"{option} must be {DIVERSITY}; got {checks.describe(requested)}.")
 
 

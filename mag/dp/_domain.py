@@ -22,9 +22,9 @@ from mag.hierarchy import Hierarchy, hierarchy_of
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Real = float | Fraction | decimal.Decimal
-STEPS = 2**31  # so that sums of 2**32 records fit into 64 bits
+MAX_GRID_STEPS = 2**31  # so that sums of 2**32 records fit into 64 bits
 POINTS = 10**6  # among which one is chosen
-EXACT = 2**53  # integers that float64 tells apart
+FLOAT64_EXACT = 2**53  # integers that float64 tells apart
 
 
 class Domain(ABC):
@@ -90,7 +90,7 @@ class Numbers(Domain):
         self._unit = math.lcm(self.low.denominator, self.step.denominator)
         self._start, self._stride = int(self.low * self._unit), int(self.step * self._unit)
         largest = max(abs(self._start), abs(self._start + self.n_cells * self._stride), self._unit)
-        if self.n_cells > STEPS or largest > EXACT:
+        if self.n_cells > MAX_GRID_STEPS or largest > FLOAT64_EXACT:
             raise ValueMistake(f"step must be larger: step={step} cuts the range into too many steps, or has digits "
                                "that are too fine for float64.")  # fmt: skip
 

@@ -15,7 +15,7 @@ from mag._lib.atomic import Reserved, marker_of
 from mag._lib.errors import ValueMistake
 from mag._lib.lock import holding
 
-WAIT = 30.0  # seconds for another process that writes the ledger
+WAIT_SECONDS = 30.0  # seconds for another process that writes the ledger
 GONE = "{!r}, the ledger of a budget, is gone; put it back, because what was spent stays spent."
 CHANGED = "{!r}, the ledger of a budget, was replaced, shortened or edited; put the file back that it was."
 NO_LEDGER = "{!r} must be a ledger of mag.dp.Budget; a line of it is none."
@@ -45,7 +45,7 @@ class Ledger:
             while True:
                 handle = self._open()
                 stack.callback(os.close, handle)
-                stack.enter_context(holding(handle, str(self.place), WAIT))
+                stack.enter_context(holding(handle, str(self.place), WAIT_SECONDS))
                 status = os.fstat(handle)
                 if self._is_named(status):
                     break  # or else the file was replaced between opening and locking

@@ -15,7 +15,7 @@ from mag._lib.errors import ValueMistake
 from mag.dp._domain import Integers
 from mag.dp._random import Noise
 
-LARGEST = 2**62  # values are clipped to what 64 bits hold, which makes no two of them differ more
+MAX_CLIPPED_VALUE = 2**62  # values are clipped to what 64 bits hold, which makes no two of them differ more
 TYPE = "i64"  # `int` is 32 bits there, and a larger sum an error
 
 
@@ -34,7 +34,7 @@ def draw(values: Integers, noise: Noise) -> Any:
     """Values with discrete Laplace noise, saturated where 64 bits end; or the place of the highest score after
     exponential noise (permute-and-flip).
     """
-    return measurement(noise)(np.clip(values, -LARGEST, LARGEST).tolist())
+    return measurement(noise)(np.clip(values, -MAX_CLIPPED_VALUE, MAX_CLIPPED_VALUE).tolist())
 
 
 def measure(noise: Noise) -> float:

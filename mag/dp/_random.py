@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mag.dp._domain import Integers
 
-BLOCK = 2**20  # records that are drawn at once
+DRAWS_PER_BLOCK = 2**20  # records that are drawn at once
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Secure:
     def keep(self, n: int, chance: int) -> npt.NDArray[np.bool_]:
         """53 bits a record."""
         kept = np.empty(n, np.bool_)
-        for start in range(0, n, BLOCK):
-            many = min(BLOCK, n - start)
+        for start in range(0, n, DRAWS_PER_BLOCK):
+            many = min(DRAWS_PER_BLOCK, n - start)
             words = np.frombuffer(secrets.token_bytes(8 * many), np.uint64)
             kept[start : start + many] = (words >> np.uint64(11)) < np.uint64(chance)
         return kept

@@ -22,7 +22,7 @@ Names = Hashable | Sequence[Hashable] | None
 Columns = Mapping[Any, Domain]
 Coded = list[Integers]  # one array a column
 
-ROLES = Sentences(
+ROLE_SENTENCES = Sentences(
     unassigned="every column must be in columns or drop; {names} in none: pass a domain for it in columns=, or list it "
     "in drop= (not published)."
 )
@@ -113,7 +113,7 @@ def check_columns(opened: Opened, columns: Any, drop: Names, person: Hashable | 
     for name, domain in columns.items():
         check_domain(f"columns[{name!r}]", domain)
     roles = {"columns": list(columns), "drop": drop} | ({} if person is None else {"person": [person]})
-    assign_roles(roles, opened.names, say=ROLES)
+    assign_roles(roles, opened.names, say=ROLE_SENTENCES)
     if COUNT in columns:
         raise ValueMistake(f"columns must not name {COUNT!r}, which is published beside them; rename that column.")
     return columns

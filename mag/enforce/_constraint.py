@@ -12,7 +12,7 @@ from mag.criteria.entropy import Entropy
 from mag.criteria.ordered import Ordered
 from mag.criteria.recursive import Recursive
 
-CELLS = 2**21  # of a matrix of classes and values that is looked at at once
+CELLS_PER_BLOCK = 2**21  # of a matrix of classes and values that is looked at at once
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Constraint:
         if isinstance(self.criterion, (Distinct, Entropy, Recursive)):  # how often values occur counts, not which do
             value = np.arange(row.size) - np.searchsorted(row, row)
             m = 1 + int(value.max())
-        n_groups, block = 1 + int(row[-1]), max(1, CELLS // m)
+        n_groups, block = 1 + int(row[-1]), max(1, CELLS_PER_BLOCK // m)
         holds, measure = np.empty(n_groups, bool), np.empty(n_groups)
         for first in range(0, n_groups, block):
             last = min(first + block, n_groups)

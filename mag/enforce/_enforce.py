@@ -11,7 +11,7 @@ from mag.enforce.buckets import group_by_buckets
 from mag.enforce.merge import merge_groups
 from mag.enforce.swap import swap_records
 
-LARGE = 2**31  # n·n·d / k up to which swapping and buckets take seconds
+MAX_SEARCH_WORK = 2**31  # n·n·d / k up to which swapping and buckets take seconds
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _best(
     candidates = []
     if how in ("auto", "merge"):
         candidates.append((merge_groups(z, labels, constraints), "merge"))
-    affordable = how == "auto" and len(z) ** 2 * z.shape[1] <= LARGE * k
+    affordable = how == "auto" and len(z) ** 2 * z.shape[1] <= MAX_SEARCH_WORK * k
     if how == "swap" or affordable:
         candidates.append((merge_groups(z, swap_records(z, k, labels, constraints), constraints), "swap"))
     if how == "buckets" or affordable:

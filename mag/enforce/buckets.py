@@ -24,7 +24,7 @@ from mag.criteria.recursive import Recursive
 from mag.enforce._constraint import Constraint
 
 Take: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray | None]  # records left, distances → places of a group
-MANY = 16  # times k: records among which as many values as are needed are looked for first
+FIRST_SEARCH_TIMES_K = 16  # times k: records among which as many values as are needed are looked for first
 TRIES = 4  # numbers of buckets, each half as many again as the one before
 
 
@@ -55,7 +55,7 @@ def take_values(codes: np.ndarray, k: int, different: int) -> Take:
     """The k nearest records among which there are so many values: of all such sets the nearest to the seed."""
 
     def take(left: np.ndarray, away: np.ndarray) -> np.ndarray | None:
-        order = _nearest(np.arange(left.size), away, min(left.size, MANY * max(k, different)))
+        order = _nearest(np.arange(left.size), away, min(left.size, FIRST_SEARCH_TIMES_K * max(k, different)))
         if np.unique(codes[left[order]]).size < different:
             order = np.argsort(away, kind="stable")
         firsts = np.sort(np.unique(codes[left[order]], return_index=True)[1])[:different]

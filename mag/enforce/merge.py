@@ -10,7 +10,7 @@ import numpy as np
 
 from mag.enforce._constraint import Constraint
 
-NEAR = 24  # groups that are tried as partners: those that would lose least
+PARTNERS_TRIED = 24  # groups that are tried as partners: those that would lose least
 
 
 def merge_groups(z: np.ndarray, labels: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
@@ -45,7 +45,11 @@ def _merge_for(z: np.ndarray, labels: np.ndarray, constraint: Constraint) -> np.
         others = np.flatnonzero(alive)
         away = np.square(sums[others] / sizes[others, None] - sums[worst] / sizes[worst]).sum(axis=1)
         lost = away * sizes[worst] * sizes[others] / (sizes[worst] + sizes[others])
-        near = np.argsort(lost, kind="stable")[:NEAR] if others.size > NEAR else np.argsort(lost, kind="stable")
+        near = (
+            np.argsort(lost, kind="stable")[:PARTNERS_TRIED]
+            if others.size > PARTNERS_TRIED
+            else np.argsort(lost, kind="stable")
+        )
         joint = [np.concatenate([members[other], members[worst]]) for other in others[near].tolist()]
         enough, worse = constraint.judge_lists(joint)
         if enough.any():

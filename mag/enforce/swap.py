@@ -12,9 +12,9 @@ import numpy as np
 from mag.enforce._constraint import Constraint
 from mag.enforce.merge import lessened
 
-NEAR = 6  # groups that records come from
+DONOR_GROUPS_TRIED = 6  # groups that records come from
 TRIED = 96  # exchanges, the cheapest
-TINY = np.finfo(float).tiny
+SMALLEST_NORMAL = np.finfo(float).tiny
 
 
 def swap_records(z: np.ndarray, k: int, labels: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
@@ -64,7 +64,7 @@ class _Groups:
         centers = self.sums / self.sizes[:, None]
         away = np.square(centers - centers[group]).sum(axis=1)
         away[group] = np.inf
-        near = np.argsort(away, kind="stable")[: min(NEAR, away.size - 1)]
+        near = np.argsort(away, kind="stable")[: min(DONOR_GROUPS_TRIED, away.size - 1)]
         own = self.members[group]
         come = np.concatenate([self.members[other] for other in near.tolist()] or [own[:0]])
         lends = come[self.sizes[self.labels[come]] > self.k]
@@ -105,7 +105,11 @@ class _Groups:
         if (allowed & enough).any():
             return int(np.argmax(allowed & enough))
         helps = np.flatnonzero(allowed & (gain > 0))
-        return int(helps[np.argmax(gain[helps] / np.maximum(exchanges.lost[helps], TINY))]) if helps.size else None
+        return (
+            int(helps[np.argmax(gain[helps] / np.maximum(exchanges.lost[helps], SMALLEST_NORMAL))])
+            if helps.size
+            else None
+        )
 
     def _changed(self, group: int, leave: int, come: int) -> np.ndarray:
         """The records of a group after an exchange; -1 is no record."""

@@ -13,7 +13,7 @@ from mag.measures.numbers import deviations, exponents, scaled
 from mag.methods.distances.standard import center_columns
 from mag.table import Promise, recount_promises
 
-FAR = 2.0**500  # in units of a column; squares of it can be summed
+MAX_SPREADS = 2.0**500  # in units of a column; squares of it can be summed
 
 
 class Enforced(NamedTuple):
@@ -82,5 +82,7 @@ def measure(values: np.ndarray, representatives: np.ndarray, scale: np.ndarray |
     mantissa, power = np.frexp(scale)
     with np.errstate(over="ignore"):
         away = np.ldexp(values.astype(np.float64), -power) - np.ldexp(centers[0], -power)
-    away = np.clip(away, -FAR, FAR)  # a record farther out is equally far from all representatives, in float64
+    away = np.clip(
+        away, -MAX_SPREADS, MAX_SPREADS
+    )  # a record farther out is equally far from all representatives, in float64
     return np.divide(away, mantissa, out=np.zeros_like(away), where=mantissa > 0)

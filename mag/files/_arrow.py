@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-UNKNOWN = ("decimal256", "month", "day_time", "union", "sparse_union", "dense_union", "run_end")
+UNSUPPORTED_TYPES = ("decimal256", "month", "day_time", "union", "sparse_union", "dense_union", "run_end")
 
 
 class Arrow(Format):
@@ -47,7 +47,9 @@ class Arrow(Format):
     def _types(self, path: pathlib.Path) -> "pa.Schema":
         types = self.arrow_schema(path)
         unknown = [
-            f"{field.name!r} is {describe_dtype(field.type)}" for field in types if str(field.type).startswith(UNKNOWN)
+            f"{field.name!r} is {describe_dtype(field.type)}"
+            for field in types
+            if str(field.type).startswith(UNSUPPORTED_TYPES)
         ]
         if unknown:
             raise ValueMistake(

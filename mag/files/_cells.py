@@ -12,8 +12,22 @@ if TYPE_CHECKING:
 
 NUMBERS = ("integer", "large integer", "number")
 STAMPS = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
-KINDS = (*NUMBERS, "%Y-%m-%d", *STAMPS)  # in this order: the first that fits
-WORDS = ("NA", "N/A", "n/a", "na", "<NA>", "#N/A", "NULL", "null", "None", "none", ".", "-", "?")  # for missing numbers
+CELL_KINDS = (*NUMBERS, "%Y-%m-%d", *STAMPS)  # in this order: the first that fits
+MISSING_WORDS = (
+    "NA",
+    "N/A",
+    "n/a",
+    "na",
+    "<NA>",
+    "#N/A",
+    "NULL",
+    "null",
+    "None",
+    "none",
+    ".",
+    "-",
+    "?",
+)  # for missing numbers
 HEAD = 1000  # records by which a kind is guessed first
 
 
@@ -58,7 +72,7 @@ def without_codes(column: "pl.Series", layout: Layout) -> "pl.Series":
     if not codes:
         return column
     if column.dtype == pl.String:
-        kind = next((kind for kind in KINDS if not _failures(column, kind, layout)), None)
+        kind = next((kind for kind in CELL_KINDS if not _failures(column, kind, layout)), None)
         cell = bare(pl.col(""), layout, column.name)
         read = column.alias("").to_frame().select(cell if kind is None else parsed(cell, kind)).to_series()
         return (column if kind is None else read).alias(column.name)
@@ -103,10 +117,10 @@ def strange_cells(text: "pl.Series", layout: Layout, column: str) -> collections
     import polars as pl
 
     cells = text.alias("").to_frame().select(bare(pl.col(""), layout, column)).to_series().drop_nulls()
-    readable = [cells.to_frame().select(parsed(pl.col(""), kind).is_not_null()).to_series() for kind in KINDS]
+    readable = [cells.to_frame().select(parsed(pl.col(""), kind).is_not_null()).to_series() for kind in CELL_KINDS]
     strange = cells.filter(~max(readable, key=pl.Series.sum))  # of the kind that most are
-    strange = strange.filter(~strange.is_in(WORDS))
-    counts = collections.Counter({word: int((cells == word).sum()) for word in WORDS})
+    strange = strange.filter(~strange.is_in(MISSING_WORDS))
+    counts = collections.Counter({word: int((cells == word).sum()) for word in MISSING_WORDS})
     counts["text"] = int(strange.str.contains(r"\p{L}").sum())
     counts["other"] = strange.len() - counts["text"]
     counts["readable"] = cells.len() - counts.total()
@@ -116,12 +130,12 @@ def strange_cells(text: "pl.Series", layout: Layout, column: str) -> collections
 def guess(text: "pl.Series", layout: Layout) -> str:
     """The kind of the first cells."""
     head = text.head(HEAD)
-    return next((kind for kind in KINDS if not _failures(head, kind, layout)), "number")
+    return next((kind for kind in CELL_KINDS if not _failures(head, kind, layout)), "number")
 
 
 def failures(text: "pl.Series", layout: Layout, before: dict[str, int]) -> dict[str, int]:
     """Cells that cannot be read as each kind, added to those before: of numbers all, of others whether there are."""
-    counted = {kind: before.get(kind, 0) for kind in KINDS}
+    counted = {kind: before.get(kind, 0) for kind in CELL_KINDS}
     return {
         kind: count if count and kind != "number" else count + _failures(text, kind, layout)
         for kind, count in counted.items()

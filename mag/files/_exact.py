@@ -14,7 +14,7 @@ from mag._lib.errors import ValueMistake
 if TYPE_CHECKING:
     import polars as pl
 
-KINDS = (
+KIND_WORDS = (
     "text",
     "whole numbers",
     "real numbers",
@@ -39,7 +39,7 @@ class Limit:
 
 
 Holds = Mapping[str, tuple[Limit, ...]]  # kind of a column → its limits; a kind that is not there is refused
-EVERYTHING: Holds = MappingProxyType(dict.fromkeys(KINDS, ()))
+EVERYTHING: Holds = MappingProxyType(dict.fromkeys(KIND_WORDS, ()))
 
 
 def finer(than: str, nanoseconds: int) -> Limit:
@@ -56,7 +56,7 @@ NUL = Limit("with the character NUL", lambda cell: cell.str.contains("\0", liter
 TRAILING = Limit("ending with a blank", lambda cell: cell.str.ends_with(" "))
 EMPTY = Limit("empty beside missing text", lambda cell: (cell == "") & cell.is_null().any())
 BYTES = longer(32767, lambda cell: cell.str.len_bytes(), "bytes")
-WIDE = Limit("beyond 2⁵³", lambda cell: (cell > 2**53) | (cell < -(2**53)))
+BEYOND_FLOAT64 = Limit("beyond 2⁵³", lambda cell: (cell > 2**53) | (cell < -(2**53)))
 NOT_FINITE = Limit("NaN or infinite", lambda cell: ~cell.is_finite())
 MILLISECOND, SECOND = finer("millisecond", 10**6), finer("second", 10**9)
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
-from mag.files._exact import BYTES, EMPTY, MILLISECOND, NOT_FINITE, NUL, SECOND, TRAILING, WIDE, Holds, kind
+from mag.files._exact import BEYOND_FLOAT64, BYTES, EMPTY, MILLISECOND, NOT_FINITE, NUL, SECOND, TRAILING, Holds, kind
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HOLDS: Holds = {
     "text": (NUL, EMPTY),
-    "whole numbers": (WIDE,),
+    "whole numbers": (BEYOND_FLOAT64,),
     "real numbers": (NOT_FINITE,),
     "true or false": (),  # as 1 and 0
     "dates": (),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
 from mag.files._blocks import BOM, HEAD, blocks, has_bom, header, line_end, mapped
-from mag.files._cells import NUMBERS, STAMPS, WORDS, bare, failures, guess, parsed, straight, strange_cells
+from mag.files._cells import MISSING_WORDS, NUMBERS, STAMPS, bare, failures, guess, parsed, straight, strange_cells
 from mag.files._counts import Histogram, Sets, add_blocks, count_texts
 from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
 from mag.files._format import Format, Meta, columns_of
@@ -196,7 +196,7 @@ class Csv(Format):
             if counts["text"] > counts["readable"] + counts["other"]:
                 yield f"column {name!r} holds text, and {CATEGORIES}"
                 continue
-            words, others = [word for word in WORDS if counts[word]], counts["text"] + counts["other"]
+            words, others = [word for word in MISSING_WORDS if counts[word]], counts["text"] + counts["other"]
             listed = [f"{counts[word]} {_cells(counts[word])} {word}" for word in words]
             advice = [f"--null {','.join(words)} declares missing codes"] if words else []
             if others:

@@ -6,14 +6,14 @@ from types import MappingProxyType
 from mag.files._exact import Limit
 from mag.files._statistics import HOLDS, IN_SECONDS, Statistics
 
-LARGEST = Limit("of the largest size", lambda cell: cell.abs() == sys.float_info.max)  # SPSS's missing values
+SYSTEM_MISSING = Limit("of the largest size", lambda cell: cell.abs() == sys.float_info.max)  # SPSS's missing values
 
 
 class Sav(Statistics):
     """With declared missing values, measures and formats."""
 
     as_stored = MappingProxyType({"user_missing": True})
-    holds = MappingProxyType({**IN_SECONDS, "real numbers": (*HOLDS["real numbers"], LARGEST)})
+    holds = MappingProxyType({**IN_SECONDS, "real numbers": (*HOLDS["real numbers"], SYSTEM_MISSING)})
     unit = "1s"
     names_rule = ("[^\\W\\d_][\\w.$@#]{0,63}", "letters, digits and _ . $ @ #, at most 64 bytes in all, a letter first")
     same_case = True

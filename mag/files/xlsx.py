@@ -11,21 +11,24 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import ValueMistake
-from mag.files._exact import EMPTY, MILLISECOND, NOT_FINITE, WIDE, Limit, as_text, kind
+from mag.files._exact import BEYOND_FLOAT64, EMPTY, MILLISECOND, NOT_FINITE, Limit, as_text, kind
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
 
 if TYPE_CHECKING:
     import polars as pl
 
-RECORDS, COLUMNS = 2**20 - 1, 2**14
-LONG = Limit(
+MAX_SHEET_ROWS, MAX_SHEET_COLUMNS = 2**20 - 1, 2**14
+LONG_TEXT = Limit(
     "longer than 32767 characters",
     lambda cell: cell.str.len_chars() + cell.str.count_matches("[\U00010000-\U0010ffff]") > 32767,  # of UTF-16
 )
 OLD = Limit("before 1900", lambda cell: cell < datetime.date(1900, 1, 1))
 FORMATS = {"dates": "yyyy-mm-dd", "dates with times": "yyyy-mm-dd hh:mm:ss.000"}
-PACKED, CELLS = 100, 10**6  # what a sheet may unpack to, in its own size, and how many cells may be empty
+MAX_UNPACKED_RATIO, MAX_EMPTY_CELLS = (
+    100,
+    10**6,
+)  # what a sheet may unpack to, in its own size, and how many cells may be empty
 
 
 class Xlsx(Format):
@@ -33,8 +36,8 @@ class Xlsx(Format):
 
     holds = MappingProxyType(
         {
-            "text": (LONG, EMPTY),
-            "whole numbers": (WIDE,),
+            "text": (LONG_TEXT, EMPTY),
+            "whole numbers": (BEYOND_FLOAT64,),
             "real numbers": (NOT_FINITE,),
             "true or false": (),
             "dates": (OLD,),
@@ -61,10 +64,10 @@ class Xlsx(Format):
         return super().read(path, numbers, others, layout)
 
     def check(self, frame: "pl.DataFrame", path: pathlib.Path, layout: Layout) -> None:
-        if frame.height > RECORDS or frame.width > COLUMNS:
+        if frame.height > MAX_SHEET_ROWS or frame.width > MAX_SHEET_COLUMNS:
             raise ValueMistake(
                 f"{path.name!r} cannot hold {frame.height} records of {frame.width} columns: a sheet has room for "
-                f"{RECORDS} of {COLUMNS}; write .parquet or .csv."
+                f"{MAX_SHEET_ROWS} of {MAX_SHEET_COLUMNS}; write .parquet or .csv."
             )
         wrong = [name for name in frame.columns if not name or len(name) > 255]
         if wrong:
@@ -144,14 +147,14 @@ def _check_size(path: pathlib.Path) -> None:
             starts = [archive.open(member).read(2000).decode(errors="replace") for member in sheets]
     except (zipfile.BadZipFile, OSError):
         return  # which the reader tells
-    if unpacked > 2**26 and unpacked > PACKED * path.stat().st_size:
+    if unpacked > 2**26 and unpacked > MAX_UNPACKED_RATIO * path.stat().st_size:
         raise ValueMistake(f"{path.name!r} would unpack to {unpacked / 1e6:.0f} MB; save it as .csv.")
     for sheet, start in zip(sheets, starts, strict=True):
         end = re.search(r'<dimension ref="\w+:([A-Z]+)(\d+)"', start)
         width = 0
         for letter in end[1] if end else "":
             width = 26 * width + ord(letter) - ord("A") + 1
-        if end and width * int(end[2]) > max(CELLS, sheet.file_size):  # a cell takes ten bytes
+        if end and width * int(end[2]) > max(MAX_EMPTY_CELLS, sheet.file_size):  # a cell takes ten bytes
             raise ValueMistake(
                 f"{path.name!r} has a sheet of {end[2]} rows and {width} columns, nearly all of them empty; delete the "
                 "cells that are far away, or save it as .csv."

@@ -18,7 +18,7 @@ from mag.frames.units import Refused, Units
 
 __all__ = ["Column", "Frame", "Refused", "Units", "frame_of"]
 
-KINDS = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"
+ACCEPTED_TABLES = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"
 
 
 def frame_of(table: Any) -> Frame:
@@ -34,10 +34,11 @@ def frame_of(table: Any) -> Frame:
     try:
         frame = nw.from_native(table, pass_through=False)
     except TypeError as error:
-        raise TypeMistake(f"table must be {KINDS}; got a {type(table).__name__}.") from error
+        raise TypeMistake(f"table must be {ACCEPTED_TABLES}; got a {type(table).__name__}.") from error
     if not isinstance(frame, nw.DataFrame):
         raise TypeMistake(
-            f"table must be {KINDS}; got a lazy {type(table).__name__}, collect it first (polars: table.collect())."
+            f"table must be {ACCEPTED_TABLES}; got a lazy {type(table).__name__}, "
+            "collect it first (polars: table.collect())."
         )
     library = _library_of(frame.implementation)
     if library is PandasFrame:

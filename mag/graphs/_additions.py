@@ -8,7 +8,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag.graphs._adjacency import adjacent, link, mark_neighbors, marked, unlink
 
-FEW = 16  # vertices that an exchange may serve beside the one that finds nobody
+MAX_SERVED_VERTICES = 16  # vertices that an exchange may serve beside the one that finds nobody
 
 
 @jit
@@ -79,7 +79,7 @@ def exchange(graph, need, u, added, count, waiting, vertex):
             if need[u] >= 2 and not marked(graph, y):
                 w = u
             else:
-                for place in range(min(FEW, len(waiting))):
+                for place in range(min(MAX_SERVED_VERTICES, len(waiting))):
                     other = vertex[waiting[place] % n]
                     if need[other] > 0 and other != u and other != x and other != y and not adjacent(graph, other, y):
                         w = other

@@ -12,7 +12,7 @@ import numpy as np
 
 from mag._compiled.jit import called
 
-COSTS = {"rounddown": np.int64(0), "roundup": np.int64(1), "sae": np.int64(2), "sse_int": np.int64(3)}
+COST_CODES = {"rounddown": np.int64(0), "roundup": np.int64(1), "sae": np.int64(2), "sse_int": np.int64(3)}
 INFINITE = np.int64(2**62)
 Sorted = namedtuple("Sorted", "v below through sums squares")
 

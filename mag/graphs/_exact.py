@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._lib.errors import RuntimeMistake, ValueMistake
 
-MOST = 64  # vertices; some 40 take seconds
+MAX_EXACT_VERTICES = 64  # vertices; some 40 take seconds
 
 
 def change_fewest(pairs: np.ndarray, d: np.ndarray, k: int, removals: bool) -> np.ndarray:
@@ -22,8 +22,8 @@ def change_fewest(pairs: np.ndarray, d: np.ndarray, k: int, removals: bool) -> n
     from scipy.sparse import lil_array
 
     n = d.size
-    if n > MOST:
-        raise ValueMistake(f"exact=True is for at most {MOST} vertices; got n={n}.")
+    if n > MAX_EXACT_VERTICES:
+        raise ValueMistake(f"exact=True is for at most {MAX_EXACT_VERTICES} vertices; got n={n}.")
     there = {tuple(pair) for pair in pairs.tolist()}
     changes = [pair for pair in itertools.combinations(range(n), 2) if removals or pair not in there]
     y, z = len(changes), len(changes) + n * n

@@ -11,7 +11,7 @@ from mag.graphs._sequence import excess_over_graphical
 from mag.graphs.degrees import best_degrees
 
 SHUFFLES = 20  # of vertices of equal degree, before another sequence is tried
-PATIENCE = 64  # steps in which the degrees raised so far are doubled, once there are many
+STEPS_PER_DOUBLING = 64  # steps in which the degrees raised so far are doubled, once there are many
 
 
 @dataclass
@@ -62,7 +62,9 @@ def probe(d: np.ndarray, k: int, cost: DegreeCost) -> Generator[Sequence, int, N
         if (raised == n - 1).all():
             return
         raised = raise_degrees(
-            d, raised, max(1, missing // (2 if missing > SHUFFLES else 4), int((raised - d).sum()) // PATIENCE)
+            d,
+            raised,
+            max(1, missing // (2 if missing > SHUFFLES else 4), int((raised - d).sum()) // STEPS_PER_DOUBLING),
         )
 
 

@@ -8,7 +8,7 @@ parity p.  Groups of 2k or more need not be looked at: their halves may take the
 import numpy as np
 
 from mag._compiled.jit import called, jit
-from mag.graphs._costs import COSTS, INFINITE, candidates, sort_degrees
+from mag.graphs._costs import COST_CODES, INFINITE, candidates, sort_degrees
 
 
 def group_degrees(v, k, top, cost, parity, late=False):
@@ -19,7 +19,7 @@ def group_degrees(v, k, top, cost, parity, late=False):
     F = np.full((v.size + 1, 2), INFINITE)
     F[0, 0] = 0
     start, before, degree = (np.empty((v.size + 1, 2), np.int64) for _ in range(3))
-    rules = np.array([COSTS[cost], parity, late], np.int64)
+    rules = np.array([COST_CODES[cost], parity, late], np.int64)
     fill_table(sort_degrees(v), k, top, rules, F, start, before, degree)
     return follow(start, before, degree), int(F[v.size, 0])
 
@@ -27,7 +27,7 @@ def group_degrees(v, k, top, cost, parity, late=False):
 def follow_groups(v, ends, top, cost):
     """The same for groups that are known, v[ends[g] : ends[g + 1]]; their sum may be odd."""
     chosen = np.empty(v.size, np.int64)
-    return chosen, int(represent(sort_degrees(v), ends, top, COSTS[cost], chosen))
+    return chosen, int(represent(sort_degrees(v), ends, top, COST_CODES[cost], chosen))
 
 
 @jit

@@ -10,10 +10,10 @@ from mag._lib.errors import TypeMistake, ValueMistake
 from mag._lib.interrupt import interruptible
 from mag.api.types import DegreeCost
 from mag.api.univariate import univariate
-from mag.graphs._costs import COSTS
+from mag.graphs._costs import COST_CODES
 from mag.graphs._sequence import follow_groups, group_degrees
 
-LARGE = 2**26  # groups to look at, from which on it is worth asking the solver of one column first
+GROUPS_WORTH_SOLVING = 2**26  # groups to look at, from which on it is worth asking the solver of one column first
 
 
 def degrees(degrees: Any, k: int, *, cost: DegreeCost = "sae", parity: bool = True) -> Any:
@@ -73,7 +73,7 @@ def degrees(degrees: Any, k: int, *, cost: DegreeCost = "sae", parity: bool = Tr
 
 
 def _cost(cost: Any) -> DegreeCost:
-    one_of("cost", cost, COSTS)
+    one_of("cost", cost, COST_CODES)
     return cost
 
 
@@ -85,7 +85,7 @@ def best_degrees(
     away = v - v[n // 2]
     if cost == "sse_int" and float(np.square(away.astype(np.float64)).sum()) > 2**61:
         raise ValueMistake("cost='sse_int' cannot count squares beyond 2**61; choose cost='sae'.")
-    if n * k > LARGE and not late:
+    if n * k > GROUPS_WORTH_SOLVING and not late:
         starts = np.cumsum(univariate(v, k, cost=cost, assume_sorted=True).sizes)
         found, loss = follow_groups(v, np.append(0, starts), n - 1, cost)
         if not (parity and found.sum() % 2):

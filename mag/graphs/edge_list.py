@@ -13,11 +13,11 @@ import numpy as np
 
 from mag._lib.atomic import writing
 from mag._lib.checks import integer
-from mag._lib.edges import MOST
+from mag._lib.edges import MAX_VERTICES
 from mag._lib.errors import REPORT, NotAnonymous, ValueMistake
 
 MAX_RATIO, MAX_ISOLATED = 10, 10**6  # of vertices that a comment may count besides those with edges
-DIGITS = 12  # of that count which are read: enough to refuse it
+MAX_COUNT_DIGITS = 12  # of that count which are read: enough to refuse it
 HEADER = re.compile(r"#\s*Nodes:\s*(\d+)\b")
 
 
@@ -55,7 +55,7 @@ def read_edge_list(
             for place, line in enumerate(file, 1):
                 if line.startswith(("#", "%")):
                     header = HEADER.match(line)
-                    counted = int(header[1][:DIGITS]) if header else counted
+                    counted = int(header[1][:MAX_COUNT_DIGITS]) if header else counted
                     continue
                 words = line.split() if delimiter is None else [word.strip() for word in line.split(delimiter)]
                 if not words or words == [""]:
@@ -76,7 +76,7 @@ def read_edge_list(
             f"{name} counts many more vertices in a comment than the {len(numbers)} that have edges; pass their number."
         )
     if vertices is not None:
-        n = integer("vertices", vertices, len(numbers), MOST, "2**31-1")
+        n = integer("vertices", vertices, len(numbers), MAX_VERTICES, "2**31-1")
     elif n < len(numbers):
         raise ValueMistake(f"{name} has edges of {len(numbers)} vertices, more than its comment counts, {n}.")
     return EdgeList(np.array(flat, np.int64).reshape(-1, 2), n, list(numbers))

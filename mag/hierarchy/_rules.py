@@ -18,8 +18,8 @@ from mag._lib.lazy import cached_property
 from mag.hierarchy._rows import ROOT
 from mag.hierarchy._text import text_of
 
-MOST = 10**6  # intervals
-PARTS: dict[str, Callable[[datetime.date], str]] = {  # from fine to coarse
+MAX_INTERVALS = 10**6  # intervals
+DATE_PARTS: dict[str, Callable[[datetime.date], str]] = {  # from fine to coarse
     "month": lambda day: f"{day.year:04}-{day.month:02}",
     "quarter": lambda day: f"{day.year:04}-Q{(day.month + 2) // 3}",
     "year": lambda day: f"{day.year:04}",
@@ -97,8 +97,8 @@ def intervals(
                 f"widths must each be a multiple of the one before; got {float(wide):g} after {float(narrow):g}."
             )
     count = -(-(last - first) // exact[0])
-    if count > MOST:
-        raise ValueMistake(f"widths must make at most {MOST} intervals; got {count}.")
+    if count > MAX_INTERVALS:
+        raise ValueMistake(f"widths must make at most {MAX_INTERVALS} intervals; got {count}.")
 
     def label(begin: Fraction, width: Fraction) -> str:
         end = min(begin + width, last)
@@ -165,11 +165,11 @@ def prefixes(values: Iterable[Any], keep: Sequence[int], mark: str) -> list[list
 
 def dates(values: Iterable[Any], levels: Sequence[str]) -> list[list[str]]:
     """The day, the parts that `levels` names, and the root."""
-    names = [checks.one_of("levels", level, PARTS) for level in levels]
-    order = [list(PARTS).index(name) for name in names]
+    names = [checks.one_of("levels", level, DATE_PARTS) for level in levels]
+    order = [list(DATE_PARTS).index(name) for name in names]
     if not order or order != sorted(set(order)):
         raise ValueMistake(
-            f"levels must name some of {', '.join(PARTS)} in this order; got {', '.join(names) or 'none'}."
+            f"levels must name some of {', '.join(DATE_PARTS)} in this order; got {', '.join(names) or 'none'}."
         )
     days: dict[str, datetime.date] = {}
     wrong = 0
@@ -181,4 +181,4 @@ def dates(values: Iterable[Any], levels: Sequence[str]) -> list[list[str]]:
             wrong += 1
     if wrong:
         raise ValueMistake(f"values must be dates, or text such as 2026-11-17; {wrong} are neither.")
-    return [[text, *(PARTS[name](day) for name in names), ROOT] for text, day in days.items()]
+    return [[text, *(DATE_PARTS[name](day) for name in names), ROOT] for text, day in days.items()]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-WIDE = 2**62  # numbers of combinations that 64 bits hold
-FEW = 4  # combinations for each row that are counted in a table rather than sorted
+MAX_COMBINATIONS = 2**62  # numbers of combinations that 64 bits hold
+TABLE_CELLS_PER_ROW = 4  # combinations for each row that are counted in a table rather than sorted
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ def number_rows(columns: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray
     """A row of every kind, and the kind of every row; a column holds numbers below its size."""
     key, span = columns[0].astype(np.int64), sizes[0]
     for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if span > WIDE // max(size, 1):
+        if span > MAX_COMBINATIONS // max(size, 1):
             kinds, key = np.unique(key, return_inverse=True)
             span = kinds.size
         key, span = key * size + column, span * size
     n = key.size
-    if span > max(FEW * n, 2**10):
+    if span > max(TABLE_CELLS_PER_ROW * n, 2**10):
         _, first, place = np.unique(key, return_index=True, return_inverse=True)
         return first, place
     present = np.zeros(span, np.int64)

@@ -6,7 +6,7 @@ import numpy as np
 
 from mag.hierarchy import Hierarchy
 
-MISSING = -1  # in place of a node
+NO_NODE = -1  # in place of a node
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Ladder:
             if is_missing:
                 is_root = level == n_levels - 1
                 place = np.append(place, 0 if is_root else own.size)
-                own, counts = (own, counts) if is_root else (np.append(own, MISSING), np.append(counts, 0))
+                own, counts = (own, counts) if is_root else (np.append(own, NO_NODE), np.append(counts, 0))
             numbers.append(place)
             nodes.append(own)
             below.append(np.where(counts > 1, counts, 0))

@@ -9,7 +9,7 @@ from mag.criteria import CRITERIA, Criterion
 from mag.lattice._classes import Classes, Pairs
 
 BY_FREQUENCY = tuple(CRITERIA[name] for name in ("distinct", "entropy", "recursive"))  # whichever values have them
-CELLS = 2**22  # counts of classes × values that are looked at together
+COUNTS_PER_BLOCK = 2**22  # counts of classes × values that are looked at together
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Rules:
         for place, criterion in self.criteria:
             is_plain = isinstance(criterion, BY_FREQUENCY)
             pairs = classes.pairs[place].renumbered() if is_plain else classes.pairs[place]
-            step = max(CELLS // pairs.n_values, 1)
+            step = max(COUNTS_PER_BLOCK // pairs.n_values, 1)
             for first in range(0, rows.size, step):
                 some = rows[first : first + step]
                 counts = pairs.table(some)

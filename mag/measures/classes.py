@@ -195,7 +195,7 @@ def uniques(table: Any, *, k: int = 2) -> int:
     return int(sizes[sizes < integer("k", k, 1, n + 1, "n+1")].sum())
 
 
-STEPS = 10  # classes from here on converge fast as a series; smaller ones are closed forms
+CLOSED_FORM_SIZES = 10  # classes from here on converge fast as a series; smaller ones are closed forms
 TERMS = 120  # of the series, whose last is below 1e-13
 
 
@@ -248,10 +248,10 @@ def _expected_inverse(f: np.ndarray, p: np.ndarray) -> np.ndarray:
         term = term * (m * q / (f + m))
         total += term
     risks = p / f * total
-    rare = (p < 0.5) & (f < STEPS)
+    rare = (p < 0.5) & (f < CLOSED_FORM_SIZES)
     odds, known = p[rare] / q[rare], f[rare]
     risk = odds * -np.log(p[rare])
-    for size in range(1, STEPS):
+    for size in range(1, CLOSED_FORM_SIZES):
         risks[np.flatnonzero(rare)[known == size]] = risk[known == size]
         risk = odds * (1 / size - risk)
     return risks

@@ -13,7 +13,7 @@ from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.measures.equal import classes, classes_of, codes
 from mag.measures.numbers import numeric, standardized
 
-CELLS = 2**20  # of a block of distributions
+SHARES_PER_BLOCK = 2**20  # of a block of distributions
 Distance = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -95,7 +95,7 @@ def in_blocks(between: Distance) -> Callable[[np.ndarray, np.ndarray, int], np.n
         everybody = shares(np.bincount(values, minlength=m)[None])
         order = np.argsort(classes, kind="stable")
         classes, values = classes[order], values[order]
-        far, block = [], max(1, CELLS // m)
+        far, block = [], max(1, SHARES_PER_BLOCK // m)
         for first in range(0, int(classes[-1]) + 1, block):
             here = slice(*np.searchsorted(classes, [first, first + block]))
             far.append(between(shares(counts(classes[here] - first, values[here], m)), everybody))

@@ -12,8 +12,8 @@ from mag.measures.equal import classes
 from mag.measures.numbers import pair, scaled, standardized
 from mag.measures.scales import Interval, Scale, is_plain, read_scales
 
-CELLS = 2**20  # of a block of distances: no n × n matrix is ever in memory
-TIE = 1 + 1e-9  # squared distances closer than this are equal
+DISTANCES_PER_BLOCK = 2**20  # of a block of distances: no n × n matrix is ever in memory
+TIE_FACTOR = 1 + 1e-9  # squared distances closer than this are equal
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ def link_by(labels: np.ndarray, distances: Callable[[np.ndarray, np.ndarray], np
     n = labels.size
     _, first, counts = np.unique(labels, return_index=True, return_counts=True)
     expected, possible, certain = 0.0, 0, 0
-    for rows in np.split(np.arange(n), range(0, n, max(1, CELLS // counts.size)))[1:]:
+    for rows in np.split(np.arange(n), range(0, n, max(1, DISTANCES_PER_BLOCK // counts.size)))[1:]:
         far = distances(rows, first)
-        bound = far.min(axis=1) * TIE
+        bound = far.min(axis=1) * TIE_FACTOR
         nearest = far[np.arange(rows.size), labels[rows]] <= bound
         candidates = (far <= bound[:, None]) @ counts
         expected += float((nearest / candidates).sum())

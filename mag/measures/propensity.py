@@ -11,8 +11,8 @@ from mag.measures.numbers import centered, deviations, pair, standardized
 
 Step: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-STEPS = 200
-TINY = 1e-12  # added to the curvature of the constant, where every p is 0 or 1
+MAX_NEWTON_STEPS = 200
+CONSTANT_CURVATURE = 1e-12  # added to the curvature of the constant, where every p is 0 or 1
 
 
 def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge: float = 1e-3) -> float:
@@ -83,7 +83,7 @@ def _probabilities(Z: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
 
     newton_step = (_steps_by_terms if Z.shape[1] <= Z.shape[0] else _steps_by_records)(Z, ridge)
     here = loss(beta)
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         p = probabilities(beta)
         gradient = Z.T @ (p - y) + penalty * beta
         step = newton_step(p * (1 - p), gradient)
@@ -94,7 +94,7 @@ def _probabilities(Z: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
         while (there := loss(beta - size * step)) > here - size * promised / 4 and size > 1e-10:
             size /= 2
         beta, here = beta - size * step, there
-    raise RuntimeMistake(f"the logistic regression has not converged in {STEPS} steps; raise ridge.")
+    raise RuntimeMistake(f"the logistic regression has not converged in {MAX_NEWTON_STEPS} steps; raise ridge.")
 
 
 def _steps_by_terms(Z: np.ndarray, ridge: float) -> Step:
@@ -104,7 +104,7 @@ def _steps_by_terms(Z: np.ndarray, ridge: float) -> Step:
 
     def step(weights: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         curvature = Z.T @ (Z * weights[:, None]) + np.diag(penalty)
-        curvature[0, 0] += TINY
+        curvature[0, 0] += CONSTANT_CURVATURE
         return np.linalg.solve(curvature, gradient)
 
     return step
@@ -126,7 +126,7 @@ def _steps_by_records(Z: np.ndarray, ridge: float) -> Step:
         both = np.stack([gradient[1:], terms.T @ weights], axis=1)
         both = (both - terms.T @ (root[:, None] * np.linalg.solve(system, root[:, None] * (terms @ both)))) / ridge
         across = weights @ (terms @ both)
-        first = (gradient[0] - across[0]) / (weights.sum() + TINY - across[1])
+        first = (gradient[0] - across[0]) / (weights.sum() + CONSTANT_CURVATURE - across[1])
         return np.append(first, both[:, 0] - first * both[:, 1])
 
     return step

@@ -330,7 +330,7 @@ def _paths(tree: Hierarchy) -> np.ndarray:
     return paths
 
 
-CELLS = 2**20  # of a block of distances
+DISTANCES_PER_BLOCK = 2**20  # of a block of distances
 
 
 def nearest_records(
@@ -361,7 +361,7 @@ def nearest_records(
     scales = read_scales(known, published, trees, orders, paired=False)
     every = np.arange(scales[0].after.size)
     nearest = np.empty(cells[0].size, np.int32)
-    for rows in np.array_split(np.arange(cells[0].size), max(1, cells[0].size * every.size // CELLS)):
+    for rows in np.array_split(np.arange(cells[0].size), max(1, cells[0].size * every.size // DISTANCES_PER_BLOCK)):
         far = np.zeros((rows.size, every.size))
         for scale in scales:
             far += scale.squared(rows, every) / units[scale.name] ** 2 * seen[scale.name][rows, None]

@@ -360,7 +360,7 @@ METHODS = {
 }
 
 
-PATIENCE = 2**35  # n·n·d up to which ONA* takes seconds; 30 000 × 24 is 2**34.3 (benchmarks/families.py)
+MAX_ONA_WORK = 2**35  # n·n·d up to which ONA* takes seconds; 30 000 × 24 is 2**34.3 (benchmarks/families.py)
 
 
 def automatic(n: int, d: int, k: int, limited: bool) -> str:
@@ -370,7 +370,7 @@ def automatic(n: int, d: int, k: int, limited: bool) -> str:
     """
     if limited:
         return "anneal"
-    return "ona_star" if n * n * d <= PATIENCE else "mona"
+    return "ona_star" if n * n * d <= MAX_ONA_WORK else "mona"
 
 
 # ---- groups to begin with

@@ -7,9 +7,9 @@ from mag._compiled.jit import inlined, jit
 from mag._lib.checks import positive
 from mag._lib.threads import each
 
-ROUNDS = 100  # of Lloyd's algorithm, at most
-PART = 256  # records that one task assigns
-WORK = 2**24  # distances of seeds in one call
+MAX_LLOYD_ROUNDS = 100  # of Lloyd's algorithm, at most
+RECORDS_PER_TASK = 256  # records that one task assigns
+DISTANCES_PER_CALL = 2**24  # distances of seeds in one call
 
 
 def check(k, *, factor=1.0):
@@ -24,9 +24,9 @@ def group(X, k, *, factor=1.0, random_state, threads, progress):
     centers = _seeds(X, random_state.random(count), progress)
     count = len(centers)
     labels, changed = np.full(n, -1), np.arange(count)
-    parts = [slice(i, i + PART) for i in range(0, n, PART)]
+    parts = [slice(i, i + RECORDS_PER_TASK) for i in range(0, n, RECORDS_PER_TASK)]
     distance = np.full(n, np.inf)
-    for round_ in range(ROUNDS):
+    for round_ in range(MAX_LLOYD_ROUNDS):
         moved = np.zeros(count, np.bool_)
         moved[changed] = True
         before = labels.copy()
@@ -34,7 +34,7 @@ def group(X, k, *, factor=1.0, random_state, threads, progress):
         each(lambda part, task=task: assign(X[part], *task, labels[part], distance[part]), parts, threads)
         changed = np.unique(np.concatenate([before[before != labels], labels[before != labels]]))
         changed = changed[changed >= 0]
-        if not changed.size or progress.step(round_ / ROUNDS):
+        if not changed.size or progress.step(round_ / MAX_LLOYD_ROUNDS):
             break
         update(X, labels, changed, centers)
     return merge(X, labels, k, count, random_state.permutation(count))
@@ -43,7 +43,7 @@ def group(X, k, *, factor=1.0, random_state, threads, progress):
 def _seeds(X, picks, progress):
     """A center for every pick, or as many as there is time for."""
     centers, distance, total = np.empty((len(picks), X.shape[1])), np.full(len(X), np.inf), float(len(X))
-    share = max(1, WORK // len(X))
+    share = max(1, DISTANCES_PER_CALL // len(X))
     for first in range(0, len(picks), share):
         last = min(first + share, len(picks))
         total = seeds(X, picks, first, last, centers, distance, total)

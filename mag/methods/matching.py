@@ -16,10 +16,10 @@ import numpy as np
 from mag._lib.errors import ValueMistake
 from mag.methods.distances.neighbors import neighbors
 
-MOST = 2**11  # records: some minutes
-NEAR = 10  # neighbors of each record among the first pairs
-ROUNDS = 20  # in which pairs are added that cost less than is paid, and odd sets
-DIGITS = 2.0**60  # costs are matched as integers up to this
+MAX_RECORDS = 2**11  # records: some minutes
+FIRST_NEIGHBORS = 10  # neighbors of each record among the first pairs
+MAX_PRICING_ROUNDS = 20  # in which pairs are added that cost less than is paid, and odd sets
+INTEGER_SCALE = 2.0**60  # costs are matched as integers up to this
 CAREFUL = 1e-8  # of all payments: more than their rounding errors
 
 Pairs = tuple[np.ndarray, np.ndarray]
@@ -38,8 +38,8 @@ def group(X: np.ndarray, k: int, *, threads: int) -> np.ndarray:
     if any(importlib.util.find_spec(name) is None for name in ("rustworkx", "scipy")):
         raise ImportError("method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'.")
     n, matched = len(X), np.arange(len(X))
-    if n > MOST:
-        raise ValueMistake(f"method 'matching' is for at most {MOST} records; got n={n}.")
+    if n > MAX_RECORDS:
+        raise ValueMistake(f"method 'matching' is for at most {MAX_RECORDS} records; got n={n}.")
     near = neighbors(X, 2, threads)
     if n % 2:
         third = _costs(X, matched, near[:, 0]) + _costs(X, matched, near[:, 1]) + _costs(X, near[:, 0], near[:, 1])
@@ -56,13 +56,13 @@ def group(X: np.ndarray, k: int, *, threads: int) -> np.ndarray:
 
 def _best_pairs(X: np.ndarray, threads: int) -> Pairs:
     n = len(X)
-    near = neighbors(X, min(NEAR, n - 1), threads)
+    near = neighbors(X, min(FIRST_NEIGHBORS, n - 1), threads)
     everyone = np.arange(n)
     ring = np.append(everyone[1:], 0)  # holds a perfect matching
     pairs = _pairs_from_codes(n, np.repeat(everyone, near.shape[1]) * n + near.ravel(), everyone * n + ring)
     odd = np.zeros((0, n), np.bool_)
     dual: Dual
-    for _ in range(ROUNDS):
+    for _ in range(MAX_PRICING_ROUNDS):
         dual, broken = _dual(X, odd, *pairs)
         unfair, count = _pairs_below(X, dual, -CAREFUL * np.abs(dual.y).mean()), len(pairs[0])
         pairs = _pairs_from_codes(n, pairs[0] * n + pairs[1], unfair[0] * n + unfair[1])
@@ -133,7 +133,7 @@ def _match(X: np.ndarray, first: np.ndarray, second: np.ndarray) -> Pairs | None
     import rustworkx
 
     costs = _costs(X, first, second)
-    weights = int(DIGITS) - np.rint(costs / (costs.max(initial=0.0) or 1.0) * DIGITS).astype(np.int64)
+    weights = int(INTEGER_SCALE) - np.rint(costs / (costs.max(initial=0.0) or 1.0) * INTEGER_SCALE).astype(np.int64)
     graph = rustworkx.PyGraph(multigraph=False)
     graph.add_nodes_from(range(len(X)))
     graph.add_edges_from(list(zip(first.tolist(), second.tolist(), weights.tolist(), strict=True)))

@@ -14,25 +14,25 @@ from mag._lib.checks import integer
 from mag._lib.threads import each
 from mag.methods._best_of import best_of, sum_of_squares
 from mag.methods.kmeans_cleanup import squared
-from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
+from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 
-LARGE = 2**12  # more records are halved first, by Mondrian
-MOST = 10**6  # restarts
-ROUNDS = 100  # at most
-SHARE = 16  # records that are placed between two looks at the clock
+MAX_UNSPLIT_RECORDS = 2**12  # more records are halved first, by Mondrian
+MAX_RESTARTS = 10**6  # restarts
+MAX_ROUNDS = 100  # at most
+RECORDS_PER_CLOCK_LOOK = 16  # records that are placed between two looks at the clock
 
 
 def check(k, *, restarts=3):
     """Refuse what the options cannot be."""
-    return integer("restarts", restarts, 1, MOST, "most")
+    return integer("restarts", restarts, 1, MAX_RESTARTS, "most")
 
 
 def group(X, k, *, restarts=3, random_state, threads, progress):
     """Labels of groups that differ by one record at most; the best of some starts."""
     restarts = check(k, restarts=restarts)
-    if len(X) <= LARGE:
+    if len(X) <= MAX_UNSPLIT_RECORDS:
         return _best(X, k, random_state.spawn(restarts), threads, progress)
-    order, starts = parts_of(X, k, LARGE, VARIANCE, threads, progress)
+    order, starts = parts_of(X, k, MAX_UNSPLIT_RECORDS, RULE_VARIANCE, threads, progress)
     members = [np.sort(some) for some in np.split(order, starts[1:])]
     generators, silent = random_state.spawn(len(members)), progress.silent()
     labels, used = np.empty(len(X), np.int64), 0
@@ -55,11 +55,11 @@ def run(X, k, random, progress):
     n, m = len(X), len(X) // k
     if progress.left() <= 0:
         progress.stop()
-        return labels_of(*parts_of(X, k, 0, VARIANCE, 1, progress))
+        return labels_of(*parts_of(X, k, 0, RULE_VARIANCE, 1, progress))
     centers = X[random.choice(n, m, replace=False)]
     costs, prices, room = np.empty((n, m)), np.zeros(m), None
     labels, best, least = np.full(n, -1), None, np.inf
-    for round_ in range(ROUNDS):
+    for round_ in range(MAX_ROUNDS):
         measure(X, centers, costs)
         if room is None:
             room = np.full(m, n // m)
@@ -70,7 +70,7 @@ def run(X, k, random, progress):
         if not loss < least:
             break
         best, least = labels.copy(), loss
-        if progress.step(round_ / ROUNDS):
+        if progress.step(round_ / MAX_ROUNDS):
             break
         for center, x in zip(centers.T, X.T, strict=True):
             center[:] = np.bincount(labels, x) / room
@@ -81,8 +81,8 @@ def fill_cells(costs, prices, room, labels, progress):
     """Give every cell its number of records, at least cost; prices of the round before are a good start."""
     waiting, done = keep_cheapest(costs, prices, room, labels), 0
     while done < len(waiting) and progress.left() > 0:
-        place(costs, prices, room, labels, waiting[done : done + SHARE])
-        done += SHARE
+        place(costs, prices, room, labels, waiting[done : done + RECORDS_PER_CLOCK_LOOK])
+        done += RECORDS_PER_CLOCK_LOOK
     place_anywhere(costs, room, labels, waiting[done:])
 
 

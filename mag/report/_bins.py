@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOST = 36  # bins
+MAX_BINS = 36  # bins
 TAIL = 0.01  # share of the published values that a heavy tail may lose on either side
 
 
@@ -46,7 +46,7 @@ def inner_edges(masked: np.ndarray) -> np.ndarray:
     if reach > 0:
         low = near if near / 2 - low / 2 > reach / 2 else low
         high = far if high / 2 - far / 2 > reach / 2 else high
-    most = min(MOST, max(4, int(np.ceil(2 * masked.size ** (1 / 3)))))
+    most = min(MAX_BINS, max(4, int(np.ceil(2 * masked.size ** (1 / 3)))))
     if high - low < 2**53 and max(-low, high) < 2**53 and (masked == np.rint(masked)).all():
         step = int(np.ceil((high - low + 1) / most))
         return np.arange(low, high + step + 1, step) - 0.5

@@ -9,7 +9,7 @@ from mag.measures.numbers import deviations, scaled
 from mag.methods.distances.standard import center_columns
 from mag.metrics import information_loss
 
-ROWS = 65536  # at a time
+ROWS_PER_BLOCK = 65536  # at a time
 ENOUGH = 10  # records below which a correlation says more about them than about the columns
 
 
@@ -61,9 +61,11 @@ def correlations(columns: Sequence[np.ndarray], least: int) -> np.ndarray:
     d, n = len(columns), len(columns[0])
     Z = [standardize_column(column) for column in columns]
     products, sums, squares, counts = np.zeros((4, d, d))
-    for start in range(0, n, ROWS):
-        z = np.column_stack([column[start : start + ROWS] for column in Z])
-        known = (~np.isnan(np.column_stack([column[start : start + ROWS] for column in columns]))).astype(np.float64)
+    for start in range(0, n, ROWS_PER_BLOCK):
+        z = np.column_stack([column[start : start + ROWS_PER_BLOCK] for column in Z])
+        known = (~np.isnan(np.column_stack([column[start : start + ROWS_PER_BLOCK] for column in columns]))).astype(
+            np.float64
+        )
         products += z.T @ z
         sums += z.T @ known
         squares += (z * z).T @ known

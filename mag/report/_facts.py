@@ -13,7 +13,7 @@ from mag._lib.missing import is_missing
 from mag.report._columns import Change, change
 from mag.report._recoding import Recoding
 
-KINDS = ("datetime", "duration", "number")
+NUMERIC_KINDS = ("datetime", "duration", "number")
 SCOPES = ("joint", "per-column")
 
 
@@ -121,7 +121,7 @@ class Facts:
         if not self.names or list(self.original) != list(self.masked):
             raise ValueMistake("original and masked must hold the same columns, at least one, in one order.")
         for kind in self.kinds.values():
-            checks.one_of("kinds", kind, KINDS)
+            checks.one_of("kinds", kind, NUMERIC_KINDS)
         for name, table in (("original", self.original), ("masked", self.masked)):
             for column in table.values():
                 checks.same_rows(f"every column of {name}", len(column), "labels", len(self.labels))

@@ -8,7 +8,7 @@ import numpy as np
 from mag.report._columns import standardize_column
 
 DOMINATED = 0.8  # share of a group's squared error that would go with one record
-FAR = 1.0  # standard deviations between that record and its group's mean
+FAR_DEVIATIONS = 1.0  # standard deviations between that record and its group's mean
 
 
 class Count(NamedTuple):
@@ -68,7 +68,7 @@ def dominated(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:
         errors += (z - means[labels]) ** 2
     totals = np.bincount(labels, errors)
     saved = errors * (counts / np.maximum(counts - 1, 1))[labels]
-    alone = (errors > FAR**2) & (saved > DOMINATED * totals[labels]) & (counts[labels] > 2)
+    alone = (errors > FAR_DEVIATIONS**2) & (saved > DOMINATED * totals[labels]) & (counts[labels] > 2)
     outlying = np.zeros(counts.size, dtype=bool)
     outlying[labels[alone]] = True
     return _count(counts, outlying)

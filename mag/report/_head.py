@@ -7,17 +7,17 @@ from mag.report._facts import Facts
 from mag.report._html import Content, Element, element, listed, name, names
 from mag.report._text import several, share, span, tally
 
-EXACT = "Masking changed nothing there: these values are published exactly."
+UNCHANGED_SENTENCE = "Masking changed nothing there: these values are published exactly."
 DRAWN = (
     f"one record, far from the others, causes more than {100 * _groups.DOMINATED:.0f} % of the group's error. "
     "What is published for the others is drawn towards it."
 )
-LONG = 300  # characters of a guarantee that are set in large type
+MAX_HEADLINE_CHARACTERS = 300  # characters of a guarantee that are set in large type
 
 
 def header(facts: Facts) -> Element:
     """The guarantee and all that qualifies it."""
-    size = "guarantee" if len(facts.guarantee) <= LONG else None
+    size = "guarantee" if len(facts.guarantee) <= MAX_HEADLINE_CHARACTERS else None
     return element(
         "header",
         element("h1", facts.title),
@@ -135,7 +135,7 @@ def _of_groups(facts: Facts) -> list[list[Content]]:
     same, one = _groups.of_one_value(facts.values, labels), _groups.dominated(columns, labels)
     if same.groups:
         where = f"In {tally(same.groups)} of {total} ({several(same.records, 'record', 'records')})"
-        sentences.append([f"{where} all records had the same values. {EXACT}"])
+        sentences.append([f"{where} all records had the same values. {UNCHANGED_SENTENCE}"])
     if one.groups:
         sentences.append([f"In {tally(one.groups)} of {total} {DRAWN}"])
     return sentences
@@ -144,7 +144,7 @@ def _of_groups(facts: Facts) -> list[list[Content]]:
 def _of_columns(facts: Facts) -> list[list[Content]]:
     sentences: list[list[Content]] = []
     for counted, words in (
-        (_groups.of_one_value, f"In groups of these columns all records had the same value. {EXACT}"),
+        (_groups.of_one_value, f"In groups of these columns all records had the same value. {UNCHANGED_SENTENCE}"),
         (_groups.dominated, f"In groups of these columns {DRAWN}"),
     ):
         hits: list[list[Content]] = []

@@ -8,7 +8,7 @@ Element = ElementTree.Element
 Content = Element | str | None
 Row = tuple[Sequence[Content], ...]
 
-LONGEST = 60  # characters of a name
+MAX_NAME_CHARACTERS = 60  # characters of a name
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -31,7 +31,7 @@ def element(tag: str, *content: Content, **attributes: object) -> Element:
     return node
 
 
-def short(column: Hashable, longest: int = LONGEST) -> str:
+def short(column: Hashable, longest: int = MAX_NAME_CHARACTERS) -> str:
     """A column's name, cut where it is very long."""
     text = str(column)
     return text if len(text) <= longest else f"{text[:longest]}…"
@@ -39,7 +39,7 @@ def short(column: Hashable, longest: int = LONGEST) -> str:
 
 def name(column: Hashable) -> Element:
     """A column's name, kept from turning the text around it; all of a long one shows under the pointer."""
-    full = str(column) if len(str(column)) > LONGEST else None
+    full = str(column) if len(str(column)) > MAX_NAME_CHARACTERS else None
     return element("bdi", short(column), class_="name", title=full)
 
 

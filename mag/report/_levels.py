@@ -14,8 +14,8 @@ import numpy as np
 from mag._lib.missing import is_missing
 from mag.hierarchy import text_of
 
-MOST = 12  # bars
-OTHERS = "others"
+MAX_BARS = 12  # bars
+OTHERS_LABEL = "others"
 NAMED = 2  # labels of a joined bar that are written out
 
 
@@ -52,7 +52,9 @@ def bars(before: np.ndarray, after: np.ndarray, order: Sequence[str], k: int, ge
         return None
     labels, counts = np.unique(published.astype(str), return_counts=True)
     after_of = dict(zip(labels.tolist(), counts.tolist(), strict=True))
-    frequent = sorted(after_of, key=lambda label: -after_of[label])[: MOST if len(after_of) <= MOST else MOST - 1]
+    frequent = sorted(after_of, key=lambda label: -after_of[label])[
+        : MAX_BARS if len(after_of) <= MAX_BARS else MAX_BARS - 1
+    ]
     places = {label: place for place, label in enumerate(order)}
     shown = sorted(frequent, key=lambda label: places.get(label, len(places)))
     before_of = dict.fromkeys(shown, 0)
@@ -89,6 +91,6 @@ def join(runs: Sequence[_Run], k: int, generalized: bool) -> list[_Run]:
 
 def _name(labels: tuple[str, ...]) -> str:
     if not labels:
-        return OTHERS
+        return OTHERS_LABEL
     rest = len(labels) - NAMED
     return ", ".join(labels[:NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -14,7 +14,7 @@ from mag.report._text import figure, several, share, signed, span, tally
 
 MATRIX = 24  # columns that a matrix of correlations can show
 NAME = 12  # characters of a name beside a matrix
-PAIRS = 10  # rows of the table of correlations
+MAX_CORRELATION_ROWS = 10  # rows of the table of correlations
 ELSEWHERE = ("columns", "guarantee", "sha256", "untouched", "warnings")  # parts of the manifest
 SEEDS = ("random_state", "seed")
 
@@ -204,7 +204,7 @@ def correlations(facts: Facts) -> Element | None:
     i, j = i[known], j[known]
     if i.size == 0:
         return _section("Correlations", element("p", "No two columns vary and have enough records in common."))
-    first = np.argsort(-np.abs(change[i, j]), kind="stable")[:PAIRS]
+    first = np.argsort(-np.abs(change[i, j]), kind="stable")[:MAX_CORRELATION_ROWS]
     rows: list[Row] = []
     for a, b in zip(i[first], j[first], strict=True):
         texts = signed(before[a, b], 2), signed(after[a, b], 2), signed(change[a, b], 3)

@@ -14,13 +14,13 @@ from mag.report._html import Content, Element, element, short
 from mag.report._levels import Bar
 from mag.report._text import date_ticks, number_ticks, share, tally
 
-WIDTH, HEIGHT, FOOT, SIDE = 320, 132, 20, 8
+CHART_WIDTH, CHART_HEIGHT, FOOT, SIDE = 320, 132, 20, 8
 LETTER = 6  # about as wide as a digit
-STEP, WORDS = 35, 26  # height and letters of a level
+LEVEL_HEIGHT, LEVEL_LETTERS = 35, 26  # height and letters of a level
 Ticks = Sequence[tuple[float, str]]
 
 
-def chart(label: str, *content: Content, width: int = WIDTH, height: int = HEIGHT) -> Element:
+def chart(label: str, *content: Content, width: int = CHART_WIDTH, height: int = CHART_HEIGHT) -> Element:
     """A drawing that says what it shows to those who do not see it."""
     return element("svg", *content, viewBox=f"0 0 {width} {height}", role="img", aria_label=label)
 
@@ -46,43 +46,43 @@ def distributions(label: str, bins: Bins, kind: str) -> Element:
 def levels(label: str, bars: Sequence[Bar]) -> Element:
     """Two bars for every level, before and after, below its label."""
     top = max(max(bar.before, bar.after) for bar in bars)
-    wide = WIDTH - 2 * SIDE - 8 * LETTER
+    wide = CHART_WIDTH - 2 * SIDE - 8 * LETTER
     shapes: list[Content] = []
     for place, bar in enumerate(bars):
-        up = place * STEP
-        cut = short(bar.label, WORDS)
+        up = place * LEVEL_HEIGHT
+        cut = short(bar.label, LEVEL_LETTERS)
         shapes.append(element("text", cut, element("title", bar.label), x=SIDE, y=up + 11, text_anchor="start"))
         for down, part, kind in ((15, bar.before, "before"), (23, bar.after, "bar")):
             room = {"x": SIDE, "y": up + down, "height": 7}
             shapes.append(element("rect", width=_n(wide * part / top), class_=kind, **room))
             if kind == "bar":
-                shapes.append(_label(f"{share(bar.before)} → {share(part)}", WIDTH - SIDE, up + 11, "end"))
-    return chart(label, *shapes, height=len(bars) * STEP)
+                shapes.append(_label(f"{share(bar.before)} → {share(part)}", CHART_WIDTH - SIDE, up + 11, "end"))
+    return chart(label, *shapes, height=len(bars) * LEVEL_HEIGHT)
 
 
 def sizes(label: str, counts: Sequence[tuple[int, int, int]]) -> Element:
     """Bars of how many groups have a size, or a size from first to last."""
     top = max(count for *_, count in counts)
-    room = (WIDTH - 2 * SIDE) / max(len(counts), 4)
+    room = (CHART_WIDTH - 2 * SIDE) / max(len(counts), 4)
     bars: list[Content] = []
     every = -(-len(counts) // 9)
     ticks = []
     for place, (first, last, count) in enumerate(counts):
-        left, high = SIDE + place * room, (HEIGHT - FOOT - 16) * count / top
+        left, high = SIDE + place * room, (CHART_HEIGHT - FOOT - 16) * count / top
         middle = left + room / 2
         if count:
             bars.append(
                 element(
                     "rect",
                     x=_n(left + room * 0.08),
-                    y=_n(HEIGHT - FOOT - high),
+                    y=_n(CHART_HEIGHT - FOOT - high),
                     width=_n(room * 0.84),
                     height=_n(high),
                     class_="bar",
                 )
             )
             if len(counts) <= 9:
-                bars.append(_label(tally(count), middle, HEIGHT - FOOT - high - 4))
+                bars.append(_label(tally(count), middle, CHART_HEIGHT - FOOT - high - 4))
         if place % every == 0:
             ticks.append((middle, str(first) if first == last or every > 1 else f"{first}–{last}"))
     return chart(label, *bars, *_axis(ticks))
@@ -160,30 +160,30 @@ def agreement(label: str, before: np.ndarray, after: np.ndarray) -> Element:
 def _across(values: Sequence[float] | np.ndarray, low: float, high: float) -> np.ndarray:
     """Where values lie on the axis; halves, since the span of finite numbers may not be finite."""
     halves = np.asarray(values, dtype=np.float64) / 2
-    return SIDE + (WIDTH - 2 * SIDE) * ((halves - low / 2) / (high / 2 - low / 2))
+    return SIDE + (CHART_WIDTH - 2 * SIDE) * ((halves - low / 2) / (high / 2 - low / 2))
 
 
 def _up(parts: np.ndarray) -> np.ndarray:
-    return (HEIGHT - FOOT) - (HEIGHT - FOOT - 6) * parts
+    return (CHART_HEIGHT - FOOT) - (CHART_HEIGHT - FOOT - 6) * parts
 
 
 def _steps(x: np.ndarray, y: np.ndarray) -> str:
     """A staircase from the ground to the ground."""
     stairs = "".join(f"V{_n(level)}H{_n(right)}" for level, right in zip(y, x[1:], strict=True))
-    return f"M{_n(x[0])} {HEIGHT - FOOT}{stairs}V{HEIGHT - FOOT}"
+    return f"M{_n(x[0])} {CHART_HEIGHT - FOOT}{stairs}V{CHART_HEIGHT - FOOT}"
 
 
 def _axis(ticks: Ticks) -> list[Content]:
     """A line with marks, and the labels that do not run into each other."""
-    ground = HEIGHT - FOOT
+    ground = CHART_HEIGHT - FOOT
     marks = "".join(f"M{_n(at)} {ground}v4" for at, _ in ticks)
-    shapes: list[Content] = [element("path", d=f"M{SIDE} {ground}H{WIDTH - SIDE}{marks}", class_="axis")]
+    shapes: list[Content] = [element("path", d=f"M{SIDE} {ground}H{CHART_WIDTH - SIDE}{marks}", class_="axis")]
     free = 0.0
     for at, text in ticks:
         half = LETTER * len(text) / 2
-        middle = min(max(at, half), WIDTH - half)
+        middle = min(max(at, half), CHART_WIDTH - half)
         if middle - half >= free:
-            shapes.append(_label(text, middle, HEIGHT - 4))
+            shapes.append(_label(text, middle, CHART_HEIGHT - 4))
             free = middle + half + LETTER
     return shapes
 

@@ -16,11 +16,11 @@ from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import TypeMistake
 from mag._lib.rowhash import add_cells, new_hashes
 
-EXACT = {
+PRINTABLE_TYPES = {
     bool, bytes, complex, float, int, str, datetime.date, datetime.datetime, datetime.time, datetime.timedelta,
     decimal.Decimal, uuid.UUID, np.bool_, np.datetime64, np.timedelta64, type(None),
 }  # fmt: skip
-ROUNDED = (complex, float, np.complex64, np.float16, np.float32)  # print all but the bits of NaN
+FLOAT_TYPES = (complex, float, np.complex64, np.float16, np.float32)  # print all but the bits of NaN
 KEYS = ("mag: first hash.", "mag: second hash")
 
 Words = list[tuple[np.ndarray, ...]]  # of the value, one or one for each word of a hash, and of its kind or missingness
@@ -95,7 +95,7 @@ def _texts(column: Any, missing: np.ndarray, name: Any) -> Words:
 
     listed = column.astype(object).where(~missing, "").tolist()
     kinds = {type(cell) for cell in listed}
-    exact = EXACT | {pd.Interval, pd.Period, pd.Timedelta, pd.Timestamp, type(pd.NA), type(pd.NaT)}
+    exact = PRINTABLE_TYPES | {pd.Interval, pd.Period, pd.Timedelta, pd.Timestamp, type(pd.NA), type(pd.NaT)}
     if wrong := sorted(kind.__name__ for kind in kinds - exact if not issubclass(kind, np.number)):
         raise _inexact(name, ", ".join(wrong))
     words = {kind: _kind_word(f"object {kind.__module__}.{kind.__qualname__}") for kind in kinds}
@@ -108,7 +108,7 @@ def _texts(column: Any, missing: np.ndarray, name: Any) -> Words:
 def _text(cell: Any) -> str:
     if type(cell) is str:
         return cell
-    return np.array(cell).tobytes().hex() if isinstance(cell, ROUNDED) else repr(cell)
+    return np.array(cell).tobytes().hex() if isinstance(cell, FLOAT_TYPES) else repr(cell)
 
 
 def _inexact(name: Any, kind: Any) -> TypeMistake:

@@ -20,7 +20,7 @@ from mag.scale._results import ScaledRecords
 from mag.scale.kernels import label_records, mask_records
 from mag.scale.parts import Records, Transform
 
-PART = {"mona": 2**18, "ona_star": 2**13}  # records of a part, about
+RECORDS_PER_PART = {"mona": 2**18, "ona_star": 2**13}  # records of a part, about
 
 
 def multivariate(
@@ -88,7 +88,7 @@ def multivariate(
     >>> mag.scale.verify(scaled.masked, 5)
     5
     """
-    one_of("method", method, PART)
+    one_of("method", method, RECORDS_PER_PART)
     if method == "mona":
         rho = fraction("rho", 0.5 if rho is None else rho)
     else:
@@ -112,7 +112,9 @@ def _array(X: da.Array, k: Any, method: str, rho: Any, parts: Any, standardize: 
     table = X.rechunk({1: -1})
     k = integer("k", k, 1, n, "n")
     sizes = table.chunks[0]
-    parts = _power("parts", max(len(sizes), -(-n // PART[method])) if parts is None else parts, parts is None)
+    parts = _power(
+        "parts", max(len(sizes), -(-n // RECORDS_PER_PART[method])) if parts is None else parts, parts is None
+    )
     t = Tasks("multivariate", [table], table.name, k, method, rho, parts, standardize, seed)
     records = [t.add("records", [c], _columns_of, (table.name, c, 0)) for c in range(len(sizes))]
     labels, masked, groups, loss = _group_records(

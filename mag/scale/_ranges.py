@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends.safety import EXACT, MODERATE
+from mag._backends.safety import FLOAT64_EXACT, MODERATE
 from mag._compiled.groups import distance
 from mag._compiled.sort import sort
 from mag._lib.checks import not_finite, refuse
@@ -93,7 +93,7 @@ def deal(samples: list[tuple[Arranged, np.ndarray]], ranges: int, name: str) -> 
     if values.dtype.kind == "f":
         exponent = math.frexp(max(-low, high))[1]
         return Deal(cuts, None, exponent if abs(exponent) > MODERATE else 0)
-    if int(high) - int(low) >= EXACT:
+    if int(high) - int(low) >= FLOAT64_EXACT:
         raise ValueMistake(f"{name} must hold integers within a range of 2**53; use mag.univariate for wider ones.")
     return Deal(cuts, low, 0)
 

@@ -6,7 +6,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from mag._backends.cpu import LONG, stretches
+from mag._backends.cpu import BOTH_ENDS_FROM_N, stretches
 from mag._lib.checks import describe, integer, one_of
 from mag._lib.errors import TypeMistake
 from mag.costs import COSTS
@@ -114,7 +114,7 @@ def _starts(t: Tasks, merged: list[Any], dealt: Key, edges: Key, n: int, k: int,
         trivial = tasks.start_every_value if k == 1 else tasks.start_first_value
         return [t.add("starts", [p], trivial, edges, p) for p in range(len(merged))]
     numbers = t.each("numbers", _ranges.numbers, merged, dealt)
-    if n < max(LONG, 8 * k):
+    if n < max(BOTH_ENDS_FROM_N, 8 * k):
         solved, _ = _half(t, "ahead", numbers, edges, n, n, k, cost)
         return _trace(t, "ahead", solved, edges, t.add("cut", [], tasks.choose_cut, None, None, n), k, False)
     # as `mag.univariate`: from both ends, on mirrored values from the right, joined at the best cut between them

@@ -20,9 +20,9 @@ from mag._compiled.work import layout, length_for, reals, space_in
 PAD = 32  # copies of the first and of the last value around the values; at least 2·LARGEST_K
 LARGEST_K = 11
 LARGEST_PANEL_K = 3
-WIDTH = 8  # columns at once, for costs that do not wait for F
+COLUMNS_PER_STEP = 8  # columns at once, for costs that do not wait for F
 PANEL = 128  # columns after which F restarts
-LINE = PAD * WIDTH  # lanes of one line of sums
+LINE = PAD * COLUMNS_PER_STEP  # lanes of one line of sums
 
 NUMBERS = {k: Number(k) for k in range(2, LARGEST_K + 1)}
 
@@ -129,9 +129,9 @@ def in_panels(cost, tag, x, w, sizes, memory):
     spent = 0.0
     for b in range(1, n + 1, PANEL):
         m = min(PANEL, n + 1 - b)
-        for t in range(0, m, WIDTH):
-            now = lanes_at(t, WIDTH)
-            j = stripe_at(2 * k, WIDTH)
+        for t in range(0, m, COLUMNS_PER_STEP):
+            now = lanes_at(t, COLUMNS_PER_STEP)
+            j = stripe_at(2 * k, COLUMNS_PER_STEP)
             f = Frame(values, weights, b + t - 2 * k, values[now + (b - 1)], sums, inverse)
             carry = clear(sums, j)
             for L in range(1, k):
@@ -146,12 +146,12 @@ def in_panels(cost, tag, x, w, sizes, memory):
                 best = select(candidate < best, candidate, best)
             past = (best,) + past[:-1]
             F[PAD + t] = best
-        for t in range(0, m, WIDTH):
-            now = lanes_at(t, WIDTH)
-            best, size = F[now + PAD], spread(2 * k - 1, WIDTH)
+        for t in range(0, m, COLUMNS_PER_STEP):
+            now = lanes_at(t, COLUMNS_PER_STEP)
+            best, size = F[now + PAD], spread(2 * k - 1, COLUMNS_PER_STEP)
             for L in range(2 * k - 2, k - 1, -1):
                 same = F[now + (PAD - L)] + C[L - k, now] == best
-                size = select(same, spread(L, WIDTH), size)
+                size = select(same, spread(L, COLUMNS_PER_STEP), size)
             sizes[now + b] = size
         base = restart(F, k, m)
         past = minus(past, base)
@@ -268,7 +268,7 @@ def _add(sums, values, carry, i):
 
 @overload(width, **INLINE)
 def _width(tag):
-    lanes = 4 if tag.value < WIDTH else WIDTH
+    lanes = 4 if tag.value < COLUMNS_PER_STEP else COLUMNS_PER_STEP
     return lambda tag: lanes
 
 

@@ -31,9 +31,9 @@ from mag._compiled.lanes import (
 from mag._compiled.pair import pair, to_pair
 from mag._compiled.work import layout, wholes
 
-WIDTH = 4  # columns of one search
-STEP = 4  # values of one step of the running sums
-LONG = 48  # sizes of one search from which on splitting pays
+COLUMNS_PER_SEARCH = 4  # columns of one search
+SUMS_PER_STEP = 4  # values of one step of the running sums
+SIZES_WORTH_SPLITTING = 48  # sizes of one search from which on splitting pays
 LONG_IF_DEAR = 24  # the same for costs that look for a median
 DEPTH = 64  # of the stack: every split halves the columns
 
@@ -57,23 +57,23 @@ def restart(m, rows, columns, low, K):
     carry = nothing(m.f.sums)
     p = origin
     while p > low:
-        p -= STEP
-        i = lanes_at(p, STEP)
+        p -= SUMS_PER_STEP
+        i = lanes_at(p, SUMS_PER_STEP)
         carry = add_left(m.f.sums, terms(m.cost, m.f, i), carry, i)
         restarted = rows[i + K] - base
         columns[i] = restarted
         m.G[i] = restarted + left(m.cost, m.f, i)
-    for p in range(low - 2 * WIDTH, low, WIDTH):  # a search reads up to WIDTH + 2 rows below
-        m.G[lanes_at(p, WIDTH)] = spread(unreached(m.cost), WIDTH)
+    for p in range(low - 2 * COLUMNS_PER_SEARCH, low, COLUMNS_PER_SEARCH):  # a search reads up to WIDTH + 2 rows below
+        m.G[lanes_at(p, COLUMNS_PER_SEARCH)] = spread(unreached(m.cost), COLUMNS_PER_SEARCH)
     return base
 
 
 @inlined
 def least(F, start, stop):
     """The smallest of F[start:stop], which are at least WIDTH."""
-    smallest = F[lanes_at(stop - WIDTH, WIDTH)]
-    for p in range(start, stop - WIDTH, WIDTH):
-        here = F[lanes_at(p, WIDTH)]
+    smallest = F[lanes_at(stop - COLUMNS_PER_SEARCH, COLUMNS_PER_SEARCH)]
+    for p in range(start, stop - COLUMNS_PER_SEARCH, COLUMNS_PER_SEARCH):
+        here = F[lanes_at(p, COLUMNS_PER_SEARCH)]
         smallest = select(here < smallest, here, smallest)
     return least_lane(smallest)
 
@@ -82,8 +82,8 @@ def least(F, start, stop):
 def add_columns(m, K):
     """The sums from the anchor to every column."""
     carry = nothing(m.f.sums)
-    for p in range(m.origin, m.origin + K, STEP):
-        i = lanes_at(p, STEP)
+    for p in range(m.origin, m.origin + K, SUMS_PER_STEP):
+        i = lanes_at(p, SUMS_PER_STEP)
         carry = add_right(m.f.sums, terms(m.cost, m.f, i), carry, i)
 
 
@@ -104,8 +104,8 @@ def _nothing(sums):
     if len(sums) == 0:
         return lambda sums: ()
     if sums[0].dtype is pair:
-        return lambda sums: (to_pair(spread(0.0, STEP)),) + nothing(sums[1:])
-    return lambda sums: (spread(0.0, STEP),) + nothing(sums[1:])
+        return lambda sums: (to_pair(spread(0.0, SUMS_PER_STEP)),) + nothing(sums[1:])
+    return lambda sums: (spread(0.0, SUMS_PER_STEP),) + nothing(sums[1:])
 
 
 # The next carry needs one addition only, so that steps hardly wait for each other.
@@ -159,13 +159,13 @@ def settle(m, value):
 @overload(nowhere, **INLINE)
 def _nowhere(cost):
     if cost.kernel.number == "pair":
-        return lambda cost: to_pair(spread(unreached(cost), WIDTH))
-    return lambda cost: spread(np.inf, WIDTH)
+        return lambda cost: to_pair(spread(unreached(cost), COLUMNS_PER_SEARCH))
+    return lambda cost: spread(np.inf, COLUMNS_PER_SEARCH)
 
 
 @overload(long_search, **INLINE)
 def _long_search(cost):
-    long = LONG if cost.kernel.medians is None else LONG_IF_DEAR
+    long = SIZES_WORTH_SPLITTING if cost.kernel.medians is None else LONG_IF_DEAR
     return lambda cost: long
 
 
@@ -193,19 +193,19 @@ def search_columns(m, columns, sizes, low, K, stack):
     stack[0, END] = K
     stack[0, LOW] = low
     stack[0, HIGH] = origin - 1
-    depth, hint = 1, spread(origin, WIDTH)
+    depth, hint = 1, spread(origin, COLUMNS_PER_SEARCH)
     while depth > 0:  # columns c .. end-1 have their best rows in low .. high
         depth -= 1
         c, end, high = stack[depth, FIRST], stack[depth, END], stack[depth, HIGH]
         low = max(low, stack[depth, LOW])
         while c < end:
             smallest = max(m.least, origin + c - high)
-            largest = min(m.most, origin + c + WIDTH - 1 - low)
-            if largest - smallest >= long_search(m.cost) and end - c >= 2 * WIDTH:
-                middle = c + (end - c) // (2 * WIDTH) * WIDTH
+            largest = min(m.most, origin + c + COLUMNS_PER_SEARCH - 1 - low)
+            if largest - smallest >= long_search(m.cost) and end - c >= 2 * COLUMNS_PER_SEARCH:
+                middle = c + (end - c) // (2 * COLUMNS_PER_SEARCH) * COLUMNS_PER_SEARCH
                 p = origin + middle - 1
                 first, last = max(low, p - m.most), min(high, p - m.least)
-                if last - first >= WIDTH:
+                if last - first >= COLUMNS_PER_SEARCH:
                     row = best_row(m, p, first, last)
                     stack[depth, FIRST] = middle
                     stack[depth, END] = end
@@ -214,12 +214,12 @@ def search_columns(m, columns, sizes, low, K, stack):
                     depth += 1
                     end, high = middle, row
                     continue
-            j = lanes_at(origin + c, WIDTH)
+            j = lanes_at(origin + c, COLUMNS_PER_SEARCH)
             best, size, hint = find(m, j, smallest, largest, hint)
             columns[j] = settle(m, best + right(m.cost, m.f, j))
             sizes[j + shift] = size
-            low = origin + c + WIDTH - 1 - last_lane(size)
-            c += WIDTH
+            low = origin + c + COLUMNS_PER_SEARCH - 1 - last_lane(size)
+            c += COLUMNS_PER_SEARCH
         if c > K:  # the last lanes were no columns
             low = origin + K - 1 - np.int64(sizes[origin + K - 1 + shift])
     return low
@@ -238,15 +238,15 @@ def _find(m, j, smallest, largest, hint):
 
     def find_along(m, j, smallest, largest, hint):
         """Medians move to the right with the columns, and only to the left while groups grow."""
-        i, size = j - smallest, spread(smallest, WIDTH)
-        middle, before = first(m.f, i, j, smallest, hint + WIDTH)
+        i, size = j - smallest, spread(smallest, COLUMNS_PER_SEARCH)
+        middle, before = first(m.f, i, j, smallest, hint + COLUMNS_PER_SEARCH)
         hint = middle
         best = charge(m, join_at(m.f, m.G[i], i, j, middle, before), smallest)
         for L in range(smallest + 1, largest + 1):
             i = j - L
             middle, before = following(m.f, i, j, middle, before)
             value = charge(m, join_at(m.f, m.G[i], i, j, middle, before), L)
-            best, size = keep(value, spread(L, WIDTH), best, size)
+            best, size = keep(value, spread(L, COLUMNS_PER_SEARCH), best, size)
         return best, size, hint
 
     return find_along
@@ -256,14 +256,14 @@ def _find(m, j, smallest, largest, hint):
 def search(m, j, smallest, largest):
     """The best value of each column, without the column's own part, and its size among smallest .. largest."""
     best = other_best = nowhere(m.cost)
-    size = other_size = spread(0, WIDTH)
+    size = other_size = spread(0, COLUMNS_PER_SEARCH)
     rounds = (largest - smallest + 4) >> 2
     if smallest + 4 * rounds > m.most + 1:
         rounds -= 1
     # Two searches in turn, each with its own best, wait less.  Sizes count up from `smallest`: what was computed from
     # the result of the search before, as `largest` was, would hold up the loads.
     L = smallest
-    here = spread(L, WIDTH)
+    here = spread(L, COLUMNS_PER_SEARCH)
     there = here + 1
     for _ in range(rounds):
         for _ in range(2):
@@ -273,7 +273,7 @@ def search(m, j, smallest, largest):
             there = there + 2
             L += 2
     for last in range(L, largest + 1):
-        best, size = keep(candidate(m, j, last), spread(last, WIDTH), best, size)
+        best, size = keep(candidate(m, j, last), spread(last, COLUMNS_PER_SEARCH), best, size)
     size = select(other_best == best, select(other_size < size, other_size, size), size)  # the smaller size of equals
     return keep(other_best, other_size, best, size)
 
@@ -294,17 +294,19 @@ def keep(value, size, best, best_size):
 def best_row(m, p, low, high):
     """The best row of column p among low .. high, more than WIDTH of them; the last of equals."""
     best = nowhere(m.cost)
-    start = hint = spread(low, WIDTH)
+    start = hint = spread(low, COLUMNS_PER_SEARCH)
     q = low
     while True:
         value, hint = join_rows(m, q, p, hint)
-        value = charge(m, value, falling(p - q, WIDTH))
+        value = charge(m, value, falling(p - q, COLUMNS_PER_SEARCH))
         better = value <= best
-        best, start = select(better, value, best), select(better, spread(q, WIDTH), start)
-        if q == high - WIDTH + 1:
+        best, start = select(better, value, best), select(better, spread(q, COLUMNS_PER_SEARCH), start)
+        if q == high - COLUMNS_PER_SEARCH + 1:
             break
-        q = min(q + WIDTH, high - WIDTH + 1)  # the last step overlaps
-    return largest_lane(select(is_least(best), lanes_at(0, WIDTH) + start, spread(low, WIDTH)))
+        q = min(q + COLUMNS_PER_SEARCH, high - COLUMNS_PER_SEARCH + 1)  # the last step overlaps
+    return largest_lane(
+        select(is_least(best), lanes_at(0, COLUMNS_PER_SEARCH) + start, spread(low, COLUMNS_PER_SEARCH))
+    )
 
 
 def join_rows(m, q, p, hint):
@@ -317,15 +319,15 @@ def _join_rows(m, q, p, hint):
     if medians is None:
 
         def at_once(m, q, p, hint):
-            i = lanes_at(q, WIDTH)
-            return join(m.cost, m.f, m.G[i], i, p, falling(p - q, WIDTH)), hint
+            i = lanes_at(q, COLUMNS_PER_SEARCH)
+            return join(m.cost, m.f, m.G[i], i, p, falling(p - q, COLUMNS_PER_SEARCH)), hint
 
         return at_once
     first, _, join_at = medians
 
     def near(m, q, p, hint):
-        i = lanes_at(q, WIDTH)
-        middle, before = first(m.f, i, p, p - q - WIDTH + 1, hint + WIDTH // 2)
+        i = lanes_at(q, COLUMNS_PER_SEARCH)
+        middle, before = first(m.f, i, p, p - q - COLUMNS_PER_SEARCH + 1, hint + COLUMNS_PER_SEARCH // 2)
         return join_at(m.f, m.G[i], i, p, middle, before), middle
 
     return near

@@ -9,7 +9,7 @@ from numba.extending import overload
 
 from mag._compiled.jit import INLINE, called, inlined
 
-LEVELS = 64  # room for where each level's rows begin
+MAX_LEVELS = 64  # room for where each level's rows begin
 
 
 def later_wins(m, a, b, c):
@@ -25,7 +25,7 @@ def _later_wins(m, a, b, c):
 @inlined
 def notebook(columns, dtype):
     """What `column_minima` writes on: where levels begin, then the rows that each level keeps."""
-    return np.empty(LEVELS + 2 * columns + 2, dtype)
+    return np.empty(MAX_LEVELS + 2 * columns + 2, dtype)
 
 
 @called
@@ -43,7 +43,7 @@ def keep(m, row, rows, begin, end, count, stride):
 def column_minima(m, first_row, last_row, columns, best, rows):
     """best[c] = row of the minimum of column c = 0 .. columns-1, among rows first_row .. last_row."""
     # down: level t has the columns 2^t(u+1)-1, and keeps at most as many rows as it has columns
-    begin = end = np.int64(LEVELS)
+    begin = end = np.int64(MAX_LEVELS)
     one = np.int64(1)  # a literal would be compiled once more
     for row in range(first_row, last_row + 1):
         end = keep(m, row, rows, begin, end, columns, one)

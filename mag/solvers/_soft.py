@@ -13,7 +13,7 @@ from mag._compiled.lanes import lanes_at, select, spread, stripe_at
 from mag._compiled.memory import part
 from mag._compiled.work import layout, length_for, reals, space_in, wholes
 from mag.solvers import _narrow
-from mag.solvers._narrow import PAD, PANEL, WIDTH, add, clear, group_costs, restart, stripes
+from mag.solvers._narrow import COLUMNS_PER_STEP, PAD, PANEL, add, clear, group_costs, restart, stripes
 
 Lines = namedtuple("Lines", "anchors narrow costs")
 
@@ -50,8 +50,8 @@ def solve(cost, tag, x, w, short, sizes, work):
     spent = 0.0
     for b in range(1, n + 1, PANEL):
         m = min(PANEL, n + 1 - b)
-        for t in range(0, m, WIDTH):
-            now, j = lanes_at(t, WIDTH), stripe_at(2 * k, WIDTH)
+        for t in range(0, m, COLUMNS_PER_STEP):
+            now, j = lanes_at(t, COLUMNS_PER_STEP), stripe_at(2 * k, COLUMNS_PER_STEP)
             f = Frame(values, weights, b + t - 2 * k, values[now + (b - 1)], sums, inverse)
             carry = clear(sums, j)
             for L in range(1, 2 * k):
@@ -66,12 +66,12 @@ def solve(cost, tag, x, w, short, sizes, work):
             candidate = last + C[0, t]  # the one that waits for the column before
             last = select(candidate < best, candidate, best)
             F[PAD + t] = last
-        for t in range(0, m, WIDTH):
-            now = lanes_at(t, WIDTH)
-            best, size = F[now + PAD], spread(2 * k - 1, WIDTH)
+        for t in range(0, m, COLUMNS_PER_STEP):
+            now = lanes_at(t, COLUMNS_PER_STEP)
+            best, size = F[now + PAD], spread(2 * k - 1, COLUMNS_PER_STEP)
             for L in range(2 * k - 2, 0, -1):
                 same = F[now + (PAD - L)] + C[L - 1, now] == best
-                size = select(same, spread(L, WIDTH), size)
+                size = select(same, spread(L, COLUMNS_PER_STEP), size)
             sizes[now + b] = size
         spent += restart(F, k, m)
     return spent + F[PAD - 1]

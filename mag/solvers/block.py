@@ -19,9 +19,16 @@ from mag._lib.workspace import borrow
 from mag.solvers import _narrow
 from mag.solvers._contract import Solution
 from mag.solvers._narrow import LARGEST_K, PAD, PANEL
-from mag.solvers._searches import LONG, WIDTH, add_columns, restart, search_columns, stack_at
+from mag.solvers._searches import (
+    COLUMNS_PER_SEARCH,
+    SIZES_WORTH_SPLITTING,
+    add_columns,
+    restart,
+    search_columns,
+    stack_at,
+)
 
-__all__ = ["LARGEST_K", "LONG", "PAD", "PANEL", "WIDTH", "memory", "run", "solve"]
+__all__ = ["COLUMNS_PER_SEARCH", "LARGEST_K", "PAD", "PANEL", "SIZES_WORTH_SPLITTING", "memory", "run", "solve"]
 
 Lines = namedtuple("Lines", "G rows columns inverse sums stack last")
 
@@ -96,7 +103,7 @@ def resume(cost, x, w, k, sizes, work, state):
 
 def stride(k):
     """How many columns F restarts after."""
-    return PANEL if k <= LARGEST_K else k - k % WIDTH
+    return PANEL if k <= LARGEST_K else k - k % COLUMNS_PER_SEARCH
 
 
 def offset(k):
@@ -131,7 +138,7 @@ def _solve(cost, k, x, w, sizes, work):
 
 @jit
 def _resume(cost, k, x, w, sizes, work, state):
-    memory, state, n, K = begin(cost, k, work), part(state, 0), len(x) - 2 * PAD - k, k - k % WIDTH
+    memory, state, n, K = begin(cost, k, work), part(state, 0), len(x) - 2 * PAD - k, k - k % COLUMNS_PER_SEARCH
     first = 2 * k + PAD + K - (2 * k - 1)
     for t in range(2 * k - 1):
         memory.columns[first + t] = state[t]
@@ -181,7 +188,7 @@ def in_blocks(cost, k, values, weights, n, sizes, memory, K, low):
         spent += base
         for j in range(first_of_last, b):
             last[j - first_of_last] -= base
-        K = min(k - k % WIDTH, n + 1 - b)  # no lanes without a column, except in the last block
+        K = min(k - k % COLUMNS_PER_SEARCH, n + 1 - b)  # no lanes without a column, except in the last block
         add_columns(m, K)
         low = search_columns(m, columns, sizes, low, K, memory.stack)
         for j in range(max(b, first_of_last), b + K):

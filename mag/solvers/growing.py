@@ -36,7 +36,7 @@ from mag.solvers import _soft
 from mag.solvers._anchored import clear
 from mag.solvers._contract import Solution, room_for_sizes
 from mag.solvers._narrow import LARGEST_K, NUMBERS, PAD
-from mag.solvers._searches import WIDTH, add_columns, charge, restart, search_columns, stack_at
+from mag.solvers._searches import COLUMNS_PER_SEARCH, add_columns, charge, restart, search_columns, stack_at
 from mag.solvers.extensions.columnwise import EVEN, at_stake
 
 __all__ = ["memory", "run", "solve"]
@@ -102,19 +102,19 @@ def _solve(cost, x, w, k, least, fixed, short, sizes, work):
     for p in range(first):
         F[p] = np.inf
     F[PAD] = spent = 0.0
-    low, known, tried = np.int64(PAD), np.int64(1), max(least, WIDTH)
+    low, known, tried = np.int64(PAD), np.int64(1), max(least, COLUMNS_PER_SEARCH)
     b = least  # the first column of the block
     while b <= n:
         K, origin = min(tried, n + 1 - b), b + PAD
-        while known < min(origin + K - low + 2 * WIDTH, n + PAD):
+        while known < min(origin + K - low + 2 * COLUMNS_PER_SEARCH, n + PAD):
             inverse[known] = 1.0 / known
             known += 1
         frame = Frame(values, weights, -PAD, values[b - 1], memory.sums, inverse)
         m = Block(cost, frame, G, least, n + PAD, origin, k, fixed, short)
-        F[lanes_at(low - WIDTH, WIDTH)] = spread(np.inf, WIDTH)
+        F[lanes_at(low - COLUMNS_PER_SEARCH, COLUMNS_PER_SEARCH)] = spread(np.inf, COLUMNS_PER_SEARCH)
         clear(memory.sums, origin, 0.0)
         spent += restart(m, F, F, low, 0)
-        G[lanes_at(origin, WIDTH)] = spread(np.inf, WIDTH)
+        G[lanes_at(origin, COLUMNS_PER_SEARCH)] = spread(np.inf, COLUMNS_PER_SEARCH)
         add_columns(m, K)
         low = search_columns(m, F, sizes, low, K, memory.stack)
         stands = columns_that_stand(m, F, K)
@@ -122,7 +122,7 @@ def _solve(cost, x, w, k, least, fixed, short, sizes, work):
             low = origin + stands - 1 - np.int64(sizes[b + stands - 1])
         for j in range(b, b + stands):
             memory.anchors[j] = b - 1
-        tried = stands + (stands >> 1) + WIDTH if stands == K else max(stands, WIDTH)
+        tried = stands + (stands >> 1) + COLUMNS_PER_SEARCH if stands == K else max(stands, COLUMNS_PER_SEARCH)
         b += stands
     return spent + F[n + PAD]
 
@@ -147,8 +147,8 @@ def columns_that_stand(m, F, count):
     if count <= m.least:
         return count
     last = m.origin + count - 1 - m.least
-    for p in range(m.origin, last + 1, WIDTH):
-        i = lanes_at(p, WIDTH)
+    for p in range(m.origin, last + 1, COLUMNS_PER_SEARCH):
+        i = lanes_at(p, COLUMNS_PER_SEARCH)
         m.G[i] = F[i] + left(m.cost, m.f, i)
     while count > m.least:
         e = m.origin + count - 1
@@ -162,11 +162,13 @@ def columns_that_stand(m, F, count):
 @inlined
 def least_inside(m, p, last):
     """What the best row from the first column on to `last` gives column p, without the column's own part."""
-    m.G[lanes_at(last + 1, WIDTH)] = spread(np.inf, WIDTH)
-    best = spread(np.inf, WIDTH)
-    for q in range(m.origin, last + 1, WIDTH):
-        i = lanes_at(q, WIDTH)
-        value = charge(m, join(m.cost, m.f, m.G[i], i, p, falling(p - q, WIDTH)), falling(p - q, WIDTH))
+    m.G[lanes_at(last + 1, COLUMNS_PER_SEARCH)] = spread(np.inf, COLUMNS_PER_SEARCH)
+    best = spread(np.inf, COLUMNS_PER_SEARCH)
+    for q in range(m.origin, last + 1, COLUMNS_PER_SEARCH):
+        i = lanes_at(q, COLUMNS_PER_SEARCH)
+        value = charge(
+            m, join(m.cost, m.f, m.G[i], i, p, falling(p - q, COLUMNS_PER_SEARCH)), falling(p - q, COLUMNS_PER_SEARCH)
+        )
         best = select(value < best, value, best)
     return least_lane(best)
 

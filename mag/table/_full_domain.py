@@ -25,7 +25,7 @@ from mag.table._strata import Strata, combined
 
 SUPPRESSED = ("root", "withhold")
 ROOT = "*"
-MOST = 10**7  # nodes, of which each takes some 20 bytes
+MAX_NODES = 10**7  # nodes, of which each takes some 20 bytes
 METHOD = "full-domain"
 
 
@@ -43,7 +43,7 @@ class Limits:
         return cls(
             checks.fraction("suppress", suppress),
             checks.one_of("suppressed", suppressed, SUPPRESSED),
-            checks.integer("max_nodes", max_nodes, 1, MOST, "10**7"),
+            checks.integer("max_nodes", max_nodes, 1, MAX_NODES, "10**7"),
         )
 
 

@@ -24,13 +24,13 @@ from mag.frames.units import Units
 from mag.methods import Resources, automatic
 from mag.methods.distances.hierarchies import TreeColumn, Trees
 from mag.methods.distances.standard import center_columns
-from mag.methods.mona.parts import LARGE, group_parts
+from mag.methods.mona.parts import RECORDS_WORTH_ALL_THREADS, group_parts
 from mag.table._request import Plan, Request
 from mag.table._strata import Strata, combined
 
-SHORT = 0.1  # seconds of a stratum that are not worth annealing
+MIN_ANNEAL_SECONDS = 0.1  # seconds of a stratum that are not worth annealing
 FEW_LEAVES = 64  # of a tree, which every method gets as coordinates
-WIDE = 2**21  # cells that are grouped at once, where columns are grouped by themselves
+CELLS_PER_CALL = 2**21  # cells that are grouped at once, where columns are grouped by themselves
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def group_records(
     of columns of categories.
     """
     n, d = len(z), z.shape[1] if trees is None else trees.effort
-    limited = time_limit is not None and time_limit > SHORT * index.sizes.size
+    limited = time_limit is not None and time_limit > MIN_ANNEAL_SECONDS * index.sizes.size
     names = [automatic(size, d, k, limited) if method == "auto" else method for size in index.sizes.tolist()]
     engine = backend_of(backend)
     for name in dict.fromkeys(names):
@@ -159,7 +159,12 @@ def group_records(
     bar = progress_for(sorted(used), k, options, False, progress_of(progress), limit, categories)
     seeds = [generator] if index.is_one else generator.spawn(sizes.size)
     labels = np.zeros(n, np.int64)  # strata of fewer than 2k records are one group
-    many = np.array([name == "ona_star" for name in names]) & (sizes >= 2 * k) & (sizes <= LARGE) & (k > 1)
+    many = (
+        np.array([name == "ona_star" for name in names])
+        & (sizes >= 2 * k)
+        & (sizes <= RECORDS_WORTH_ALL_THREADS)
+        & (k > 1)
+    )
     together = float(sizes[many].sum()) / n
     if many.sum() > 1:
         turn, part = np.flatnonzero(many), bar.span(0.0, together)
@@ -212,7 +217,7 @@ def group_each(units: dict[Hashable, Any], strata: Strata, weights: np.ndarray |
         alone = unit.missing is not None or weights is not None or unit.values.dtype == object
         blocks.setdefault(j if alone else unit.values.dtype, []).append(j)
     everyone, names = StratumIndex(strata.stratum), list(units)
-    few = max(threads, WIDE // n)  # columns at a time: their copies and the solvers' memory stay small
+    few = max(threads, CELLS_PER_CALL // n)  # columns at a time: their copies and the solvers' memory stay small
     parts = [(kind, block[at : at + few]) for kind, block in blocks.items() for at in range(0, len(block), few)]
     for kind, block in parts:
         if not isinstance(kind, int):
@@ -239,7 +244,7 @@ def group_each(units: dict[Hashable, Any], strata: Strata, weights: np.ndarray |
             labels[absent, kind] = own + count
             count += int(own.max()) + 1
         n_groups[kind] = count
-    if n > WIDE // 2:
+    if n > CELLS_PER_CALL // 2:
         workspace.release()
     return TableGroups(labels, n_groups.tolist(), "univariate", True)
 

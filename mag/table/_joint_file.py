@@ -41,9 +41,9 @@ from mag.table._request import Options, Roles, check_request
 MEMORY = 2**30  # bytes, where the caller does not say
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
 COPIES, RECORD = 6, 400  # of the cells of a part, and bytes of a record beside them, that masking takes at most
-BLOCK = 14  # copies of a block of rows while it is read or written
+COPIES_PER_BLOCK = 14  # copies of a block of rows while it is read or written
 COUNTED = 128  # bytes of a record that is counted: its hash, copied and sorted
-PARTS, ROWS = "part", "rows"  # kinds of files
+PART_FILES, ROW_FILES = "part", "rows"  # kinds of files
 
 
 def bytes_of(memory: Any) -> int:
@@ -115,7 +115,7 @@ class Job:
                     f"column {name!r} holds {kind}, which files that are masked jointly must not; cast it to text."
                 )
         width, every = (self._width(names) for names in (self.names, {*self.names, *roles.keep}))
-        least = BLOCK * min(_parquet.ROWS, source.n) * every
+        least = COPIES_PER_BLOCK * min(_parquet.ROWS_PER_GROUP, source.n) * every
         if memory < least:
             raise ValueMistake(f"memory must be {least} bytes or more for this file, for blocks of rows; got {memory}.")
         self.most = max(memory // (COPIES * width + RECORD), 8 * self.k, 2)  # records of a part
@@ -190,7 +190,7 @@ class Job:
         for block, first in zip(self.source.row_groups(self.names, hashes[2]), transform.before, strict=True):
             frame = frame_of(block)
             leaf = cut.assign(frame, read_records(frame, columns), first)
-            spool.add(PARTS, leaf, _numbered(self._bare(block), first + np.arange(frame.n)))
+            spool.add(PART_FILES, leaf, _numbered(self._bare(block), first + np.arange(frame.n)))
         contents = [{name: hashed.hexdigest() for name, hashed in every.items()} for every in hashes]
         if contents[0] != contents[1] or contents[0] != contents[2]:
             raise _parquet.input_changed()
@@ -199,14 +199,14 @@ class Job:
         n_groups, n_parts, done = 0, 0, 0
         schema = _numbered(self._bare(self.source.schema.empty_table().select(self.names)), np.arange(0)).schema
         for leaves, size in cut.parts():
-            part = spool.take(PARTS, leaves, schema)
+            part = spool.take(PART_FILES, leaves, schema)
             rows, part = part.column(0).to_numpy(), part.select(range(1, part.num_columns)).rename_columns(self.names)
             release = release_table(part, self._part_options(len(rows), size, factors))
             del part
             masked, found = release.data.select(columns), int(release.grouping.sizes.size)  # type: ignore[union-attr]
             self.methods |= dict.fromkeys(release.grouping.method.split(", "))
             del release
-            spool.add(ROWS, rows // _parquet.ROWS, _numbered(masked, rows))
+            spool.add(ROW_FILES, rows // _parquet.ROWS_PER_GROUP, _numbered(masked, rows))
             del masked
             _give_back()
             n_groups, n_parts, done = n_groups + found, n_parts + 1, done + len(rows)
@@ -259,7 +259,7 @@ class Job:
         copies = Copies(self.source, [name for name in published if name not in self.roles.columns])
         hashes = {name: hashlib.sha256() for name in copies.names if name in contents}
         schema = pa.schema([bare_field(self.source.schema.field(name)) for name in published])
-        steps = -(-self.source.n // _parquet.ROWS)
+        steps = -(-self.source.n // _parquet.ROWS_PER_GROUP)
         copied = copies.row_groups(hashes) if copies.names else [None] * steps
         with pq.ParquetWriter(draft, schema) as writer:
             for step, (group, masked) in enumerate(zip(copied, self._row_groups(spool, schema), strict=True)):
@@ -277,11 +277,11 @@ class Job:
 
         own = pa.schema([schema.field(name) for name in self.roles.columns])
         numbered = _numbered(own.empty_table(), np.arange(0)).schema
-        for first in range(0, self.source.n, _parquet.ROWS):
-            table = spool.take(ROWS, [first // _parquet.ROWS], numbered)
+        for first in range(0, self.source.n, _parquet.ROWS_PER_GROUP):
+            table = spool.take(ROW_FILES, [first // _parquet.ROWS_PER_GROUP], numbered)
             rows = table.column(0).to_numpy()
             order = np.argsort(rows)
-            if not np.array_equal(rows[order], np.arange(first, min(first + _parquet.ROWS, self.source.n))):
+            if not np.array_equal(rows[order], np.arange(first, min(first + _parquet.ROWS_PER_GROUP, self.source.n))):
                 raise RuntimeMistake("Records were lost or doubled on the way: nothing is published.")
             table = table.take(pa.array(order))
             yield table.select(range(1, table.num_columns)).rename_columns(own.names).cast(own)

@@ -35,7 +35,7 @@ from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, installed_versions, name_of, public_options
 from mag.table._request import SCOPES, Options, Roles, decimals_by_column, roles_of, sizes_by_column
 
-ROWS = 2**18  # of a row group of what is written, and of what is held of all columns at once
+ROWS_PER_GROUP = 2**18  # of a row group of what is written, and of what is held of all columns at once
 SALT = 16  # bytes
 SCRYPT = 2**14  # blocks of 1 KB that a guess of the key has to fill: some 50 ms
 NewHash = Callable[[], Any]
@@ -116,10 +116,10 @@ class Source:
             count += piece.num_rows
             if count > self.n:
                 break
-            while have >= ROWS:
+            while have >= ROWS_PER_GROUP:
                 rows = pa.concat_tables(buffer)
-                yield out(rows.slice(0, ROWS))
-                buffer, have = [rows.slice(ROWS)], have - ROWS
+                yield out(rows.slice(0, ROWS_PER_GROUP))
+                buffer, have = [rows.slice(ROWS_PER_GROUP)], have - ROWS_PER_GROUP
         if count != self.n:
             raise input_changed()
         if have:
@@ -145,11 +145,16 @@ class Source:
                 # A scan would read ahead many columns' worth of memory.
                 file = pq.ParquetFile(fragment.open(), pre_buffer=False)
                 groups = [group.id for group in fragment.row_groups]
-                return file.iter_batches(ROWS, row_groups=groups, columns=list(names), use_threads=False)
+                return file.iter_batches(ROWS_PER_GROUP, row_groups=groups, columns=list(names), use_threads=False)
         schema = {} if fragment is self.dataset else {"schema": self.schema}
         columns = {name: pads.field(name) for name in names}
         scanner = fragment.scanner(
-            columns=columns, batch_size=ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False, **schema
+            columns=columns,
+            batch_size=ROWS_PER_GROUP,
+            batch_readahead=1,
+            fragment_readahead=1,
+            use_threads=False,
+            **schema,
         )
         return scanner.to_batches()
 
@@ -408,7 +413,9 @@ def _put_together(
         for group in zip(*streams, strict=True):
             columns = [column for part in group for column in part.columns]
             cells = dict(zip([*copies.names, *masked], columns, strict=True))
-            writer.write_table(pa.table([cells[name] for name in published], schema=schema), row_group_size=ROWS)
+            writer.write_table(
+                pa.table([cells[name] for name in published], schema=schema), row_group_size=ROWS_PER_GROUP
+            )
     return _hexadecimal(hashes)
 
 
@@ -550,7 +557,7 @@ class ColumnFiles:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         self.done.pop(name, None)
         with Reserved([self._file(name)], overwrite=True).drafts() as [draft]:
-            pq.write_table(pa.table({"column": column}), draft, row_group_size=ROWS)
+            pq.write_table(pa.table({"column": column}), draft, row_group_size=ROWS_PER_GROUP)
         self.done[name] = {"sha256": digest(self._file(name)), "n_groups": n_groups, "made_of": made_of}
         with Reserved([self.folder / "journal.json"], overwrite=True).drafts() as [draft]:
             signed = {"salt": self._salt.hex(), "run": self._signature()}

@@ -21,7 +21,7 @@ from mag.table._categories import ALLOWED, WEIGHTED
 from mag.table._sensitive import Demand, demands_of, sensitive_columns
 
 SCOPES = ("joint", "per-column")
-MISSING = ("drop", "error", "group")
+MISSING_POLICIES = ("drop", "error", "group")
 SMALL_STRATA = ("error", "merge", "suppress")
 REST = ("drop", "error", "keep")
 OTHER = ("error", "root")
@@ -139,7 +139,7 @@ def check_request(
     check_names_of("importance", options.importance, roles.columns)
     if checks.one_of("other", options.other, OTHER) != "error" and not options.hierarchies:
         raise ValueMistake(f"other is not used without hierarchies; got {options.other!r}.")
-    checks.one_of("missing", options.missing, MISSING)
+    checks.one_of("missing", options.missing, MISSING_POLICIES)
     checks.one_of("small_strata", options.small_strata, SMALL_STRATA)
     scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
     plan = plan_of(roles.columns, options, scales)

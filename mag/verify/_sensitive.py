@@ -18,7 +18,7 @@ from typing import Any
 from mag._lib.errors import TypeMistake, ValueMistake
 from mag.hierarchy import Hierarchy
 
-DIGITS = 50  # of logarithms, before integers decide
+DECIMAL_DIGITS = 50  # of logarithms, before integers decide
 Counts = list[Counter[Any]]
 
 
@@ -69,10 +69,10 @@ def is_uncertain(own: Counter[Any], least: Fraction) -> bool:
     """Whether a class has at least the entropy of so many equally frequent values."""
     s = own.total()
     with localcontext() as context:
-        context.prec = DIGITS
+        context.prec = DECIMAL_DIGITS
         needed = Decimal(least.numerator).ln() - Decimal(least.denominator).ln()
         slack = sum((Decimal(c) * (Decimal(s) / Decimal(c)).ln() for c in own.values()), Decimal(0)) - s * needed
-        if abs(slack) > Decimal(10) ** (10 - DIGITS) * s:
+        if abs(slack) > Decimal(10) ** (10 - DECIMAL_DIGITS) * s:
             return slack > 0
     product = math.prod(Fraction(s, c) ** c for c in own.values())
     return product >= least**s

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
-from mag._backends.cuda.sources import OPTIONS as OURS
+from mag._backends.cuda.sources import NVRTC_OPTIONS as OURS
 from mag._backends.cuda.sources import macros, source
 from mag.costs import COSTS
 from mag.solvers._narrow import LARGEST_K
 
 ARCHITECTURES = [75, 80, 90, 100, 120]
-OPTIONS = (*OURS, "-ftz=true")  # which CuPy adds
+NVRTC_OPTIONS = (*OURS, "-ftz=true")  # which CuPy adds
 _USE = re.compile(
     r"Compiling entry function '(\w+)' for 'sm_\w+'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, "
     r"(\d+) bytes spill loads.*?Used (\d+) registers([^\n]*)",
@@ -100,7 +100,7 @@ def matrix(architectures, every_k=False):
 
     def run(case):
         number, name, options = case
-        return compiled(source(name), (*OPTIONS, *macros(name, **options)), number)
+        return compiled(source(name), (*NVRTC_OPTIONS, *macros(name, **options)), number)
 
     with ThreadPoolExecutor(2) as pool:
         return list(zip(cases, pool.map(run, cases), strict=True))

@@ -21,8 +21,8 @@ from mag.solvers.block import PAD
 from mag.solvers.extensions import columnwise, exact
 from mag.solvers.extensions.max_groups import at_most
 
-WORTH = 2**14  # values that are worth a thread
-LONG = 2**21  # values from which on a column is solved from both ends, and everything is done in parts
+VALUES_PER_THREAD = 2**14  # values that are worth a thread
+BOTH_ENDS_FROM_N = 2**21  # values from which on a column is solved from both ends, and everything is done in parts
 
 
 def why_not() -> str | None:
@@ -50,7 +50,7 @@ def group(
         else:
             label(starts, first, last, order, labels)
 
-    if threads == 1 or x.size < LONG:
+    if threads == 1 or x.size < BOTH_ENDS_FROM_N:
         write(0, starts.size)
     else:
         in_parts(lambda *part: write(*np.searchsorted(starts, part).tolist()), x.size, threads)
@@ -67,12 +67,12 @@ def group_columns(
     """
     n, m = X.shape
     # a user's function runs on the caller's thread, whose settings its library may keep
-    threads = 1 if any(problem.cost.blocks for problem, _ in jobs) else min(threads, 1 + X.size // WORTH)
+    threads = 1 if any(problem.cost.blocks for problem, _ in jobs) else min(threads, 1 + X.size // VALUES_PER_THREAD)
     labels = np.empty((m, n), np.int32 if n < 2**31 else np.int64)
     n_groups, least = np.empty(m, np.int64), np.empty(m, np.int64)
     tasks = []
     for problem, columns in jobs:
-        batched = n < LONG and weights is None and batch.supports(n, problem)
+        batched = n < BOTH_ENDS_FROM_N and weights is None and batch.supports(n, problem)
         parts = batch.chunks(n, columns, threads) if batched else columns.reshape(-1, 1)
         tasks += [(problem, part, batched) for part in parts]
 
@@ -181,7 +181,7 @@ def _at_most(column: SolverInput, problem: Problem, threads: int) -> tuple[np.nd
 def _optimum(column: SolverInput, problem: Problem, threads: int) -> Solution:
     """What the first solver finds that can read the values; in long columns, that of lanes starts at both ends."""
     solver, n = problem.solver_for(column.kernel, column.values), column.values.size - 2 * PAD
-    if solver.lanes and solver.bounded and n >= max(LONG, 8 * problem.k) and column.kernel.number == "real":
+    if solver.lanes and solver.bounded and n >= max(BOTH_ENDS_FROM_N, 8 * problem.k) and column.kernel.number == "real":
         return from_both_ends(column, problem, threads)
     return solver.solve(column, problem)
 

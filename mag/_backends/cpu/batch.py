@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 
 from mag._backends.cpu.labels import label, label_sorted, smallest_count
-from mag._backends.safety import EXACT, MODERATE, TINY
+from mag._backends.safety import FLOAT64_EXACT, MODERATE, UNDERFLOW_COST
 from mag._compiled.calls import address_of, call_at
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part, part_of
@@ -21,10 +21,10 @@ from mag._lib.workspace import borrow
 from mag.solvers import block
 from mag.solvers.block import PAD
 
-WIDTH = 8  # columns gathered at once: a row of them is a cache line
-SHORT = 2**15  # values that are worth a call
-LARGE = 2**22  # values that are gathered at most
-LARGEST, SMALLEST = 2.0**MODERATE, 2.0 ** (-MODERATE - 1)  # of values that need no scaling
+COLUMNS_PER_GATHER = 8  # columns gathered at once: a row of them is a cache line
+VALUES_PER_CALL = 2**15  # values that are worth a call
+MAX_GATHERED_VALUES = 2**22  # values that are gathered at most
+LARGEST_UNSCALED, SMALLEST_UNSCALED = 2.0**MODERATE, 2.0 ** (-MODERATE - 1)  # of values that need no scaling
 UNFIT = -2  # instead of the number of pending buckets
 
 as_words = part_of(types.int64)
@@ -38,7 +38,9 @@ def supports(n, problem):
 
 def chunks(n, columns, threads):
     """The columns in chunks for one call each: of bounded memory, and some for every thread."""
-    width = max(1, min(max(WIDTH, SHORT // n), -(-columns.size // threads), LARGE // n))
+    width = max(
+        1, min(max(COLUMNS_PER_GATHER, VALUES_PER_CALL // n), -(-columns.size // threads), MAX_GATHERED_VALUES // n)
+    )
     return [columns[i : i + width] for i in range(0, columns.size, width)]
 
 
@@ -58,7 +60,7 @@ def group(X, columns, problem, labels, n_groups, least):
     starts, counts = borrow("starts", n // k + 1, np.int64), borrow("counts", n // k + 1, np.int32)
     order = borrow("order", n, np.int32)
     reach = min(4 * k, n)  # how far sums of squares of integers reach, see `_backends/safety`
-    widest = EXACT / (8 * reach) if cost.integer else np.inf
+    widest = FLOAT64_EXACT / (8 * reach) if cost.integer else np.inf
     memory = values, values.view(np.float64), work.view(np.uint64), work[:solving], sizes, starts, order, counts
     _group(_solver(cost.kernel, k), k, reach, widest, source, memory, columns, labels, n_groups, least, done)
     return columns[~done]
@@ -112,7 +114,7 @@ def gather_integers(flat, row, column, columns, source, fits):
         for i in range(1, n):
             value = flat[first + i * row]
             low, high = min(low, value), max(high, value)
-        fits[c] = np.uint64(high) - np.uint64(low) < np.uint64(EXACT)
+        fits[c] = np.uint64(high) - np.uint64(low) < np.uint64(FLOAT64_EXACT)
         for i in range(n):
             source[c, i] = np.float64(np.uint64(flat[first + i * row]) - np.uint64(low))
 
@@ -148,7 +150,7 @@ def prepare(source, c, reach, widest, memory):
         before[i] = low
         x[n + i] = high
     largest = max(-low, high)
-    moderate = largest == 0.0 or SMALLEST <= largest < LARGEST
+    moderate = largest == 0.0 or SMALLEST_UNSCALED <= largest < LARGEST_UNSCALED
     return n_pending if moderate and (widest == np.inf or window(x, n, reach) ** 2 < widest) else UNFIT
 
 
@@ -158,7 +160,7 @@ def finish(column, k, total, was_sorted, memory, labels, n_groups, least):
     padded, sizes, starts, order, counts = memory[1], memory[4], memory[5], memory[6], memory[7]
     n, row = len(order), labels[column]
     groups = starts[starts_of(sizes[: n + 1], k, True, starts) :]
-    if total < TINY and not costless(part(padded, PAD), n, groups):
+    if total < UNDERFLOW_COST and not costless(part(padded, PAD), n, groups):
         return False
     if was_sorted:
         label_sorted(groups, 0, len(groups), row)

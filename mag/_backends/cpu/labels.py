@@ -6,9 +6,9 @@ import numpy as np
 from mag._compiled.jit import jit
 from mag._compiled.lanes import lanes_at, spread
 from mag._compiled.memory import part
-from mag._lib.threads import WORTH, in_parts
+from mag._lib.threads import PASS_VALUES_PER_THREAD, in_parts
 
-LANES = 8  # labels written at once
+LABELS_PER_WRITE = 8  # labels written at once
 CHECKED = 4096  # labels looked at before a short run is noticed
 
 
@@ -28,9 +28,9 @@ def label_sorted(starts, first, last, labels):
     stop = starts[last] if last < len(starts) else n
     for g in range(first, last):
         i, end = starts[g], starts[g + 1] if g + 1 < len(starts) else n
-        while i < end and i + LANES <= stop:
-            labels[lanes_at(i, LANES)] = spread(g, LANES)
-            i += LANES
+        while i < end and i + LABELS_PER_WRITE <= stop:
+            labels[lanes_at(i, LABELS_PER_WRITE)] = spread(g, LABELS_PER_WRITE)
+            i += LABELS_PER_WRITE
         while i < end:
             labels[i] = g
             i += 1
@@ -38,7 +38,7 @@ def label_sorted(starts, first, last, labels):
 
 def at_least(k, labels, n_groups, in_runs, threads=1):
     """Whether every group has k records or more, found from the labels alone; `in_runs` says where to look first."""
-    if threads > 1 and labels.size > WORTH:
+    if threads > 1 and labels.size > PASS_VALUES_PER_THREAD:
         return _at_least_in_parts(k, labels, n_groups, in_runs, threads)
     if in_runs and every_run(k, labels):
         return True

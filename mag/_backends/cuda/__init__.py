@@ -11,7 +11,7 @@ from mag._backends import cpu
 from mag._backends.cuda import halving, hybrid
 from mag._backends.cuda import weights as weighed
 from mag._backends.cuda.columns import Columns
-from mag._backends.cuda.launch import LARGEST, PER_SM, Device
+from mag._backends.cuda.launch import MAX_K_16_BIT, PER_SM, Device
 from mag._backends.cuda.lines import Lines
 from mag._backends.cuda.neighbors import Neighbors, fits
 from mag._backends.cuda.records import DeviceRecordGrouping, Place
@@ -252,8 +252,8 @@ def supports(n: int, problem: Problem, weights: np.ndarray | None = None) -> boo
     plain = problem.plain and problem.cost.built_in and n < 2**31 - 2**20
     if weights is not None and not weighed.supports(problem, weights):
         return False
-    solvable = "block" in problem.solvers and problem.k <= LARGEST
-    return plain and (solvable or (hybrid.searches_blocks(problem) and problem.k <= hybrid.LARGEST))
+    solvable = "block" in problem.solvers and problem.k <= MAX_K_16_BIT
+    return plain and (solvable or (hybrid.searches_blocks(problem) and problem.k <= hybrid.MAX_K_PER_BATCH))
 
 
 def refuse(problem: Problem, weights: np.ndarray | None) -> None:
@@ -268,8 +268,8 @@ def refuse(problem: Problem, weights: np.ndarray | None) -> None:
     if not problem.cost.built_in:
         raise ValueMistake(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
     if hybrid.searches_blocks(problem):
-        if problem.k > hybrid.LARGEST:
-            limit = f"k must be at most {hybrid.LARGEST} with solver 'staggered' and backend 'cuda'"
+        if problem.k > hybrid.MAX_K_PER_BATCH:
+            limit = f"k must be at most {hybrid.MAX_K_PER_BATCH} with solver 'staggered' and backend 'cuda'"
             raise ValueMistake(f"{limit}, which copies blocks of k² costs; got {problem.k}.")
     elif "block" not in problem.solvers:
         name = next(iter(problem.solvers))

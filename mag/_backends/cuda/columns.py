@@ -29,11 +29,11 @@ from mag._backends.cuda.launch import (
 )
 from mag._backends.cuda.per_stream import per_stream
 from mag._backends.cuda.shares import shares_of
-from mag._backends.cuda.sort import DEALT, gather, sort
+from mag._backends.cuda.sort import VALUES_PER_DEAL, gather, sort
 from mag._backends.cuda.sources import FOR_THE_CPU, NOT_FINITE, ON_THE_HOST, TOO_SMALL, UNSORTED
 from mag._backends.cuda.weights import immoderate, misleading, uneven
 from mag._backends.problem import Problem
-from mag._backends.safety import EXACT, MODERATE, TINY
+from mag._backends.safety import FLOAT64_EXACT, MODERATE, UNDERFLOW_COST
 from mag._compiled.groups import Groups, halves
 from mag._lib.arrays import tell_of_bytes
 from mag._lib.errors import REPORT, RuntimeMistake, group_below
@@ -43,7 +43,7 @@ from mag.results import published
 from mag.solvers.block import PANEL
 
 SPARE = 0.8  # of the free memory that a batch may take
-BATCH = 2**26  # bytes of the values that results are computed from at once
+RESULT_BATCH_BYTES = 2**26  # bytes of the values that results are computed from at once
 
 
 class Columns:
@@ -181,7 +181,7 @@ class Columns:
     def batches(self) -> Iterator[slice]:
         """The rows in batches of bounded memory, at least one each."""
         cols, n = self.X.shape
-        height = max(1, BATCH // (8 * n))
+        height = max(1, RESULT_BATCH_BYTES // (8 * n))
         return (slice(first, min(first + height, cols)) for first in range(0, cols, height))
 
     def _represented(self, rows: slice, losses: Any) -> Any:
@@ -290,9 +290,9 @@ def bytes_per_column(n: int, k: int, weighted: bool = False) -> int:
     While it is sorted, two words and the other records per value; while it is solved, sorted values, twice where it is
     solved from both ends, sizes, and what is known of segments and chunks.  Weights are in the order of the values.
     """
-    sorting = 12 * n + 4 * 256 * (n // DEALT + 4)
+    sorting = 12 * n + 4 * 256 * (n // VALUES_PER_DEAL + 4)
     known = 16 * (2 * k) * (n // max(1024, 8 * k) + 64) + 8 * n // min(PANEL, k)
-    solving = (24 if n >= max(cpu.LONG, 8 * k) else 8) * n + 2 * np.dtype(size_type(k)).itemsize * n + known
+    solving = (24 if n >= max(cpu.BOTH_ENDS_FROM_N, 8 * k) else 8) * n + 2 * np.dtype(size_type(k)).itemsize * n + known
     return max(sorting, 13 * n, solving) + (56 * n if weighted else 0)
 
 
@@ -323,14 +323,14 @@ def _group(columns: Columns, rows: slice) -> None:
         sizes = xp.full((cols, n), n if n < 2 * k else 1, size_type(k))
         solved = Solved(sizes, None, xp.full(cols, np.inf), None)
         _cut_whole(device, solved, n, k, starts, groups)
-    elif n >= max(cpu.LONG, 8 * k):
+    elif n >= max(cpu.BOTH_ENDS_FROM_N, 8 * k):
         solved = _from_both_ends(device, values, w, scale, cost, k, starts, groups)
     else:
         solved = solve(device, values, scale, cost.name, k, weights=w)
         _cut_whole(device, solved, n, k, starts, groups)
     if w is not None and n >= 2 * k > 2 and uneven(columns.weights, k):
         flags |= xp.where(misleading(xp, values, w, k, solved.total), FOR_THE_CPU, 0).astype(np.int32)
-    tiny = 0.0 if cost.integer or w is not None else TINY  # without bits to lose, see `immoderate`
+    tiny = 0.0 if cost.integer or w is not None else UNDERFLOW_COST  # without bits to lose, see `immoderate`
     label(device, starts, groups, columns.order[rows], values, solved.total, tiny, columns.labels[rows], flags)
     verify(device, columns.labels[rows], groups, k, columns.counts[rows], flags)
 
@@ -343,11 +343,11 @@ def prepared(xp: Any, values: Any, kind: str, cost: Cost, k: int) -> tuple[Any, 
         largest, exponent = xp.frexp(xp.where(finite, xp.maximum(-first, last), 0.0))
         scale = xp.where((largest != 0) & (abs(exponent) > MODERATE), exponent, 0).astype(np.int32)
         return scale, xp.where(finite, 0, NOT_FINITE).astype(np.int32)
-    n, inexact = values.shape[1], last >= EXACT
+    n, inexact = values.shape[1], last >= FLOAT64_EXACT
     if cost.integer:
         reach = min(4 * k, n)
         widest = (values[:, reach:] - values[:, :-reach]).max(axis=1) if reach < n else last
-        inexact |= 8.0 * reach * widest * widest >= EXACT  # products below EXACT are exact
+        inexact |= 8.0 * reach * widest * widest >= FLOAT64_EXACT  # products below EXACT are exact
     return xp.zeros(len(values), np.int32), xp.where(inexact, FOR_THE_CPU, 0).astype(np.int32)
 
 

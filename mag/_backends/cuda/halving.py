@@ -13,13 +13,13 @@ from mag._backends.cuda.launch import Device
 from mag._backends.cuda.sort import sort
 from mag._lib.errors import REPORT
 
-PAIRS = 2  # the rule that looks at pairs of columns
-MOST = 2**27  # products of pairs
+RULE_PAIRS = 2  # the rule that looks at pairs of columns
+MAX_PAIR_PRODUCTS = 2**27  # products of pairs
 
 
 def fits(n: int, d: int, k: int, rule: int) -> bool:
     """Whether records can be divided there by this rule."""
-    return n * d < 2**31 - 2**20 and (rule != PAIRS or (n // k + 1) * d * d <= MOST)
+    return n * d < 2**31 - 2**20 and (rule != RULE_PAIRS or (n // k + 1) * d * d <= MAX_PAIR_PRODUCTS)
 
 
 class Halving:
@@ -52,7 +52,7 @@ class Halving:
         rule = np.int32(self.rule)
         device.launch("halving", "extents", parts * d, 128, (rows, cut, *shape, rule, means, widths))
         products = means
-        if self.rule == PAIRS:
+        if self.rule == RULE_PAIRS:
             products = device.empty(parts, d, d, dtype=np.float64)
             device.launch("halving", "products", parts * d * d, 128, (rows, cut, *shape, means, products))
         columns, signs = device.empty(parts, 2), device.empty(parts, dtype=np.float64)

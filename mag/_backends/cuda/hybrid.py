@@ -11,13 +11,13 @@ import numpy as np
 
 from mag._backends.cuda.launch import REALS, Device
 from mag._backends.problem import Problem
-from mag._backends.safety import MODERATE, TINY
+from mag._backends.safety import MODERATE, UNDERFLOW_COST
 from mag._compiled.starts import starts_of
 from mag.costs import COSTS
 from mag.solvers.extensions.diagonal import search
 
 ENTRIES = 2**22  # costs of a batch
-LARGEST = 2**11  # k up to which a block is a batch
+MAX_K_PER_BATCH = 2**11  # k up to which a block is a batch
 
 
 def searches_blocks(problem: Problem) -> bool:
@@ -42,7 +42,7 @@ def starts_by_blocks(device: Device, values: Any, problem: Problem) -> np.ndarra
         if t + stream.batch < stream.blocks:
             stream.begin(t + stream.batch)
         spent += search(*stream.wait(t), t, F, sizes)
-    if not cost.integer and spent + F[n] < TINY:
+    if not cost.integer and spent + F[n] < UNDERFLOW_COST:
         return None
     starts = np.empty(n // k + 1, np.int64)
     return starts[starts_of(sizes, k, True, starts) :]

@@ -14,9 +14,9 @@ import numpy as np
 
 from mag._backends.cuda.sources import compiled, macros
 from mag.costs import COSTS
-from mag.solvers.block import LARGEST_K, PANEL, WIDTH, burn_in
+from mag.solvers.block import COLUMNS_PER_SEARCH, LARGEST_K, PANEL, burn_in
 
-LARGEST = 2**15 - 1  # k up to which sizes fit 16 bits
+MAX_K_16_BIT = 2**15 - 1  # k up to which sizes fit 16 bits
 SEGMENT = 1024  # values whose groups are followed back by one thread, at least
 STATIC = 1024  # bytes of shared memory that kernels have besides their lines
 CLOCK = 1.5  # of a device, in cycles per nanosecond
@@ -225,7 +225,7 @@ def _narrow(device: Device, given: tuple[Any, ...], cost: str, k: int, chunks: t
 
 def _block(device: Device, given: tuple[Any, ...], cost: str, k: int, chunks: tuple[int, int] | None) -> Solved:
     cols, n = given[0].shape
-    whole, real = k - k % WIDTH, REALS[device.real]
+    whole, real = k - k % COLUMNS_PER_SEARCH, REALS[device.real]
     blocks = -(-(n + 1 - k) // whole)
     length, warm = chunks or (None, warm_start(k))
     count, length = (-(-blocks // length), length) if length else chunks_of(blocks, cols, device.lanes // 32, warm)

@@ -15,7 +15,7 @@ from mag._backends.cuda.totals import total_of
 from mag._backends.problem import Problem
 from mag._lib.errors import REPORT, group_below
 
-MOST = 2**26  # values of a batch
+MAX_BATCH_VALUES = 2**26  # values of a batch
 TAKEN = 64  # bytes that each takes: the line, its groups, and what grouping needs
 
 
@@ -40,7 +40,9 @@ class Lines:
     def width(self) -> int:
         """How many directions should be scored at once."""
         free = self.device.free()
-        return max(1, (MOST if free is None else min(MOST, free // (2 * TAKEN))) // len(self.rows))
+        return max(
+            1, (MAX_BATCH_VALUES if free is None else min(MAX_BATCH_VALUES, free // (2 * TAKEN))) // len(self.rows)
+        )
 
     def score(self, directions: np.ndarray) -> np.ndarray:
         """What the groups of each direction, a row, lose by all columns."""

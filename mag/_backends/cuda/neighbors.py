@@ -9,10 +9,10 @@ import numpy as np
 from mag._backends.cuda.launch import Device
 from mag._backends.protocol import Boxes
 
-LANES = 64  # records of a block: mag/methods/distances/blocks.py
-LONGEST = 768  # records of a list
+RECORDS_PER_BLOCK = 64  # records of a block: mag/methods/distances/blocks.py
+MAX_LIST_RECORDS = 768  # records of a list
 STATIC = 2048  # bytes of shared memory besides the list and the point
-STEP = 256  # records that are looked at before the best are sorted out
+RECORDS_PER_STEP = 256  # records that are looked at before the best are sorted out
 
 
 class Neighbors:
@@ -20,7 +20,7 @@ class Neighbors:
 
     def __init__(self, device: Device, boxes: Boxes) -> None:
         xp, used = device.xp, np.arange(boxes.ids.size) >= boxes.n
-        bits = np.packbits(used.reshape(-1, LANES), axis=1, bitorder="little").view(np.uint64).ravel()
+        bits = np.packbits(used.reshape(-1, RECORDS_PER_BLOCK), axis=1, bitorder="little").view(np.uint64).ravel()
         self.device, self._d, self._blocks, self._boxes = device, boxes.d, bits.size, boxes.low.shape[1]
         self._field = tuple(xp.asarray(part) for part in (boxes.x, boxes.low, boxes.high, boxes.ids))
         self._gone = xp.asarray(bits)
@@ -36,7 +36,7 @@ class Neighbors:
 
         Distances, numbers of records, and how many there are, in rows.
         """
-        device, count, room = self.device, places.size, 1 << (m + STEP - 1).bit_length()
+        device, count, room = self.device, places.size, 1 << (m + RECORDS_PER_STEP - 1).bit_length()
         keys, found = device.empty(count, m, dtype=np.float64), device.empty(count, m)
         lengths = device.empty(count)
         shape = np.int32(self._d), np.int32(self._blocks), np.int32(self._boxes)
@@ -48,4 +48,8 @@ class Neighbors:
 
 def fits(device: Device, n: int, d: int, m: int) -> bool:
     """Whether lists of m records can be made there."""
-    return m <= LONGEST and n < 2**31 - LANES and 12 * 2 * (m + STEP) + 8 * d + STATIC <= device.shared
+    return (
+        m <= MAX_LIST_RECORDS
+        and n < 2**31 - RECORDS_PER_BLOCK
+        and 12 * 2 * (m + RECORDS_PER_STEP) + 8 * d + STATIC <= device.shared
+    )

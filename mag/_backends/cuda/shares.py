@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._backends.cuda.sort import gather
-from mag._backends.safety import EXACT
+from mag._backends.safety import FLOAT64_EXACT
 from mag._compiled.groups import Groups
 
 
@@ -17,7 +17,7 @@ def shares_of(columns: Any, rows: slice) -> Any:
     signed = X.dtype.kind == "i"  # the first value of each column
     origins = X[xp.arange(cols), order[:, 0]].astype(np.int64) if signed else xp.zeros(cols, np.int64)
     if columns.weights is None:
-        inexact = [] if real else np.flatnonzero(device.host(values[:, -1]) * n >= EXACT).tolist()
+        inexact = [] if real else np.flatnonzero(device.host(values[:, -1]) * n >= FLOAT64_EXACT).tolist()
     else:  # distances are no integers there, and what float64 cannot hold was solved by the CPU
         inexact = [col - rows.start for col in columns.redone if rows.start <= col < rows.stop]
     weights = values if columns.weights is None else columns.device_weights

@@ -14,11 +14,14 @@ import numpy as np
 from mag._backends.cuda.launch import Device
 
 TILE = 4096  # values that a thread block sorts at once
-DEALT = 3072  # values that a thread block deals into buckets at once
-BUCKET = 800  # values of a bucket on average, at most; up to 2048 fit
-SHORTEST, LONGEST = 2**12, 256 * BUCKET  # columns of so many values are sorted by buckets
-FEWEST = 2**18  # values of a table, whose bytes are worth five launches more
-PARTS = 512  # of one column at most: their counts are added up one after the other
+VALUES_PER_DEAL = 3072  # values that a thread block deals into buckets at once
+MEAN_BUCKET_VALUES = 800  # values of a bucket on average, at most; up to 2048 fit
+MIN_BUCKET_SORT_N, MAX_BUCKET_SORT_N = (
+    2**12,
+    256 * MEAN_BUCKET_VALUES,
+)  # columns of so many values are sorted by buckets
+MIN_BUCKET_SORT_VALUES = 2**18  # values of a table, whose bytes are worth five launches more
+MAX_PARTS_PER_COLUMN = 512  # of one column at most: their counts are added up one after the other
 _BLOCKS = 16  # thread blocks per multiprocessor, of 256 lanes each
 _KINDS = {"u": "UNSIGNED", "i": "SIGNED", "f": "REAL"}
 
@@ -35,7 +38,7 @@ def sort(device: Device, x: Any, records: Any, flags: Any) -> Any:
     cut = size, np.int32(parts), np.int32(length)
     differ, spare, done = xp.zeros(cols, np.uint64), device.empty(cols, n), xp.zeros(cols, np.int32)
     words, other = room = device.empty(2, cols, n, dtype=np.uint32)
-    if width >= 4 and SHORTEST <= n <= LONGEST and cols * n >= FEWEST:
+    if width >= 4 and MIN_BUCKET_SORT_N <= n <= MAX_BUCKET_SORT_N and cols * n >= MIN_BUCKET_SORT_VALUES:
         _sort_by_buckets(device, x, room, spare, records, done)
     counts = device.empty(cols, parts, 256)
     threads = 256 * cols * parts
@@ -60,8 +63,8 @@ def sort(device: Device, x: Any, records: Any, flags: Any) -> Any:
 def _sort_by_buckets(device: Device, x: Any, keys: Any, dealt: Any, records: Any, done: Any) -> None:
     """Fill in `records` of the rows whose buckets fit, and mark these rows in `done`; keys and dealt are scratch."""
     cols, n = x.shape
-    parts, length = parts_of(device, cols, n, DEALT)
-    buckets = 1 << (-(-n // BUCKET) - 1).bit_length()
+    parts, length = parts_of(device, cols, n, VALUES_PER_DEAL)
+    buckets = 1 << (-(-n // MEAN_BUCKET_VALUES) - 1).bit_length()
     kind, size, many, cut = _kind_of(x), np.int32(n), np.int32(buckets), (np.int32(parts), np.int32(length))
     splitters, counts = device.empty(cols, 256, dtype=np.uint64), device.empty(cols, parts, 256)
     starts = device.empty(cols, 256)
@@ -90,6 +93,6 @@ def _kind_of(x: Any) -> dict[str, Any]:
 def parts_of(device: Device, cols: int, n: int, tile: int = TILE) -> tuple[int, int]:
     """How many parts of how many values a column is sorted in: whole tiles, enough for all multiprocessors."""
     tiles = -(-n // tile)
-    most = min(-(-device.lanes * _BLOCKS // 256 // cols), tiles, PARTS)
+    most = min(-(-device.lanes * _BLOCKS // 256 // cols), tiles, MAX_PARTS_PER_COLUMN)
     length = -(-tiles // max(1, most))
     return -(-tiles // length), tile * length

@@ -7,7 +7,7 @@ from typing import Any
 
 _INCLUDE = re.compile(r'^#include "([\w/*]+\.cuh)"$', re.M)
 FOR_THE_CPU, TOO_SMALL, NOT_FINITE, ON_THE_HOST, UNSORTED = 1, 2, 4, 8, 16  # flags of a column
-OPTIONS = ("--std=c++17", "--fmad=false")  # no fused operations: every backend rounds alike
+NVRTC_OPTIONS = ("--std=c++17", "--fmad=false")  # no fused operations: every backend rounds alike
 
 
 @cache
@@ -55,17 +55,23 @@ def macros(
     real: str = "double",
 ) -> tuple[str, ...]:
     """The macros that a source reads, as compiler options: what it is compiled for, and constants of the CPU's code."""
-    from mag._compiled.groups import HUGE, LARGE  # by numba, which the sources do not need
-    from mag.solvers.block import LONG, PANEL, WIDTH
+    from mag._compiled.groups import HUGE, OVERFLOW_EXPONENT  # by numba, which the sources do not need
+    from mag.solvers.block import COLUMNS_PER_SEARCH, PANEL, SIZES_WORTH_SPLITTING
 
     weighted = int(cost.endswith("_weighted"))
     known: dict[str, dict[str, object]] = {
         "narrow": {"COST": struct_of(cost), "K": k, "PANEL": PANEL},
-        "block": {"COST": struct_of(cost), "SIZE": size, "SHARED": int(shared), "WIDTH": WIDTH, "LONG": LONG},
+        "block": {
+            "COST": struct_of(cost),
+            "SIZE": size,
+            "SHARED": int(shared),
+            "COLUMNS_PER_SEARCH": COLUMNS_PER_SEARCH,
+            "SIZES_WORTH_SPLITTING": SIZES_WORTH_SPLITTING,
+        },
         "buckets": {"KEY": f"u{key}", "KIND": kind},
         "blocks": {"COST": struct_of(cost)},
-        "shares": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": LARGE},
-        "groups": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": LARGE},
+        "shares": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": OVERFLOW_EXPONENT},
+        "groups": {"COST": struct_of(cost), "WEIGHTED": weighted, "HUGE": HUGE.hex(), "LARGE": OVERFLOW_EXPONENT},
         "consecutive": {"SIZE": size},
         "ending": {},
         "halving": {},
@@ -73,7 +79,7 @@ def macros(
         "nearest": {"LANES": 64},
         "records": {},
         "transpose": {"ENTRY": f"u{key}", "STAGED": f"u{max(key, 32)}"},
-        "totals": {"HUGE": HUGE.hex(), "LARGE": LARGE},
+        "totals": {"HUGE": HUGE.hex(), "LARGE": OVERFLOW_EXPONENT},
         "sort": {"KEY": f"u{key}", "KIND": kind, "UNSORTED": UNSORTED},
     }
     return tuple(f"-DMAG_{macro}={value}" for macro, value in {**known[name], "REAL": real}.items())
@@ -82,4 +88,4 @@ def macros(
 @cache
 def compiled(module: Any, device: int, name: str, chosen: tuple[str, ...]) -> Any:
     """A module like cupy.RawModule of one source; `device` only tells what is kept apart."""
-    return module(code=source(name), options=(*OPTIONS, *chosen))
+    return module(code=source(name), options=(*NVRTC_OPTIONS, *chosen))

@@ -6,7 +6,7 @@ import numpy as np
 
 from mag._backends.cuda.launch import Device
 
-SIDE = 32  # of a tile
+TILE_SIDE = 32  # of a tile
 
 
 def transposed(device: Device, X: Any) -> Any:
@@ -14,7 +14,7 @@ def transposed(device: Device, X: Any) -> Any:
     n, d = X.shape
     if not X.flags.c_contiguous or min(n, d) < 2:
         return device.xp.ascontiguousarray(X.T)
-    out, tiles = device.empty(d, n, dtype=X.dtype), -(-n // SIDE) * -(-d // SIDE)
+    out, tiles = device.empty(d, n, dtype=X.dtype), -(-n // TILE_SIDE) * -(-d // TILE_SIDE)
     given = X, np.int32(n), np.int32(d), out
     device.launch("transpose", "transpose", 256 * tiles, 256, given, key=8 * X.dtype.itemsize)
     return out

@@ -12,14 +12,14 @@ import numpy as np
 from mag._backends.problem import Problem
 from mag._backends.safety import EVEN, NEGLIGIBLE
 
-LARGEST = 2.0**63  # weights from its inverse up to it; scaling begins beyond
+MAX_UNSCALED_WEIGHT = 2.0**63  # weights from its inverse up to it; scaling begins beyond
 WIDEST = 2.0**200  # distances likewise
 SURELY = 1 + 1e-6  # beyond the roundings of sums in another order
 
 
 def supports(problem: Problem, weights: np.ndarray) -> bool:
     """Whether the kernels take these weights."""
-    moderate = weights.min() >= 1 / LARGEST and weights.max() <= LARGEST
+    moderate = weights.min() >= 1 / MAX_UNSCALED_WEIGHT and weights.max() <= MAX_UNSCALED_WEIGHT
     return problem.cost.name == "sse" and next(iter(problem.solvers)) == "block" and bool(moderate)
 
 

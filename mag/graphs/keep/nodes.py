@@ -11,8 +11,8 @@ from mag.graphs._switches import change_three, remove_edges, switch_edges
 from mag.graphs.degrees import best_degrees
 from mag.graphs.keep import edges
 
-SMALL = 2**17  # edges up to which all shuffles are tried, and the best one is taken
-OTHERS: tuple[DegreeCost, ...] = ("sse_int", "sae", "roundup", "rounddown")
+MAX_EDGES_FULLY_TRIED = 2**17  # edges up to which all shuffles are tried, and the best one is taken
+FALLBACK_COSTS: tuple[DegreeCost, ...] = ("sse_int", "sae", "roundup", "rounddown")
 
 
 def change(pairs: np.ndarray, d: np.ndarray, k: int, cost: DegreeCost, generator: np.random.Generator) -> np.ndarray:
@@ -20,7 +20,7 @@ def change(pairs: np.ndarray, d: np.ndarray, k: int, cost: DegreeCost, generator
 
     Where the sequence of this cost cannot be reached, another cost's is tried, and in the end edges are added only.
     """
-    for some in dict.fromkeys((cost, *OTHERS)):
+    for some in dict.fromkeys((cost, *FALLBACK_COSTS)):
         best = None
         for late in (False, True):
             sequence = Sequence(d, best_degrees(np.sort(d), k, some, late=late)[0])
@@ -31,7 +31,7 @@ def change(pairs: np.ndarray, d: np.ndarray, k: int, cost: DegreeCost, generator
                     changes = count_changes(pairs, found, d.size)
                     if best is None or changes < best[0]:
                         best = changes, found
-                    if changes == np.abs(targets - d).sum() // 2 or len(pairs) > SMALL:
+                    if changes == np.abs(targets - d).sum() // 2 or len(pairs) > MAX_EDGES_FULLY_TRIED:
                         return best[1]
         if best is not None:
             return best[1]

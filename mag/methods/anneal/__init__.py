@@ -7,22 +7,26 @@ import numpy as np
 from mag._lib.checks import integer, not_negative
 from mag._lib.progress import Progress
 from mag.methods._best_of import sum_of_squares
-from mag.methods.anneal.regions import TINY, Chains, Parts
-from mag.methods.anneal.schedule import FIRST, melt, pilot_plan, warm
+from mag.methods.anneal.regions import ROUNDING_COST, Chains, Parts
+from mag.methods.anneal.schedule import PILOT_STEPS_PER_RECORD, melt, pilot_plan, warm
 
 ITERATIONS = 2000  # steps per record, unless there is a time limit
-LONGEST = 1000  # steps per pair of records that are worth a wait
-CHAINS, MOST = 2, 1000  # restarts
+MAX_STEPS_PER_PAIR = 1000  # steps per pair of records that are worth a wait
+DEFAULT_RESTARTS, MAX_RESTARTS = 2, 1000  # restarts
 DIRECT = 6000  # records that are annealed as a whole first, from a heat at which nothing is left of the start
-NEIGHBORS, SHARE, MOST_PAIRS = 2**33, 0.1, 2**36  # n·n·d of neighbors found in a second; of the time; n·n·d at most
-BEGUN, WHOLE, ROUNDS = 0.1, 0.9, 32  # of the steps, or of the time, up to WHOLE is for that; looks at the clock
+NEIGHBOR_WORK_PER_SECOND, NEIGHBOR_SEARCH_SHARE, MAX_NEIGHBOR_WORK = (
+    2**33,
+    0.1,
+    2**36,
+)  # n·n·d of neighbors found in a second; of the time; n·n·d at most
+BEGUN, WHOLE, CLOCK_LOOKS = 0.1, 0.9, 32  # of the steps, or of the time, up to WHOLE is for that; looks at the clock
 EFFORT = 150  # steps per record of a round in parts
 
 
 def check(k: int, *, iterations: float | None = None, restarts: int | None = None) -> tuple[float, int | None]:
     """Refuse what the options cannot be."""
     steps = not_negative("iterations", ITERATIONS if iterations is None else iterations)
-    return steps, None if restarts is None else integer("restarts", restarts, 1, MOST, "most")
+    return steps, None if restarts is None else integer("restarts", restarts, 1, MAX_RESTARTS, "most")
 
 
 def group(
@@ -40,12 +44,12 @@ def group(
     limited = progress.left() < np.inf
     steps, restarts = check(k, iterations=iterations, restarts=restarts)
     if iterations is None and limited:
-        steps = float(LONGEST * len(X))
+        steps = float(MAX_STEPS_PER_PAIR * len(X))
     labels = start
-    if sum_of_squares(X, labels) < TINY * len(X) or labels.max() == 0 or progress.step(BEGUN):
+    if sum_of_squares(X, labels) < ROUNDING_COST * len(X) or labels.max() == 0 or progress.step(BEGUN):
         return labels
     if len(X) <= DIRECT or restarts is not None or _has_time(X, progress):
-        chains = Chains(X, k, labels, restarts or CHAINS, random_state, threads)
+        chains = Chains(X, k, labels, restarts or DEFAULT_RESTARTS, random_state, threads)
         labels = _as_a_whole(chains, WHOLE * steps, progress.span(BEGUN, WHOLE))
         steps *= 1.0 - WHOLE
     return _in_parts(Parts(X, k, labels, random_state, threads), steps, progress.span(WHOLE, 1.0))
@@ -53,17 +57,17 @@ def group(
 
 def _as_a_whole(chains: Chains, steps: float, progress: Progress) -> np.ndarray:
     """Heat falls once; a time limit leaves some for the parts."""
-    reserve, facts = (1.0 - WHOLE) * progress.left(), (chains.scale, chains.mean, ROUNDS, steps)
+    reserve, facts = (1.0 - WHOLE) * progress.left(), (chains.scale, chains.mean, CLOCK_LOOKS, steps)
     if chains.scale.size > DIRECT:
         began = time.monotonic()
         chains.run(pilot_plan(chains.mean), progress)
-        pace = FIRST / max(time.monotonic() - began, 1e-9)  # of one record
+        pace = PILOT_STEPS_PER_RECORD / max(time.monotonic() - began, 1e-9)  # of one record
         schedule = warm(*facts, pace * WHOLE * progress.left())
     else:
         schedule = melt(*facts)
-    for turn in range(ROUNDS):
+    for turn in range(CLOCK_LOOKS):
         chains.run(schedule.plan(turn, progress.left() - reserve), progress)
-        if progress.step(turn / ROUNDS):
+        if progress.step(turn / CLOCK_LOOKS):
             break
     if schedule.hurried:
         progress.stop()
@@ -72,7 +76,9 @@ def _as_a_whole(chains: Chains, steps: float, progress: Progress) -> np.ndarray:
 
 def _has_time(X: np.ndarray, progress: Progress) -> bool:
     """Whether the neighbors of all records can be found in a small part of the time."""
-    return len(X) ** 2 * X.shape[1] <= min(SHARE * NEIGHBORS * max(progress.left(), 0.0), MOST_PAIRS)
+    return len(X) ** 2 * X.shape[1] <= min(
+        NEIGHBOR_SEARCH_SHARE * NEIGHBOR_WORK_PER_SECOND * max(progress.left(), 0.0), MAX_NEIGHBOR_WORK
+    )
 
 
 def _in_parts(parts: Parts, steps: float, progress: Progress) -> np.ndarray:

@@ -15,7 +15,7 @@ from mag._compiled.memory import grid, part
 from mag._compiled.random import draw_below, draw_fraction, next_bits
 from mag._compiled.work import NOBODY, ZERO, fill, layout, reals, space_in, wholes
 
-WIDE = 4  # columns at once; rows are padded by zeros
+COLUMNS_PER_STEP = 4  # columns at once; rows are padded by zeros
 RARE, OFTEN = 2, 64  # so many of so many steps dissolve a group or make one
 SURE = 40.0  # exp(-40) of a chance is none
 SEED, FREE = 0, 1
@@ -80,9 +80,9 @@ def _accepts(chain, change, heat):
 
 @inlined
 def _apart(a, b, d):
-    total = spread(0.0, WIDE)
-    for j in range(0, d, WIDE):
-        t = a[lanes_at(j, WIDE)] - b[lanes_at(j, WIDE)]
+    total = spread(0.0, COLUMNS_PER_STEP)
+    for j in range(0, d, COLUMNS_PER_STEP):
+        t = a[lanes_at(j, COLUMNS_PER_STEP)] - b[lanes_at(j, COLUMNS_PER_STEP)]
         total = total + t * t
     return last_lane(cumulative(total, 1))
 
@@ -106,9 +106,9 @@ def _added(chain, i, g):
 def _shift(chain, g, x, weight):
     """The mean goes that part of the way to x, or away from it."""
     c = chain.mean[g]
-    for j in range(0, chain.d, WIDE):
-        v = c[lanes_at(j, WIDE)]
-        c[lanes_at(j, WIDE)] = v + (x[lanes_at(j, WIDE)] - v) * weight
+    for j in range(0, chain.d, COLUMNS_PER_STEP):
+        v = c[lanes_at(j, COLUMNS_PER_STEP)]
+        c[lanes_at(j, COLUMNS_PER_STEP)] = v + (x[lanes_at(j, COLUMNS_PER_STEP)] - v) * weight
 
 
 @called
@@ -147,8 +147,8 @@ def _swap(chain, i, j):
     chain.label[j] = g
     x, y, c, e = chain.rows[i], chain.rows[j], chain.mean[g], chain.mean[h]
     a, b = 1.0 / chain.size[g], 1.0 / chain.size[h]
-    for t in range(0, d, WIDE):
-        index = lanes_at(t, WIDE)
+    for t in range(0, d, COLUMNS_PER_STEP):
+        index = lanes_at(t, COLUMNS_PER_STEP)
         z = y[index] - x[index]
         c[index] += z * a
         e[index] -= z * b
@@ -162,9 +162,9 @@ def _swap_change(chain, i, j):
     """What it costs to swap two records."""
     g, h = chain.label[i], chain.label[j]
     x, y, c, e = chain.rows[i], chain.rows[j], chain.mean[g], chain.mean[h]
-    across, apart = spread(0.0, WIDE), spread(0.0, WIDE)
-    for t in range(0, chain.d, WIDE):
-        index = lanes_at(t, WIDE)
+    across, apart = spread(0.0, COLUMNS_PER_STEP), spread(0.0, COLUMNS_PER_STEP)
+    for t in range(0, chain.d, COLUMNS_PER_STEP):
+        index = lanes_at(t, COLUMNS_PER_STEP)
         z = y[index] - x[index]
         across = across + z * (c[index] - e[index])
         apart = apart + z * z

@@ -6,16 +6,16 @@ from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods._best_of import sum_of_squares
-from mag.methods.anneal.moves import WIDE, chain_at, cool, enter, leave
+from mag.methods.anneal.moves import COLUMNS_PER_STEP, chain_at, cool, enter, leave
 from mag.methods.anneal.recombine import best_parts, numbered
 from mag.methods.anneal.schedule import LUKEWARM, Plan, short_plan
 from mag.methods.distances.neighbors import neighbors
-from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
+from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 
-NEAR, MOST = 24, 128  # neighbors that are tried: 2k, but no fewer and no more
-PART, FEW = 1024, 16  # records of a part, and groups at least
+MIN_NEIGHBORS_TRIED, MAX_NEIGHBORS_TRIED = 24, 128  # neighbors that are tried: 2k, but no fewer and no more
+RECORDS_PER_PART, MIN_GROUPS_PER_PART = 1024, 16  # records of a part, and groups at least
 HOPE = 0.3  # of what the first heat gained, another one may gain
-TINY = 1e-290  # a mean cost that is due to rounding
+ROUNDING_COST = 1e-290  # a mean cost that is due to rounding
 
 
 class Region:
@@ -92,7 +92,7 @@ class Parts:
             labels[members] = old
             rows = self._X[members]
             cost = sum_of_squares(rows, old)
-            if progress.left() <= 0 or cost < TINY * members.size or old.max() == 0:
+            if progress.left() <= 0 or cost < ROUNDING_COST * members.size or old.max() == 0:
                 return 0.0
             near = nearest(rows, k, 1)
             region = Region(rows, k, near, scale_of(rows, k, near), old, seed)
@@ -115,19 +115,19 @@ class Parts:
         sizes = np.bincount(self.labels)
         means = np.stack([np.bincount(self.labels, x) / sizes for x in self._X.T], axis=1)
         turned = np.einsum("ij,jk->ik", means, self._random.standard_normal((d, d)))
-        limit = max(min(PART, n // 4) * sizes.size // n, FEW)
-        part = labels_of(*parts_of(turned, 1, limit, VARIANCE, self._threads, progress))[self.labels]
+        limit = max(min(RECORDS_PER_PART, n // 4) * sizes.size // n, MIN_GROUPS_PER_PART)
+        part = labels_of(*parts_of(turned, 1, limit, RULE_VARIANCE, self._threads, progress))[self.labels]
         return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
 
 
 def _pad_columns(X: np.ndarray) -> np.ndarray:
     n, d = X.shape
-    return np.concatenate([X, np.zeros((n, -d % WIDE))], axis=1)
+    return np.concatenate([X, np.zeros((n, -d % COLUMNS_PER_STEP))], axis=1)
 
 
 def nearest(X: np.ndarray, k: int, threads: int) -> np.ndarray:
     """The neighbors of every record that are tried."""
-    return neighbors(X, min(max(NEAR, min(2 * k, MOST)), len(X) - 1), threads)
+    return neighbors(X, min(max(MIN_NEIGHBORS_TRIED, min(2 * k, MAX_NEIGHBORS_TRIED)), len(X) - 1), threads)
 
 
 def scale_of(X: np.ndarray, k: int, near: np.ndarray) -> np.ndarray:

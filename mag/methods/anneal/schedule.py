@@ -5,15 +5,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-LEVELS = 16  # heats of a round
+HEATS_PER_ROUND = 16  # heats of a round
 HOT, COLD = 3.0, 5e-4  # first and last heat, of the mean cost per record
 LUKEWARM, COOL = (0.06, 0.12, 0.03, 0.25), 0.1  # first heats of parts, of their means; their last heat, of the first
 WARM, WARMEST, CHILL = 0.008, 0.3, 0.35  # first heat of a large whole, of what records cost; its last, of the first
-SMALL = 1e-3  # of the mean, a cost that counts
+NEGLIGIBLE_COST_SHARE = 1e-3  # of the mean, a cost that counts
 REACH = 3.0  # records whose own cost is at least heat / REACH take part
-FEW = 32  # at least so many do
+MIN_PILOT_COSTS = 32  # at least so many do
 PACE = 10**6  # steps a second, until they have been counted
-PILOT, FIRST = 0.02, 20.0  # heat, of the mean, and steps per record that are timed
+PILOT_HEAT, PILOT_STEPS_PER_RECORD = 0.02, 20.0  # heat, of the mean, and steps per record that are timed
 
 
 class Plan:
@@ -30,20 +30,20 @@ class Plan:
 
 def short_plan(mean: float, heat: float, steps: float) -> Plan:
     """For a part: from a heat at which most of its groups stay together; `steps` per record."""
-    heats = np.geomspace(heat * mean, COOL * heat * mean, LEVELS)
-    return Plan(heats, np.append(heats[:-1] / REACH, 0.0), np.full(LEVELS, steps / LEVELS))
+    heats = np.geomspace(heat * mean, COOL * heat * mean, HEATS_PER_ROUND)
+    return Plan(heats, np.append(heats[:-1] / REACH, 0.0), np.full(HEATS_PER_ROUND, steps / HEATS_PER_ROUND))
 
 
 def melt(scale: np.ndarray, mean: float, rounds: int, steps: float) -> "Schedule":
     """Heats from that of the most expensive records, at which no group stays, to a small part of the mean."""
     scale = np.sort(scale)[::-1]
-    heats = np.geomspace(max(HOT * mean, scale[0]), COLD * mean, rounds * LEVELS)
+    heats = np.geomspace(max(HOT * mean, scale[0]), COLD * mean, rounds * HEATS_PER_ROUND)
     return Schedule(scale, heats, heats / REACH, steps)
 
 
 def pilot_plan(mean: float) -> Plan:
     """A few steps at a heat that spoils nothing, to see how long they take."""
-    return Plan(np.array([PILOT * mean]), np.zeros(1), np.array([FIRST]))
+    return Plan(np.array([PILOT_HEAT * mean]), np.zeros(1), np.array([PILOT_STEPS_PER_RECORD]))
 
 
 def warm(scale: np.ndarray, mean: float, rounds: int, steps: float, possible: float) -> "Schedule":
@@ -54,8 +54,8 @@ def warm(scale: np.ndarray, mean: float, rounds: int, steps: float, possible: fl
     scale = np.sort(scale)[::-1]
     share = mean / scale.mean() if scale[0] > 0 else 1.0  # what records cost, of what they cost at least
     hot = min(WARM * np.cbrt(max(min(steps, possible), 1.0)), WARMEST)
-    low = CHILL * hot * max(share * float(np.median(scale)), SMALL * mean)
-    heats = np.geomspace(max(hot * share * scale[0], 2 * low), low, rounds * LEVELS)
+    low = CHILL * hot * max(share * float(np.median(scale)), NEGLIGIBLE_COST_SHARE * mean)
+    heats = np.geomspace(max(hot * share * scale[0], 2 * low), low, rounds * HEATS_PER_ROUND)
     return Schedule(scale, heats, heats / (REACH * hot * share), steps)
 
 
@@ -69,8 +69,8 @@ class Schedule:
     """
 
     def __init__(self, scale: np.ndarray, heats: np.ndarray, least: np.ndarray, steps: float) -> None:
-        self._heats, self._least = heats, np.minimum(least, scale[min(FEW, scale.size) - 1])
-        self._least[-LEVELS:] = 0.0
+        self._heats, self._least = heats, np.minimum(least, scale[min(MIN_PILOT_COSTS, scale.size) - 1])
+        self._least[-HEATS_PER_ROUND:] = 0.0
         self._active = np.searchsorted(-scale, -self._least, side="right")
         share = np.sqrt(self._active)
         self._share = share / share.sum()
@@ -80,7 +80,7 @@ class Schedule:
 
     def plan(self, turn: int, left: float) -> Plan:
         """The plan of a round, if so many seconds are left for it and all later ones."""
-        levels, now = slice(turn * LEVELS, (turn + 1) * LEVELS), time.monotonic()
+        levels, now = slice(turn * HEATS_PER_ROUND, (turn + 1) * HEATS_PER_ROUND), time.monotonic()
         if self._steps > 0:
             self._pace = self._steps / max(now - self._start, 1e-9)
         share = self._share[levels]

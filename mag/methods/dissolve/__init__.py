@@ -14,7 +14,7 @@ from mag.methods.mdav import mdav
 from mag.methods.mdav.both_ends import both_ends
 from mag.methods.mdav.run import run_steps
 
-FIRST = 0.8  # of the progress is for the groups of k
+PROGRESS_OF_FIRST_GROUPS = 0.8  # of the progress is for the groups of k
 
 
 def dba(X: np.ndarray, k: int, *, threads: int, progress: Progress) -> np.ndarray:
@@ -22,9 +22,9 @@ def dba(X: np.ndarray, k: int, *, threads: int, progress: Progress) -> np.ndarra
 
     Groups are looked at in reverse order: the last ones are made of what dense regions left over.
     """
-    labels = group_densest(X, k, threads, progress.span(0.0, FIRST))
+    labels = group_densest(X, k, threads, progress.span(0.0, PROGRESS_OF_FIRST_GROUPS))
     order = np.arange(labels.max(), -1, -1)
-    labels = dissolve_groups(X, labels, order, threads, progress.span(FIRST, 1.0))
+    labels = dissolve_groups(X, labels, order, threads, progress.span(PROGRESS_OF_FIRST_GROUPS, 1.0))
     return split_large(X, k, labels, mdav, threads, progress.silent())
 
 
@@ -33,9 +33,9 @@ def tfrp(X: np.ndarray, k: int, *, threads: int, progress: Progress) -> np.ndarr
 
     Groups are looked at by the costs that they have before any is dissolved, the most expensive first.
     """
-    labels = group_far_from_points(X, k, threads=threads, progress=progress.span(0.0, FIRST))
+    labels = group_far_from_points(X, k, threads=threads, progress=progress.span(0.0, PROGRESS_OF_FIRST_GROUPS))
     order = np.argsort(-group_costs(X, labels), kind="stable")
-    labels = dissolve_groups(X, labels, order, threads, progress.span(FIRST, 1.0))
+    labels = dissolve_groups(X, labels, order, threads, progress.span(PROGRESS_OF_FIRST_GROUPS, 1.0))
     return split_large(X, k, labels, group_far_from_points, threads, progress.silent())
 
 

@@ -22,10 +22,10 @@ from mag.methods.mdav.centroids import cost_of
 from mag.methods.mdav.run import group_rest
 
 LENGTH = 4  # times k: the length of the lists
-BATCH = 32  # lists that are made at once
-SLACK = 1.0 - 1e-9  # far below what rounding does to a bound
-STEPS = 2**24  # records looked at between two looks at the clock
-FIRST = 0.5  # of the progress is for the first lists
+LISTS_PER_BATCH = 32  # lists that are made at once
+BOUND_SLACK = 1.0 - 1e-9  # far below what rounding does to a bound
+RECORDS_PER_CLOCK_LOOK = 2**24  # records looked at between two looks at the clock
+PROGRESS_OF_FIRST_LISTS = 0.5  # of the progress is for the first lists
 LEFT, GROUPS = 0, 1
 WAITING = np.int64(-2)  # the rank of a record that has no surroundings yet, since an equal one comes first
 
@@ -78,7 +78,7 @@ def _complete(s, x, ids, keys, length, out):
             total += keys[p]
             present += 1
     s.cost[x] = np.inf if missing > 0 else cost_of(s.rows, s.field.d, x, out, k - 1)
-    s.bound[x] = (total + missing * keys[length - 1]) / k * SLACK if missing > 0 else np.inf
+    s.bound[x] = (total + missing * keys[length - 1]) / k * BOUND_SLACK if missing > 0 else np.inf
 
 
 @called
@@ -147,13 +147,13 @@ def group_densest(X, k, threads, progress):
     n, d = X.shape
     work, labels = work_for(surroundings_at, None, n, d, k), np.full(n, -1)
     length = min(LENGTH * k, n - 1)
-    lists = neighbor_lists(work, X, length, threads, progress.span(0.0, FIRST))
+    lists = neighbor_lists(work, X, length, threads, progress.span(0.0, PROGRESS_OF_FIRST_LISTS))
     left = n
     if not progress.stopped:
         begin(work, X, k, *lists)
-        progress, wanted = progress.span(FIRST, 1.0), np.empty(BATCH, np.int64)
+        progress, wanted = progress.span(PROGRESS_OF_FIRST_LISTS, 1.0), np.empty(LISTS_PER_BATCH, np.int64)
         while left >= k and not progress.step(1.0 - left / n):  # groups leave, or bounds become costs until one can
-            left, count = take_groups(work, X, k, *lists, labels, wanted, 1 + STEPS // n)
+            left, count = take_groups(work, X, k, *lists, labels, wanted, 1 + RECORDS_PER_CLOCK_LOOK // n)
             if count:
                 search_for(work, X, wanted[:count], *lists, threads)
                 renew(work, X, k, *lists, wanted[:count])
@@ -189,7 +189,12 @@ def take_groups(work, X, k, ids, keys, labels, wanted, most):
     """Make up to `most` groups, until lists are wanted; returns how many records are free, and the number of lists."""
     n, length = ids.shape
     s = _surroundings_in(work, X, k)
-    lists, distances, out, bounds = grid(ids, length), grid(keys, length), np.empty(k, np.int64), np.empty(BATCH)
+    lists, distances, out, bounds = (
+        grid(ids, length),
+        grid(keys, length),
+        np.empty(k, np.int64),
+        np.empty(LISTS_PER_BATCH),
+    )
     for _ in range(most):
         if s.counts[LEFT] < k:
             break
@@ -206,7 +211,7 @@ def _want(s, n, most, bounds, wanted):
     count = 0
     for i in range(n):
         if s.bound[i] <= most and s.bound[i] < np.inf:
-            count = insert(bounds, wanted, BATCH, count, s.bound[i], i)
+            count = insert(bounds, wanted, LISTS_PER_BATCH, count, s.bound[i], i)
     return count
 
 

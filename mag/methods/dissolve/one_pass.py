@@ -17,7 +17,7 @@ from mag.methods.mdav.centroids import cost_of
 from mag.methods.ona.joining import is_first, joint_cost
 from mag.methods.ona.journal import add_record, clear_journal, erase, journal_at, look, nearest, write
 
-SHARE = 512  # records, or groups, a step
+RECORDS_PER_STEP = 512  # records, or groups, a step
 
 Pass = namedtuple("Pass", "journal label first last following members targets inside")
 
@@ -104,12 +104,12 @@ def dissolve_groups(X, labels, order, threads, progress):
         return labels
     work = work_for(pass_at, None, *X.shape, m)
     form(work, X, m, labels)
-    parts = [(a, min(a + SHARE, n)) for a in range(0, n, SHARE)]
+    parts = [(a, min(a + RECORDS_PER_STEP, n)) for a in range(0, n, RECORDS_PER_STEP)]
     each_in_time(lambda part: refresh(work, X, m, *part), parts, threads, lambda: progress.left() <= 0)
-    for a in range(0, m, SHARE):
+    for a in range(0, m, RECORDS_PER_STEP):
         if progress.step(a / m):
             break
-        visit(work, X, m, order[a : a + SHARE])
+        visit(work, X, m, order[a : a + RECORDS_PER_STEP])
     left = np.empty(n, np.int64)
     copy_labels(work, X, m, left)
     return np.unique(left, return_inverse=True)[1]

@@ -18,9 +18,9 @@ from mag._compiled.jit import called, inlined
 from mag._compiled.lanes import lanes_at, least_lane, select, spread
 from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NOBODY, ZERO, fill, insert, layout, reals, wholes
-from mag.methods.distances.leaves import STEP, distances, width_of, write_record
+from mag.methods.distances.leaves import LANES_PER_STEP, distances, width_of, write_record
 
-LANES = 64
+RECORDS_PER_BLOCK = 64
 
 Field = namedtuple("Field", "x low high ids lowest alive size place n d blocks boxes wide terms")
 
@@ -28,13 +28,13 @@ Field = namedtuple("Field", "x low high ids lowest alive size place n d blocks b
 @layout
 def field_at(space, n, d, terms=None):
     """A field of n records."""
-    blocks, wide = (n + LANES - 1) // LANES, width_of(terms, d)
+    blocks, wide = (n + RECORDS_PER_BLOCK - 1) // RECORDS_PER_BLOCK, width_of(terms, d)
     boxes = (blocks + 7) // 8 * 8  # read eight at a time
     return Field(
-        x=reals(space, blocks, wide, LANES),  # the records of a block, column by column
+        x=reals(space, blocks, wide, RECORDS_PER_BLOCK),  # the records of a block, column by column
         low=reals(space, wide, boxes),  # the box around them
         high=reals(space, wide, boxes),
-        ids=wholes(space, blocks, LANES),  # their numbers
+        ids=wholes(space, blocks, RECORDS_PER_BLOCK),  # their numbers
         lowest=wholes(space, blocks),  # of these
         alive=wholes(space, blocks),  # how many of a block are free
         size=wholes(space, blocks),
@@ -120,7 +120,7 @@ def _neighborhoods(rows, n, d, order, values, statistics, stack):
     values, statistics, stack = part(values, 0), part(statistics, 0), grid(stack, 2)
     for i in range(n):
         order[i] = i
-    if n <= LANES:
+    if n <= RECORDS_PER_BLOCK:
         return
     stack[0, 0] = 0
     stack[0, 1] = n
@@ -128,7 +128,7 @@ def _neighborhoods(rows, n, d, order, values, statistics, stack):
     while depth > 0:
         depth -= 1
         start, stop = stack[depth, 0], stack[depth, 1]
-        if stop - start <= LANES:
+        if stop - start <= RECORDS_PER_BLOCK:
             continue
         squares(rows, d, order, start, stop, part(statistics, d), statistics)
         widest = 0
@@ -138,7 +138,7 @@ def _neighborhoods(rows, n, d, order, values, statistics, stack):
         for p in range(start, stop):
             i = order[p]
             values[i] = rows[i, widest]
-        middle = start + (stop - start + 2 * LANES - 1) // (2 * LANES) * LANES
+        middle = start + (stop - start + 2 * RECORDS_PER_BLOCK - 1) // (2 * RECORDS_PER_BLOCK) * RECORDS_PER_BLOCK
         rank_split(values, order, start, stop, middle)
         stack[depth, 1] = middle
         stack[depth + 1, 0] = middle
@@ -151,11 +151,11 @@ def fill_field(field, rows, order):
     """Put all records into the field, free; `order` is memory for n numbers."""
     n, wide, order = field.n, field.wide, part(order, 0)
     _arrange(field.terms, rows, n, field.d, order)
-    fill(field.x, field.blocks * wide * LANES, 0.0)
+    fill(field.x, field.blocks * wide * RECORDS_PER_BLOCK, 0.0)
     fill(field.low, wide * field.boxes, np.inf)
     fill(field.high, wide * field.boxes, -np.inf)
     for p in range(n):
-        i, b, lane = order[p], p // LANES, p % LANES
+        i, b, lane = order[p], p // RECORDS_PER_BLOCK, p % RECORDS_PER_BLOCK
         field.ids[b, lane] = i
         field.lowest[b] = i if lane == 0 else min(field.lowest[b], i)
         field.place[i] = p
@@ -194,14 +194,14 @@ def _enter(terms, block, lane, i, rows, d):
 def is_free(field, i):
     """Whether record i has not been assigned."""
     p = field.place[i]
-    return p % LANES < field.alive[p // LANES]
+    return p % RECORDS_PER_BLOCK < field.alive[p // RECORDS_PER_BLOCK]
 
 
 @called
 def take(field, i):
     """Record i is assigned: it changes places with the last free record of its block."""
     p = field.place[i]
-    b, lane = p // LANES, p % LANES
+    b, lane = p // RECORDS_PER_BLOCK, p % RECORDS_PER_BLOCK
     last = field.alive[b] - 1
     ids, x, other = field.ids[b], field.x[b], field.ids[b, last]
     for j in range(field.wide):
@@ -211,7 +211,7 @@ def take(field, i):
     ids[lane] = other
     ids[last] = i
     field.place[other] = p
-    field.place[i] = b * LANES + last
+    field.place[i] = b * RECORDS_PER_BLOCK + last
     field.alive[b] = last
 
 
@@ -221,7 +221,10 @@ def are_equal(field, i, j):
     p, q = field.place[i], field.place[j]
     equal = ZERO
     for c in range(field.wide):
-        equal += field.x[p // LANES, c, p % LANES] == field.x[q // LANES, c, q % LANES]
+        equal += (
+            field.x[p // RECORDS_PER_BLOCK, c, p % RECORDS_PER_BLOCK]
+            == field.x[q // RECORDS_PER_BLOCK, c, q % RECORDS_PER_BLOCK]
+        )
     return equal == field.wide
 
 
@@ -241,12 +244,15 @@ def distance(a, b, d):
 @called
 def nearest_lane(terms, x, d, weight, count, point, i):
     """The first of the `count` points in blocks whose weighted squared distance from record i is least."""
-    best, least, buffer = NOBODY, np.inf, scratch(STEP)
-    for first in range(0, count, STEP):
-        key = distances(terms, x[first // LANES], first % LANES, d, point, i) * weight[lanes_at(first, STEP)]
+    best, least, buffer = NOBODY, np.inf, scratch(LANES_PER_STEP)
+    for first in range(0, count, LANES_PER_STEP):
+        key = (
+            distances(terms, x[first // RECORDS_PER_BLOCK], first % RECORDS_PER_BLOCK, d, point, i)
+            * weight[lanes_at(first, LANES_PER_STEP)]
+        )
         if best < 0 or least_lane(key) < least:
-            buffer[lanes_at(0, STEP)] = key
-            for lane in range(first, min(count, first + STEP)):
+            buffer[lanes_at(0, LANES_PER_STEP)] = key
+            for lane in range(first, min(count, first + LANES_PER_STEP)):
                 if best < 0 or buffer[lane - first] < least:
                     best, least = lane, buffer[lane - first]
     return best
@@ -286,13 +292,13 @@ def _visit(field, b, free, point, i, sign, skip, keys, ids, m, count):
     """Offer the free, or the assigned, records of block b to one list; returns the list's length."""
     d, alive = field.d, field.alive[b]
     start, stop = (0, alive) if free else (alive, field.size[b])
-    x, names, buffer = field.x[b], field.ids[b], scratch(STEP)
+    x, names, buffer = field.x[b], field.ids[b], scratch(LANES_PER_STEP)
     worst = keys[m - 1] if count == m else np.inf
-    for first in range(start // STEP * STEP, stop, STEP):
+    for first in range(start // LANES_PER_STEP * LANES_PER_STEP, stop, LANES_PER_STEP):
         key = distances(field.terms, x, first, d, point, i) * sign
         if least_lane(key) <= worst:
-            buffer[lanes_at(0, STEP)] = key
-            for lane in range(max(start, first), min(stop, first + STEP)):
+            buffer[lanes_at(0, LANES_PER_STEP)] = key
+            for lane in range(max(start, first), min(stop, first + LANES_PER_STEP)):
                 if buffer[lane - first] <= worst and names[lane] != skip:
                     count = insert(keys, ids, m, count, buffer[lane - first], names[lane])
                     worst = keys[m - 1] if count == m else np.inf

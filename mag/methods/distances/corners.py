@@ -9,7 +9,7 @@ from mag._compiled.work import NEAREST, ONE, YES, space_in, work_for
 from mag.methods.distances.blocks import field_at, scan, take
 from mag.methods.distances.neighbors import arrange
 
-WORK = 2**24  # coordinates looked at between two looks at the clock
+COORDINATES_PER_CLOCK_LOOK = 2**24  # coordinates looked at between two looks at the clock
 
 
 def group_at_corners(X, k, progress):
@@ -20,7 +20,7 @@ def group_at_corners(X, k, progress):
     n, d = X.shape
     order = np.lexsort(X.T[::-1])  # by the first column first; `scan` takes equally near records by number
     X, last = X[order], max(n // k - 1, 0)
-    work, found, share = work_for(field_at, n, d), np.full(n, last), 1 + WORK // (n * d)
+    work, found, share = work_for(field_at, n, d), np.full(n, last), 1 + COORDINATES_PER_CLOCK_LOOK // (n * d)
     arrange(work, X)
     for a in range(0, last, share):
         progress.step(a / last)

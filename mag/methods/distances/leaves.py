@@ -18,7 +18,7 @@ from mag._compiled.lanes import lanes_at, spread
 from mag._compiled.memory import grid, part
 from mag._compiled.work import layout
 
-STEP = 16  # lanes at a time: four registers of four
+LANES_PER_STEP = 16  # lanes at a time: four registers of four
 
 # What compiled functions get in place of an array X; arrays, and how many there are of what.
 Records = namedtuple(
@@ -91,7 +91,7 @@ def width_of(terms, d):
 @inlined
 def distances(terms, block, first, d, point, i):
     """The squared distances of STEP lanes of a block from record i, which is `point`; columns are added in order."""
-    total, here = spread(0.0, STEP), lanes_at(first, STEP)
+    total, here = spread(0.0, LANES_PER_STEP), lanes_at(first, LANES_PER_STEP)
     if terms is None:
         for j in range(d):
             t = block[j, here] - point[j]

@@ -15,11 +15,11 @@ from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NEAREST, NO, NOBODY, YES, insert, space_in, work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each, each_in_time
-from mag.methods.distances.blocks import LANES, can_enter, field_at, fill_field, scan
-from mag.methods.distances.leaves import STEP, distances
+from mag.methods.distances.blocks import RECORDS_PER_BLOCK, can_enter, field_at, fill_field, scan
+from mag.methods.distances.leaves import LANES_PER_STEP, distances
 
-BATCH = 64  # records whose neighbors are looked for in one call
-FEW = 4  # records that are worth a thread
+RECORDS_PER_CALL = 64  # records whose neighbors are looked for in one call
+RECORDS_PER_THREAD = 4  # records that are worth a thread
 TILE = 16  # blocks of a tile, which fits into a cache
 TILES = 64  # at most
 
@@ -37,9 +37,9 @@ def neighbor_lists(work, X, count, threads, progress):
     """
     n = len(X)
     arrange(work, X)
-    blocks = -(-n // LANES)
-    found, near = np.full((blocks * LANES, count), n), np.full((blocks * LANES, count), np.inf)
-    worst, most, last = np.full(blocks * LANES, np.inf), np.full(blocks, np.inf), np.full(blocks, n)
+    blocks = -(-n // RECORDS_PER_BLOCK)
+    found, near = np.full((blocks * RECORDS_PER_BLOCK, count), n), np.full((blocks * RECORDS_PER_BLOCK, count), np.inf)
+    worst, most, last = np.full(blocks * RECORDS_PER_BLOCK, np.inf), np.full(blocks, np.inf), np.full(blocks, n)
     worst[n:] = -1.0  # nobody is there
     size = max(TILE, -(-blocks // TILES))
     tiles = -(-blocks // size)
@@ -69,7 +69,7 @@ def rounds(tiles: int) -> Iterator[list[tuple[int, int]]]:
 
 def search_for(work, X, records, found, distances, threads):
     """The nearest free records of some records, into their rows; NOBODY behind the last one, infinitely far away."""
-    share = max(min(BATCH, -(-len(records) // threads)), FEW)
+    share = max(min(RECORDS_PER_CALL, -(-len(records) // threads)), RECORDS_PER_THREAD)
     some = [records[a : a + share] for a in range(0, len(records), share)]
     each(lambda queries: search(work, X, queries, found, distances), some, threads)
 
@@ -120,10 +120,10 @@ def _compare_blocks(field, rows, a, b, ids, keys, m, worst, most, last):
     apart = _apart(field, a, b)
     if not (can_enter(field, b, apart, most[a], last[a]) or can_enter(field, a, apart, most[b], last[b])):
         return
-    away = scratch(LANES)
+    away = scratch(RECORDS_PER_BLOCK)
     _measure_to_box(field, a, b, away)
     for lane in range(field.size[a]):
-        place = a * LANES + lane
+        place = a * RECORDS_PER_BLOCK + lane
         if away[lane] <= max(worst[place], most[b]):
             _compare(field, rows, place, b, lane + 1 if a == b else 0, ids, keys, m, worst)
     most[a], last[a] = _last(ids, m, worst, a)
@@ -133,13 +133,18 @@ def _compare_blocks(field, rows, a, b, ids, keys, m, worst, most, last):
 @called
 def _compare(field, rows, place, b, start, ids, keys, m, worst):
     """The record at a place, and those of block b from lane `start` on."""
-    i, names, first_place, buffer = field.ids[place // LANES, place % LANES], field.ids[b], b * LANES, scratch(STEP)
-    for first in range(start // STEP * STEP, field.size[b], STEP):
+    i, names, first_place, buffer = (
+        field.ids[place // RECORDS_PER_BLOCK, place % RECORDS_PER_BLOCK],
+        field.ids[b],
+        b * RECORDS_PER_BLOCK,
+        scratch(LANES_PER_STEP),
+    )
+    for first in range(start // LANES_PER_STEP * LANES_PER_STEP, field.size[b], LANES_PER_STEP):
         key = distances(field.terms, field.x[b], first, field.d, rows[i], i)
-        theirs = least_lane(key - worst[lanes_at(first_place + first, STEP)]) <= 0.0
+        theirs = least_lane(key - worst[lanes_at(first_place + first, LANES_PER_STEP)]) <= 0.0
         if theirs or least_lane(key) <= worst[place]:
-            buffer[lanes_at(0, STEP)] = key
-            for lane in range(max(start, first), min(field.size[b], first + STEP)):
+            buffer[lanes_at(0, LANES_PER_STEP)] = key
+            for lane in range(max(start, first), min(field.size[b], first + LANES_PER_STEP)):
                 _enter(ids, keys, m, worst, place, buffer[lane - first], names[lane])
                 _enter(ids, keys, m, worst, first_place + lane, buffer[lane - first], i)
 
@@ -155,11 +160,11 @@ def _enter(ids, keys, m, worst, place, away, other):
 @called
 def _last(ids, m, worst, b):
     """The largest of the last distances of a block, and the highest number at that distance."""
-    first = b * LANES
+    first = b * RECORDS_PER_BLOCK
     largest, number = worst[first], NOBODY
-    for place in range(first, first + LANES):
+    for place in range(first, first + RECORDS_PER_BLOCK):
         largest = max(largest, worst[place])
-    for place in range(first, first + LANES):
+    for place in range(first, first + RECORDS_PER_BLOCK):
         if worst[place] == largest:
             number = max(number, ids[place, m - 1])
     return largest, number
@@ -168,13 +173,13 @@ def _last(ids, m, worst, b):
 @called
 def _measure_to_box(field, a, b, away):
     """Lower bounds of the squared distances of the records of block a from those of block b."""
-    for first in range(0, LANES, STEP):
-        here, total = lanes_at(first, STEP), spread(0.0, STEP)
+    for first in range(0, RECORDS_PER_BLOCK, LANES_PER_STEP):
+        here, total = lanes_at(first, LANES_PER_STEP), spread(0.0, LANES_PER_STEP)
         for j in range(field.d):
             x = field.x[a, j, here]
             below, above = field.low[j, b] - x, x - field.high[j, b]
             t = select(below > above, below, above)
-            t = select(t > 0.0, t, spread(0.0, STEP))
+            t = select(t > 0.0, t, spread(0.0, LANES_PER_STEP))
             total = total + t * t
         away[here] = total
 

@@ -6,7 +6,7 @@ from mag._compiled.memory import grid, part
 from mag._compiled.work import NOBODY
 from mag.methods.distances.blocks import is_free
 from mag.methods.mdav.centroids import CENTROID
-from mag.methods.mdav.nearest_lists import BATCH, WANTED, first_free, request_list, slot_of
+from mag.methods.mdav.nearest_lists import LIST_WANTED, LISTS_PER_BATCH, first_free, request_list, slot_of
 from mag.methods.mdav.pairs import finish
 from mag.methods.mdav.state import LEFT, create_group, state_in
 
@@ -26,13 +26,13 @@ def _foresee(state, orders, cursors, k, ahead, out):
     """Request lists for those that come next in both orders."""
     ahead[0] = cursors[0]
     ahead[1] = cursors[1]
-    for seen in range(2 * BATCH):
+    for seen in range(2 * LISTS_PER_BATCH):
         end = seen % 2
         p = _skip_assigned(state.field, orders[end], ahead[end])
         ahead[end] = p + 1
         if p < state.field.n:
             i = orders[end, p]
-            if slot_of(state.near, i) != WANTED and not first_free(state.field, state.near, i, NOBODY, k - 1, out):
+            if slot_of(state.near, i) != LIST_WANTED and not first_free(state.field, state.near, i, NOBODY, k - 1, out):
                 request_list(state.near, i)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._compiled.jit import called
 from mag._compiled.work import fill, layout, reals, wholes
-from mag.methods.distances.blocks import LANES
+from mag.methods.distances.blocks import RECORDS_PER_BLOCK
 from mag.methods.distances.leaves import width_of, write_centroid
 
 CENTROID, MEMBER, COST = np.int64(0), np.int64(1), np.int64(2)
@@ -19,11 +19,11 @@ Centroids = namedtuple("Centroids", "sums x weight size used capacity d terms")
 @layout
 def centroids_at(space, capacity, d, terms=None):
     """At most `capacity` groups."""
-    blocks = (capacity + LANES - 1) // LANES
+    blocks = (capacity + RECORDS_PER_BLOCK - 1) // RECORDS_PER_BLOCK
     return Centroids(
         sums=reals(space, capacity, d),
-        x=reals(space, blocks, width_of(terms, d), LANES),  # centroids in blocks
-        weight=reals(space, blocks * LANES),  # what a squared distance counts
+        x=reals(space, blocks, width_of(terms, d), RECORDS_PER_BLOCK),  # centroids in blocks
+        weight=reals(space, blocks * RECORDS_PER_BLOCK),  # what a squared distance counts
         size=wholes(space, capacity),
         used=wholes(space, 1),  # how many groups there are
         capacity=capacity,
@@ -36,7 +36,7 @@ def centroids_at(space, capacity, d, terms=None):
 def remove_groups(centroids):
     """Remove all groups."""
     fill(centroids.sums, centroids.capacity * centroids.d, 0.0)
-    fill(centroids.weight, (centroids.capacity + LANES - 1) // LANES * LANES, 1.0)
+    fill(centroids.weight, (centroids.capacity + RECORDS_PER_BLOCK - 1) // RECORDS_PER_BLOCK * RECORDS_PER_BLOCK, 1.0)
     fill(centroids.size, centroids.capacity, 0)
     centroids.used[0] = 0
 
@@ -53,7 +53,14 @@ def join(centroids, g, row):
 def write(centroids, g, rule):
     """The centroid of group g as it is now."""
     size = centroids.size[g]
-    write_centroid(centroids.terms, centroids.x[g // LANES], g % LANES, centroids.sums[g], size, centroids.d)
+    write_centroid(
+        centroids.terms,
+        centroids.x[g // RECORDS_PER_BLOCK],
+        g % RECORDS_PER_BLOCK,
+        centroids.sums[g],
+        size,
+        centroids.d,
+    )
     if rule == COST:  # adding a record costs |C| / (|C|+1) times its squared distance
         centroids.weight[g] = size / (size + 1)
 

@@ -18,9 +18,9 @@ from mag._compiled.work import NO, NOBODY, YES, fill, layout, reals, wholes
 from mag.methods.distances.blocks import are_equal, is_free, scan
 from mag.methods.distances.leaves import twin_of
 
-BATCH = 64  # records whose lists are made at once
+LISTS_PER_BATCH = 64  # records whose lists are made at once
 MEMORY = 1 << 22  # entries of all lists
-MISSING, WANTED = np.int64(-1), np.int64(-2)
+NO_LIST, LIST_WANTED = np.int64(-1), np.int64(-2)
 
 Lists = namedtuple("Lists", "keys ids filled slot requests used length slots n terms")
 
@@ -29,13 +29,13 @@ Lists = namedtuple("Lists", "keys ids filled slot requests used length slots n t
 def lists_at(space, n, length, terms=None):
     """Lists for some of n records."""
     length = min(length if terms is None else length + 1, n)
-    slots = min(2 * n, max(2 * BATCH, MEMORY // length)) + BATCH
+    slots = min(2 * n, max(2 * LISTS_PER_BATCH, MEMORY // length)) + LISTS_PER_BATCH
     return Lists(
         keys=reals(space, slots, length),  # a list is a row: the distances, nearest first
         ids=wholes(space, slots, length),  # and whose they are
         filled=wholes(space, slots),  # how long a list is
         slot=wholes(space, n),  # where the list of record i is, or MISSING or WANTED
-        requests=wholes(space, BATCH),  # records that need a list
+        requests=wholes(space, LISTS_PER_BATCH),  # records that need a list
         used=wholes(space, 2),  # how many slots are in use, how many requests there are
         length=length,
         slots=slots,
@@ -47,14 +47,14 @@ def lists_at(space, n, length, terms=None):
 @called
 def drop_lists(lists):
     """Drop all lists."""
-    fill(lists.slot, lists.n, MISSING)
+    fill(lists.slot, lists.n, NO_LIST)
     fill(lists.used, 2, 0)
 
 
 @called
 def copy_lists(lists, near, length):
     """Begin with lists of all records, if there is room for them."""
-    if lists.slots < lists.n + BATCH:
+    if lists.slots < lists.n + LISTS_PER_BATCH:
         return
     for i in range(lists.n):
         lists.slot[i] = i
@@ -90,8 +90,8 @@ def first_free(field, lists, i, skip, size, out):
 def request_list(lists, i):
     """Note that record i wants a list."""
     count, twin = lists.used[1], twin_of(lists.terms, i)
-    if lists.slot[twin] != WANTED and count < BATCH:
-        lists.slot[twin] = WANTED
+    if lists.slot[twin] != LIST_WANTED and count < LISTS_PER_BATCH:
+        lists.slot[twin] = LIST_WANTED
         lists.requests[count] = twin
         lists.used[1] = count + 1
 
@@ -106,7 +106,7 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
     nearest, seen, before = part(out, max(size, depth)), 0, NOBODY
     for p in range(cursor, field.n):
         i = order[p]
-        if seen == BATCH or lists.used[1] == BATCH:
+        if seen == LISTS_PER_BATCH or lists.used[1] == LISTS_PER_BATCH:
             break
         if not is_free(field, i):
             continue
@@ -115,7 +115,7 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
         before = i
         if same:
             continue
-        if slot_of(lists, i) == WANTED:
+        if slot_of(lists, i) == LIST_WANTED:
             continue
         if not first_free(field, lists, i, NOBODY, size, out):
             request_list(lists, i)
@@ -124,7 +124,7 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
         first_free(field, lists, i, NOBODY, breadth, nearest)
         for q in range(breadth):
             other = nearest[q]
-            known = other < 0 or slot_of(lists, other) == WANTED
+            known = other < 0 or slot_of(lists, other) == LIST_WANTED
             if not known and not first_free(field, lists, other, i, depth, out):
                 request_list(lists, other)
 
@@ -134,7 +134,7 @@ def reserve_lists(lists):
     """Slots for the wanted records; returns how many there are.  When memory is used up, older lists are forgotten."""
     count = lists.used[1]
     if lists.used[0] + count > lists.slots:
-        fill(lists.slot, lists.n, MISSING)
+        fill(lists.slot, lists.n, NO_LIST)
         lists.used[0] = 0
     first = lists.used[0]
     for q in range(count):

@@ -7,9 +7,9 @@ from mag._backends.protocol import Boxes
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
 from mag._compiled.work import FARTHEST, NEAREST, ZERO
-from mag.methods.distances.blocks import LANES
+from mag.methods.distances.blocks import RECORDS_PER_BLOCK
 from mag.methods.mdav.ends import DEEP, ends_in
-from mag.methods.mdav.nearest_lists import BATCH, reserve_lists
+from mag.methods.mdav.nearest_lists import LISTS_PER_BATCH, reserve_lists
 from mag.methods.mdav.state import SPARE, state_in
 
 
@@ -18,14 +18,14 @@ def _copy_field(work, X, k, x, low, high, ids):
     """The field as it is, column by column within blocks."""
     field = state_in(work, X, k, ZERO).field
     flat, source = part(x, 0), part(field.x, 0)
-    for p in range(field.blocks * field.d * LANES):
+    for p in range(field.blocks * field.d * RECORDS_PER_BLOCK):
         flat[p] = source[p]
     for j in range(field.d):
         for b in range(field.boxes):
             low[j, b] = field.low[j, b]
             high[j, b] = field.high[j, b]
     for p in range(field.n):
-        ids[p] = field.ids[p // LANES, p % LANES]
+        ids[p] = field.ids[p // RECORDS_PER_BLOCK, p % RECORDS_PER_BLOCK]
 
 
 @jit
@@ -91,12 +91,12 @@ class DeviceLists:
 
     def __init__(self, work, X, k, ends, engine):
         n, d = X.shape
-        blocks = -(-n // LANES)
+        blocks = -(-n // RECORDS_PER_BLOCK)
         boxes = Boxes(
-            x=np.empty((blocks, d, LANES)),
+            x=np.empty((blocks, d, RECORDS_PER_BLOCK)),
             low=np.empty((d, -(-blocks // 8) * 8)),
             high=np.empty((d, -(-blocks // 8) * 8)),
-            ids=np.zeros(blocks * LANES, np.int32),
+            ids=np.zeros(blocks * RECORDS_PER_BLOCK, np.int32),
             n=n,
             d=d,
         )
@@ -104,7 +104,10 @@ class DeviceLists:
         self.given, self.neighbors = (work, X, k), engine.neighbors(boxes)
         self.place = np.empty(n, np.int32)  # where a record was when all were free
         self.place[boxes.ids[:n]] = np.arange(n)
-        self.alive, self.taken = np.minimum(n - LANES * np.arange(blocks), LANES), np.empty(n, np.int64)
+        self.alive, self.taken = (
+            np.minimum(n - RECORDS_PER_BLOCK * np.arange(blocks), RECORDS_PER_BLOCK),
+            np.empty(n, np.int64),
+        )
         self.kinds = [(_reserve_nearest, _store_nearest, NEAREST, min(2 * k + SPARE, n))]
         if ends:
             self.kinds.append((_reserve_farthest, _store_farthest, FARTHEST, min(int(DEEP), n)))
@@ -113,7 +116,7 @@ class DeviceLists:
         """All lists that are wanted."""
         count = _newly_taken(*self.given, self.alive, self.taken)
         self.neighbors.take(self.place[self.taken[:count]])
-        wanted = np.empty(BATCH, np.int64)
+        wanted = np.empty(LISTS_PER_BATCH, np.int64)
         for reserve, store, sign, length in self.kinds:
             count = reserve(*self.given, wanted)
             if count:

@@ -10,8 +10,8 @@ from mag.methods.distances.blocks import distance, is_free
 from mag.methods.distances.leaves import distance_to, write_centroid
 from mag.methods.mdav.ends import HERE, MEASURED, ends_in, find_runs
 from mag.methods.mdav.nearest_lists import (
-    BATCH,
-    WANTED,
+    LIST_WANTED,
+    LISTS_PER_BATCH,
     first_free,
     foresee,
     make_lists,
@@ -21,7 +21,7 @@ from mag.methods.mdav.nearest_lists import (
 )
 from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, place_rest
 
-SLACK = 1e-9  # relative; far above what rounding does to a distance
+DISTANCE_SLACK = 1e-9  # relative; far above what rounding does to a distance
 TIED = 1e-10  # relative: categories are often equally far from a centroid, but for rounding
 LONGER = 16  # times as long as to pass an assigned record takes a distance
 UNKNOWN = np.int64(-2)
@@ -52,7 +52,7 @@ def _outermost(state, ends):
         i = order[p]
         if state.away[i] < 0.0:  # who had been assigned at the last sort
             break
-        if best >= 0 and np.sqrt(state.away[i]) + shift < np.sqrt(most) * (1.0 - SLACK):
+        if best >= 0 and np.sqrt(state.away[i]) + shift < np.sqrt(most) * (1.0 - DISTANCE_SLACK):
             break
         run = ends.beyond[p] - p  # equal records, in the order of their numbers: the first free one will do
         p += 1
@@ -229,11 +229,11 @@ def pairs(work, X, k, rule, average):
         cursor = status[CURSOR]
         foresee(field, state.near, order, cursor, k - 1, ZERO, ZERO, out)
         foresee(field, ends.far, order, cursor, ONE, ZERO, ZERO, out)
-        for p in range(cursor, min(cursor + BATCH, field.n)):
+        for p in range(cursor, min(cursor + LISTS_PER_BATCH, field.n)):
             out[0] = NOBODY
             i = order[p]
             if is_free(field, i) and first_free(field, ends.far, i, NOBODY, ONE, out) and out[0] >= 0:
                 s = out[0]
-                if slot_of(state.near, s) != WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
+                if slot_of(state.near, s) != LIST_WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
                     request_list(state.near, s)
     return not ready

@@ -15,11 +15,11 @@ from mag.methods.mdav.ends import begin_ends, ends_at, make_farthest, reserve_fa
 from mag.methods.mdav.nearest_lists import copy_lists, make_lists, reserve_lists
 from mag.methods.mdav.on_device import DeviceLists
 from mag.methods.mdav.state import LEFT, SPARE, begin_state, state_at, state_in
-from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
+from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 
-FEW = 8  # lists that are worth a thread
-ROUNDED = 1e-12  # of a gain factor, far above what rounding does to it
-SLACK = 1e-9  # of the sum of squares of all records: far above what rounding does to a cost
+LISTS_PER_THREAD = 8  # lists that are worth a thread
+GAMMA_TOLERANCE = 1e-12  # of a gain factor, far above what rounding does to it
+COST_SLACK = 1e-9  # of the sum of squares of all records: far above what rounding does to a cost
 
 
 @jit
@@ -94,7 +94,7 @@ class Rivals:
     def __init__(self, X, near):
         self.near, self.gamma = near, 0.0
         self.squares = np.square(X).sum(axis=1)
-        self._slack = SLACK * float(self.squares.sum())
+        self._slack = COST_SLACK * float(self.squares.sum())
         self._costs, self._alike = [np.inf], []
 
     def seen_from(self, gamma):
@@ -113,7 +113,7 @@ class Rivals:
 
     def decide_up_to(self, limit):
         """The run would have decided alike with any gain factor from its own up to the limit."""
-        self._alike.append((self.gamma, limit * (1 - ROUNDED)))
+        self._alike.append((self.gamma, limit * (1 - GAMMA_TOLERANCE)))
 
     def run_alike(self):
         """Whether a run that has ended had the same groups."""
@@ -147,7 +147,7 @@ def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=N
             lists = []
         for reserve, make in lists:
             count = reserve(work, X, k)
-            share = max(FEW, -(-count // threads))
+            share = max(LISTS_PER_THREAD, -(-count // threads))
             jobs += [(make, count, a, min(a + share, count)) for a in range(0, count, share)]
         each(lambda job: job[0](work, X, k, *job[1:]), jobs, threads)
         if progress.step(1.0 - _count_free(work, X, k) / len(points)):
@@ -165,7 +165,7 @@ def group_rest(X, k, labels, threads, progress):
     """Groups for records without one; fewer than k of them join the group with the nearest centroid, one by one."""
     rest, used = np.flatnonzero(labels < 0), int(labels.max()) + 1
     if rest.size >= k:
-        labels[rest] = used + labels_of(*parts_of(X[rest], k, 0, VARIANCE, threads, progress))
+        labels[rest] = used + labels_of(*parts_of(X[rest], k, 0, RULE_VARIANCE, threads, progress))
     elif rest.size:
         done = labels >= 0
         sizes = np.bincount(labels[done])

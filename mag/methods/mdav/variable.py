@@ -7,7 +7,7 @@ from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
 from mag._compiled.work import NOBODY, ONE, ZERO, fill
 from mag.methods.distances.blocks import distance, is_free
-from mag.methods.mdav.nearest_lists import WANTED, first_free, foresee, request_list, slot_of
+from mag.methods.mdav.nearest_lists import LIST_WANTED, first_free, foresee, request_list, slot_of
 from mag.methods.mdav.state import (
     CURSOR,
     GROWN,
@@ -101,7 +101,7 @@ def _request_for_members(state):
     field, near, out = state.field, state.near, part(state.scratch, 2 * state.k)
     for p in range(state.status[GROWN]):
         i, other = state.scratch[p], state.nearest[p]
-        known = slot_of(near, i) == WANTED or (other >= 0 and is_free(field, other))
+        known = slot_of(near, i) == LIST_WANTED or (other >= 0 and is_free(field, other))
         if not known and not first_free(field, near, i, NOBODY, ONE, out):
             request_list(near, i)
 

@@ -9,7 +9,7 @@ from mag._lib.progress import Progress
 from mag.methods.distances.hierarchies import Trees
 from mag.methods.mona.parts import group_parts
 from mag.methods.mondrian.cutting import parts_of_trees
-from mag.methods.mondrian.halving import PAIRS, VARIANCE, labels_of, parts_of
+from mag.methods.mondrian.halving import RULE_PAIRS, RULE_VARIANCE, labels_of, parts_of
 
 HALVING = 0.05  # of the progress
 
@@ -28,12 +28,12 @@ def mona(
 
     Where there are trees, cut these instead.
     """
-    return _mona(X, k, VARIANCE, rho, threads, progress, engine, trees)
+    return _mona(X, k, RULE_VARIANCE, rho, threads, progress, engine, trees)
 
 
 def mona_2d(X: np.ndarray, k: int, *, rho: float = 0.5, engine: Any, threads: int, progress: Progress) -> np.ndarray:
     """… or by the sum or difference of two columns."""
-    return _mona(X, k, PAIRS, rho, threads, progress, engine)
+    return _mona(X, k, RULE_PAIRS, rho, threads, progress, engine)
 
 
 def check(k: int, *, rho: float = 0.5) -> float:

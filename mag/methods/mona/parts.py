@@ -8,13 +8,13 @@ from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods.distances.hierarchies import Trees, select
 from mag.methods.distances.leaves import terms_of
-from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
+from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 from mag.methods.ona import ona_star
 from mag.methods.ona.phases import group_part, part_at
-from mag.methods.ona.rounds import ROUNDS
+from mag.methods.ona.rounds import MAX_ROUNDS
 
-LARGE = 4096  # records of a part that is worth all threads
-SHARE = 1 << 13  # records of the small parts that one job groups
+RECORDS_WORTH_ALL_THREADS = 4096  # records of a part that is worth all threads
+RECORDS_PER_JOB = 1 << 13  # records of the small parts that one job groups
 
 
 def group_parts(
@@ -43,7 +43,7 @@ def group_parts(
         work = work_for(part_at, int(sizes[some].max()), X.shape[1], k, terms_of(records))
         for p in some:
             own = members(p)
-            if not group_part(work, select(records, own), k, ROUNDS, labels, own):
+            if not group_part(work, select(records, own), k, MAX_ROUNDS, labels, own):
                 labels[own] = star(own, 1, progress.silent())
 
     def star(own: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
@@ -51,15 +51,15 @@ def group_parts(
         return ona_star(X[own], k, engine=cpu, trees=own_trees, threads=threads, progress=progress)
 
     def halve(p: int) -> None:
-        labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, VARIANCE, threads, progress))
+        labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, RULE_VARIANCE, threads, progress))
 
-    for p in turn[sizes[turn] > LARGE]:  # few
+    for p in turn[sizes[turn] > RECORDS_WORTH_ALL_THREADS]:  # few
         if progress.left() <= 0:
             halve(p)
         else:
             labels[members(p)] = star(members(p), threads, progress)
-    turn = turn[sizes[turn] <= LARGE]
-    jobs = np.split(turn, np.flatnonzero(np.diff(np.cumsum(sizes[turn]) // SHARE)) + 1) if turn.size else []
+    turn = turn[sizes[turn] <= RECORDS_WORTH_ALL_THREADS]
+    jobs = np.split(turn, np.flatnonzero(np.diff(np.cumsum(sizes[turn]) // RECORDS_PER_JOB)) + 1) if turn.size else []
     for a in range(0, len(jobs), 2 * threads):
         if progress.step(a / len(jobs)):
             for p in np.concatenate(jobs[a:]):

@@ -19,7 +19,7 @@ from mag._compiled.jit import called, jit
 from mag._lib.threads import each
 from mag.methods.mondrian.halving import CLEARLY, sort_part
 
-SHARE = 1 << 14  # records that one compiled call may divide
+RECORDS_PER_CALL = 1 << 14  # records that one compiled call may divide
 
 # `values` and `codes` of records; `nodes`, the ancestors of each code from itself to the root; the `loss` of nodes;
 # what a `unit` of each number loses; `columns`, in the order of the table, number j as j, tree c as -1 - c.
@@ -66,7 +66,7 @@ def parts_of_trees(
     large, small = [(0, n)], []
     while large and not progress.stopped:
         start, stop = large.pop()
-        if allowed is None and stop - start <= SHARE:
+        if allowed is None and stop - start <= RECORDS_PER_CALL:
             small.append((start, stop))
             continue
         ends = _ends(table, memory, start, stop, k, limit, allowed or (lambda part: True))

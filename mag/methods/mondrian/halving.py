@@ -14,9 +14,9 @@ from mag._compiled.memory import grid, part
 from mag._lib.threads import each
 from mag.methods.distances.blocks import squares
 
-RANGE, VARIANCE, PAIRS = np.int64(0), np.int64(1), np.int64(2)
+RULE_RANGE, RULE_VARIANCE, RULE_PAIRS = np.int64(0), np.int64(1), np.int64(2)
 CLEARLY = 1.0 + 1e-9  # variances closer than this are equal, and the first column is taken: all are 1 at the start
-SHARE = 1 << 14  # records that one compiled call may divide
+RECORDS_PER_CALL = 1 << 14  # records that one compiled call may divide
 
 
 @called
@@ -95,11 +95,11 @@ def _halve(X, order, start, stop, rule, spare, values, statistics):
     d = X.shape[1]
     mean, variance = statistics[0], statistics[1]
     i, j, sign = 0, 0, 0.0
-    if rule == RANGE:
+    if rule == RULE_RANGE:
         i = _widest_range(X, order, start, stop)
     else:
         squares(grid(X, d), d, part(order, 0), start, stop, mean, variance)
-        if rule == PAIRS:
+        if rule == RULE_PAIRS:
             i, j, sign = _widest_pair(X, order, start, stop, mean, variance)
         else:
             i = _largest(variance)
@@ -148,7 +148,7 @@ def parts_of(X, k, limit, rule, threads, progress, engine=cpu):
     large, small = [(0, n)], []
     while large:
         start, stop = large.pop()
-        if stop - start > SHARE:
+        if stop - start > RECORDS_PER_CALL:
             middle = divide(X, order, start, stop, k, limit, rule, spare, values, cuts, True)
             if middle >= 0:
                 large += [(start, middle), (middle, stop)]

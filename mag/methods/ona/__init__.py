@@ -20,13 +20,13 @@ from mag.methods.mdav.star import star
 from mag.methods.ona.gain import polish_best
 from mag.methods.ona.rounds import polish, shuffle
 
-MOST = 10**6  # restarts
+MAX_RESTARTS = 10**6  # restarts
 
 
 def check(k: int, *, restarts: int = 10, gamma: float | str = "search") -> int:
     """Refuse what the options cannot be."""
     gammas_of(gamma)
-    return integer("restarts", restarts, 1, MOST, "most")
+    return integer("restarts", restarts, 1, MAX_RESTARTS, "most")
 
 
 def lmas(

@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._compiled.jit import called
 from mag._compiled.work import fill, layout, reals, space_in, wholes
-from mag.methods.distances.blocks import LANES
+from mag.methods.distances.blocks import RECORDS_PER_BLOCK
 from mag.methods.distances.leaves import rows_of, terms_of
 from mag.methods.ona.journal import add_record, clear_journal, journal_at, rename_groups, write
 
@@ -22,7 +22,7 @@ Groups = namedtuple("Groups", "journal rows n d k sums size label member counts 
 def groups_at(space, rows, n, d, k, terms=None):
     """Groups of n records."""
     most = n // k
-    room = 2 * most + 4 * k + LANES  # numbers of groups, until `renumber`
+    room = 2 * most + 4 * k + RECORDS_PER_BLOCK  # numbers of groups, until `renumber`
     journal = journal_at(space, rows, n, d, most, room, terms)
     return Groups(
         journal=journal,

@@ -14,8 +14,8 @@ from mag._compiled.jit import called
 from mag._compiled.lanes import lanes_at, least_lane
 from mag._compiled.memory import scratch
 from mag._compiled.work import NOBODY, fill, layout, reals, wholes
-from mag.methods.distances.blocks import LANES
-from mag.methods.distances.leaves import STEP, distances, width_of, write_centroid
+from mag.methods.distances.blocks import RECORDS_PER_BLOCK
+from mag.methods.distances.leaves import LANES_PER_STEP, distances, width_of, write_centroid
 
 REMEMBERED = 6  # centroids per record
 END, SERIAL = 0, 1
@@ -30,7 +30,7 @@ Journal = namedtuple(
 @layout
 def journal_at(space, rows, n, d, most, room, terms=None):
     """For n records in `most` groups, which have numbers below `room`."""
-    blocks, wide = (3 * most // 2 + 2 * LANES) // LANES, width_of(terms, d)
+    blocks, wide = (3 * most // 2 + 2 * RECORDS_PER_BLOCK) // RECORDS_PER_BLOCK, width_of(terms, d)
     return Journal(
         rows=rows,
         n=n,
@@ -38,15 +38,15 @@ def journal_at(space, rows, n, d, most, room, terms=None):
         wide=wide,  # columns of a block
         terms=terms,  # of distances, where there are categories (see `leaves`)
         room=room,
-        places=blocks * LANES,  # until `_tidy`
+        places=blocks * RECORDS_PER_BLOCK,  # until `_tidy`
         # groups
         sums=reals(space, room, d),
         size=wholes(space, room),
         serial=wholes(space, room),  # when its centroid was written, or NOBODY without a group
         # what is written
-        x=reals(space, blocks, wide, LANES),  # centroids
-        name=wholes(space, blocks * LANES),  # whose it is
-        stamp=wholes(space, blocks * LANES),  # its serial
+        x=reals(space, blocks, wide, RECORDS_PER_BLOCK),  # centroids
+        name=wholes(space, blocks * RECORDS_PER_BLOCK),  # whose it is
+        stamp=wholes(space, blocks * RECORDS_PER_BLOCK),  # its serial
         numbers=wholes(space, 2),  # END, SERIAL
         # records
         keys=reals(space, n, REMEMBERED),  # distances from the centroids that it remembers, nearest first
@@ -97,7 +97,7 @@ def _place(journal, serial):
 def _blank(journal, place):
     journal.name[place] = NOBODY
     for j in range(journal.wide):
-        journal.x[place // LANES, j, place % LANES] = np.inf
+        journal.x[place // RECORDS_PER_BLOCK, j, place % RECORDS_PER_BLOCK] = np.inf
 
 
 @called
@@ -120,7 +120,7 @@ def write(journal, g):
     journal.name[place] = g
     journal.stamp[place] = serial
     journal.serial[g] = serial
-    block, lane = journal.x[place // LANES], place % LANES
+    block, lane = journal.x[place // RECORDS_PER_BLOCK], place % RECORDS_PER_BLOCK
     write_centroid(journal.terms, block, lane, journal.sums[g], journal.size[g], journal.d)
 
 
@@ -133,8 +133,8 @@ def _tidy(journal):
             journal.name[end] = journal.name[place]
             journal.stamp[end] = journal.stamp[place]
             for j in range(journal.wide):
-                v = x[place // LANES, j, place % LANES]
-                x[end // LANES, j, end % LANES] = v
+                v = x[place // RECORDS_PER_BLOCK, j, place % RECORDS_PER_BLOCK]
+                x[end // RECORDS_PER_BLOCK, j, end % RECORDS_PER_BLOCK] = v
             end += 1
     for place in range(end, journal.numbers[END]):
         _blank(journal, place)
@@ -196,12 +196,12 @@ def look(journal, i):
     end, d = journal.numbers[END], journal.d
     start = _place(journal, journal.up_to[i] + 1)
     journal.up_to[i] = journal.numbers[SERIAL]
-    point, buffer = journal.rows[i], scratch(STEP)
-    for first in range(start // STEP * STEP, end, STEP):
-        key = distances(journal.terms, journal.x[first // LANES], first % LANES, d, point, i)
+    point, buffer = journal.rows[i], scratch(LANES_PER_STEP)
+    for first in range(start // LANES_PER_STEP * LANES_PER_STEP, end, LANES_PER_STEP):
+        key = distances(journal.terms, journal.x[first // RECORDS_PER_BLOCK], first % RECORDS_PER_BLOCK, d, point, i)
         if least_lane(key) <= journal.bound_key[i]:
-            buffer[lanes_at(0, STEP)] = key
-            for place in range(max(start, first), min(end, first + STEP)):
+            buffer[lanes_at(0, LANES_PER_STEP)] = key
+            for place in range(max(start, first), min(end, first + LANES_PER_STEP)):
                 if journal.name[place] >= 0:
                     _remember(journal, i, buffer[place - first], journal.name[place])
 

@@ -25,8 +25,8 @@ from mag.methods.ona.groups import (
 from mag.methods.ona.joining import is_first, joint_cost
 from mag.methods.ona.journal import erase, look, nearest, write
 
-MANY = np.int64(1 << 62)  # more than any phase visits
-MOST_VISITS = 8  # of a phase, times the largest number of groups
+ALL_GROUPS = np.int64(1 << 62)  # more than any phase visits
+MAX_VISITS_PER_GROUP = 8  # of a phase, times the largest number of groups
 
 
 @called
@@ -128,7 +128,7 @@ def _visit(space, groups, phase, cursor, many):
     """
     for _ in range(many):
         cursor = renumber(groups, cursor)
-        if cursor >= groups.counts[USED] or groups.counts[VISITS] >= MOST_VISITS * (groups.n // groups.k):
+        if cursor >= groups.counts[USED] or groups.counts[VISITS] >= MAX_VISITS_PER_GROUP * (groups.n // groups.k):
             groups.counts[VISITS] = 0
             return NOBODY
         if groups.journal.serial[cursor] >= 0:
@@ -199,7 +199,7 @@ def group_part(work, X, k, rounds, labels, members):
     for _ in range(rounds):
         groups.counts[CHANGED] = 0
         for phase in range(2):
-            _visit(space, groups, phase, ZERO, MANY)
+            _visit(space, groups, phase, ZERO, ALL_GROUPS)
         if groups.counts[CHANGED] == 0:
             break
     for p in range(n):

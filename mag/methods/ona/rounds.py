@@ -16,9 +16,9 @@ from mag.methods.mdav import mdav_plus
 from mag.methods.ona.one_by_one import visit_records
 from mag.methods.ona.phases import form_groups, groups_now, refresh, rounds_at, visit
 
-ROUNDS = 30  # at most, as in section 6.5
-SHARE = 512  # groups, or records, a step
-MOST = 0.05  # of its cost that a grouping is expected to lose after the first round
+MAX_ROUNDS = 30  # at most, as in section 6.5
+GROUPS_PER_STEP = 512  # groups, or records, a step
+EXPECTED_LATER_GAIN = 0.05  # of its cost that a grouping is expected to lose after the first round
 SLOWER = 0.7  # of what is left to do, this much is left after a round: a guess for the progress bar
 
 
@@ -49,7 +49,7 @@ def _dissolve_and_reassign(
             yield
             cursor = 0
             while cursor >= 0:
-                cursor = visit(work, X, k, phase, cursor, SHARE)
+                cursor = visit(work, X, k, phase, cursor, GROUPS_PER_STEP)
                 yield
 
     return turn
@@ -62,8 +62,8 @@ def shuffle(X: np.ndarray, k: int, labels: np.ndarray, seed: int, threads: int, 
     def turn(work: Work) -> Iterator[None]:
         _refresh(work, X, k, threads, progress)
         yield
-        for a in range(0, len(X), SHARE):
-            visit_records(work, X, k, a, min(a + SHARE, len(X)), seeds)
+        for a in range(0, len(X), GROUPS_PER_STEP):
+            visit_records(work, X, k, a, min(a + GROUPS_PER_STEP, len(X)), seeds)
             yield
 
     return _rounds(X, k, labels, turn, progress)
@@ -72,7 +72,7 @@ def shuffle(X: np.ndarray, k: int, labels: np.ndarray, seed: int, threads: int, 
 def _refresh(work: Work, X: np.ndarray | Records, k: int, threads: int, progress: Progress) -> None:
     """Bring all memories up to date, or as many as there is time for: `visit` does that for who is left out."""
     n = X.shape[0]
-    parts = [(a, min(a + SHARE, n)) for a in range(0, n, SHARE)]
+    parts = [(a, min(a + GROUPS_PER_STEP, n)) for a in range(0, n, GROUPS_PER_STEP)]
     each_in_time(lambda part: refresh(work, X, k, *part), parts, threads, lambda: progress.left() <= 0)
 
 
@@ -90,7 +90,7 @@ def _rounds(
     work = work_for(rounds_at, None, *X.shape, k, terms_of(X))
     form_groups(work, X, k, labels)
     before = np.inf
-    for number in range(ROUNDS):
+    for number in range(MAX_ROUNDS):
         for _ in turn(work):  # between two steps the groups are always valid
             if progress.step(1.0 - SLOWER**number):
                 groups_now(work, X, k, labels)
@@ -100,7 +100,7 @@ def _rounds(
             break
         if least < np.inf:
             cost = sum_of_squares(rows_of(X), labels)
-            if cost - min(before - cost, MOST * cost) > least:
+            if cost - min(before - cost, EXPECTED_LATER_GAIN * cost) > least:
                 return None
             before = cost
     return labels

@@ -12,7 +12,7 @@ from mag._compiled.jit import inlined, jit
 from mag._compiled.lanes import cumulative, lanes_at, last_lane, spread
 from mag._compiled.memory import grid, part
 
-LANES = 4  # columns are padded to a multiple of this many, and summed in as many parts
+PADDED_COLUMNS = 4  # columns are padded to a multiple of this many, and summed in as many parts
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def best_in_orders(X, orders, k, integers):
     """The labels of the best grouping in any of the orders; of equally good ones, in the first of these."""
     n, d = X.shape
     values, weight = (X, np.ones(d)) if integers is None else (integers.x, np.square(integers.unit))
-    wide = -(-d // LANES) * LANES
+    wide = -(-d // PADDED_COLUMNS) * PADDED_COLUMNS
     x, weights = np.zeros((n, wide)), np.zeros(wide)
     weights[:d] = weight
     sizes, labels = np.zeros(n + 1, np.int64), np.empty(n, np.int64)
@@ -85,9 +85,9 @@ def extend(x, j, size, total, squares):
     d = x.shape[1]
     rows, total, squares = grid(x, d), part(total, 0), part(squares, 0)
     first, last = rows[j - size], rows[j - 1]
-    all_squares = square_of_total = spread(0.0, LANES)
-    for c in range(0, d, LANES):
-        here = lanes_at(c, LANES)
+    all_squares = square_of_total = spread(0.0, PADDED_COLUMNS)
+    for c in range(0, d, PADDED_COLUMNS):
+        here = lanes_at(c, PADDED_COLUMNS)
         y = first[here] - last[here]
         t, q = total[here] + y, squares[here] + y * y
         total[here] = t

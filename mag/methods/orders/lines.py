@@ -13,9 +13,9 @@ from mag._compiled.memory import grid
 from mag._lib.lazy import cached_property
 from mag._lib.threads import each
 from mag._lib.workspace import borrow
-from mag.methods.orders.consecutive import LANES, best_in_orders
+from mag.methods.orders.consecutive import PADDED_COLUMNS, best_in_orders
 
-BLOCK = 2**16  # numbers that are projected at once, by one thread
+NUMBERS_PER_BLOCK = 2**16  # numbers that are projected at once, by one thread
 
 
 class HostLines:
@@ -35,19 +35,19 @@ class HostLines:
     def rows(self):
         """X with columns of zeros for lanes without one."""
         n, d = self.X.shape
-        rows = np.zeros((n, -(-d // LANES) * LANES))
+        rows = np.zeros((n, -(-d // PADDED_COLUMNS) * PADDED_COLUMNS))
         rows[:, :d] = self.X
         return rows
 
     @property
     def width(self):
         """How many directions should be scored at once."""
-        return 4 * self.threads * max(1, BLOCK // len(self.X))
+        return 4 * self.threads * max(1, NUMBERS_PER_BLOCK // len(self.X))
 
     def score(self, directions):
         """What the optimal groups of each direction, a row, lose by all columns."""
         self._batch, m = directions, len(directions)
-        width = max(1, min(BLOCK // len(self.X), -(-m // self.threads)))
+        width = max(1, min(NUMBERS_PER_BLOCK // len(self.X), -(-m // self.threads)))
         blocks = [directions[i : i + width] for i in range(0, m, width)]
         return np.concatenate(each(self._score, blocks, self.threads))
 
@@ -139,8 +139,8 @@ def score(X, total, labels, n_groups, sums, sizes, scores):
         for i in range(n):
             g = np.int64(labels[j, i])
             sizes[g] += 1
-            for c in range(0, d, LANES):
-                here = lanes_at(c, LANES)
+            for c in range(0, d, PADDED_COLUMNS):
+                here = lanes_at(c, PADDED_COLUMNS)
                 totals[g, here] += rows[i, here]
         between = 0.0
         for g in range(n_groups[j]):

@@ -16,10 +16,10 @@ from mag.methods.distances.neighbors import neighbor_lists
 from mag.methods.distances.remaining import the_rest
 from mag.methods.orders.consecutive import labels_in_order
 
-NEAR = 16  # nearest records of every record
+NEIGHBORS_PER_RECORD = 16  # nearest records of every record
 LISTS = 0.7  # of the progress is for them
-MANY = 256  # records that are worth another search
-WORK = 2**24  # coordinates looked at between two looks at the clock, at most
+RECORDS_WORTH_SEARCHING = 256  # records that are worth another search
+COORDINATES_PER_CLOCK_LOOK = 2**24  # coordinates looked at between two looks at the clock, at most
 
 
 def group(X, k, *, integers, threads, progress):
@@ -49,10 +49,10 @@ def _walk_on(X, start, threads, progress):
     n, d = X.shape
     work, path, done = work_for(field_at, n, d), np.empty(n, np.int64), 1
     path[0] = start
-    near, _ = neighbor_lists(work, X, min(NEAR, n - 1), threads, progress.span(0.0, LISTS))
-    last = n if n <= MANY else n - n // 4
+    near, _ = neighbor_lists(work, X, min(NEIGHBORS_PER_RECORD, n - 1), threads, progress.span(0.0, LISTS))
+    last = n if n <= RECORDS_WORTH_SEARCHING else n - n // 4
     while done < last and not progress.step(LISTS + (1.0 - LISTS) * done / n):
-        stop = min(last, done + 1 + WORK // ((n - done) * d))
+        stop = min(last, done + 1 + COORDINATES_PER_CLOCK_LOOK // ((n - done) * d))
         walk(work, X, near, path, done, stop)
         done = stop
     return path[:done]

@@ -20,9 +20,12 @@ from mag.solvers import SOLVERS
 from mag.solvers import automatic as automatic_solvers
 
 DIRECTIONS = ("gaussian", "pca", "uniform")
-MOST = 500  # random directions, unless asked otherwise
+DEFAULT_DIRECTIONS = 500  # random directions, unless asked otherwise
 AROUND = 64  # directions that a round of refinement tries
-WIDE, NARROW = 1.5, 0.6  # how its radius grows when it finds something better, and shrinks when it does not
+RADIUS_GROWTH, RADIUS_DECAY = (
+    1.5,
+    0.6,
+)  # how its radius grows when it finds something better, and shrinks when it does not
 
 
 def check(
@@ -40,7 +43,9 @@ def check(
     """
     count = 0
     if isinstance(directions, str) and one_of("directions", directions, DIRECTIONS) != "pca":
-        count = integer("n_projections", MOST if n_projections is None else n_projections, 1, 10**9, "most")
+        count = integer(
+            "n_projections", DEFAULT_DIRECTIONS if n_projections is None else n_projections, 1, 10**9, "most"
+        )
     elif n_projections is not None:
         used = "directions 'pca'" if isinstance(directions, str) else "an array of directions"
         raise TypeMistake(f"n_projections is not used by {used}; leave it out.")
@@ -152,7 +157,7 @@ def _refine(search: "Search", rounds: int, random_state: np.random.Generator, pr
         center, least = search.holders[-1], search.least
         scale = np.sqrt(np.square(center).mean())
         search.look(center + radius * scale * random_state.standard_normal((AROUND, center.size)))
-        radius = min(radius * WIDE, 1.0) if search.least < least else max(radius * NARROW, 1e-6)
+        radius = min(radius * RADIUS_GROWTH, 1.0) if search.least < least else max(radius * RADIUS_DECAY, 1e-6)
 
 
 class Search:

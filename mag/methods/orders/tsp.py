@@ -17,11 +17,11 @@ from mag.methods.distances.neighbors import neighbors
 from mag.methods.orders import npn
 from mag.methods.orders.consecutive import best_in_orders
 
-NEAR = 10  # neighbors that are tried
+N_NEIGHBORS_TRIED = 10  # neighbors that are tried
 SEGMENT = 3  # records that an Or-opt move takes along, at most
 REACH = 5000  # positions that a move may span after an exchange: reversing more takes too long
 STRETCH = 50  # records in a stretch that is exchanged, at most
-EXCHANGES, MOST = 10, 50_000  # that are tried per record and in total, unless asked otherwise
+EXCHANGES_PER_RECORD, MAX_EXCHANGES = 10, 50_000  # that are tried per record and in total, unless asked otherwise
 CHUNK = 1000  # exchanges between two looks at the clock
 CUTS = 4  # longest steps at which a tour is opened
 STATIONS = 4  # tours on the way that are looked at
@@ -40,7 +40,7 @@ def check(k, *, exchanges=None):
 def group(X, k, *, exchanges=None, integers, random_state, threads, progress):
     """The best groups of consecutive records in any of the tours on the way; `exchanges` are tried per record."""
     exchanges = check(k, exchanges=exchanges)
-    tried = min(EXCHANGES, MOST / len(X)) if exchanges is None else exchanges
+    tried = min(EXCHANGES_PER_RECORD, MAX_EXCHANGES / len(X)) if exchanges is None else exchanges
     return best_in_orders(X, orders(X, tried, random_state, threads, progress), k, integers)
 
 
@@ -65,7 +65,7 @@ def _paths(X, exchanges, random_state, threads, progress):
     position[walk] = np.arange(n)
     s = Tour(
         X,
-        neighbors(X, min(NEAR, n - 1), threads),
+        neighbors(X, min(N_NEIGHBORS_TRIED, n - 1), threads),
         walk.copy(),
         position,
         np.empty(n, np.int64),

@@ -9,7 +9,7 @@ from mag.methods._split import Split, split_large
 from mag.methods.distances.blocks import field_at
 from mag.methods.distances.neighbors import neighbor_lists, neighbors
 from mag.methods.mdav import md, mdav, mdav_plus
-from mag.methods.mondrian.halving import VARIANCE, labels_of, parts_of
+from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 from mag.methods.trees.decompose import cut_trees
 from mag.methods.trees.forest import grow
 from mag.methods.trees.long_edges import cut_long_edges
@@ -53,4 +53,4 @@ def mst(X: np.ndarray, k: int, *, split: str | None = "mdav", threads: int, prog
 
 def _halves(X: np.ndarray, k: int, threads: int, progress: Progress) -> np.ndarray:
     """What is fast, when the time is up before there are trees."""
-    return labels_of(*parts_of(X, k, 0, VARIANCE, threads, progress))
+    return labels_of(*parts_of(X, k, 0, RULE_VARIANCE, threads, progress))

@@ -16,13 +16,13 @@ from mag._compiled.lanes import lanes_at, least_lane
 from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NEAREST, NOBODY, find_top, space_in, work_for
 from mag._lib.threads import each
-from mag.methods.distances.blocks import LANES, bounds, field_at
-from mag.methods.distances.leaves import STEP, distances
+from mag.methods.distances.blocks import RECORDS_PER_BLOCK, bounds, field_at
+from mag.methods.distances.leaves import LANES_PER_STEP, distances
 from mag.methods.distances.neighbors import neighbor_lists
 
-NEAR = 16  # records of a list
-BATCH = 64  # records that one call searches for
-SHARE = 16  # calls of a thread between two looks at the clock
+RECORDS_PER_LIST = 16  # records of a list
+RECORDS_PER_SEARCH = 64  # records that one call searches for
+CALLS_PER_CLOCK_LOOK = 16  # calls of a thread between two looks at the clock
 LISTS = 0.7  # of the progress is for the lists
 
 # Records: their component, position in the list, nearest record outside if that was searched for, how far that is at
@@ -34,9 +34,9 @@ def spanning_tree(X, threads, progress):
     """The n-1 edges, as lower and higher records, and their squared lengths; fewer if the time is up."""
     n, d = X.shape
     work = work_for(field_at, n, d)
-    lists = neighbor_lists(work, X, min(NEAR, n - 1), threads, progress.span(0.0, LISTS))
+    lists = neighbor_lists(work, X, min(RECORDS_PER_LIST, n - 1), threads, progress.span(0.0, LISTS))
     edges, lengths, count = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0
-    whole = np.empty(-(-n // LANES), np.int64)  # the component of a block
+    whole = np.empty(-(-n // RECORDS_PER_BLOCK), np.int64)  # the component of a block
     offers = Offers(
         component=np.arange(n),
         rank=np.zeros(n, np.int64),
@@ -49,11 +49,11 @@ def spanning_tree(X, threads, progress):
     while count < n - 1 and not progress.stopped:  # every component finds an edge: a round halves their number
         searching = np.flatnonzero(offer(X, offers, *lists))
         mark_blocks(work, X, offers.component, whole)
-        share = SHARE * BATCH * threads
+        share = CALLS_PER_CLOCK_LOOK * RECORDS_PER_SEARCH * threads
         for a in range(0, max(searching.size, 1), share):  # also nobody: whatever the data are, the same is compiled
             some = searching[a : a + share]
             some = some[offers.bound[some] <= offers.length[offers.component[some]]]
-            batches = [some[b : b + BATCH] for b in range(0, max(some.size, 1), BATCH)]
+            batches = [some[b : b + RECORDS_PER_SEARCH] for b in range(0, max(some.size, 1), RECORDS_PER_SEARCH)]
             each(lambda batch: search_outside(work, X, offers, whole, batch), batches, threads)
             offer_edges(offers, some)
             if progress.step(LISTS + (1.0 - LISTS) * count / n):
@@ -138,7 +138,7 @@ def search_outside(work, X, offers, whole, records):
 def _search(field, point, offers, whole, i, own, reach):
     best, least = NOBODY, offers.length[own]
     bounds(None, field, point, NOBODY, NEAREST, part(reach, 0))
-    home = field.place[i] // LANES
+    home = field.place[i] // RECORDS_PER_BLOCK
     for step in range(field.blocks + 1):
         b = home if step == 0 else step - 1
         if whole[b] == own or reach[b] > least or (step > 0 and b == home):
@@ -150,12 +150,12 @@ def _search(field, point, offers, whole, i, own, reach):
 @called
 def _visit(field, b, point, component, own, best, least):
     """The nearest record so far, and how far it is, with those of block b."""
-    buffer, ids = scratch(STEP), field.ids[b]
-    for first in range(0, field.size[b], STEP):
+    buffer, ids = scratch(LANES_PER_STEP), field.ids[b]
+    for first in range(0, field.size[b], LANES_PER_STEP):
         key = distances(None, field.x[b], first, field.d, point, NOBODY)
         if least_lane(key) <= least:
-            buffer[lanes_at(0, STEP)] = key
-            for lane in range(first, min(first + STEP, field.size[b])):
+            buffer[lanes_at(0, LANES_PER_STEP)] = key
+            for lane in range(first, min(first + LANES_PER_STEP, field.size[b])):
                 away, other = buffer[lane - first], ids[lane]
                 if away <= least and component[other] != own and (away < least or best == NOBODY or other < best):
                     best, least = other, away

@@ -17,7 +17,7 @@ from mag.solvers.extensions import diagonal
 
 ENTRIES = 2**18  # groups that are evaluated at a time
 DENSE = 256  # k up to which all groups of a diagonal block are evaluated
-ROWS = 2**12  # of a tile of `quadratic`
+ROWS_PER_TILE = 2**12  # of a tile of `quadratic`
 
 
 def staggered(cost, x, weights, k, sizes):
@@ -147,7 +147,7 @@ def quadratic(cost, x, weights, k, least, fixed, short, sizes):
     n = x.size
     F = np.empty(n + 1)
     F[0] = 0.0
-    height = min(ROWS, max(1, n - 2 * least + 2), max(1, ENTRIES // least))
+    height = min(ROWS_PER_TILE, max(1, n - 2 * least + 2), max(1, ENTRIES // least))
     tile = np.arange(height)
     sums = np.zeros((cost.powers + 1, n + 1))
     for b in range(least, n + 1, least):

@@ -16,7 +16,7 @@ import numpy as np
 from mag._lib.errors import REPORT
 
 DEAR = 2.0**30  # prices are rounded: q of them may cost at most this many times as much as the groups
-ROUNDED = 1 + 2.0**-43
+ROUNDING_FACTOR = 1 + 2.0**-43
 POWER = 3.0  # of the price in the number of groups where nothing is known: sums of squares of evenly spread values
 
 
@@ -64,7 +64,7 @@ def at_most(q, n, solve, cost_of, exact=False):
             few = between if closer else few._replace(price=price)
     starts = few.starts if len(few.starts) == q else _swap(np.append(many.starts, n), np.append(few.starts, n), q)
     cost, bound = cost_of(starts), many.cost + price * (len(many.starts) - q)  # no q groups cost less than the bound
-    return starts, exact or (sure(price, cost) and cost <= bound * ROUNDED)
+    return starts, exact or (sure(price, cost) and cost <= bound * ROUNDING_FACTOR)
 
 
 def _slope(many, few, exact):

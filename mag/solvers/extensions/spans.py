@@ -26,7 +26,7 @@ CELL = 1 << SHIFT
 
 # `least` is the smallest size allowed; every group costs `fixed` more, and `short` more per value below k.
 Spans = namedtuple("Spans", "x w n k least fixed short F rest lost doubt table")
-ROUNDED = 2.0**-50  # of the sums behind a cost may be lost
+ROUNDING_LOSS = 2.0**-50  # of the sums behind a cost may be lost
 ILL = 2.0**10  # sums that are this many times as large as the cost say little about it
 Anchor = namedtuple("Anchor", "x w shift center")
 
@@ -289,7 +289,7 @@ def _keep(cost, s, j, i, c, sums):
             total, rest = plus(total, rest, s.fixed)
             s.F[j] = total
             s.rest[j] = rest
-            s.lost[j] = s.lost[i] + ROUNDED * sums
+            s.lost[j] = s.lost[i] + ROUNDING_LOSS * sums
 
     return compensated
 
@@ -364,7 +364,7 @@ def _hesitate(cost, s, i, h, earlier, later, between, sums):
 
     def add(cost, s, i, h, earlier, later, between, sums):
         costs = earlier + later + abs(between)
-        lost, before = ROUNDED * (costs + sums), s.lost[i] + s.lost[h]
+        lost, before = ROUNDING_LOSS * (costs + sums), s.lost[i] + s.lost[h]
         lead = (later - earlier) - between
         if abs(lead) <= lost and (lead > 0.0 or sums > ILL * costs):
             s.doubt[0] += lost
