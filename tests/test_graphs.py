@@ -84,7 +84,7 @@ def test_the_solver_of_one_column_finds_the_same_cost(monkeypatch, cost, seed):
     expected = mag.graphs.degrees(d, 12, cost=cost)
     calls = []
     module = sys.modules["mag.graphs.degrees"]
-    monkeypatch.setattr(module, "LARGE", 0)
+    monkeypatch.setattr(module, "GROUPS_WORTH_SOLVING", 0)
     monkeypatch.setattr(module, "univariate", lambda *a, **o: calls.append(1) or mag.univariate(*a, **o))
     found = mag.graphs.degrees(d, 12, cost=cost)
     assert calls
