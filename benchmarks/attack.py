@@ -43,7 +43,7 @@ import mag
 from benchmarks._measure import show
 from benchmarks._random_recoding import MARK, Recoding, Wrong, check_bytes, check_release, draw_recoding, plain
 from benchmarks._random_tables import Draw, Request, request
-from mag import Mistake
+from mag import InputError
 from mag.cli import main as command
 
 # ---- cells as they are stored, one hashable thing each
@@ -211,12 +211,12 @@ NAN_BITS = {0x7FF8000000000000, 0x7FC00000, 0xFFF8000000000000, 0xFFC00000}
 
 def refusal(error: BaseException) -> str:
     """The sentence, if it is one of ours; else what came instead."""
-    if isinstance(error, Mistake) and str(error).endswith("."):
+    if isinstance(error, InputError) and str(error).endswith("."):
         if MARK in "".join(traceback.format_exception(error)):
             raise Wrong("leak", f"an error quotes a cell: {error}") from None
         return str(error)
     trace = "".join(traceback.format_exception(error)[-4:])
-    raise Wrong("violation" if isinstance(error, mag.verify.NotAnonymous) else "traceback", trace) from error
+    raise Wrong("violation" if isinstance(error, mag.verify.NotAnonymousError) else "traceback", trace) from error
 
 
 # ---- categories, ranges and sensitive columns

@@ -167,7 +167,7 @@ def work(seeds: range, limit: float, answers: Connection) -> None:
             with np.errstate(all="ignore"):
                 case.call()
             answer = ""
-        except mag.Mistake:
+        except mag.InputError:
             answer = ""
         except Exception as error:
             answer = repr(error)

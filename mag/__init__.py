@@ -16,13 +16,13 @@ __all__ = [
     "Grouping",
     "Guarantee",
     "Hierarchy",
-    "Mistake",
-    "NotAnonymous",
+    "InputError",
+    "InputRuntimeError",
+    "InputTypeError",
+    "InputValueError",
+    "NotAnonymousError",
     "RecordGrouping",
     "Release",
-    "RuntimeMistake",
-    "TypeMistake",
-    "ValueMistake",
     "backends",
     "columns",
     "compare",
@@ -41,7 +41,14 @@ __all__ = [
 
 if TYPE_CHECKING:
     from mag._lib.arrays import CopyWarning
-    from mag._lib.errors import CacheWarning, Mistake, NotAnonymous, RuntimeMistake, TypeMistake, ValueMistake
+    from mag._lib.errors import (
+        CacheWarning,
+        InputError,
+        InputRuntimeError,
+        InputTypeError,
+        InputValueError,
+        NotAnonymousError,
+    )
     from mag.api.backends import backends
     from mag.api.columns import columns
     from mag.api.insensitive import insensitive
@@ -69,11 +76,11 @@ _HOMES = {
     "RecordGrouping": "mag.results",
     "Release": "mag.table",
     "backends": "mag.api.backends",
-    "Mistake": "mag._lib.errors",
-    "NotAnonymous": "mag._lib.errors",
-    "RuntimeMistake": "mag._lib.errors",
-    "TypeMistake": "mag._lib.errors",
-    "ValueMistake": "mag._lib.errors",
+    "InputError": "mag._lib.errors",
+    "NotAnonymousError": "mag._lib.errors",
+    "InputRuntimeError": "mag._lib.errors",
+    "InputTypeError": "mag._lib.errors",
+    "InputValueError": "mag._lib.errors",
     "columns": "mag.api.columns",
     "compare": "mag.comparison",
     "dp": "mag.dp",

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mag import __version__
-from mag._lib.errors import REPORT, CacheWarning, Mistake, NotAnonymous
+from mag._lib.errors import REPORT, CacheWarning, InputError, NotAnonymousError
 from mag._lib.terminal import printable
 
 VIOLATED, MISTAKE, DEFECT = 1, 2, 70  # exit codes; 70 is EX_SOFTWARE of sysexits.h
@@ -59,9 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of the output has gone
         sys.stderr.close()
         return 141
-    except NotAnonymous as error:
+    except NotAnonymousError as error:
         return _complain(str(error), VIOLATED)
-    except Mistake as error:
+    except InputError as error:
         return _complain(_with_options(str(error), "".join(arguments[:1])), MISTAKE)
     except OSError as error:
         sentence = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror or error}."

@@ -10,7 +10,7 @@ import numpy as np
 
 from mag._backends import cpu
 from mag._lib.checks import integer, one_of
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.pictures import Drawable
 from mag._lib.progress import Progress
 from mag._lib.roles import names_of
@@ -182,7 +182,7 @@ def compare(
     names: list[Any] = list(dict.fromkeys([methods] if isinstance(methods, str) else methods))
     for option, entries in {"k": sizes, "methods": names}.items():
         if not entries:
-            raise ValueMistake(f"{option} must hold at least one entry; got none.")
+            raise InputValueError(f"{option} must hold at least one entry; got none.")
     frame, own = frame_of(table), _options(options, names)
     for size in sizes:
         integer("k", size, 1, frame.n, "n")
@@ -229,10 +229,10 @@ def _options(options: Mapping[Any, Mapping[str, Any]] | None, names: list[Method
     if options is None:
         return {}
     if not isinstance(options, Mapping) or not all(isinstance(own, Mapping) for own in options.values()):
-        raise TypeMistake("options must be a dictionary of dictionaries, by method.")
+        raise InputTypeError("options must be a dictionary of dictionaries, by method.")
     for name in options:
         if name not in names:
-            raise ValueMistake(f"options must be of methods that are compared; got {name!r}.")
+            raise InputValueError(f"options must be of methods that are compared; got {name!r}.")
     return {name: dict(own) for name, own in options.items()}
 
 

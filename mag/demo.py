@@ -12,7 +12,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.atomic import writing
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 
 SEED = 1
 MASKED_COLUMNS = ["age", "income", "rent", "children", "commute_minutes", "born"]
@@ -185,7 +185,7 @@ def _files(folder: pathlib.Path, tables: bool, overwrite: bool) -> dict[str, pat
     files = {name: folder / name for name in names}
     there = [name for name, path in files.items() if path.exists()]
     if there and not overwrite:
-        raise ValueMistake(
+        raise InputValueError(
             f"folder {str(folder)!r} already holds {', '.join(there)}; choose another folder, or pass overwrite=True."
         )
     folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, ClassVar
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.costs import COSTS
 
 Numbers = Sequence[Fraction]
@@ -65,7 +65,7 @@ def exhaustive(
     """
     n = len(x)
     if n > 12:
-        raise ValueMistake(f"x must hold at most 12 values; got {n}.")
+        raise InputValueError(f"x must hold at most 12 values; got {n}.")
     values, weight = _ascending(x, weights)
     fixed, least = Fraction(group_penalty), k if soft is None else 1
 
@@ -97,7 +97,7 @@ def exhaustive(
 
     least_cost = best(2**n - 1, n if max_groups is None else max_groups)
     if least_cost is None:
-        raise ValueMistake(f"k must be an integer in [1, n={n}]; got {k}.")
+        raise InputValueError(f"k must be an integer in [1, n={n}]; got {k}.")
     return least_cost
 
 
@@ -185,5 +185,5 @@ def optimum(
             layers.append(layer(layers[-1], False))
         result = min((total for last in layers if (total := last[n]) is not None), default=None)
     if result is None:
-        raise ValueMistake(f"k must be an integer in [1, n={n}]; got {k}.")
+        raise InputValueError(f"k must be an integer in [1, n={n}]; got {k}.")
     return result

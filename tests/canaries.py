@@ -26,7 +26,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 import mag
-from mag._lib.errors import Mistake
+from mag._lib.errors import InputError
 from mag.cli import main
 from tests.needles import MARK, Needles
 
@@ -952,7 +952,7 @@ def _category_error_findings(case):
         table = LIBRARIES[case.kind](columns)
     try:
         called(table, K, plant.masked, **call)
-    except Mistake as error:
+    except InputError as error:
         told = "".join(traceback.format_exception(error)).encode()
         held = repr([(one, vars(one)) for one in (error, error.__context__) if one is not None]).encode()
         blobs = [("error", told), ("error and its context", held)]

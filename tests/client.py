@@ -71,8 +71,8 @@ def publish(release: mag.Release) -> str:
 def careful(x: list[float]) -> mag.Grouping | None:
     try:
         return mag.univariate(x, 2)
-    except mag.NotAnonymous:
+    except mag.NotAnonymousError:
         raise
-    except mag.Mistake as mistake:
+    except mag.InputError as mistake:
         print(mistake)
         return None

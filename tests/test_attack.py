@@ -111,10 +111,10 @@ def test_a_withheld_text_is_noticed(name):
 
 def test_an_error_that_quotes_a_cell_is_noticed():
     with pytest.raises(attack.Wrong, match="quotes a cell"):
-        attack.refusal(mag.ValueMistake(f"no leaf for {MARK}n0001."))
+        attack.refusal(mag.InputValueError(f"no leaf for {MARK}n0001."))
     with pytest.raises(attack.Wrong, match="no sentence"):
         attack.refusal(KeyError("no sentence"))
-    assert attack.refusal(mag.ValueMistake("a sentence.")) == "a sentence."
+    assert attack.refusal(mag.InputValueError("a sentence.")) == "a sentence."
 
 
 def test_seeds_draw_every_kind_of_case():

@@ -248,7 +248,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("sentence", MISTAKES)
 def test_mistakes_are_one_sentence(sentence):
-    with pytest.raises(mag.Mistake) as error:
+    with pytest.raises(mag.InputError) as error:
         mag.microaggregate(TABLE, 2, ["x", "y"], **MISTAKES[sentence])
     assert str(error.value) == sentence
 

@@ -340,7 +340,7 @@ def test_a_group_below_k_is_withheld(monkeypatch):
 
     group_columns = cpu.group_columns
     monkeypatch.setattr(cpu, "group_columns", broken)
-    with pytest.raises(mag.NotAnonymous, match="A group of fewer than k=2 records was found and withheld"):
+    with pytest.raises(mag.NotAnonymousError, match="A group of fewer than k=2 records was found and withheld"):
         mag.columns(X, 2)
 
 

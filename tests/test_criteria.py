@@ -202,7 +202,7 @@ def test_the_ground_follows_from_the_values():
     ],
 )
 def test_mistakes_of_diversity(wish, sentence):
-    with pytest.raises(mag.Mistake) as error:
+    with pytest.raises(mag.InputError) as error:
         diversity_of("diversity['x']", wish)
     assert sentence in str(error.value)
     assert str(error.value).startswith("diversity['x'] must be ")
@@ -210,15 +210,15 @@ def test_mistakes_of_diversity(wish, sentence):
 
 def test_mistakes_of_closeness():
     for wish in (1.5, -0.1, math.inf, "0.2", None, True):
-        with pytest.raises(mag.Mistake, match=r"must be a number from 0 to 1 or a mag\.Closeness"):
+        with pytest.raises(mag.InputError, match=r"must be a number from 0 to 1 or a mag\.Closeness"):
             closeness_of("closeness['x']", wish)
-    with pytest.raises(mag.Mistake, match="hierarchy is needed with ground 'hierarchical'"):
+    with pytest.raises(mag.InputError, match="hierarchy is needed with ground 'hierarchical'"):
         mag.Closeness(0.1, "hierarchical")
-    with pytest.raises(mag.Mistake, match="hierarchy is not used by ground 'equal'"):
+    with pytest.raises(mag.InputError, match="hierarchy is not used by ground 'equal'"):
         mag.Closeness(0.1, "equal", TREE)
-    with pytest.raises(mag.Mistake, match="has no leaf for 1 values"):
+    with pytest.raises(mag.InputError, match="has no leaf for 1 values"):
         ground_of(mag.Closeness(0.1, hierarchy=TREE), ["flu", "gout", None], False, "x")
-    with pytest.raises(mag.Mistake, match="needs values with an order"):
+    with pytest.raises(mag.InputError, match="needs values with an order"):
         ground_of(mag.Closeness(0.1, "ordered"), NAMES, False, "x")
 
 

@@ -118,7 +118,7 @@ def test_a_group_below_k_is_withheld(k):
 
     device = type(HOST)(np, Wrong, shared=100 << 10)
     columns = Columns(device, np.random.default_rng(0).random((2, 203)), problem("sse", k))
-    with pytest.raises(mag.NotAnonymous, match=f"fewer than k={k} records was found and withheld"):
+    with pytest.raises(mag.NotAnonymousError, match=f"fewer than k={k} records was found and withheld"):
         columns.finish()
 
 
@@ -149,7 +149,7 @@ def test_the_rule_of_the_hybrid_way():
 
 def test_the_hybrid_way_withholds_a_group_below_k(monkeypatch):
     monkeypatch.setattr(cpu, "solve", lambda column, weights, problem, threads: np.array([0, 2, 100]))
-    with pytest.raises(mag.NotAnonymous, match="fewer than k=3 records was found and withheld"):
+    with pytest.raises(mag.NotAnonymousError, match="fewer than k=3 records was found and withheld"):
         Columns(on("forward", hybrid=True), np.random.default_rng(0).random((1, 300)), problem("sse", 3)).finish()
 
 

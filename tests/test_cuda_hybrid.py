@@ -128,7 +128,7 @@ def test_a_group_below_k_is_withheld(device, monkeypatch):
         return starts.size - 3
 
     monkeypatch.setattr(hybrid, "starts_of", wrong)
-    with pytest.raises(mag.NotAnonymous, match="fewer than k=3 records was found and withheld"):
+    with pytest.raises(mag.NotAnonymousError, match="fewer than k=3 records was found and withheld"):
         Columns(HOST, x[None, :], staggered("sse", 3)).finish()
 
 

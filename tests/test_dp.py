@@ -438,9 +438,9 @@ def test_a_budget_is_spent_in_fractions_and_refuses_before_reading():
     for _ in range(10):
         mag.dp.histogram({"age": [1]}, {"age": AGE}, 0.1, budget=budget)
     assert budget.left == (0, 0)
-    with pytest.raises(mag.dp.BudgetExceeded, match=r"this call needs epsilon 0.1, but 0 of 1 are left\."):
+    with pytest.raises(mag.dp.BudgetExceededError, match=r"this call needs epsilon 0.1, but 0 of 1 are left\."):
         mag.dp.histogram(Untouchable(age=None), {"age": AGE}, 0.1, budget=budget)
-    with pytest.raises(mag.dp.BudgetExceeded, match=r"this call needs delta 1e-06, but 0 of 0 are left\."):
+    with pytest.raises(mag.dp.BudgetExceededError, match=r"this call needs delta 1e-06, but 0 of 0 are left\."):
         mag.dp.sample(Untouchable(age=None), {"age": AGE}, 0.1, 1e-6, budget=mag.dp.Budget(1))
     assert [entry.what for entry in budget.ledger] == ["histogram"] * 10
 
@@ -459,7 +459,7 @@ def _spend(file):
     for _ in range(20):
         try:
             mag.dp._budget.charge(budget, "test", ["x"], Fraction(1, 30), Fraction(0), "add_remove", 1)
-        except mag.dp.BudgetExceeded:
+        except mag.dp.BudgetExceededError:
             return
 
 
@@ -547,7 +547,7 @@ def test_mistakes_are_one_sentence_that_tells_nothing_of_the_data(sentence):
     for table in (people(), other):
         with pytest.raises((ValueError, TypeError)) as error:
             WRONG[sentence](table)
-        assert isinstance(error.value, mag.Mistake)
+        assert isinstance(error.value, mag.InputError)
         assert str(error.value) == sentence
 
 
@@ -568,7 +568,7 @@ def test_mistakes_are_one_sentence_that_tells_nothing_of_the_data(sentence):
     ],
 )
 def test_domains_say_what_is_wrong(make, sentence):
-    with pytest.raises(mag.Mistake) as error:
+    with pytest.raises(mag.InputError) as error:
         make()
     assert str(error.value) == sentence
 
@@ -580,7 +580,7 @@ def test_an_epsilon_that_cannot_be_drawn_is_refused_before_anything_is_charged()
         lambda: mag.dp.mondrian(Untouchable(age=None), domains, 1e-14, budget=budget),
         lambda: mag.dp.means(Untouchable(age=None), "age", domains["age"], 2, 1e-14, 5, budget=budget),
     ):
-        with pytest.raises(mag.Mistake, match="epsilon must be larger for values of this range"):
+        with pytest.raises(mag.InputError, match="epsilon must be larger for values of this range"):
             run()
     assert not budget.ledger
 

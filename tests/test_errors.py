@@ -12,7 +12,7 @@ import mag
 from mag._lib import errors
 
 ROOT = pathlib.Path(mag.__file__).parent
-KINDS = [mag.ValueMistake, mag.TypeMistake, mag.RuntimeMistake, mag.NotAnonymous]
+KINDS = [mag.InputValueError, mag.InputTypeError, mag.InputRuntimeError, mag.NotAnonymousError]
 
 
 def calls(path):
@@ -51,22 +51,22 @@ def test_errors_travel_between_processes(kind):
     ],
 )
 def test_mistakes_are_of_the_builtin_class_too(call, builtin):
-    with pytest.raises(mag.Mistake) as caught:
+    with pytest.raises(mag.InputError) as caught:
         call()
     assert isinstance(caught.value, builtin)
-    assert not isinstance(caught.value, mag.NotAnonymous)
+    assert not isinstance(caught.value, mag.NotAnonymousError)
 
 
 def test_every_recount_raises_the_same_error():
-    assert mag.verify.NotAnonymous is mag.NotAnonymous
-    assert not issubclass(mag.NotAnonymous, mag.Mistake)
+    assert mag.verify.NotAnonymousError is mag.NotAnonymousError
+    assert not issubclass(mag.NotAnonymousError, mag.InputError)
     da = pytest.importorskip("dask.array")
-    with pytest.raises(mag.NotAnonymous, match="got 1, in 2 of 2 classes"):
+    with pytest.raises(mag.NotAnonymousError, match="got 1, in 2 of 2 classes"):
         mag.scale.verify(da.from_array(np.array([1.0, 2.0])), 2)
 
 
 def test_a_regression_that_does_not_converge_is_no_violation(monkeypatch):
     monkeypatch.setattr(sys.modules[mag.metrics.propensity_mse.__module__], "STEPS", 0)
     x = np.arange(12.0)[:, None]
-    with pytest.raises(mag.RuntimeMistake, match="has not converged in 0 steps; raise ridge"):
+    with pytest.raises(mag.InputRuntimeError, match="has not converged in 0 steps; raise ridge"):
         mag.metrics.propensity_mse(x, x + 1)

@@ -480,7 +480,7 @@ def test_a_fitted_estimator_holds_no_category_that_is_not_published():
     ],
 )  # fmt: skip
 def test_mistakes_with_categories_are_one_sentence(parameters, make, sentence):
-    with pytest.raises(mag.Mistake) as error:
+    with pytest.raises(mag.InputError) as error:
         mag.Microaggregator(**parameters).fit(make())
     assert str(error.value) == sentence
 

@@ -17,10 +17,10 @@ import pytest
 from polars.exceptions import PanicException
 
 import mag
-from mag._lib.cells import Incomparable, numbers_of_arrow, words_of_arrow
+from mag._lib.cells import IncomparableError, numbers_of_arrow, words_of_arrow
 from mag._lib.content import feed
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import Mistake
+from mag._lib.errors import InputError
 from mag._lib.rowhash import count_classes
 from mag.cli import main
 from mag.files import File, smallest
@@ -113,7 +113,7 @@ def test_every_recount_counts_values(name, way, tmp_path, monkeypatch):
         try:
             write(table, tmp_path / f"t.{ending}")
             counts[ending] = smallest(File(tmp_path / f"t.{ending}").counts(["x", "y"])[0])
-        except (pa.ArrowException, Mistake):
+        except (pa.ArrowException, InputError):
             continue
     assert counts == dict.fromkeys(counts, expected(name))
 
@@ -156,7 +156,7 @@ def test_nothing_but_recounts_reads_cells_as_words():
 def test_a_recount_refuses_unions_without_quoting_their_fields():
     union = pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array(CANARIES)], [CANARIES[0]])
     for read in (words_of_arrow, numbers_of_arrow):
-        with pytest.raises(Incomparable) as error:
+        with pytest.raises(IncomparableError) as error:
             read(union)
         assert "canary" not in str(error.value)
 
@@ -195,7 +195,7 @@ def sentence_of(call):
     """All that a mistake says, its causes included; other errors escape."""
     try:
         call()
-    except Mistake as error:
+    except InputError as error:
         return "".join(traceback.format_exception(error))
     return ""
 

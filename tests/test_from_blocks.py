@@ -259,7 +259,7 @@ def test_what_a_function_returns_is_checked_in_a_sentence(function, sentence):
     for promises in (CONCAVE, {}):
         with pytest.raises((TypeError, ValueError), match=r"^cost 'wrong' " + sentence) as caught:
             mag.univariate(np.arange(50.0), 3, cost=mag.Cost.from_blocks(function, name="wrong", **promises))
-        assert isinstance(caught.value, mag.Mistake)
+        assert isinstance(caught.value, mag.InputError)
 
 
 def test_costs_of_groups_below_k_are_never_looked_at():

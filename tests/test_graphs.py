@@ -434,7 +434,7 @@ def graphs_to_refuse():
 def test_graphs_that_are_not_simple_are_refused():
     for sentence, (graph, n) in graphs_to_refuse().items():
         for call in (lambda g, n: mag.graphs.anonymize(g, n, 1), mag.privacy.k_degree):
-            with pytest.raises(mag.Mistake) as refused:
+            with pytest.raises(mag.InputError) as refused:
                 call(graph, n)
             assert str(refused.value).startswith(sentence)
 
@@ -455,7 +455,7 @@ def test_graphs_that_are_not_simple_are_refused():
     ],
 )
 def test_wrong_options_are_refused(options, sentence):
-    with pytest.raises(mag.Mistake, match=sentence):
+    with pytest.raises(mag.InputError, match=sentence):
         mag.graphs.anonymize(TREE, 6, **options)
 
 
@@ -488,21 +488,23 @@ def test_a_graph_that_was_built_wrongly_is_withheld(monkeypatch, kind, fault):
         return original._replace(build=lambda pairs, n: spoil(pairs, n, original.build))
 
     monkeypatch.setattr(MODULE, "read_edges", read_spoiled)
-    with pytest.raises(mag.NotAnonymous, match="withheld"):
+    with pytest.raises(mag.NotAnonymousError, match="withheld"):
         mag.graphs.anonymize(graph, 6, 2)
 
 
 def test_a_search_that_fails_is_withheld(monkeypatch):
     broken = KEEP["edges"]._replace(change=lambda pairs, *others: pairs)
     monkeypatch.setitem(KEEP, "edges", broken)
-    with pytest.raises(mag.NotAnonymous, match="A degree that 1 vertices have, fewer than k=2, was found and withheld"):
+    with pytest.raises(
+        mag.NotAnonymousError, match="A degree that 1 vertices have, fewer than k=2, was found and withheld"
+    ):
         mag.graphs.anonymize(TREE, 6, 2)
 
 
 def test_repeated_edges_are_withheld(monkeypatch):
     doubled = KEEP["edges"]._replace(change=lambda pairs, *others: np.concatenate([pairs, pairs]))
     monkeypatch.setitem(KEEP, "edges", doubled)
-    with pytest.raises(mag.NotAnonymous, match="The graph is not simple"):
+    with pytest.raises(mag.NotAnonymousError, match="The graph is not simple"):
         mag.graphs.anonymize(TREE, 6, 2)
 
 
@@ -604,7 +606,7 @@ def test_a_file_that_was_written_wrongly_does_not_appear(friends, mag_, monkeypa
 def test_the_count_of_a_file_knows_k(tmp_path):
     path = tmp_path / "out.edges"
     edge_list.write_edge_list(path, np.array(TREE), 6)
-    with pytest.raises(mag.NotAnonymous, match="A degree that 1 vertices have, fewer than k=2, is in the file"):
+    with pytest.raises(mag.NotAnonymousError, match="A degree that 1 vertices have, fewer than k=2, is in the file"):
         edge_list.recount_file(path, 2, np.array(TREE), 6)
     assert edge_list.recount_file(path, 1, np.array(TREE), 6) == 1
 

@@ -158,7 +158,7 @@ def test_a_group_below_k_is_withheld(monkeypatch):
     for order in (None, np.arange(7, dtype=np.int32)):
         found = (order, np.array([0, 6]), wrong)
         monkeypatch.setattr(cpu, "group", lambda *arguments, found=found: found)
-        with pytest.raises(mag.NotAnonymous, match="fewer than k=2 records was found and withheld"):
+        with pytest.raises(mag.NotAnonymousError, match="fewer than k=2 records was found and withheld"):
             mag.univariate(X, 2)
 
 

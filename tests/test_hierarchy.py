@@ -159,7 +159,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("sentence", MISTAKES)
 def test_mistakes_are_one_sentence(sentence):
-    with pytest.raises(mag.Mistake) as error:
+    with pytest.raises(mag.InputError) as error:
         MISTAKES[sentence]()
     assert str(error.value).endswith(sentence)
 

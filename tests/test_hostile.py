@@ -15,7 +15,7 @@ import pytest
 
 import mag
 import mag.dp
-from mag._lib.errors import Mistake
+from mag._lib.errors import InputError
 from mag._lib.keys import as_key
 from mag._lib.missing import find_missing, is_missing
 from mag.cli import main
@@ -73,7 +73,7 @@ OPTIONS = ("ends of intervals", "the start of intervals", "bounds of a domain", 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused_in_one_sentence(name):
-    with pytest.raises(Mistake) as error:
+    with pytest.raises(InputError) as error:
         REFUSED[name]()
     assert str(error.value).endswith(".")
     assert error.value.__cause__ is None
@@ -160,7 +160,7 @@ DOMAIN = {"a": mag.dp.Numbers(0, 10, 1)}
 )
 def test_a_release_that_does_not_fit_costs_nothing(release):
     budget = mag.dp.Budget(1)
-    with pytest.raises(Mistake, match=r"^(epsilon|total) must be .*\.$"):
+    with pytest.raises(InputError, match=r"^(epsilon|total) must be .*\.$"):
         release(budget)
     assert budget.spent == (0, 0)
 

@@ -71,7 +71,7 @@ def test_a_budget_stays_with_its_file_wherever_the_process_goes(tmp_path, monkey
     budget = mag.dp.Budget(epsilon=1, delta=0.5, file="people.ledger")
     spend(budget)
     monkeypatch.chdir(tmp_path / "two")
-    with pytest.raises(mag.dp.BudgetExceeded):
+    with pytest.raises(mag.dp.BudgetExceededError):
         spend(budget)
     assert budget.spent[0] == 1
     assert os.listdir(tmp_path / "two") == []
@@ -147,7 +147,7 @@ def test_a_ledger_without_marker_is_taken_as_it_is(tmp_path):
     [marker] = [path for path in tmp_path.iterdir() if path != ledger]
     marker.unlink()
     os.rename(ledger, tmp_path / "moved")
-    with pytest.raises(mag.dp.BudgetExceeded):
+    with pytest.raises(mag.dp.BudgetExceededError):
         spend(mag.dp.Budget.load(tmp_path / "moved"))
 
 
@@ -170,7 +170,7 @@ def spend_in_turn(files, user, ready, granted):
         try:
             spend(budget)
             granted[user * len(files) + place] = 1
-        except mag.dp.BudgetExceeded:
+        except mag.dp.BudgetExceededError:
             pass
 
 

@@ -13,7 +13,7 @@ from mag.frames import frame_of
 from mag.table import _joint_file, _parquet
 from mag.table._joint_file import bytes_of
 from mag.table._parts import Cut, Spool, Strata, examine, measure, read_records
-from mag.verify import NotAnonymous
+from mag.verify import NotAnonymousError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -179,7 +179,7 @@ def test_a_group_below_k_is_not_published(path, tmp_path, monkeypatch):
         add(self, kind, numbers, table)
 
     monkeypatch.setattr(Spool, "add", change)
-    with pytest.raises(NotAnonymous, match="a class of 1 equal records"):
+    with pytest.raises(NotAnonymousError, match="a class of 1 equal records"):
         mag.microaggregate(path, 5, COLUMNS, rest="drop", output=tmp_path / "out.parquet", memory=200_000)
     assert os.listdir(tmp_path) == ["people.parquet"]
 

@@ -376,7 +376,7 @@ UNKNOWN = {
 def test_no_measure_quotes_a_value(sentence):
     before, after, hierarchies, order = UNKNOWN[sentence]
     for measure in (mag.privacy.distance_linkage, mag.metrics.gower_distance, mag.metrics.total_variation):
-        with pytest.raises(mag.Mistake) as error:
+        with pytest.raises(mag.InputError) as error:
             measure(before, after, hierarchies=hierarchies, order=order)
         assert str(error.value) == sentence
         assert error.value.__cause__ is None
@@ -582,7 +582,7 @@ def test_mistakes_about_other_values():
             "values of 'x' without a leaf need the aggregate 'ancestor'; got 'mode'.",
         ),
     ):
-        with pytest.raises(mag.Mistake) as error:
+        with pytest.raises(mag.InputError) as error:
             mag.microaggregate(table, 2, "x", **options)
         assert str(error.value) == sentence
 

@@ -335,7 +335,7 @@ def test_a_group_below_k_is_withheld(monkeypatch):
         monkeypatch.setitem(
             METHODS, "zscore", replace(METHODS["zscore"], group=lambda X, k, labels=labels: np.array(labels))
         )
-        with pytest.raises(mag.NotAnonymous, match="fewer than k=3 records was found and withheld"):
+        with pytest.raises(mag.NotAnonymousError, match="fewer than k=3 records was found and withheld"):
             mag.multivariate(X, 3, method="zscore")
     monkeypatch.setitem(METHODS, "zscore", replace(METHODS["zscore"], group=lambda X, k: np.zeros(6)))
     with pytest.raises(RuntimeError, match=r"labels of shape \(6,\) to n=7 records"):

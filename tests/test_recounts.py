@@ -108,7 +108,7 @@ def of_dask(table):
     frame = dd.from_pandas(table, npartitions=3)
     try:
         return mag.scale.verify(frame, 2)
-    except mag.NotAnonymous:
+    except mag.NotAnonymousError:
         assert mag.scale.verify(frame, 1) == 1
         return 1
 

@@ -21,7 +21,7 @@ from mag._lib.content import feed
 from mag._lib.lock import alone
 from mag.cli import main
 from mag.table import _parquet
-from mag.verify import NotAnonymous
+from mag.verify import NotAnonymousError
 
 pa = pytest.importorskip("pyarrow")
 pads = pytest.importorskip("pyarrow.dataset")
@@ -603,7 +603,7 @@ def test_nothing_is_written_where_k_fails(path, tmp_path, monkeypatch):
     """A step that masks nothing: the count on the file finds it."""
     monkeypatch.setattr(_parquet.Task, "mask", lambda task, name, table: (table.column(name), 1))
     others = [name for name in pq.read_schema(path).names if name != "income"]
-    with pytest.raises(NotAnonymous, match="class of 1 equal records in income"):
+    with pytest.raises(NotAnonymousError, match="class of 1 equal records in income"):
         mag.microaggregate(path, 5, "income", drop=others, scope="per-column", output=tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 

@@ -181,23 +181,25 @@ def test_a_broken_masking_step_is_caught(monkeypatch):
     inwards = _categories.round_outwards
     with monkeypatch.context() as broken:
         broken.setattr(_categories, "round_outwards", lambda number, digits, up: inwards(number, digits, not up))
-        with pytest.raises(mag.NotAnonymous, match="x is true for every record, which it is not for 3: nothing is"):
+        with pytest.raises(
+            mag.NotAnonymousError, match="x is true for every record, which it is not for 3: nothing is"
+        ):
             ranges(table, 3, round=1)
     tree = mag.Hierarchy.intervals(0, 10, [1, 5])
     located = Locate.__call__
     with monkeypatch.context() as broken:
         broken.setattr(Locate, "__call__", lambda self, values: (located(self, values) + 1) % 10)
-        with pytest.raises(mag.NotAnonymous, match="true for every record"):
+        with pytest.raises(mag.NotAnonymousError, match="true for every record"):
             recoded(table["x"], tree)
     jobs = mag.Hierarchy.from_levels([["a", "A", "*"], ["b", "A", "*"], ["c", "C", "*"]])
     people = {"x": ["a", "b", "c", "c"], "y": np.array([0.0, 0, 9, 9])}
     with monkeypatch.context() as broken:
         broken.setattr(mag.Hierarchy, "common_ancestors", lambda self, leaves, groups: np.array([0, 2]))
-        with pytest.raises(mag.NotAnonymous, match="not for 1: nothing"):
+        with pytest.raises(mag.NotAnonymousError, match="not for 1: nothing"):
             mag.microaggregate(people, 2, ["x", "y"], hierarchies={"x": jobs})
     with monkeypatch.context() as broken:
         broken.setattr(_categories, "_ranges", lambda categories, codes, groups: ["[a, a]", "c"])
-        with pytest.raises(mag.NotAnonymous, match="not for 1: nothing"):
+        with pytest.raises(mag.NotAnonymousError, match="not for 1: nothing"):
             ranges(people, order={"x": ["a", "b", "c"]})
     assert ranges(people, order={"x": ["a", "b", "c"]}) == ["[a, b]"] * 2 + ["c"] * 2
 
@@ -225,7 +227,7 @@ def test_a_wrong_range_of_any_type_is_caught(make, monkeypatch):
         assert len(ranges(table)) == 4
         with monkeypatch.context() as patched:
             patched.setattr(_categories, "_texts", broken)
-            with pytest.raises(mag.NotAnonymous, match="x is true for every record, which it is not for 2"):
+            with pytest.raises(mag.NotAnonymousError, match="x is true for every record, which it is not for 2"):
                 ranges(table)
 
 

@@ -20,7 +20,7 @@ from mag.frames.base import SeriesColumn
 from mag.frames.pandas import PandasColumn
 from mag.frames.polars import PolarsColumn
 from mag.table import _aggregate, _grouping
-from mag.verify import NotAnonymous, _cells, recount
+from mag.verify import NotAnonymousError, _cells, recount
 from tests.frames import LIBRARIES, cells, dtypes, names, smallest_class
 
 NAN = float("nan")
@@ -114,7 +114,7 @@ def test_a_method_with_small_groups_is_found_out(make, monkeypatch):
     monkeypatch.setattr(
         _grouping, "group_records", lambda z, *_, **__: (np.arange(len(z)) // 3, -(-len(z) // 3), ["broken"], True)
     )
-    with pytest.raises(NotAnonymous, match="a class of 1 equal records in x, y where k=4 are promised"):
+    with pytest.raises(NotAnonymousError, match="a class of 1 equal records in x, y where k=4 are promised"):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g")
 
 
@@ -124,7 +124,7 @@ def test_groups_of_columns_that_are_small_are_found_out(make, monkeypatch):
         return np.broadcast_to(np.arange(len(values))[:, None] // 3, values.shape), np.full(values.shape[1], 14)
 
     monkeypatch.setattr(_grouping, "group_columns", broken)
-    with pytest.raises(NotAnonymous, match="where k=4 are promised"):
+    with pytest.raises(NotAnonymousError, match="where k=4 are promised"):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g", scope="per-column")
 
 
@@ -132,7 +132,7 @@ def test_groups_of_columns_that_are_small_are_found_out(make, monkeypatch):
 def test_strata_that_were_mixed_up_are_found_out(make, monkeypatch):
     for kind in (arrays.ArrayColumn, PandasColumn, SeriesColumn):
         monkeypatch.setattr(kind, "codes", lambda self: np.zeros(len(self), np.int64))
-    with pytest.raises(NotAnonymous):
+    with pytest.raises(NotAnonymousError):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], by="g")
 
 
@@ -153,7 +153,7 @@ def test_an_encoder_that_loses_equality_is_found_out(make, monkeypatch):
         return array + np.spacing(array) * (np.arange(array.size) % 2)
 
     monkeypatch.setattr(arrays, "blanked", noisy)
-    with pytest.raises(NotAnonymous):
+    with pytest.raises(NotAnonymousError):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], drop="g")
 
 
@@ -165,7 +165,7 @@ def test_an_encoder_of_columns_that_loses_equality_is_found_out(kind, make, monk
         return publish(column, short, np.roll(labels, column.name == "x"), missing)
 
     monkeypatch.setattr(kind, "publish_cells", shifted)
-    with pytest.raises(NotAnonymous):
+    with pytest.raises(NotAnonymousError):
         mag.microaggregate(make(PEOPLE), 4, ["x", "y"], by="g")
 
 
@@ -284,7 +284,7 @@ def test_strata_that_merge_nested_cells_are_found_out(column, monkeypatch):
     """The recount reads by itself: it finds what the strata lose."""
     for kind in (arrays.ArrayColumn, PandasColumn, SeriesColumn):
         monkeypatch.setattr(kind, "codes", lambda self: np.zeros(len(self), np.int64))
-    with pytest.raises(NotAnonymous, match="a class of 1 equal records"):
+    with pytest.raises(NotAnonymousError, match="a class of 1 equal records"):
         mag.microaggregate(with_column(column), 3, "x", by="g")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._compiled.groups import Groups
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.lazy import cached_property
 from mag.costs import Cost
 from mag.solvers import SOLVERS, Solver, SolverInput
@@ -52,7 +52,7 @@ class Problem:
         able = [other for other, solver in SOLVERS.items() if not solver.lanes]
         valid = ", ".join(repr(other) for other in able if SOLVERS[other].valid(self.cost, bounded=self.plain))
         why = "integers whose sums float64 cannot hold exactly"
-        raise ValueMistake(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
+        raise InputValueError(f"solver must be one of 'auto', {valid} for {why}; got {name!r}.")
 
     def in_turn(self, column: SolverInput) -> list["Problem"]:
         """The problem for one solver after the other, as long as rounding may have misled those before."""

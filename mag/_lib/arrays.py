@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 
 CPU, CUDA, PINNED, MANAGED = 1, 2, 3, 13  # devices of DLPack
 NUMPY_HAS = {
@@ -87,11 +87,11 @@ def read(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Home | No
     if type(x) is np.ndarray or isinstance(x, (list, tuple)):
         return _numpy(option, x), None
     if isinstance(x, np.ma.MaskedArray):
-        raise TypeMistake(
+        raise InputTypeError(
             f"{option} must not be a masked array; use {option}.compressed() or {option}.filled(...) first."
         )
     if type(x).__module__.startswith("scipy.sparse"):
-        raise TypeMistake(
+        raise InputTypeError(
             f"{option} must be a dense array; got a sparse {type(x).__name__}, use {option}.toarray() first."
         )
     x = _on_cuda(option, x)
@@ -111,7 +111,7 @@ def read_table(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Hom
         wrong = [name for name, column in zip(x.columns, values.T, strict=True) if not _is_real(column)]
         if wrong:
             listed = ", ".join(map(repr, wrong[:5])) + (", …" if len(wrong) > 5 else "")
-            raise TypeMistake(f"{option} must hold real numbers; encode or leave out the columns {listed}.")
+            raise InputTypeError(f"{option} must hold real numbers; encode or leave out the columns {listed}.")
     return values, home
 
 
@@ -137,7 +137,7 @@ def resident(x: Any) -> tuple[Any, Any] | None:
             return x, stay
         xp = _namespace(x)
         values, narrow = _readable("x", xp, _values("x", x))
-    except TypeMistake:  # which `read` will tell, and by which name
+    except InputTypeError:  # which `read` will tell, and by which name
         return None
     array = _cupy().from_dlpack(values)
     if hasattr(values, "record_stream"):  # PyTorch must not give the memory away while CuPy's stream reads it
@@ -159,7 +159,7 @@ def _numpy(option: str, x: Any) -> np.ndarray:
         raise
     except Exception as error:  # of its library, such as polars'
         dtype = f" of dtype {describe_dtype(x.dtype)}" if hasattr(x, "dtype") else ""
-        raise TypeMistake(
+        raise InputTypeError(
             f"{option} must be an array of numbers; NumPy cannot read the {type(x).__name__}{dtype} given."
         ) from error
 
@@ -174,7 +174,7 @@ def _in_host_memory(option: str, x: Any) -> np.ndarray:
         x = to_device(x, "cpu") if kind_of_device(x) not in (CPU, PINNED) else x
         return x if isinstance(x, np.ndarray) else np.from_dlpack(x)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise TypeMistake(
+        raise InputTypeError(
             f"{option} must be readable by NumPy; got a {type(x).__name__} on {_device(x)}, move it to the CPU first."
         ) from error
 
@@ -216,17 +216,17 @@ def _values(option: str, x: Any) -> Any:
     if is_torch_array(x):
         torch = sys.modules["torch"]
         if x.layout is not torch.strided or x.is_quantized:
-            raise TypeMistake(f"{option} must be a dense tensor; got {x.layout}, use {option}.to_dense() first.")
+            raise InputTypeError(f"{option} must be a dense tensor; got {x.layout}, use {option}.to_dense() first.")
         if x.device.type == "meta":
-            raise TypeMistake(f"{option} must hold values; got a tensor on the device 'meta'.")
+            raise InputTypeError(f"{option} must hold values; got a tensor on the device 'meta'.")
         if torch._C._functorch.is_functorch_wrapped_tensor(x):
-            raise TypeMistake(
+            raise InputTypeError(
                 f"{option} must hold values; got a tensor inside of torch.vmap, grad or another transform of "
                 "torch.func, call mag outside of it."
             )
         return x.detach().resolve_neg().resolve_conj()  # groups are no differentiable function of the data
     if is_jax_array(x) and isinstance(x, sys.modules["jax"].core.Tracer):
-        raise TypeMistake(
+        raise InputTypeError(
             f"{option} must hold values; got an array that JAX is tracing, call mag outside of jit, vmap and grad, or "
             "through jax.pure_callback."
         )
@@ -245,7 +245,7 @@ def _readable(option: str, xp: Any, x: Any) -> tuple[Any, Any]:
             return xp.astype(x, xp.int8), None
     except (NotImplementedError, RuntimeError, TypeError, ValueError):
         pass
-    raise TypeMistake(
+    raise InputTypeError(
         f"{option} must have a dtype that NumPy can read; got {describe_dtype(x.dtype)}, convert it first."
     )
 
@@ -258,7 +258,7 @@ def _on_cuda(option: str, x: Any) -> Any:
             return x.to_cupy()
         except (NotImplementedError, TypeError, ValueError) as error:
             what = f"a cuDF {type(x).__name__} of other cells"
-            raise TypeMistake(f"{option} must hold real numbers without missing ones; got {what}.") from error
+            raise InputTypeError(f"{option} must hold real numbers without missing ones; got {what}.") from error
     if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__dlpack__") and _has_cupy():
         return _cupy().asarray(x)
     if kind_of_device(x) in (CUDA, MANAGED) and not _of_standard(x) and _has_cupy():

@@ -10,7 +10,7 @@ import secrets
 import stat
 from collections.abc import Collection, Iterator, Sequence
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.identity import identify
 from mag._lib.lock import alone
 
@@ -91,7 +91,7 @@ def reserving(
     checks.flag("overwrite", overwrite)
     places = [check_target(target, sources, overwrite) for target in targets]
     if len({identify(place) for place in places}) < len(places):
-        raise ValueMistake(f"the files to write must be different files; got {_list_names(targets)}.")
+        raise InputValueError(f"the files to write must be different files; got {_list_names(targets)}.")
     with contextlib.nullcontext() if dry_run else alone(*targets):
         for target in targets:
             check_target(target, sources, overwrite)  # again: a run may have ended in between
@@ -148,13 +148,15 @@ def check_target(
     own = identify(place)
     for source in sources:
         if own == identify(source):
-            raise ValueMistake(f"{str(target)!r} is read by this run, as {str(source)!r}; choose another name.")
+            raise InputValueError(f"{str(target)!r} is read by this run, as {str(source)!r}; choose another name.")
     if not place.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(place.parent))
     if place.exists() and not place.is_file():
-        raise ValueMistake(f"{str(target)!r} is not a file; choose another name.")
+        raise InputValueError(f"{str(target)!r} is not a file; choose another name.")
     if is_ledger(place):
-        raise ValueMistake(f"{str(target)!r} is the ledger of a budget, which is never replaced; choose another name.")
+        raise InputValueError(
+            f"{str(target)!r} is the ledger of a budget, which is never replaced; choose another name."
+        )
     if place.exists() and not overwrite:
         raise FileExistsError(errno.EEXIST, "the file exists; choose another name, or pass overwrite=True", str(target))
     return place

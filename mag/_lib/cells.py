@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 from mag._lib.rowhash import classes
 
 DIGEST_BYTES = 16  # bytes of the hash of a text or a list
 
 
-class Incomparable(TypeMistake):
+class IncomparableError(InputTypeError):
     """Cells that cannot be compared exactly."""
 
 
@@ -84,7 +84,7 @@ def _tokens(array: Any, blocks: bool) -> tuple[list[np.ndarray], np.ndarray]:
         places = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
         return _taken(array.dictionary, places, null, blocks)
     if types.is_union(kind):
-        raise Incomparable(describe_dtype(kind))
+        raise IncomparableError(describe_dtype(kind))
     if types.is_struct(kind):
         fields = [token for place in range(kind.num_fields) for token in _read(pc.struct_field(array, place), blocks)]
         return fields, null

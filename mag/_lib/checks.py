@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.threads import in_parts
 
 MAX_EXPONENT = 400  # of decimals: all powers of ten that float64 has
@@ -23,16 +23,16 @@ def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
     if isinstance(choice, str) and choice in allowed:
         return choice
     names = ", ".join(map(repr, sorted(allowed)))
-    raise ValueMistake(f"{option} must be one of {names}; got {describe(choice)}.")
+    raise InputValueError(f"{option} must be one of {names}; got {describe(choice)}.")
 
 
 def integer(option: str, number: Any, low: int, high: int, high_name: str) -> int:
     """An integer in [low, high]; neither a bool nor a float."""
     if not _is_integer(number):
-        raise TypeMistake(f"{option} must be an integer in [{low}, {high_name}={high}]; got {describe(number)}.")
+        raise InputTypeError(f"{option} must be an integer in [{low}, {high_name}={high}]; got {describe(number)}.")
     number = operator.index(number)
     if not low <= number <= high:
-        raise ValueMistake(f"{option} must be an integer in [{low}, {high_name}={high}]; got {number}.")
+        raise InputValueError(f"{option} must be an integer in [{low}, {high_name}={high}]; got {number}.")
     return number
 
 
@@ -50,9 +50,9 @@ def thread_count(option: str, number: Any) -> int:
     if number is None:
         return _processors()
     if not _is_integer(number):
-        raise TypeMistake(f"{option} must be None or a positive integer; got {describe(number)}.")
+        raise InputTypeError(f"{option} must be None or a positive integer; got {describe(number)}.")
     if operator.index(number) < 1:
-        raise ValueMistake(f"{option} must be None or a positive integer; got {number}.")
+        raise InputValueError(f"{option} must be None or a positive integer; got {number}.")
     return operator.index(number)
 
 
@@ -60,10 +60,10 @@ def device_numbers(option: str, numbers: Any) -> list[int]:
     """Some numbers of devices, each once."""
     allowed = "a sequence of device numbers, each once"
     if not isinstance(numbers, (list, tuple, range)) or not all(_is_integer(number) for number in numbers):
-        raise TypeMistake(f"{option} must be {allowed}; got {describe(numbers)}.")
+        raise InputTypeError(f"{option} must be {allowed}; got {describe(numbers)}.")
     entries = [operator.index(number) for number in numbers]
     if not entries or min(entries) < 0 or len(set(entries)) < len(entries):
-        raise ValueMistake(f"{option} must be {allowed}; got {entries}.")
+        raise InputValueError(f"{option} must be {allowed}; got {entries}.")
     return entries
 
 
@@ -71,9 +71,9 @@ def penalty(option: str, number: Any, integers: bool) -> float:
     """A finite number that is not negative; an integer where costs are integers."""
     allowed = "an integer in [0, 2**53]" if integers else "a finite number that is not negative"
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Integral if integers else numbers.Real):
-        raise TypeMistake(f"{option} must be {allowed}; got {describe(number)}.")
+        raise InputTypeError(f"{option} must be {allowed}; got {describe(number)}.")
     if not 0 <= float(number) < np.inf or (integers and float(number) > 2**53):
-        raise ValueMistake(f"{option} must be {allowed}; got {number}.")
+        raise InputValueError(f"{option} must be {allowed}; got {number}.")
     return float(number)
 
 
@@ -84,13 +84,13 @@ def written_out(option: str, number: Any) -> None:
         and number.is_finite()
         and abs(int(number.as_tuple().exponent)) > MAX_EXPONENT
     ):
-        raise ValueMistake(f"{option} must be a decimal of at most {MAX_EXPONENT} digits; got {number}.")
+        raise InputValueError(f"{option} must be a decimal of at most {MAX_EXPONENT} digits; got {number}.")
 
 
 def flag(option: str, choice: Any) -> bool:
     """True or False."""
     if not isinstance(choice, (bool, np.bool_)):
-        raise TypeMistake(f"{option} must be True or False; got {describe(choice)}.")
+        raise InputTypeError(f"{option} must be True or False; got {describe(choice)}.")
     return bool(choice)
 
 
@@ -98,9 +98,9 @@ def real_vector(option: str, x: np.ndarray, look: bool = True, threads: int = 1)
     """One dimension of finite real numbers, at least one of them; `look` says whether to check that they are finite."""
     _real(option, x)
     if x.ndim != 1:
-        raise ValueMistake(f"{option} must have one dimension; got an array of shape {x.shape}.")
+        raise InputValueError(f"{option} must have one dimension; got an array of shape {x.shape}.")
     if x.size == 0:
-        raise ValueMistake(f"{option} must hold at least one value; got none.")
+        raise InputValueError(f"{option} must hold at least one value; got none.")
     if look:
         finite(option, x, threads)
     return x
@@ -110,18 +110,18 @@ def real_table(option: str, X: np.ndarray) -> np.ndarray:
     """Two dimensions of real numbers, at least one row and one column; `finite` is for the caller to check."""
     _real(option, X)
     if X.ndim != 2:
-        raise ValueMistake(f"{option} must have two dimensions, rows and columns; got an array of shape {X.shape}.")
+        raise InputValueError(f"{option} must have two dimensions, rows and columns; got an array of shape {X.shape}.")
     if X.size == 0:
-        raise ValueMistake(f"{option} must hold at least one row and one column; got an array of shape {X.shape}.")
+        raise InputValueError(f"{option} must hold at least one row and one column; got an array of shape {X.shape}.")
     return X
 
 
 def _real(option: str, x: np.ndarray) -> None:
     if x.dtype.kind not in "biuf":
         kind = {"c": "complex", "O": "object", "U": "string", "S": "bytes"}.get(x.dtype.kind, describe_dtype(x.dtype))
-        raise TypeMistake(f"{option} must hold real numbers; got dtype {kind}.")
+        raise InputTypeError(f"{option} must hold real numbers; got dtype {kind}.")
     if x.dtype.kind == "f" and x.dtype.itemsize > 8:
-        raise TypeMistake(
+        raise InputTypeError(
             f"{option} must be float64 or narrower; got {describe_dtype(x.dtype)}, convert it to float64 first."
         )
 
@@ -156,14 +156,14 @@ def refuse(option: str, nans: int, infinities: int, where: str = "") -> NoReturn
     """Values were counted that are not finite."""
     kinds = [f"{count} {name}" for count, name in ((nans, "NaN"), (infinities, "infinite")) if count]
     values = "value" if nans + infinities == 1 else "values"
-    raise ValueMistake(f"{option} contains {' and '.join(kinds)} {values}{where}; drop or impute them first.")
+    raise InputValueError(f"{option} contains {' and '.join(kinds)} {values}{where}; drop or impute them first.")
 
 
 def per_column(option: str, argument: Any, m: int) -> list[Any]:
     """One entry per column, from one for all or from one each."""
     if isinstance(argument, (list, tuple)):
         if len(argument) != m:
-            raise ValueMistake(f"{option} must be one, or one per column of X, m={m}; got {len(argument)}.")
+            raise InputValueError(f"{option} must be one, or one per column of X, m={m}; got {len(argument)}.")
         return list(argument)
     return [argument] * m
 
@@ -197,9 +197,9 @@ def fraction(option: str, number: Any) -> float:
 
 def _number(option: str, number: Any, allowed: str, low: float, high: float = np.finfo(float).max) -> float:
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
-        raise TypeMistake(f"{option} must be {allowed}; got {describe(number)}.")
+        raise InputTypeError(f"{option} must be {allowed}; got {describe(number)}.")
     if not low <= float(number) <= high:
-        raise ValueMistake(f"{option} must be {allowed}; got {number}.")
+        raise InputValueError(f"{option} must be {allowed}; got {number}.")
     return float(number)
 
 
@@ -210,11 +210,11 @@ def weights_for(weights: np.ndarray, n: int, per: str = "record, n", option: str
     if not (math.isfinite(low) and math.isfinite(high)):
         finite(option, weights)
     if weights.size != n:
-        raise ValueMistake(f"{option} must hold one weight per {per}={n}; got {weights.size}.")
+        raise InputValueError(f"{option} must hold one weight per {per}={n}; got {weights.size}.")
     if low < 0:
-        raise ValueMistake(f"{option} must not be negative; got {int((weights < 0).sum())} negative.")
+        raise InputValueError(f"{option} must not be negative; got {int((weights < 0).sum())} negative.")
     if high == 0:
-        raise ValueMistake(f"{option} must not all be zero; got only zeros.")
+        raise InputValueError(f"{option} must not all be zero; got only zeros.")
     return weights
 
 
@@ -222,44 +222,46 @@ def members_of(option: str, labels: Any, n: int, k: int) -> np.ndarray:
     """A label per record, 0, 1, …, of groups of at least k."""
     labels = np.asarray(labels)
     if labels.dtype.kind not in "iu":
-        raise TypeMistake(f"{option} must hold integers, a label per record; got dtype {describe_dtype(labels.dtype)}.")
+        raise InputTypeError(
+            f"{option} must hold integers, a label per record; got dtype {describe_dtype(labels.dtype)}."
+        )
     if labels.shape != (n,):
-        raise ValueMistake(f"{option} must hold one label per record, n={n}; got an array of shape {labels.shape}.")
+        raise InputValueError(f"{option} must hold one label per record, n={n}; got an array of shape {labels.shape}.")
     _, members, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     if sizes.min() < k:
-        raise ValueMistake(f"{option} must have groups of at least k={k} records; got one of {sizes.min()}.")
+        raise InputValueError(f"{option} must have groups of at least k={k} records; got one of {sizes.min()}.")
     return members
 
 
 def comparable(option: str, X: np.ndarray) -> np.ndarray:
     """Rows of values that are equal or not, at least one; one dimension is one column."""
     if X.dtype.kind not in "biufUSTMmO":
-        raise TypeMistake(
+        raise InputTypeError(
             f"{option} must hold numbers, strings, dates or objects; got dtype {describe_dtype(X.dtype)}."
         )
     if X.ndim not in (1, 2):
-        raise ValueMistake(f"{option} must have one or two dimensions; got an array of shape {X.shape}.")
+        raise InputValueError(f"{option} must have one or two dimensions; got an array of shape {X.shape}.")
     if X.size == 0:
-        raise ValueMistake(f"{option} must hold at least one row and one column; got an array of shape {X.shape}.")
+        raise InputValueError(f"{option} must hold at least one row and one column; got an array of shape {X.shape}.")
     return X[:, None] if X.ndim == 1 else X
 
 
 def same_rows(option: str, rows: int, other: str, n: int) -> None:
     """As many records as another argument has."""
     if rows != n:
-        raise ValueMistake(f"{option} must have as many records as {other}, n={n}; got {rows}.")
+        raise InputValueError(f"{option} must have as many records as {other}, n={n}; got {rows}.")
 
 
 def same_columns(option: str, columns: int, other: str, d: int) -> None:
     """As many columns as another argument has."""
     if columns != d:
-        raise ValueMistake(f"{option} must have as many columns as {other}, d={d}; got {columns}.")
+        raise InputValueError(f"{option} must have as many columns as {other}, d={d}; got {columns}.")
 
 
 def unused(option: str, argument: Any, by: str) -> None:
     """An option that would have no effect is a mistake."""
     if argument is not None:
-        raise ValueMistake(f"{option} is not used by {by}; leave it out.")
+        raise InputValueError(f"{option} is not used by {by}; leave it out.")
 
 
 def describe(choice: Any) -> str:

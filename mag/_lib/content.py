@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 
 TEXTS = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
 
@@ -46,7 +46,7 @@ def _feed(hashed: Any, array: Any) -> None:
     if types.is_null(kind):
         return None
     if types.is_union(kind):
-        raise TypeMistake(
+        raise InputTypeError(
             f"columns of the data set must not hold unions; got {describe_dtype(kind)}, which Parquet cannot store."
         )
     if types.is_map(kind):

@@ -13,7 +13,7 @@ import numpy as np
 
 from mag._lib.arrays import read
 from mag._lib.checks import describe, integer
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 
 MAX_VERTICES = 2**31 - 1  # vertices
 Build = Callable[[np.ndarray, int], Any]
@@ -47,9 +47,9 @@ def read_edges(option: str, graph: Any, n: int | None) -> Edges:
         pairs, home = _of_array(option, graph, vertices)
         build = partial(_array, home=home)
     if vertices < 1:
-        raise ValueMistake(f"{option} must have at least one vertex; got none.")
+        raise InputValueError(f"{option} must have at least one vertex; got none.")
     if n is not None and integer("n", n, 1, MAX_VERTICES, "2**31-1") != vertices:
-        raise ValueMistake(f"n must be the number of vertices of {option}, {vertices}, or None; got {n}.")
+        raise InputValueError(f"n must be the number of vertices of {option}, {vertices}, or None; got {n}.")
     return Edges(_simple(option, pairs, vertices), vertices, build, home)
 
 
@@ -63,17 +63,19 @@ def sort_pairs(pairs: np.ndarray, n: int) -> np.ndarray:
 def _simple(option: str, pairs: np.ndarray, n: int) -> np.ndarray:
     loops = int((pairs[:, 0] == pairs[:, 1]).sum())
     if loops:
-        raise ValueMistake(f"{option} must not have loops; got {loops}, leave them out first.")
+        raise InputValueError(f"{option} must not have loops; got {loops}, leave them out first.")
     pairs = sort_pairs(pairs, n)
     repeated = int((pairs[1:] == pairs[:-1]).all(axis=1).sum())
     if repeated:
-        raise ValueMistake(f"{option} must have each pair of vertices once, in either order; got {repeated} repeated.")
+        raise InputValueError(
+            f"{option} must have each pair of vertices once, in either order; got {repeated} repeated."
+        )
     return pairs
 
 
 def _refuse_directed(option: str, directed: bool) -> None:
     if directed:
-        raise ValueMistake(f"{option} must be undirected; got a directed graph, whose degrees are pairs of numbers.")
+        raise InputValueError(f"{option} must be undirected; got a directed graph, whose degrees are pairs of numbers.")
 
 
 # ---- in
@@ -82,7 +84,7 @@ def _refuse_directed(option: str, directed: bool) -> None:
 def _of_networkx(option: str, graph: Any) -> tuple[np.ndarray, int]:
     _refuse_directed(option, graph.is_directed())
     if graph.is_multigraph():
-        raise ValueMistake(
+        raise InputValueError(
             f"{option} must not be a multigraph; got a {type(graph).__name__}, make a Graph of it first."
         )
     number = {vertex: place for place, vertex in enumerate(graph)}
@@ -93,14 +95,14 @@ def _of_networkx(option: str, graph: Any) -> tuple[np.ndarray, int]:
 def _of_sparse(option: str, matrix: Any) -> tuple[np.ndarray, int]:
     """The entries that are not zero, each pair from both sides of the diagonal."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueMistake(f"{option} must be a square matrix; got one of shape {matrix.shape}.")
+        raise InputValueError(f"{option} must be a square matrix; got one of shape {matrix.shape}.")
     entries = matrix.tocsr().tocoo()  # which adds up entries of one place
     n, there = matrix.shape[0], entries.data != 0
     rows, columns = entries.row[there].astype(np.int64), entries.col[there].astype(np.int64)
     above, below = rows <= columns, rows >= columns
     one_sided = np.setxor1d(rows[above] * n + columns[above], columns[below] * n + rows[below]).size
     if one_sided:
-        raise ValueMistake(
+        raise InputValueError(
             f"{option} must be a symmetric matrix, an undirected graph; got {one_sided} entries without a counterpart."
         )
     return np.column_stack([rows[above], columns[above]]), n
@@ -108,7 +110,7 @@ def _of_sparse(option: str, matrix: Any) -> tuple[np.ndarray, int]:
 
 def _of_array(option: str, edges: Any, n: int) -> tuple[np.ndarray, Callable[[np.ndarray], Any] | None]:
     if isinstance(edges, (str, bytes, dict, set)) or not (hasattr(edges, "__len__") or hasattr(edges, "__array__")):
-        raise TypeMistake(
+        raise InputTypeError(
             f"{option} must be an array of pairs, a graph of networkx or igraph, or a sparse matrix of SciPy; "
             f"got {describe(edges)}."
         )
@@ -116,12 +118,12 @@ def _of_array(option: str, edges: Any, n: int) -> tuple[np.ndarray, Callable[[np
     if values.size == 0:
         return np.empty((0, 2), np.int64), home
     if values.dtype.kind not in "iu":
-        raise TypeMistake(f"{option} must hold integers, the numbers of vertices; got dtype {values.dtype.name}.")
+        raise InputTypeError(f"{option} must hold integers, the numbers of vertices; got dtype {values.dtype.name}.")
     if values.ndim != 2 or values.shape[1] != 2:
-        raise ValueMistake(f"{option} must have two columns, a pair of vertices a row; got shape {values.shape}.")
+        raise InputValueError(f"{option} must have two columns, a pair of vertices a row; got shape {values.shape}.")
     outside = int(((values < 0) | (values >= n)).any(axis=1).sum())
     if outside:
-        raise ValueMistake(f"{option} must hold vertices from 0 to n-1={n - 1}; got {outside} pairs with others.")
+        raise InputValueError(f"{option} must hold vertices from 0 to n-1={n - 1}; got {outside} pairs with others.")
     return values.astype(np.int64), home
 
 

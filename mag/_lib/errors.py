@@ -1,38 +1,38 @@
 """What went wrong: a promise that does not hold, a mistake of the caller, or else a defect of ours.
 
-Every error that the library raises about an argument or an input is a `Mistake`, and of the builtin class that callers
-expect; whatever else escapes from it is a defect.  The command's exit codes rest on that.
+Every error that the library raises about an argument or an input is an `InputError`, and of the builtin class that
+callers expect; any other error is a defect.  The command's exit codes rest on that.
 """
 
 ISSUES = "https://github.com/mag-sdc/mag/issues"
 REPORT = f"please report this at {ISSUES}."  # the end of every sentence about a defect
 
 
-class NotAnonymous(RuntimeError):  # noqa: N818 - what is wrong, not that something is
+class NotAnonymousError(RuntimeError):
     """A class of equal records has fewer than k members; nothing is published."""
 
     __module__ = "mag"
 
 
-class Mistake(Exception):  # noqa: N818 - whose it is
+class InputError(Exception):
     """An error that the caller can fix: an argument, a table or a file."""
 
     __module__ = "mag"
 
 
-class ValueMistake(Mistake, ValueError):  # noqa: N818
+class InputValueError(InputError, ValueError):
     """An argument or an input has a value that is not allowed."""
 
     __module__ = "mag"
 
 
-class TypeMistake(Mistake, TypeError):  # noqa: N818
+class InputTypeError(InputError, TypeError):
     """An argument or an input has a type that is not allowed."""
 
     __module__ = "mag"
 
 
-class RuntimeMistake(Mistake, RuntimeError):  # noqa: N818
+class InputRuntimeError(InputError, RuntimeError):
     """A call that cannot be completed, for a reason that only shows while it runs."""
 
     __module__ = "mag"
@@ -44,6 +44,6 @@ class CacheWarning(UserWarning):
     __module__ = "mag"
 
 
-def group_below(k: int) -> NotAnonymous:
+def group_below(k: int) -> NotAnonymousError:
     """What a count of labels raises where a method or a kernel has failed."""
-    return NotAnonymous(f"A group of fewer than k={k} records was found and withheld; {REPORT}")
+    return NotAnonymousError(f"A group of fewer than k={k} records was found and withheld; {REPORT}")

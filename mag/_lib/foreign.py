@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from mag._lib.errors import Mistake, TypeMistake
+from mag._lib.errors import InputError, InputTypeError
 
 FOREIGN_MODULES = (
     "pandas",
@@ -15,15 +15,15 @@ FOREIGN_MODULES = (
 
 @contextmanager
 def refused_as(sentence: Callable[[], str]) -> Iterator[None]:
-    """Raise a `TypeMistake` with this sentence where a library cannot do what is asked of its cells."""
+    """Raise a `InputTypeError` with this sentence where a library cannot do what is asked of its cells."""
     try:
         yield
-    except Mistake:
+    except InputError:
         raise
     except BaseException as error:
         if not is_foreign(error):
             raise
-        raise TypeMistake(sentence()) from None
+        raise InputTypeError(sentence()) from None
 
 
 def is_foreign(error: BaseException) -> bool:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 
 IMMUTABLE = {
     bool, bytes, complex, float, int, str, type(None), datetime.date, datetime.datetime, datetime.time,
@@ -288,7 +288,7 @@ def _arrow_cells(array: Any, index: Any) -> Any:
     if isinstance(array, pyarrow.ExtensionArray):
         return kind.wrap_array(_arrow_cells(array.storage, index))
     if types.is_union(kind):
-        raise TypeMistake(f"{describe_dtype(kind)} cannot be published; split it into columns of one type first")
+        raise InputTypeError(f"{describe_dtype(kind)} cannot be published; split it into columns of one type first")
     if types.is_dictionary(kind):
         return _arrow_dictionary([array], index)
     if types.is_struct(kind):

@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def assign_roles(
     roles = {role: _names(role, names, there, table, say) for role, names in requested.items()}
     first, *others = roles
     if not roles[first]:
-        raise ValueMistake(say.empty.format(role=first, table=table))
+        raise InputValueError(say.empty.format(role=first, table=table))
     role_of: dict[Hashable, str] = {}
     for role, names in roles.items():
         for name in names:
@@ -71,13 +71,13 @@ def assign_roles(
                 both = ", ".join(repr(other) for other in roles[before] if other in names)
                 listed = f"{', '.join([first, *others[:-1]])} and {others[-1]}"
                 sentence = say.shared.format(name=repr(name), names=both, role=before, other=role, roles=listed)
-                raise ValueMistake(sentence)
+                raise InputValueError(sentence)
             role_of[name] = role
     unassigned = [name for name in known if name not in role_of]
     if rest is not None:
         roles[rest] += unassigned
     elif unassigned:
-        raise ValueMistake(say.unassigned.format(names=", ".join(map(repr, unassigned)), table=table))
+        raise InputValueError(say.unassigned.format(names=", ".join(map(repr, unassigned)), table=table))
     return roles
 
 
@@ -86,8 +86,8 @@ def _names(role: str, names: Any, known: Collection[Hashable], table: str, say: 
     unknown = [repr(name) for name in listed if not is_name(name, known)]
     if unknown:
         few, every = ", ".join(unknown[:5]), ", ".join(unknown)
-        raise ValueMistake(say.unknown.format(role=role, few=few, names=every, table=table))
+        raise InputValueError(say.unknown.format(role=role, few=few, names=every, table=table))
     repeated = sorted(map(repr, repeated_names(listed)))
     if repeated:
-        raise ValueMistake(say.repeated.format(role=role, name=repeated[0], names=", ".join(repeated), table=table))
+        raise InputValueError(say.repeated.format(role=role, name=repeated[0], names=", ".join(repeated), table=table))
     return listed

@@ -9,7 +9,7 @@ from mag._backends import BACKENDS, DEVICES, cpu
 from mag._backends.problem import Problem
 from mag._backends.protocol import Backend, DeviceBackend, Home
 from mag._lib.checks import one_of
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.interrupt import interruptible
 
 LANE_VALUES_PER_10_MS, SCALAR_VALUES_PER_10_MS = (
@@ -40,7 +40,7 @@ def backend_of(backend: str) -> Backend:
     name = one_of("backend", backend, ["auto", *BACKENDS])
     engine = BACKENDS["cpu" if name == "auto" else name]
     if (reason := engine.why_not()) is not None:
-        raise ValueMistake(f"backend must be one that mag.backends() finds usable; got {backend!r}. {reason}")
+        raise InputValueError(f"backend must be one that mag.backends() finds usable; got {backend!r}. {reason}")
     return engine
 
 

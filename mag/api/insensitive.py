@@ -7,7 +7,7 @@ import numpy as np
 from mag._backends.cpu.labels import at_least
 from mag._lib.arrays import read_table
 from mag._lib.checks import finite, integer, real_table
-from mag._lib.errors import ValueMistake, group_below
+from mag._lib.errors import InputValueError, group_below
 from mag._lib.interrupt import interruptible
 from mag._lib.progress import Progress
 from mag.api.options import progress_of
@@ -100,13 +100,13 @@ def _bounds(bounds: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     """The lowest and the highest values of all columns."""
     pairs = real_table("bounds", read_table("bounds", bounds)[0])
     if pairs.shape != (d, 2):
-        raise ValueMistake(f"bounds must have the shape (d, 2), d={d} being the columns of X; got {pairs.shape}.")
+        raise InputValueError(f"bounds must have the shape (d, 2), d={d} being the columns of X; got {pairs.shape}.")
     finite("bounds", pairs)
     low, high = pairs.astype(np.float64).T
     if not (low < high).all():
         wrong = ", ".join(map(str, np.flatnonzero(~(low < high))[:5]))
-        raise ValueMistake(f"bounds must have lowest values below the highest ones; got others in column {wrong}.")
+        raise InputValueError(f"bounds must have lowest values below the highest ones; got others in column {wrong}.")
     with np.errstate(over="ignore"):
         if not np.isfinite(high - low).all():
-            raise ValueMistake("bounds must differ by less than the largest float64; got bounds farther apart.")
+            raise InputValueError("bounds must differ by less than the largest float64; got bounds farther apart.")
     return low, high

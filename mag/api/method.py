@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._backends import cpu
-from mag._lib.errors import REPORT, TypeMistake, ValueMistake
+from mag._lib.errors import REPORT, InputTypeError, InputValueError
 from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
 from mag.methods import METHODS, Resources, check_init
@@ -15,13 +15,13 @@ def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, e
     """What the method does not use is a mistake, and so are a k that it cannot do and what options cannot be."""
     method = METHODS[name]
     if method.k not in (None, k):
-        raise ValueMistake(f"method {name!r} needs k={method.k}; got k={k}.")
+        raise InputValueError(f"method {name!r} needs k={method.k}; got k={k}.")
     for option in [*options, *([] if time_limit is None else ["time_limit"])]:
         if option not in method.options:
             listed = ", ".join(method.options) or "none"
-            raise TypeMistake(f"{option} is not used by method {name!r}; its options are: {listed}.")
+            raise InputTypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
     if engine is not cpu and not method.takes("engine"):
-        raise TypeMistake(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
+        raise InputTypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
     if "init" in options:
         check_init(k, options["init"])
     method.check(k, **{option: setting for option, setting in options.items() if option not in ("init", "integer")})

@@ -10,7 +10,7 @@ from mag._backends.protocol import DeviceBackend
 from mag._compiled.groups import distance
 from mag._lib.arrays import read_table
 from mag._lib.checks import describe, finite, flag, integer, one_of, real_table, seconds, thread_count
-from mag._lib.errors import TypeMistake, ValueMistake, group_below
+from mag._lib.errors import InputTypeError, InputValueError, group_below
 from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress, bar_of, is_quiet
@@ -314,9 +314,9 @@ def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
     elif flag("bound", bound):
         name = automatic_bound(n)
     if name == "lp" and n > DENSE:
-        raise ValueMistake(f"bound='lp' is for at most {DENSE} records; got n={n}, use 'neighbor'.")
+        raise InputValueError(f"bound='lp' is for at most {DENSE} records; got n={n}, use 'neighbor'.")
     if name != "lp" and bound_time is not None:
-        raise TypeMistake(f"bound_time is only used by bound 'lp'; got bound={describe(bound)} of n={n} records.")
+        raise InputTypeError(f"bound_time is only used by bound 'lp'; got bound={describe(bound)} of n={n} records.")
     seconds("bound_time", bound_time)
     return name
 
@@ -326,10 +326,12 @@ def _integer(option: Any, values: np.ndarray, dtype: np.dtype) -> bool:
     if not flag("integer", option):
         return False
     if dtype.kind == "f":
-        raise TypeMistake(f"integer=True needs integers; got {dtype.name}, round X to integers first.")
+        raise InputTypeError(f"integer=True needs integers; got {dtype.name}, round X to integers first.")
     widest = max(int(column.max()) - int(column.min()) for column in values.T)
     if widest * len(values) >= 2**52:
-        raise ValueMistake("integer=True needs columns whose range times n is below 2**52; use integer=False instead.")
+        raise InputValueError(
+            "integer=True needs columns whose range times n is below 2**52; use integer=False instead."
+        )
     return True
 
 

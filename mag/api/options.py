@@ -8,7 +8,7 @@ import numpy as np
 from mag._backends.problem import Problem
 from mag._lib.arrays import read
 from mag._lib.checks import describe, integer, one_of, penalty, weights_for
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag.costs import COSTS, Cost
 from mag.solvers import SOLVERS, Solver
 from mag.solvers import automatic as automatic_solvers
@@ -22,7 +22,7 @@ def cost_of(option: str, cost: Any) -> Cost:
 def numbers_of(option: str, values: np.ndarray, cost: Cost) -> np.ndarray:
     """Numbers as backends take them, for this cost: reals up to float64, or integers."""
     if cost.integer and values.dtype.kind == "f":
-        raise TypeMistake(
+        raise InputTypeError(
             f"cost {cost.name!r} needs integers; got {values.dtype.name}, round {option} to integers first."
         )
     if values.dtype.kind == "b":
@@ -45,7 +45,7 @@ def solvers_of(solver: str, cost: Cost, k: int, bounded: bool, weighted: bool) -
         else:
             why = f"cost {cost.name!r} and weights" if weighted else f"cost {cost.name!r}"
         listed = ", ".join(repr(name) for name in ["auto", *valid])
-        raise ValueMistake(f"solver must be one of {listed} with {why}; got {describe(solver)}.")
+        raise InputValueError(f"solver must be one of {listed} with {why}; got {describe(solver)}.")
     return {solver: SOLVERS[solver]}
 
 
@@ -65,7 +65,7 @@ def problem_of(
     if max_groups is not None:
         max_groups = integer("max_groups", max_groups, 1, n, "n")
         if not cost.concave:
-            raise ValueMistake(f"max_groups needs a concave cost; got cost {cost.name!r}, which is not concave.")
+            raise InputValueError(f"max_groups needs a concave cost; got cost {cost.name!r}, which is not concave.")
     bounded = cost.splitting and group_penalty is None and max_groups is None and soft is None
     solvers = solvers_of(solver, cost, k, bounded, weighted)
     return Problem(cost, solvers, k, 1 if soft is not None else k, fixed, short, max_groups)
@@ -77,7 +77,7 @@ def weights_of(weights: Any, costs: Iterable[Cost], n: int) -> np.ndarray | None
         return None
     for cost in costs:
         if not cost.takes_weights:
-            raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
+            raise InputValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
     return weights_for(read("weights", weights)[0], n).astype(np.float64)
 
 
@@ -94,4 +94,4 @@ def progress_of(progress: Any) -> Any:
     """How progress is reported: True, False or a function."""
     if progress is None or isinstance(progress, bool) or callable(progress):
         return progress
-    raise TypeMistake(f"progress must be True, False or a function; got {describe(progress)}.")
+    raise InputTypeError(f"progress must be True, False or a function; got {describe(progress)}.")

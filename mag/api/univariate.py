@@ -10,7 +10,7 @@ from mag._backends.cpu.labels import at_least
 from mag._backends.problem import Problem
 from mag._lib.arrays import read
 from mag._lib.checks import flag, integer, real_vector, thread_count
-from mag._lib.errors import ValueMistake, group_below
+from mag._lib.errors import InputValueError, group_below
 from mag._lib.threads import PASS_VALUES_PER_THREAD, in_parts
 from mag.api.backends import backend_of, on_device, runner_for
 from mag.api.options import cost_of, numbers_of, problem_of, weights_of
@@ -165,7 +165,7 @@ def _check(
     threads = thread_count("threads", threads)
     assume_sorted = flag("assume_sorted", assume_sorted)
     if assume_sorted and not all(in_parts(lambda *part: _ascend(values, *part), n, threads)):
-        raise ValueMistake("assume_sorted must be False; got True, but x is not in ascending order.")
+        raise InputValueError("assume_sorted must be False; got True, but x is not in ascending order.")
     return _Plan(values, dtype, weights, problem, assume_sorted, threads)
 
 

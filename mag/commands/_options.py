@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.identity import find_files
 from mag.api.names import COST_NAMES as COST_NAMES
 from mag.api.names import FAMILIES
@@ -305,7 +305,7 @@ def layout(delimiter: str | None, decimal_comma: bool, encoding: str, null: list
     for word in null or ():
         name, equals, codes = word.rpartition("=")
         if equals and not (name and codes):
-            raise ValueMistake(f"--null must be CODES or NAME=CODES; got {word!r}.")
+            raise InputValueError(f"--null must be CODES or NAME=CODES; got {word!r}.")
         if equals:
             special[name] = (*special.get(name, ()), *codes.split(","))
         else:
@@ -347,5 +347,5 @@ def open_files(
         if getattr(text_layout, name) != getattr(usual, name)
     ]
     if names and not any(file.format.text for file in files):
-        raise ValueMistake(f"{', '.join(names)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
+        raise InputValueError(f"{', '.join(names)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
     return files

@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.commands._options import open_files
 from mag.commands._parse import parse_hierarchies, parse_orders, take_others
 from mag.commands._table import read_table, read_withheld
@@ -54,7 +54,7 @@ def pair(
         common = set(after.numeric())
         columns = [name for name in before.names() if name in known or name in common & set(before.numeric())]
     if not columns:
-        raise ValueMistake(f"{original.name!r} and {masked.name!r} have no column of numbers in common.")
+        raise InputValueError(f"{original.name!r} and {masked.name!r} have no column of numbers in common.")
     categories = [name for name in columns if name in known]
     ranges = _ranges(after, [name for name in columns if name not in known])
     tables = [_table(before, columns, categories), _table(after, columns, categories, ranges)]
@@ -62,7 +62,7 @@ def pair(
         tables[0] = tables[0].filter(read_withheld(withheld, tables[0].height))
     if tables[0].height != tables[1].height:
         where = "" if withheld is None else f" without those of {withheld.name!r}"
-        raise ValueMistake(
+        raise InputValueError(
             f"{masked.name!r} must have the records of {original.name!r}{where}, in the same order; got "
             f"{tables[1].height} and {tables[0].height}; if mag mask withheld some, pass --withheld FILE to it, and "
             "FILE here."
@@ -79,12 +79,12 @@ def _table(file: File, columns: Sequence[str], categories: Sequence[str], ranges
     numbers = [name for name in columns if name not in text]
     try:
         frame, _ = read_table(file, numbers, declared=text)
-    except ValueMistake as mistake:  # what these commands call it
+    except InputValueError as mistake:  # what these commands call it
         words = str(mistake).replace(CATEGORIES, "categories need --hierarchy, --order or --category")
-        raise ValueMistake(words) from None
+        raise InputValueError(words) from None
     wrong = [name for name in numbers if not frame[name].dtype.is_numeric()]
     if wrong:
-        raise ValueMistake(f"{file.path.name!r}: {', '.join(map(repr, wrong))} must hold numbers.")
+        raise InputValueError(f"{file.path.name!r}: {', '.join(map(repr, wrong))} must hold numbers.")
     return columns_of(frame, columns)
 
 

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mag._lib.errors import Mistake, ValueMistake
+from mag._lib.errors import InputError, InputValueError
 from mag.files import File
 
 OF_CATEGORIES = ("ancestor", "medoid", "mode")  # what replaces groups of categories, and of nothing else
@@ -23,11 +23,11 @@ def parse_integers(option: str, words: Sequence[str]) -> Any:
                 _check_once(option, name, numbers)
                 numbers[name] = int(number)
             return numbers
-    except Mistake:
+    except InputError:
         raise
     except ValueError:
         pass
-    raise ValueMistake(
+    raise InputValueError(
         f"{option} must be one integer, or NAME=INTEGER for each column; got {', '.join(map(repr, words))}."
     )
 
@@ -40,7 +40,7 @@ def parse_pairs(
     for word in words:
         names = [name for name in columns if word.startswith(f"{name}=")]
         if not names:
-            raise ValueMistake(f"{option} must be {form}, of a column of {role}; got {word!r}.")
+            raise InputValueError(f"{option} must be {form}, of a column of {role}; got {word!r}.")
         name = max(names, key=len)
         _check_once(option, name, pairs)
         pairs[name] = word[len(name) + 1 :]
@@ -49,7 +49,7 @@ def parse_pairs(
 
 def _check_once(option: str, name: Any, known: Collection[Any]) -> None:
     if name in known:
-        raise ValueMistake(f"{option} must name a column once; {name!r} is named twice.")
+        raise InputValueError(f"{option} must name a column once; {name!r} is named twice.")
 
 
 def parse_aggregates(words: Sequence[str], columns: Sequence[str]) -> Any:
@@ -77,7 +77,7 @@ def take_others(trees: Mapping[str, Any], other: str, options: str = "--hierarch
     if one_of("--other", other, ["error", "root"]) == "error":
         return dict(trees)
     if not trees:
-        raise ValueMistake(f"--other is not used without {options}; got {other!r}.")
+        raise InputValueError(f"--other is not used without {options}; got {other!r}.")
     return {name: tree.with_other() for name, tree in trees.items()}
 
 
@@ -88,11 +88,11 @@ def parse_orders(words: Sequence[str], columns: Sequence[str], role: str = "-c")
         try:
             [orders[name]] = csv.reader([listed], skipinitialspace=True)
         except csv.Error:
-            raise ValueMistake(
+            raise InputValueError(
                 f"--order must list categories of at most {csv.field_size_limit()} characters; {name} has a longer one."
             ) from None
         if "" in orders[name] or len(set(orders[name])) < len(orders[name]):
-            raise ValueMistake(
+            raise InputValueError(
                 f"--order must list different categories, those with a comma in quotes; got {name}={listed}."
             )
     return orders
@@ -105,7 +105,9 @@ def parse_importance(words: Sequence[str], columns: Sequence[str]) -> dict[str, 
         try:
             factors[name] = float(number)
         except ValueError:
-            raise ValueMistake(f"--importance must be NAME=NUMBER, of a column of -c; got '{name}={number}'.") from None
+            raise InputValueError(
+                f"--importance must be NAME=NUMBER, of a column of -c; got '{name}={number}'."
+            ) from None
     return factors
 
 
@@ -174,7 +176,7 @@ def parse_diversity(words: Sequence[str], columns: Sequence[str]) -> dict[Any, A
         kind, colon, rest = wish.rpartition(":")
         numbers = [_value(part) for part in rest.split(",")]
         if not (name and equals) or any(isinstance(number, (str, bool)) for number in numbers):
-            raise ValueMistake(f"--diversity must be NAME=L, NAME=entropy:L or NAME=recursive:C,L; got {word!r}.")
+            raise InputValueError(f"--diversity must be NAME=L, NAME=entropy:L or NAME=recursive:C,L; got {word!r}.")
         key = _columns_named(name, columns)
         _check_once("--diversity", key, wishes)
         wishes[key] = (kind, *numbers) if colon else numbers[0]
@@ -189,7 +191,7 @@ def parse_closeness(words: Sequence[str], columns: Sequence[str]) -> dict[Any, A
         number, colon, ground = wish.partition(":")
         t = _value(number)
         if not (name and equals) or isinstance(t, (str, bool)) or (colon and not ground):
-            raise ValueMistake(f"--closeness must be NAME=T, or NAME=T:ordered, :equal or :FILE; got {word!r}.")
+            raise InputValueError(f"--closeness must be NAME=T, or NAME=T:ordered, :equal or :FILE; got {word!r}.")
         from mag.criteria import Closeness
 
         key = _columns_named(name, columns)
@@ -214,7 +216,7 @@ def parse_method_options(words: Sequence[str]) -> dict[str, Any]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name.isidentifier():
-            raise ValueMistake(f"--option must be NAME=VALUE; got {word!r}.")
+            raise InputValueError(f"--option must be NAME=VALUE; got {word!r}.")
         options[name] = _value(value)
     if not options:
         return {}
@@ -222,7 +224,7 @@ def parse_method_options(words: Sequence[str]) -> dict[str, Any]:
 
     shared = [name for name in options if name in inspect.signature(microaggregate).parameters]
     if shared:
-        raise ValueMistake(f"--option is for options of the method; got {', '.join(shared)}, see --help.")
+        raise InputValueError(f"--option is for options of the method; got {', '.join(shared)}, see --help.")
     return options
 
 

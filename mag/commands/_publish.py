@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mag._lib.atomic import MANIFEST, SECRET, Reserved, digest, reserving
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.roles import Sentences, assign_roles
 from mag.commands._options import open_files
 from mag.commands._output import dump, say
@@ -102,7 +102,7 @@ class Files(NamedTuple):
     ) -> "Files":
         """All that are to be written can be written, before anything long begins."""
         if out is None and not dry_run:
-            raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
+            raise InputValueError("--out must name the file to write, unless --dry-run is passed.")
         read, *written = open_files([source], layout, [] if out is None else [out])
         paths = {} if out is None else {"out": out, "manifest": out.with_name(out.name + MANIFEST)}
         if out is not None and prove_input:
@@ -186,7 +186,7 @@ def publish(files: Files, roles: Roles, cells: Cells, make_release: Callable[[],
         proof = None if salt is None else aside.submit(digest, files.source.path, salt)
         release, meta = make_release()
         if _stamp(files.source.path) != before:
-            raise ValueMistake(f"{files.source.path.name!r} has changed while it was read; nothing was written.")
+            raise InputValueError(f"{files.source.path.name!r} has changed while it was read; nothing was written.")
         summary = Summary.of(release)
         target, manifest = files.target, summary.manifest
         if files.dry_run or target is None:
@@ -219,7 +219,7 @@ def _write(target: File, roles: Roles, cells: Cells, release: "Release", meta: M
 
 def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any) -> dict[str, Any]:
     """The k that is counted on the file read back; an error where it is not what was promised, nor the cells stored."""
-    from mag._lib.errors import NotAnonymous
+    from mag._lib.errors import NotAnonymousError
     from mag.verify import require
 
     by, columns = [str(name) for name in guarantee.by], [str(name) for name in guarantee.columns]
@@ -227,7 +227,7 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
     jointly, *singly = file.counts([*by, *columns], *alone, draft=draft, written=stored)
     n = sum(size * count for size, count in jointly.items())
     if n != guarantee.n_records:
-        raise NotAnonymous(
+        raise NotAnonymousError(
             f"The file holds {n} records where {guarantee.n_records} were written: nothing is published."
         )
     least = guarantee.k if isinstance(guarantee.k, dict) else dict.fromkeys(columns, guarantee.k)

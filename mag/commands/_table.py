@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mag._lib.atomic import PRIVATE
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.files import CATEGORIES, File, Meta
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def read_table(
     unused = [name for name in file.layout.null_of if name not in [*columns, *declared, weights]]
     if unused:
         listed = ", ".join(map(repr, unused))
-        raise ValueMistake(f"--null: codes are for columns that are computed with; {listed} is none of them.")
+        raise InputValueError(f"--null: codes are for columns that are computed with; {listed} is none of them.")
     frame, meta = file.read(columns, others, declared)
     text = [name for name in columns if _is_category(frame[name])]
     if text:
-        raise ValueMistake(f"{file.path.name!r}: {categories(text)}")
+        raise InputValueError(f"{file.path.name!r}: {categories(text)}")
     return frame, meta
 
 
@@ -40,7 +40,9 @@ def read_weights(file: File, name: str) -> Any:
     """A column of weights, by itself: where it is kept, its cells stay as they are."""
     column = file.read([name])[0][name]
     if not column.dtype.is_numeric() or column.null_count():
-        raise ValueMistake(f"--weights: {name!r} must hold numbers, none missing; {column.null_count()} are missing.")
+        raise InputValueError(
+            f"--weights: {name!r} must hold numbers, none missing; {column.null_count()} are missing."
+        )
     return column.to_numpy()
 
 
@@ -69,7 +71,7 @@ def read_withheld(path: pathlib.Path, n: int) -> "np.ndarray":
 
     words = path.read_text(encoding="utf-8", errors="replace").split()
     if words[:1] != ["record"] or not all(word.isdecimal() and 0 < int(word) <= n for word in words[1:]):
-        raise ValueMistake(f"{path.name!r} must be a file of mag mask --withheld: numbers of records from 1 to {n}.")
+        raise InputValueError(f"{path.name!r} must be a file of mag mask --withheld: numbers of records from 1 to {n}.")
     published = np.ones(n, bool)
     published[[int(word) - 1 for word in words[1:]]] = False
     return published

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.commands._options import (
     Closeness,
     Delimiter,
@@ -86,7 +86,7 @@ def _promises(file: File, qi: list[str], demands: Demands) -> "list[Promise]":
     from mag.table import recount_promises
 
     if both := [repr(name) for name in qi if name in demands.columns]:
-        raise ValueMistake(f"a sensitive column must be none of --qi; got {', '.join(both)}.")
+        raise InputValueError(f"a sensitive column must be none of --qi; got {', '.join(both)}.")
     others = [name for name in [*qi, *demands.columns] if name not in demands.ranked]
     frame, _ = file.read(demands.ranked, others)
     return recount_promises(frame, qi, demands.diversity or None, demands.closeness or None, demands.order)

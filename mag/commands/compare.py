@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mag._lib.atomic import reserving
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.commands import _options as opt
 from mag.commands._codes import note_codes
 from mag.commands._output import bar, dump, say, table
@@ -75,7 +75,7 @@ def compare(
     mag compare people.csv -c age -c job -k 5 -m mdav -m ona_star --hierarchy job=jobs.csv
     """
     if plot is not None and plot.suffix.lower() not in PLOTS:
-        raise ValueMistake(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
+        raise InputValueError(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
     targets, sources = [] if plot is None else [plot], opt.read_files(compare, locals())
     from mag.comparison import compare as compare_methods
 
@@ -130,7 +130,7 @@ def _special_options(
     if time_limit is not None and "auto" not in methods and not any(limited.values()):
         unused.append("--time-limit")
     if unused:
-        raise ValueMistake(f"{', '.join(unused)}: not used by the methods {', '.join(methods)}; leave it out.")
+        raise InputValueError(f"{', '.join(unused)}: not used by the methods {', '.join(methods)}; leave it out.")
     return {
         method: {name: value for name, value in options.items() if name in METHODS[method].options}
         for method in methods

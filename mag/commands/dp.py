@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mag._lib.atomic import MANIFEST, reserving
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.roles import Sentences, assign_roles
 from mag.commands._options import (
     COLUMNS_PANEL,
@@ -120,9 +120,9 @@ def dp(
     sources = read_files(dp, locals())
     passed = {name: value for name, value in locals().items() if name not in NOT_OPTIONS and value is not None}
     if mechanism not in MECHANISMS:
-        raise ValueMistake(f"MECHANISM must be one of {', '.join(MECHANISMS)}; got {mechanism!r}.")
+        raise InputValueError(f"MECHANISM must be one of {', '.join(MECHANISMS)}; got {mechanism!r}.")
     if out is None and not dry_run:
-        raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
+        raise InputValueError("--out must name the file to write, unless --dry-run is passed.")
     targets = [] if out is None else [out, out.with_name(out.name + MANIFEST)]
     [read, *_] = open_files([source], layout(delimiter, False, encoding, None), [] if out is None else [out])
 
@@ -131,7 +131,7 @@ def dp(
     function = private.MECHANISMS[mechanism]
     unused = [name for name in passed if name not in inspect.signature(function).parameters]
     if unused:
-        raise ValueMistake(f"--{unused[0].replace('_', '-')} is not used by mag dp {mechanism}; leave it out.")
+        raise InputValueError(f"--{unused[0].replace('_', '-')} is not used by mag dp {mechanism}; leave it out.")
     with reserving(*targets, sources=sources, overwrite=overwrite, dry_run=dry_run) as reserved:
         domains = _domains(numbers or [], categories or [], levels or [])
         names = [*domains, *([] if person is None else [person])]
@@ -140,11 +140,11 @@ def dp(
         passed |= {"drop": None, "budget": _budget(ledger, ledger_epsilon, ledger_delta)}
         if mechanism == "means":
             if len(domains) != 1:
-                raise ValueMistake(f"mag dp means is about one column of --numbers; got {len(domains)}.")
+                raise InputValueError(f"mag dp means is about one column of --numbers; got {len(domains)}.")
             [(passed["column"], passed["domain"])] = domains.items()
             for name in ("k", "n"):
                 if name not in passed:
-                    raise ValueMistake(f"-{name} must be passed to mag dp means.")
+                    raise InputValueError(f"-{name} must be passed to mag dp means.")
         else:
             passed["columns"] = domains
         frame, _ = read.read([], names)  # as text, where the format is text: no cell can be refused
@@ -171,9 +171,9 @@ def _domains(numbers: Sequence[str], categories: Sequence[str], levels: Sequence
     for word, make in words:
         name, equals, text = word.partition("=")
         if not equals or not name or not text:
-            raise ValueMistake(f"a domain must be NAME=..., as age=0:120:10; got {word!r}.")
+            raise InputValueError(f"a domain must be NAME=..., as age=0:120:10; got {word!r}.")
         if name in domains:
-            raise ValueMistake(f"a column must have one domain; {name!r} has two.")
+            raise InputValueError(f"a column must have one domain; {name!r} has two.")
         domains[name] = make(text)
     return domains
 
@@ -186,7 +186,7 @@ def _numbers(text: str) -> "Numbers":
     try:
         low, high, step = map(Fraction, text.split(":"))
     except (ValueError, ZeroDivisionError):
-        raise ValueMistake(f"--numbers must be NAME=LOW:HIGH:STEP; got {text!r}.") from None
+        raise InputValueError(f"--numbers must be NAME=LOW:HIGH:STEP; got {text!r}.") from None
     return Numbers(low, high, step)
 
 
@@ -201,7 +201,7 @@ def _levels(text: str) -> "Levels":
 
     path, colon, level = text.rpartition(":")
     if not colon or not level.isdecimal():
-        raise ValueMistake(f"--levels must be NAME=FILE:LEVEL; got {text!r}.")
+        raise InputValueError(f"--levels must be NAME=FILE:LEVEL; got {text!r}.")
     lines = pathlib.Path(path).read_text(encoding="utf-8-sig").splitlines()
     return Levels([line.split(";") for line in lines if line.strip()], int(level))
 
@@ -211,7 +211,7 @@ def _budget(ledger: pathlib.Path | None, epsilon: float | None, delta: float | N
 
     if ledger is None:
         if epsilon is not None or delta is not None:
-            raise ValueMistake("--ledger-epsilon and --ledger-delta are of a new ledger; pass --ledger FILE, too.")
+            raise InputValueError("--ledger-epsilon and --ledger-delta are of a new ledger; pass --ledger FILE, too.")
         return None
     if epsilon is not None:
         return Budget(epsilon, 0 if delta is None else delta, ledger)
@@ -219,4 +219,4 @@ def _budget(ledger: pathlib.Path | None, epsilon: float | None, delta: float | N
         return Budget.load(ledger)
     except FileNotFoundError:
         sentence = f"{ledger.name!r} is a new ledger: pass --ledger-epsilon, all that may ever be spent."
-        raise ValueMistake(sentence) from None
+        raise InputValueError(sentence) from None

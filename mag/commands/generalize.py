@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.commands import _options as opt
 from mag.commands._output import say
 from mag.commands._parse import Demands, parse_hierarchies, parse_importance, parse_pairs, take_others
@@ -159,7 +159,7 @@ def parse_trees(
     trees = take_others(trees, other, "--hierarchy or --intervals")
     for name in flat:
         if name not in columns:
-            raise ValueMistake(f"--flat must name a column of -c; got {name!r}.")
+            raise InputValueError(f"--flat must name a column of -c; got {name!r}.")
         _check_one_tree(name, trees)
         trees[name] = Hierarchy.flat
     return trees
@@ -167,7 +167,7 @@ def parse_trees(
 
 def _check_one_tree(name: str, trees: Mapping[str, Any]) -> None:
     if name in trees:
-        raise ValueMistake(f"a column must have one hierarchy; {name!r} has two.")
+        raise InputValueError(f"a column must have one hierarchy; {name!r} has two.")
 
 
 def _parse_intervals(text: str) -> Any:
@@ -176,10 +176,10 @@ def _parse_intervals(text: str) -> Any:
     try:
         low, high, widths = text.split(":")
         return Hierarchy.intervals(_number(low), _number(high), [_number(width) for width in widths.split(",")])
-    except ValueMistake:
+    except InputValueError:
         raise
     except ValueError:
-        raise ValueMistake(f"--intervals must be NAME=LOW:HIGH:WIDTH,WIDTH,...; got {text!r}.") from None
+        raise InputValueError(f"--intervals must be NAME=LOW:HIGH:WIDTH,WIDTH,...; got {text!r}.") from None
 
 
 def _number(word: str) -> Fraction:
@@ -211,7 +211,7 @@ def _check_numbers(frame: "pl.DataFrame", columns: Sequence[str]) -> None:
         else:
             is_number = not isinstance(cells.dtype, (pl.Boolean, pl.Categorical, pl.Enum))
         if is_number:
-            raise ValueMistake(
+            raise InputValueError(
                 f"column {name!r} holds no categories, and needs --hierarchy {quote(f'{name}=FILE')} or, for numbers, "
                 f"--intervals {quote(f'{name}=LOW:HIGH:WIDTHS')}; --flat {quote(name)} if they are codes."
             )

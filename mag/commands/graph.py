@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mag._lib.atomic import PRIVATE, reserving
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.commands._options import (
     GROUPING_PANEL,
     OUTPUT_PANEL,
@@ -94,7 +94,7 @@ def graph(
     mag graph friends.csv --delimiter , -o out.edges -k 10 --keep nodes --names names.txt
     """
     if out is None and not dry_run:
-        raise ValueMistake("--out must name the file to write, unless --dry-run is passed.")
+        raise InputValueError("--out must name the file to write, unless --dry-run is passed.")
     targets = [path for path in (out, names) if path is not None]
     sources = read_files(graph, locals())
 

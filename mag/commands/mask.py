@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mag._lib.atomic import SECRET
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.commands import _options as opt
 from mag.commands._codes import note_codes
 from mag.commands._output import bar
@@ -130,7 +130,7 @@ def mask(
     roles = Roles.assigned(files.source, column, by, keep, drop, sensitive, demands)
     categories, by_column = parse_categories(column, aggregate, hierarchy, demands.order, importance, other)
     if weights is not None and weights not in [*roles.keep, *roles.drop]:
-        raise ValueMistake(f"--weights must name a column of --keep or --drop; got {weights!r}.")
+        raise InputValueError(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     options: Options = roles.options() | {
         "scope": scope, "method": method, "cost": cost, "standardize": standardize, "missing": missing,
         "small_strata": small_strata, "shuffle": shuffle, "random_state": seed, "threads": threads,
@@ -157,7 +157,7 @@ def _is_streamed(files: Files, options: Options, memory: str | None, has_codes: 
     in_memory = files.dry_run or has_codes or not {*files.paths} <= {"out", "manifest"}
     if memory is not None:
         if in_memory or options["scope"] != "joint" or not from_parquet:
-            raise ValueMistake(
+            raise InputValueError(
                 "--memory is for --scope joint from Parquet to Parquet, without --dry-run, --report, --withheld, "
                 "--prove-input and --null; leave it out."
             )

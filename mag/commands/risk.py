@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.commands import _options as opt
 from mag.commands._output import dump, say, table
 from mag.commands._pair import Categories, pair
@@ -52,17 +52,17 @@ def risk(
     """
     if masked is None:
         if not qi:
-            raise ValueMistake("--qi must name the quasi-identifiers of one file; got none.")
+            raise InputValueError("--qi must name the quasi-identifiers of one file; got none.")
         if withheld is not None:
-            raise ValueMistake("--withheld is used with two files only; leave it out.")
+            raise InputValueError("--withheld is used with two files only; leave it out.")
         if hierarchy or order or category or other != "error":
-            raise ValueMistake("--hierarchy, --order and --category are used with two files only; leave them out.")
+            raise InputValueError("--hierarchy, --order and --category are used with two files only; leave them out.")
         [file] = opt.open_files([original], text_layout)
         names = list(dict.fromkeys(qi))
         risks = _classes(file, names, weights, k)
     else:
         if weights is not None:
-            raise ValueMistake("--weights is used with one file only; leave it out.")
+            raise InputValueError("--weights is used with one file only; leave it out.")
         declared = Categories(hierarchy, order, category, other)
         names, before, after, options = pair(original, masked, qi or [], text_layout, withheld, declared)
         from mag.measures.assess import risk as measured
@@ -83,7 +83,7 @@ def _classes(file: File, qi: list[str], weights: str | None, k: int | None) -> d
 
     frame = columns_of(file.read([], qi)[0], qi)
     if not frame.height:
-        raise ValueMistake(f"{file.path.name!r} has no records.")
+        raise InputValueError(f"{file.path.name!r} has no records.")
     sizes = class_sizes(frame)
     risks = {
         "records": frame.height,

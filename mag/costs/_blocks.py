@@ -10,7 +10,7 @@ from mag._compiled.groups import Groups
 from mag._compiled.prefix import away_from, power_sums
 from mag._lib.arrays import Home, read
 from mag._lib.checks import describe
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag.costs._cost import Cost
 
 MAX_POWER = 8  # the highest power
@@ -27,11 +27,11 @@ class BlockCost(Cost):
         self, function: Callable, powers: int, name: str | None, concave: bool, splitting: bool, representative: str
     ) -> None:
         if not callable(function):
-            raise TypeMistake(f"function must be a function of (sums, i, j); got {type(function).__name__}.")
+            raise InputTypeError(f"function must be a function of (sums, i, j); got {type(function).__name__}.")
         if type(powers) is not int:
-            raise TypeMistake(f"powers must be an integer from 0 to {MAX_POWER}; got {describe(powers)}.")
+            raise InputTypeError(f"powers must be an integer from 0 to {MAX_POWER}; got {describe(powers)}.")
         if not 0 <= powers <= MAX_POWER:
-            raise ValueMistake(f"powers must be an integer from 0 to {MAX_POWER}; got {powers}.")
+            raise InputValueError(f"powers must be an integer from 0 to {MAX_POWER}; got {powers}.")
         self._describe(
             getattr(function, "__name__", None) if name is None else name, concave, splitting, representative
         )
@@ -72,19 +72,19 @@ class BlockCost(Cost):
     def _read(self, costs: Any, shape: tuple[int, ...]) -> np.ndarray:
         values = read(f"what cost {self.name!r} returns", costs)[0]
         if values.dtype.kind not in "biuf":
-            raise TypeMistake(f"cost {self.name!r} must return real numbers; got dtype {values.dtype.name}.")
+            raise InputTypeError(f"cost {self.name!r} must return real numbers; got dtype {values.dtype.name}.")
         try:
             values = np.broadcast_to(values, shape) if values.shape != shape else values
             return np.require(values, np.float64, "CW")  # one type for compiled code, whoever owns the memory
         except ValueError:
             wrong = f"an array of shape {shape}; got {values.shape}"
-            raise ValueMistake(f"cost {self.name!r} must return a number for each group, {wrong}.") from None
+            raise InputValueError(f"cost {self.name!r} must return a number for each group, {wrong}.") from None
 
     def check(self, costs: np.ndarray) -> np.ndarray:
         """The costs of groups that may be formed, if all are finite."""
         wrong = costs.size - int(np.isfinite(costs).sum())
         if wrong:
-            raise ValueMistake(
+            raise InputValueError(
                 f"cost {self.name!r} must be finite for every group; got {wrong} of {costs.size} that are not."
             )
         return costs

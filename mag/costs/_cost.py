@@ -9,7 +9,7 @@ import numpy as np
 from mag._compiled.cost import Kernel, kernel_of
 from mag._compiled.groups import Groups
 from mag._lib.checks import one_of
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 
 # What the values of a group are replaced by, as a distance from the group's base: losses are computed from this.
 CENTERS: dict[str, Callable[[Groups], np.ndarray]] = {
@@ -96,19 +96,19 @@ class Cost:
         representative: str = "mean",
     ) -> None:
         if not callable(group):
-            raise TypeMistake(f"group must be a function of (x, i, j); got {type(group).__name__}.")
+            raise InputTypeError(f"group must be a function of (x, i, j); got {type(group).__name__}.")
         if not (prepare is None or callable(prepare)):
-            raise TypeMistake(f"prepare must be a function of x; got {type(prepare).__name__}.")
+            raise InputTypeError(f"prepare must be a function of x; got {type(prepare).__name__}.")
         self._describe(name, concave, splitting, representative)
         self.kernel = kernel_of(name, group)
         self._prepare, self._group = prepare, group
 
     def _describe(self, name: Any, concave: Any, splitting: Any, representative: Any) -> None:
         if not isinstance(name, str) or not name:
-            raise TypeMistake(f"name must be a string that is not empty; got {name!r}.")
+            raise InputTypeError(f"name must be a string that is not empty; got {name!r}.")
         for option, promise in (("concave", concave), ("splitting", splitting)):
             if not isinstance(promise, bool):
-                raise TypeMistake(f"{option} must be True or False; got {promise!r}.")
+                raise InputTypeError(f"{option} must be True or False; got {promise!r}.")
         self.name, self.concave, self.splitting = name, concave, splitting
         self.representative = one_of("representative", representative, sorted(set(REPRESENTATIVES) - {"rounded mean"}))
 

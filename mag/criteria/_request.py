@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag.criteria._criterion import Criterion
 from mag.criteria.distinct import Distinct
 from mag.criteria.entropy import Entropy
@@ -54,7 +54,7 @@ class Closeness:
         object.__setattr__(self, "t", read_fraction("t", self.t, "a number from 0 to 1", Fraction(0), Fraction(1)))
         checks.one_of("ground", self.ground, GROUNDS)
         if self.ground == "hierarchical" and self.hierarchy is None:
-            raise ValueMistake("hierarchy is needed with ground 'hierarchical'; got None.")
+            raise InputValueError("hierarchy is needed with ground 'hierarchical'; got None.")
         if self.ground in ("equal", "ordered"):
             checks.unused("hierarchy", self.hierarchy, f"ground {self.ground!r}")
         if self.hierarchy is not None:
@@ -75,11 +75,11 @@ def diversity_of(option: str, requested: Any) -> Criterion:
             allowed = "('recursive', c, l) with a positive number c"
             c = read_fraction(option, rest[0], allowed, Fraction(0))
             if c == 0:
-                raise ValueMistake(f"{option} must be {allowed}; got 0.")
+                raise InputValueError(f"{option} must be {allowed}; got 0.")
             return Recursive(c, l)
     elif isinstance(requested, numbers.Integral) and not isinstance(requested, bool):
         return Distinct(checks.integer(option, requested, 1, MAX_DIVERSITY, "2**53"))
-    raise TypeMistake(f"{option} must be {DIVERSITY}; got {checks.describe(requested)}.")
+    raise InputTypeError(f"{option} must be {DIVERSITY}; got {checks.describe(requested)}.")
 
 
 def closeness_of(option: str, requested: Any) -> Closeness:
@@ -105,19 +105,23 @@ def ground_of(closeness: Closeness, values: list[Any], is_ordered: bool, column:
         leaves = np.full(len(values), -1, np.int64)
         leaves[there] = tree.find([value for value in values if value is not None])
         if absent := int((leaves[there] < 0).sum()):
-            raise ValueMistake(f"closeness[{column!r}]: the hierarchy has no leaf for {absent} values of the column.")
+            raise InputValueError(
+                f"closeness[{column!r}]: the hierarchy has no leaf for {absent} values of the column."
+            )
         return Hierarchical(closeness.t, tree, leaves)
     if ground == "equal":
         return Equal(closeness.t)
     if not is_ordered:
-        raise ValueMistake(f"closeness[{column!r}]: ground 'ordered' needs values with an order; got text without one.")
+        raise InputValueError(
+            f"closeness[{column!r}]: ground 'ordered' needs values with an order; got text without one."
+        )
     return Ordered(closeness.t)
 
 
 def read_fraction(option: str, number: Any, allowed: str, low: Fraction, high: Fraction | None = None) -> Fraction:
     """A number as it is printed: 0.2 is a fifth, though the float is not."""
     if isinstance(number, bool) or not isinstance(number, (numbers.Real, Decimal)):
-        raise TypeMistake(f"{option} must be {allowed}; got {checks.describe(number)}.")
+        raise InputTypeError(f"{option} must be {allowed}; got {checks.describe(number)}.")
     checks.written_out(option, number)
     try:
         if isinstance(number, numbers.Rational):
@@ -125,7 +129,7 @@ def read_fraction(option: str, number: Any, allowed: str, low: Fraction, high: F
         else:
             fraction = Fraction(str(number))
     except ValueError:  # infinite, or not a number
-        raise ValueMistake(f"{option} must be {allowed}; got {number}.") from None
+        raise InputValueError(f"{option} must be {allowed}; got {number}.") from None
     if fraction < low or (high is not None and fraction > high):
-        raise ValueMistake(f"{option} must be {allowed}; got {number}.")
+        raise InputValueError(f"{option} must be {allowed}; got {number}.")
     return fraction

@@ -6,7 +6,7 @@ Noise is drawn by OpenDP (extra ``dp``); `sample`, `delta_for` and `k_for` work 
 from collections.abc import Callable
 
 from mag.dp import testing
-from mag.dp._budget import Budget, BudgetExceeded
+from mag.dp._budget import Budget, BudgetExceededError
 from mag.dp._delta import delta_for, k_for
 from mag.dp._domain import Categories, Domain, Levels, Numbers
 from mag.dp._release import Guarantee, PrivateRelease
@@ -18,7 +18,7 @@ from mag.dp.sample import sample
 
 __all__ = [
     "Budget",
-    "BudgetExceeded",
+    "BudgetExceededError",
     "Categories",
     "Domain",
     "Guarantee",

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from mag._lib import checks
-from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
+from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag.dp._delta import positive
 from mag.dp._domain import exact
 from mag.dp._ledger import NO_LEDGER, Ledger, Lines
@@ -22,7 +22,7 @@ from mag.dp._random import source
 NEIGHBORS = {"add_remove": "one record more or fewer", "replace": "one record replaced"}
 
 
-class BudgetExceeded(RuntimeMistake):
+class BudgetExceededError(InputRuntimeError):
     """A call that would spend more than is left; nothing was read."""
 
     __module__ = "mag.dp"
@@ -54,7 +54,7 @@ class Entry:
 class Budget:
     """All that may be spent on one table, over any number of calls (sequential composition).
 
-    A call that would exceed it raises `BudgetExceeded` before the table is read.  What was charged stays charged, even
+    A call that would exceed it raises `BudgetExceededError` before the table is read.  A charge stays charged, even
     where the call fails later.
 
     Parameters
@@ -79,7 +79,7 @@ class Budget:
     >>> _ = mag.dp.sample(ages, {"age": mag.dp.Numbers(0, 120, 30)}, epsilon=0.5, delta=1e-6, budget=budget)
     Traceback (most recent call last):
     ...
-    mag.dp.BudgetExceeded: this call needs epsilon 0.5, but 0.3 of 1 are left.
+    mag.dp.BudgetExceededError: this call needs epsilon 0.5, but 0.3 of 1 are left.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Budget:
     ) -> None:
         self.epsilon, self.delta = positive("epsilon", epsilon), exact("delta", delta)
         if not 0 <= self.delta < 1:
-            raise ValueMistake(f"delta must be a number from 0 to below 1; got {delta}.")
+            raise InputValueError(f"delta must be a number from 0 to below 1; got {delta}.")
         self._ledger = None if file is None else Ledger(file)
         self._entries: list[Entry] = []
         self._lock = threading.Lock()
@@ -106,7 +106,7 @@ class Budget:
                 head = json.loads(lines.read()[0])
                 epsilon, delta = Fraction(head["epsilon"]), Fraction(head["delta"])
             except (ValueError, TypeError, KeyError):
-                raise ValueMistake(NO_LEDGER.format(ledger.place.name)) from None
+                raise InputValueError(NO_LEDGER.format(ledger.place.name)) from None
         return cls(epsilon, delta, ledger.place)
 
     @property
@@ -139,7 +139,7 @@ class Budget:
         )
 
     def charge(self, entry: Entry) -> None:
-        """Enter a call, or raise `BudgetExceeded`."""
+        """Enter a call, or raise `BudgetExceededError`."""
         with self._lock, self._held() as lines:
             self._check(entry)
             if lines is not None:
@@ -150,7 +150,7 @@ class Budget:
         for name in ("neighbors", "contributions"):
             first = getattr(self._entries[0], name) if self._entries else getattr(entry, name)
             if getattr(entry, name) != first:
-                raise ValueMistake(
+                raise InputValueError(
                     f"{name} must be the same in all calls of a budget, {first!r}; got {getattr(entry, name)!r}."
                 )
         epsilon, delta = _sum(self._entries)
@@ -159,7 +159,7 @@ class Budget:
             ("delta", entry.delta, self.delta - delta, self.delta),
         ):
             if needed > left:
-                raise BudgetExceeded(
+                raise BudgetExceededError(
                     f"this call needs {name} {written(needed)}, but {written(left)} of {written(whole)} are left."
                 )
 
@@ -182,9 +182,9 @@ class Budget:
             first, *others = [json.loads(line) for line in lines.read()]
             entries = [Entry.from_json(line) for line in others]
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise ValueMistake(NO_LEDGER.format(self.file.name)) from None
+            raise InputValueError(NO_LEDGER.format(self.file.name)) from None
         if first != self._head():
-            raise ValueMistake(f"{self.file.name!r} is the ledger of another budget; pass its epsilon and delta.")
+            raise InputValueError(f"{self.file.name!r} is the ledger of another budget; pass its epsilon and delta.")
         self._entries = entries
 
 
@@ -218,7 +218,7 @@ def charge(
 ) -> tuple[Entry, ...]:
     """The entries of a call, charged to its budget if it has one."""
     if budget is not None and not isinstance(budget, Budget):
-        raise TypeMistake(f"budget must be a mag.dp.Budget; got {checks.describe(budget)}.")
+        raise InputTypeError(f"budget must be a mag.dp.Budget; got {checks.describe(budget)}.")
     if not source().holds:
         what = f"{what} (NOT PRIVATE: drawn with a known seed)"
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from mag._lib import checks
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.dp._domain import exact
 
 CHANCES = 2**53  # a probability is a multiple of 1 / CHANCES, so that it is drawn as it is computed with
@@ -88,7 +88,7 @@ def least_k(epsilon: Fraction, delta: Fraction, chance: int) -> int:
     while exact_delta(high, chance, epsilon) > delta:
         low, high = high, 2 * high
         if high > 10**6:
-            raise ValueMistake("k would be above 10**6; take a larger epsilon or delta, or a smaller beta.")
+            raise InputValueError("k would be above 10**6; take a larger epsilon or delta, or a smaller beta.")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if exact_delta(middle, chance, epsilon) <= delta else (middle, high)
@@ -105,7 +105,7 @@ def chance_of(beta: Any) -> int:
     """How many of CHANCES draws keep a record, rounded down."""
     number = exact("beta", beta)
     if not 0 < number < 1 or int(number * CHANCES) < 1:
-        raise ValueMistake(f"beta must be a number between 0 and 1; got {beta}.")
+        raise InputValueError(f"beta must be a number between 0 and 1; got {beta}.")
     return int(number * CHANCES)
 
 
@@ -113,9 +113,9 @@ def positive(option: str, number: Any) -> Fraction:
     """A positive number as it was written."""
     value = exact(option, number)
     if value <= 0:
-        raise ValueMistake(f"{option} must be a positive number; got {number}.")
+        raise InputValueError(f"{option} must be a positive number; got {number}.")
     if value > 10**6:
-        raise ValueMistake(f"{option} must be at most 10**6, which is no privacy at all; got {number}.")
+        raise InputValueError(f"{option} must be at most 10**6, which is no privacy at all; got {number}.")
     return value
 
 
@@ -123,7 +123,7 @@ def check_delta(delta: Any) -> Fraction:
     """Between 0 and 1."""
     value = exact("delta", delta)
     if not 0 < value < 1:
-        raise ValueMistake(f"delta must be a number between 0 and 1; got {delta}.")
+        raise InputValueError(f"delta must be a number between 0 and 1; got {delta}.")
     return value
 
 
@@ -157,7 +157,7 @@ def exact_delta(k: int, chance: int, epsilon: Fraction) -> Fraction:
         best = max(_up(_Binomial(beta, k), likely, k, growth, above), beta**k)  # of cells of k records
         last = _last_size(best, beta, above, below)
         if last > k + SIZES:
-            raise ValueMistake("epsilon is too small for an exact delta; take a larger epsilon.")
+            raise InputValueError("epsilon is too small for an exact delta; take a larger epsilon.")
         upper, lower = _Binomial(beta, k), _Binomial(beta, k)
         for m in range(k, last + 1):
             best = max(best, _up(upper, m, k, growth, above), _down(lower, m, k, growth, below))

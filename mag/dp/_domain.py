@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mag._lib import checks
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag.hierarchy import Hierarchy, hierarchy_of
 
 Integers = npt.NDArray[np.int64]
@@ -72,26 +72,28 @@ class Numbers(Domain):
     >>> mag.dp.Numbers(0, 1, 0.3)
     Traceback (most recent call last):
     ...
-    mag.ValueMistake: step must divide high - low; got low=0, high=1, step=0.3.
+    mag.InputValueError: step must divide high - low; got low=0, high=1, step=0.3.
     """
 
     def __init__(self, low: Real, high: Real, step: Real, missing: Real | None = None) -> None:
         self.low, self.high, self.step = exact("low", low), exact("high", high), exact("step", step)
         if self.step <= 0 or self.high <= self.low:
-            raise ValueMistake(f"low must be below high, and step positive; got low={low}, high={high}, step={step}.")
+            raise InputValueError(
+                f"low must be below high, and step positive; got low={low}, high={high}, step={step}."
+            )
         steps = (self.high - self.low) / self.step
         if steps.denominator != 1:
-            raise ValueMistake(f"step must divide high - low; got low={low}, high={high}, step={step}.")
+            raise InputValueError(f"step must divide high - low; got low={low}, high={high}, step={step}.")
         self.n_cells = int(steps)
         self.n_points = self.n_cells + 1
         self.missing = self.low if missing is None else exact("missing", missing)
         if not self.low <= self.missing <= self.high:
-            raise ValueMistake(f"missing must be from low={low} to high={high}; got {missing}.")
+            raise InputValueError(f"missing must be from low={low} to high={high}; got {missing}.")
         self._unit = math.lcm(self.low.denominator, self.step.denominator)
         self._start, self._stride = int(self.low * self._unit), int(self.step * self._unit)
         largest = max(abs(self._start), abs(self._start + self.n_cells * self._stride), self._unit)
         if self.n_cells > MAX_GRID_STEPS or largest > FLOAT64_EXACT:
-            raise ValueMistake(f"step must be larger: step={step} cuts the range into too many steps, or has digits "
+            raise InputValueError(f"step must be larger: step={step} cuts the range into too many steps, or has digits "
                                "that are too fine for float64.")  # fmt: skip
 
     def __repr__(self) -> str:
@@ -179,10 +181,10 @@ class Categories(Listed):
 
     def __init__(self, categories: Sequence[Hashable], other: Hashable = "other") -> None:
         if isinstance(categories, (str, bytes)) or not isinstance(categories, Iterable):
-            raise TypeMistake(f"categories must be a list of categories; got {checks.describe(categories)}.")
+            raise InputTypeError(f"categories must be a list of categories; got {checks.describe(categories)}.")
         listed = list(dict.fromkeys(categories))
         if not listed:
-            raise ValueMistake("categories must name at least one category; got none.")
+            raise InputValueError("categories must name at least one category; got none.")
         labels = [*listed, *([] if other in listed else [other])]
         same = len({type(label) for label in labels}) == 1 and isinstance(other, (str, int, float))
         self.labels = labels if same else [str(label) for label in labels]
@@ -240,29 +242,29 @@ def _rows_of(tree: Any) -> list[list[Hashable]]:
         read = hierarchy_of("tree", tree)
         return [[read.labels[node] for node in nodes] for nodes in read.levels.tolist()]
     if isinstance(tree, (str, bytes)) or not isinstance(tree, Sequence) or not tree:
-        raise TypeMistake(f"tree must map categories to parents, or be a list of rows; got {checks.describe(tree)}.")
+        raise InputTypeError(f"tree must map categories to parents, or be a list of rows; got {checks.describe(tree)}.")
     rows = [list(row) for row in tree]
     if len({len(row) for row in rows}) > 1 or not rows[0]:
-        raise ValueMistake("tree must have rows of one length, from a value to the root.")
+        raise InputValueError("tree must have rows of one length, from a value to the root.")
     if len({row[-1] for row in rows}) > 1:
-        raise ValueMistake(f"tree must have one root; got {len({row[-1] for row in rows})}.")
+        raise InputValueError(f"tree must have one root; got {len({row[-1] for row in rows})}.")
     if len({row[0] for row in rows}) < len(rows):
-        raise ValueMistake("tree must have one row for every value; some values have several.")
+        raise InputValueError("tree must have one row for every value; some values have several.")
     return rows
 
 
 def check_points(option: str, domain: Any) -> None:
     """Not more points than one can be chosen among."""
     if domain.n_points > POINTS:
-        raise ValueMistake(f"{option} must have at most {POINTS} points to choose among; take a larger step.")
+        raise InputValueError(f"{option} must have at most {POINTS} points to choose among; take a larger step.")
 
 
 def exact(option: str, number: Any) -> Fraction:
     """The number that was written: 0.1 is a tenth."""
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, (numbers.Real, decimal.Decimal)):
-        raise TypeMistake(f"{option} must be a finite number; got {checks.describe(number)}.")
+        raise InputTypeError(f"{option} must be a finite number; got {checks.describe(number)}.")
     if not math.isfinite(number):
-        raise ValueMistake(f"{option} must be a finite number; got {number}.")
+        raise InputValueError(f"{option} must be a finite number; got {number}.")
     checks.written_out(option, number)
     if isinstance(number, numbers.Rational):
         return Fraction(int(number.numerator), int(number.denominator))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from mag._lib.atomic import Reserved, marker_of
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.lock import holding
 
 WAIT_SECONDS = 30.0  # seconds for another process that writes the ledger
@@ -62,7 +62,7 @@ class Ledger:
             return os.open(self.place, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
         except FileNotFoundError:
             if self._seen or self._marker.exists():
-                raise ValueMistake(GONE.format(self.place.name)) from None
+                raise InputValueError(GONE.format(self.place.name)) from None
             raise
 
     def _is_named(self, status: os.stat_result) -> bool:
@@ -78,9 +78,9 @@ class Ledger:
             content = file.read()
         same = self._status is None or os.path.samestat(self._status, status)
         if not same or not content.startswith(self._seen) or not _has_marked(content, self._marker):
-            raise ValueMistake(CHANGED.format(self.place.name))
+            raise InputValueError(CHANGED.format(self.place.name))
         if not content.endswith(b"\n"):
-            raise ValueMistake(NO_LEDGER.format(self.place.name))
+            raise InputValueError(NO_LEDGER.format(self.place.name))
         return content
 
 

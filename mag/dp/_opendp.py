@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.dp._domain import Integers
 from mag.dp._random import Noise
 
@@ -59,7 +59,9 @@ def _within(make: Callable[[float], Any], noise: Noise, least: int) -> Any:
     """With the scale least / ε, enlarged by rounding where that costs more than ε."""
     scale = float(least / noise.epsilon)
     if scale > 2.0**60:
-        raise ValueMistake(f"epsilon must be larger for values of this range; got {float(noise.epsilon):g} for them.")
+        raise InputValueError(
+            f"epsilon must be larger for values of this range; got {float(noise.epsilon):g} for them."
+        )
     for _ in range(10):
         made = make(scale)
         if Fraction(made.map(noise.sensitivity)) <= noise.epsilon:

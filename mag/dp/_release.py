@@ -16,7 +16,7 @@ import numpy.typing as npt
 from mag import __version__
 from mag._lib import checks
 from mag._lib.atomic import MANIFEST, digest, writing
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.json_types import to_json_types
 from mag.dp._budget import NEIGHBORS, Entry, written, written_up
 from mag.dp._random import Noise, source
@@ -186,7 +186,7 @@ class PrivateRelease:
 
     def _check_private(self) -> None:
         if not self.guarantee.holds:
-            raise ValueMistake("a release that was drawn with a known seed is not private and is not written.")
+            raise InputValueError("a release that was drawn with a known seed is not private and is not written.")
 
 
 def _array(series: Any) -> npt.NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from mag._lib import checks
 from mag._lib.arrays import read
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import is_missing
 from mag._lib.roles import Sentences, assign_roles
 from mag._lib.rowhash import add_cells, new_hashes
@@ -56,7 +56,7 @@ class Opened:
             return _objects(list(cells))
         array, _ = read(f"column {name!r}", cells)
         if array.ndim != 1:
-            raise ValueMistake(f"column {name!r} must have one dimension; got {array.ndim}.")
+            raise InputValueError(f"column {name!r} must have one dimension; got {array.ndim}.")
         if array.dtype.kind in "cmMV":
             raise _wrong_type(name, array.dtype)
         return array
@@ -97,8 +97,8 @@ def _objects(cells: list[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def _wrong_type(name: Hashable, dtype: Any) -> TypeMistake:
-    return TypeMistake(
+def _wrong_type(name: Hashable, dtype: Any) -> InputTypeError:
+    return InputTypeError(
         f"column {name!r} must hold numbers or categories; got {describe_dtype(dtype)}, convert it first."
     )
 
@@ -106,7 +106,7 @@ def _wrong_type(name: Hashable, dtype: Any) -> TypeMistake:
 def check_columns(opened: Opened, columns: Any, drop: Names, person: Hashable | None = None) -> Columns:
     """Every column that is published has a domain, and every other one is named."""
     if not isinstance(columns, Mapping):
-        raise TypeMistake(
+        raise InputTypeError(
             f"columns must map names of columns to domains, as mag.dp.Numbers(low, high, step); got "
             f"{checks.describe(columns)}."
         )
@@ -115,7 +115,7 @@ def check_columns(opened: Opened, columns: Any, drop: Names, person: Hashable | 
     roles = {"columns": list(columns), "drop": drop} | ({} if person is None else {"person": [person]})
     assign_roles(roles, opened.names, say=ROLE_SENTENCES)
     if COUNT in columns:
-        raise ValueMistake(f"columns must not name {COUNT!r}, which is published beside them; rename that column.")
+        raise InputValueError(f"columns must not name {COUNT!r}, which is published beside them; rename that column.")
     return columns
 
 
@@ -124,8 +124,8 @@ def check_domain(option: str, domain: Any, kinds: tuple[type[Domain], ...] = (Nu
     if isinstance(domain, kinds):
         return domain
     if isinstance(domain, Domain):
-        raise TypeMistake(f"{option} must be mag.dp.Numbers for this mechanism; got mag.dp.{type(domain).__name__}.")
-    raise TypeMistake(
+        raise InputTypeError(f"{option} must be mag.dp.Numbers for this mechanism; got mag.dp.{type(domain).__name__}.")
+    raise InputTypeError(
         f"{option} needs bounds: pass mag.dp.Numbers(low, high, step)"
         + (", mag.dp.Categories([...]) or mag.dp.Levels(tree, level)" if len(kinds) > 1 else "")
         + "; bounds taken from the data would not be private."
@@ -135,7 +135,7 @@ def check_domain(option: str, domain: Any, kinds: tuple[type[Domain], ...] = (Nu
 def refuse_options(options: Mapping[str, Any], function: str) -> None:
     """Options that other functions of mag have, and why there are none here."""
     for name in options:
-        raise TypeMistake(IMPOSSIBLE.get(name, f"mag.dp.{function} has no option {name!r}."))
+        raise InputTypeError(IMPOSSIBLE.get(name, f"mag.dp.{function} has no option {name!r}."))
 
 
 def read_cells(opened: Opened, columns: Columns, person: Hashable | None, contributions: int) -> Coded:
@@ -147,7 +147,7 @@ def read_cells(opened: Opened, columns: Columns, person: Hashable | None, contri
 def check_lengths(coded: Coded) -> Coded:
     """Columns of one length, which is not told."""
     if len({len(column) for column in coded}) > 1:
-        raise ValueMistake("table must have columns of one length.")
+        raise InputValueError("table must have columns of one length.")
     return coded
 
 
@@ -182,7 +182,7 @@ def _number_person(cell: Any, known: dict[Any, int]) -> int:
 def check_records(cells: int, noise: Noise) -> None:
     """Not more records than fit, of cells as frequent as their noise says: asked before anything is charged."""
     if cells * noise.sensitivity > MAX_RECORDS * noise.epsilon:
-        raise ValueMistake(
+        raise InputValueError(
             f"epsilon must be larger: noise in {cells} cells would add more than {MAX_RECORDS} records; take larger "
             "or fewer cells, or records=False."
         )

@@ -9,7 +9,7 @@ from typing import Any, Literal, Never
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.dp._budget import Budget, charge
 from mag.dp._delta import CONTEXT, check_delta, positive
 from mag.dp._domain import Integers
@@ -103,7 +103,7 @@ def histogram(
     if total is not None:
         checks.integer("total", total, 0, 10**8 if records else 10**9, "most")
     if not checks.flag("nonnegative", nonnegative) and (checks.flag("records", records) or total is not None):
-        raise ValueMistake("nonnegative must be True with records or total; got False.")
+        raise InputValueError("nonnegative must be True with records or total; got False.")
     opened = Opened(table)
     columns = check_columns(opened, columns, drop, person)
     sizes = [domain.n_cells for domain in columns.values()]
@@ -152,7 +152,7 @@ def check_cells(cells: int, limit: int) -> None:
     """Not more than fit."""
     if cells > limit:
         many, most = (f"{number:,}".replace(",", " ") for number in (cells, limit))
-        raise ValueMistake(f"{many} cells are more than max_cells={most}: take larger steps or fewer columns.")
+        raise InputValueError(f"{many} cells are more than max_cells={most}: take larger steps or fewer columns.")
 
 
 def _every_cell(sizes: list[int]) -> Coded:

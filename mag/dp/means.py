@@ -11,7 +11,7 @@ from typing import Any, Never
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.dp._budget import Budget, charge
 from mag.dp._delta import positive
 from mag.dp._domain import Numbers, plain
@@ -88,7 +88,7 @@ def means(
 
     points = np.sort(domain.locate_points(opened.read(column)))
     if len(points) != size:
-        raise ValueMistake(f"n must be the number of records of the table, which is public here; got {n}.")
+        raise InputValueError(f"n must be the number of records of the table, which is public here; got {n}.")
     starts = np.arange(size // least) * least
     sizes = np.diff(starts, append=size)
     sums = source().add_noise(np.add.reduceat(points, starts), noise)

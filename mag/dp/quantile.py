@@ -5,7 +5,7 @@ from typing import Any, Literal, Never
 
 import numpy as np
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.dp._budget import Budget, charge
 from mag.dp._delta import positive
 from mag.dp._domain import Integers, Numbers, check_points, exact, plain
@@ -63,7 +63,7 @@ def quantile(
     asked, share, kind = positive("epsilon", epsilon), check_contributions(contributions), check_neighbors(neighbors)
     place = exact("q", q).limit_denominator(FINEST)
     if not 0 <= place <= 1:
-        raise ValueMistake(f"q must be a number from 0 to 1; got {q}.")
+        raise InputValueError(f"q must be a number from 0 to 1; got {q}.")
     check_domain("domain", domain, (Numbers,))
     check_points("domain", domain)
     opened = Opened({"x": x})

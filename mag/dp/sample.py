@@ -7,7 +7,7 @@ from typing import Any, Never
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.dp._budget import Budget, charge
 from mag.dp._delta import (
     CHANCES,
@@ -129,12 +129,12 @@ def choose_k(k: int | None, delta: float | None, chance: int, epsilon: Fraction,
     each, size = epsilon / share, None if k is None else checks.integer("k", k, 1, 10**6, "10**6")
     if delta is None:
         if size is None:
-            raise ValueMistake("delta or k must be passed; got neither.")
+            raise InputValueError("delta or k must be passed; got neither.")
         return size, min(exact_delta(size, chance, each) / group_delta(Fraction(1), epsilon, share), Fraction(1))
     whole = check_delta(delta)
     allowed = group_delta(whole, epsilon, share)
     if size is None:
         return least_k(each, allowed, chance), whole
     if exact_delta(size, chance, each) > allowed:
-        raise ValueMistake(f"k={k} is too small for delta={delta}; take k={least_k(each, allowed, chance)}.")
+        raise InputValueError(f"k={k} is too small for delta={delta}; take k={least_k(each, allowed, chance)}.")
     return size, whole

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mag._lib.errors import REPORT, NotAnonymous
+from mag._lib.errors import REPORT, NotAnonymousError
 from mag.enforce._constraint import Constraint
 from mag.enforce.buckets import group_by_buckets
 from mag.enforce.merge import merge_groups
@@ -44,7 +44,7 @@ def enforce(
         n_groups += int(best.max()) + 1
         ways.add(way)
     if (smallest := int(np.bincount(final).min())) < k:
-        raise NotAnonymous(f"A group would have {smallest} records where k={k} are promised; {REPORT}")
+        raise NotAnonymousError(f"A group would have {smallest} records where k={k} are promised; {REPORT}")
     return Enforced(final, n_groups, sorted(ways - {""}))
 
 

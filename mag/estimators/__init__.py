@@ -6,7 +6,7 @@ import numpy as np
 
 from mag._lib.arrays import on_host, read
 from mag._lib.checks import describe, integer, one_of, same_rows, thread_count
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag.api.multivariate import multivariate
 from mag.api.types import BackendName, MethodName
 from mag.enforce import ENFORCE
@@ -274,7 +274,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         settings = [name for name in OF_TABLES if getattr(self, name) is not None]
         if not _frames.is_frame(X):
             if settings:
-                raise TypeMistake(f"X must be a frame of pandas or polars where {', '.join(settings)} is set.")
+                raise InputTypeError(f"X must be a frame of pandas or polars where {', '.join(settings)} is set.")
             return False
         return bool(settings) or _frames.has_categories(X)
 
@@ -355,18 +355,18 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             if "could not convert" not in str(error):
                 raise
         # NumPy's sentence quotes the value, and so would the error's context
-        raise ValueMistake("X must hold real numbers; got strings, encode or leave out their columns first.")
+        raise InputValueError("X must hold real numbers; got strings, encode or leave out their columns first.")
 
     def _threads(self) -> int:
         """As `threads` or `n_jobs` say."""
         if self.n_jobs is None:
             return thread_count("threads", self.threads)
         if self.threads is not None:
-            raise ValueMistake(f"n_jobs must be None where threads is set; got n_jobs={describe(self.n_jobs)}.")
+            raise InputValueError(f"n_jobs must be None where threads is set; got n_jobs={describe(self.n_jobs)}.")
         every = thread_count("n_jobs", None)
         jobs = integer("n_jobs", self.n_jobs, -every, 2**31, "most")
         if jobs == 0:
-            raise ValueMistake("n_jobs must be positive, or count from -1 down, all processors; got 0.")
+            raise InputValueError("n_jobs must be positive, or count from -1 down, all processors; got 0.")
         return jobs if jobs > 0 else every + 1 + jobs
 
     def _check_demands(self, sensitive: Any) -> None:
@@ -374,21 +374,21 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         one_of("enforce", self.enforce, ["auto", *ENFORCE])
         demanded = [name for name in ("diversity", "closeness") if getattr(self, name) is not None]
         if sensitive is None and demanded:
-            raise ValueMistake(f"{demanded[0]} needs sensitive values, pass them to fit.")
+            raise InputValueError(f"{demanded[0]} needs sensitive values, pass them to fit.")
         if sensitive is not None and not demanded:
-            raise ValueMistake("sensitive is not used without diversity or closeness; got sensitive values.")
+            raise InputValueError("sensitive is not used without diversity or closeness; got sensitive values.")
         if self.enforce != "auto" and not demanded:
-            raise ValueMistake(f"enforce is not used without diversity or closeness; got {self.enforce!r}.")
+            raise InputValueError(f"enforce is not used without diversity or closeness; got {self.enforce!r}.")
 
     def _options(self) -> dict[str, Any]:
         """Options of the method; what is a parameter is not set twice."""
         if self.options is None:
             return {}
         if not isinstance(self.options, dict):
-            raise TypeMistake(f"options must be a dict or None; got {describe(self.options)}.")
+            raise InputTypeError(f"options must be a dict or None; got {describe(self.options)}.")
         for name in self.options:
             if name in (*self._get_param_names(), "X", "progress"):
-                raise TypeMistake(f"options must hold options of the method only; got {name!r}.")
+                raise InputTypeError(f"options must hold options of the method only; got {name!r}.")
         return self.options
 
     def _measure(self, values: np.ndarray) -> np.ndarray:

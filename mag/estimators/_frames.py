@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import same_rows
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 from mag.frames import Frame, frame_of
 from mag.frames.categories import is_category, order_of
 from mag.hierarchy import Hierarchy, hierarchy_of
@@ -31,7 +31,7 @@ def read_trees(hierarchies: Mapping[Any, Any] | None) -> Trees:
     """The hierarchies of columns; a function would need the values, which a fitted estimator does not hold."""
     for name, tree in (hierarchies or {}).items():
         if callable(tree) and not isinstance(tree, Hierarchy):
-            raise TypeMistake(
+            raise InputTypeError(
                 f"hierarchies[{name!r}] must not be a function here: the fitted estimator would hold the values."
             )
     return {name: hierarchy_of(f"hierarchies[{name!r}]", tree) for name, tree in (hierarchies or {}).items()}
@@ -83,7 +83,7 @@ def nearest_representatives(
 ) -> np.ndarray:
     """For every record of X the number of the nearest representative."""
     if not hasattr(X, "columns"):
-        raise TypeMistake("X must be a frame with the columns that fit has seen; got an array.")
+        raise InputTypeError("X must be a frame with the columns that fit has seen; got an array.")
     return nearest_records(X, representatives, units, trees, read_orders(frame_of(X), order))
 
 

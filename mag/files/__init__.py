@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.files import csv, dta, feather, parquet, sas7bdat, sav, tsv, xlsx, xpt
 from mag.files._cells import blank_codes, fill_codes, without_codes
 from mag.files._counts import Histogram, below, smallest
@@ -122,7 +122,7 @@ class File:
                 why = f"could not be written, {os.strerror(int(system[1]))}; nothing was left"
                 raise OSError(int(system[1]), why, str(self.path)) from None
             if _foreign(error):
-                raise ValueMistake(f"{self.path.name!r} cannot be written: {self.format.refused(error)}") from None
+                raise InputValueError(f"{self.path.name!r} cannot be written: {self.format.refused(error)}") from None
             raise
         return frame
 
@@ -146,11 +146,11 @@ class File:
             foreign = _foreign(error)
             if isinstance(error, UnicodeError) or (foreign and self.format.text and "utf-8" in str(error)):
                 other = "latin-1" if self.layout.utf8 else "utf-8"
-                raise ValueMistake(
+                raise InputValueError(
                     f"{self.path.name!r} is not valid {self.layout.encoding.upper()}; try --encoding {other}."
                 ) from None
             if foreign:
-                raise ValueMistake(f"{self.path.name!r} {self.format.broken}") from None
+                raise InputValueError(f"{self.path.name!r} {self.format.broken}") from None
             raise
 
     def _there(self) -> pathlib.Path:
@@ -168,7 +168,7 @@ class File:
             if len(names) == 1 and self.format.text:
                 other = next((mark for mark in ";,\t|" if mark in names[0]), None)
                 hint = f"; try --delimiter {other!r}." if other else "; is the delimiter right?"
-            raise ValueMistake(
+            raise InputValueError(
                 f"{self.path.name!r} has no column {', '.join(map(repr, unknown))}; its columns are {listed}{hint}"
             )
 
@@ -181,5 +181,5 @@ def _by_ending(path: pathlib.Path, to_write: bool) -> Format:
     known = {ending: form for form in FORMATS.values() for ending in form.endings if not (to_write and form.read_only)}
     if path.suffix.lower() not in known:
         what = "files can be written to" if to_write else "files can be read from"
-        raise ValueMistake(f"{what} {', '.join(sorted(known))}; got {path.name!r}.")
+        raise InputValueError(f"{what} {', '.join(sorted(known))}; got {path.name!r}.")
     return known[path.suffix.lower()]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.files._format import Format
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Arrow(Format):
         dates = frame.with_columns([frame[name].cast(pl.Date) for name in days])
         broken = [name for name in days if not frame[name].equals(dates[name].cast(frame[name].dtype))]
         if broken:
-            raise ValueMistake(f"{path.name!r}: {', '.join(map(repr, broken))} must hold whole days, as dates do.")
+            raise InputValueError(f"{path.name!r}: {', '.join(map(repr, broken))} must hold whole days, as dates do.")
         return dates
 
     def stored(self, path: pathlib.Path, places: Sequence[int]) -> "pl.DataFrame":
@@ -52,7 +52,7 @@ class Arrow(Format):
             if str(field.type).startswith(UNSUPPORTED_TYPES)
         ]
         if unknown:
-            raise ValueMistake(
+            raise InputValueError(
                 f"{path.name!r} has columns of types that cannot be read: {', '.join(unknown)}; write the file without "
                 "them, or with another type (decimal128 for decimals)."
             )

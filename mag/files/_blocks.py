@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.files._layout import Layout
 
 SIZE = 2**23  # bytes of a block; larger ones are not faster
@@ -24,12 +24,14 @@ def header(path: pathlib.Path, layout: Layout, delimiter: str) -> list[str]:
         names = next(csv.reader(io.StringIO(first.decode(), newline=""), delimiter=delimiter), [])
     except csv.Error:
         most = csv.field_size_limit()
-        raise ValueMistake(f"{path.name!r} must have column names of at most {most} characters.") from None
+        raise InputValueError(f"{path.name!r} must have column names of at most {most} characters.") from None
     if not names:
-        raise ValueMistake(f"{path.name!r} is empty; its first line must name the columns.")
+        raise InputValueError(f"{path.name!r} is empty; its first line must name the columns.")
     twice = sorted(name for name, count in collections.Counter(names).items() if count > 1)
     if twice:
-        raise ValueMistake(f"{path.name!r} has more than one column called {', '.join(map(repr, twice))}; rename them.")
+        raise InputValueError(
+            f"{path.name!r} has more than one column called {', '.join(map(repr, twice))}; rename them."
+        )
     return names
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -99,7 +99,7 @@ def check_cells(frame: "pl.DataFrame", holds: Holds, file: str) -> None:
                 cell = "cell" if count == 1 else "cells"
                 refused.append(f"{count} {cell} of column {column.name!r} ({what}: {limit.what})")
     if refused:
-        raise ValueMistake(
+        raise InputValueError(
             f"{file!r} cannot hold exactly: {', '.join(refused)}; write .parquet, which holds every cell, or convert "
             "or drop the column."
         )
@@ -110,7 +110,7 @@ def check_stored(written: "pl.DataFrame", stored: "pl.DataFrame", file: str, mis
     altered = {name: differences(written[name], stored[name], missing_text) for name in written.columns}
     listed = [f"{count} of column {name!r}" for name, count in altered.items() if count]
     if listed:
-        raise ValueMistake(
+        raise InputValueError(
             f"{file!r} cannot hold its cells exactly: read back, {', '.join(listed)} were altered; write .parquet, "
             "which holds every cell, or convert or drop the column."
         )

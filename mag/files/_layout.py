@@ -4,7 +4,7 @@ import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 
 
 @dataclass(frozen=True)
@@ -19,16 +19,16 @@ class Layout:
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
-            raise ValueMistake(f"delimiter must be one character, no quote and no line end; got {self.delimiter!r}.")
+            raise InputValueError(f"delimiter must be one character, no quote and no line end; got {self.delimiter!r}.")
         if self.decimal_comma and self.delimiter == ",":
-            raise ValueMistake("decimal_comma needs a delimiter other than the comma; got delimiter ','.")
+            raise InputValueError("decimal_comma needs a delimiter other than the comma; got delimiter ','.")
         try:
             codecs.getincrementaldecoder(self.encoding)
             text = 'a,"\n'.encode(self.encoding).decode(self.encoding) == 'a,"\n'  # zlib and others are for bytes
         except (LookupError, ValueError):
             text = False
         if not text:
-            raise ValueMistake(f"encoding must be a text encoding that Python knows; got {self.encoding!r}.")
+            raise InputValueError(f"encoding must be a text encoding that Python knows; got {self.encoding!r}.")
 
     @property
     def utf8(self) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.files._exact import BEYOND_FLOAT64, BYTES, EMPTY, MILLISECOND, NOT_FINITE, NUL, SECOND, TRAILING, Holds, kind
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
@@ -99,12 +99,12 @@ class Statistics(Format):
         pattern, rule = self.names_rule
         wrong = [name for name in frame.columns if not re.fullmatch(pattern, name) or self._reserved(name)]
         if wrong:
-            raise ValueMistake(
+            raise InputValueError(
                 f"{path.name!r} cannot hold the names {', '.join(map(repr, wrong))}: names must be {rule}; rename "
                 "them, or write .parquet or .csv."
             )
         if self.same_case and len({name.lower() for name in frame.columns}) < frame.width:
-            raise ValueMistake(
+            raise InputValueError(
                 f"{path.name!r} cannot hold names that differ in upper and lower case only; rename them."
             )
         super().check(frame, path, layout)
@@ -173,7 +173,7 @@ def _check_letters(path: pathlib.Path, letters: dict[str, int]) -> None:
     """A column of numbers of another program has no place for them."""
     if letters:
         listed = ", ".join(f"{count} cells of column {name!r}" for name, count in letters.items())
-        raise ValueMistake(
+        raise InputValueError(
             f"{path.name!r}: {listed} are missing values with letters, like .a, which would become plain missing "
             "values; recode or drop them."
         )

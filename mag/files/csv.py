@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.files._blocks import BOM, HEAD, blocks, has_bom, header, line_end, mapped
 from mag.files._cells import MISSING_WORDS, NUMBERS, STAMPS, bare, failures, guess, parsed, straight, strange_cells
 from mag.files._counts import Histogram, Sets, add_blocks, count_texts
@@ -75,7 +75,7 @@ class Csv(Format):
         what = f"with characters that {layout.encoding} lacks"
         lacking = [name for name in frame.columns if _lacks(layout.encoding, name)]
         if lacking:
-            raise ValueMistake(f"{path.name!r} cannot hold names {what}: {', '.join(map(repr, lacking))}.")
+            raise InputValueError(f"{path.name!r} cannot hold names {what}: {', '.join(map(repr, lacking))}.")
         limit = Limit(what, lambda cell: cell.map_elements(lambda text: _lacks(layout.encoding, text), pl.Boolean))
         return check_cells(frame, {**self.holds, "text": (limit,)}, path.name)
 
@@ -183,7 +183,7 @@ class Csv(Format):
         bad = self._failures(path, columns, layout)
         broken = [name for name in columns if all(bad[name].values())]
         if broken:
-            raise ValueMistake(f"{path.name!r}: {'; '.join(self._explain(path, broken, layout))}.")
+            raise InputValueError(f"{path.name!r}: {'; '.join(self._explain(path, broken, layout))}.")
         return {name: next(kind for kind, count in bad[name].items() if not count) for name in columns}
 
     def _explain(self, path: pathlib.Path, broken: Sequence[str], layout: Layout) -> Iterator[str]:

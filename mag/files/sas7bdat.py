@@ -4,7 +4,7 @@ import pathlib
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.files._layout import Layout
 from mag.files._statistics import Statistics
 
@@ -19,7 +19,7 @@ class Sas(Statistics):
     as_stored = MappingProxyType({"user_missing": True})
 
     def check(self, frame: "pl.DataFrame", path: pathlib.Path, layout: Layout) -> None:
-        raise ValueMistake("files of the format .sas7bdat can only be read; write .xpt, which SAS reads.")
+        raise InputValueError("files of the format .sas7bdat can only be read; write .xpt, which SAS reads.")
 
 
 FORMAT = Sas(".sas7bdat", reader="read_sas7bdat", writer="")

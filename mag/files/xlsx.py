@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.files._exact import BEYOND_FLOAT64, EMPTY, MILLISECOND, NOT_FINITE, Limit, as_text, kind
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
@@ -60,18 +60,20 @@ class Xlsx(Format):
         if others and _flaw(path, others):
             flaws = {name: _flaw(path, [name]) for name in others}
             listed = ", ".join(f"column {name!r} {flaw}" for name, flaw in flaws.items() if flaw)
-            raise ValueMistake(f"{path.name!r}: {listed}, which would be altered; mend or drop the column.")
+            raise InputValueError(f"{path.name!r}: {listed}, which would be altered; mend or drop the column.")
         return super().read(path, numbers, others, layout)
 
     def check(self, frame: "pl.DataFrame", path: pathlib.Path, layout: Layout) -> None:
         if frame.height > MAX_SHEET_ROWS or frame.width > MAX_SHEET_COLUMNS:
-            raise ValueMistake(
+            raise InputValueError(
                 f"{path.name!r} cannot hold {frame.height} records of {frame.width} columns: a sheet has room for "
                 f"{MAX_SHEET_ROWS} of {MAX_SHEET_COLUMNS}; write .parquet or .csv."
             )
         wrong = [name for name in frame.columns if not name or len(name) > 255]
         if wrong:
-            raise ValueMistake(f"{path.name!r}: names of columns must have 1 to 255 characters; rename {len(wrong)}.")
+            raise InputValueError(
+                f"{path.name!r}: names of columns must have 1 to 255 characters; rename {len(wrong)}."
+            )
         super().check(frame, path, layout)
 
     def write(
@@ -148,14 +150,14 @@ def _check_size(path: pathlib.Path) -> None:
     except (zipfile.BadZipFile, OSError):
         return  # which the reader tells
     if unpacked > 2**26 and unpacked > MAX_UNPACKED_RATIO * path.stat().st_size:
-        raise ValueMistake(f"{path.name!r} would unpack to {unpacked / 1e6:.0f} MB; save it as .csv.")
+        raise InputValueError(f"{path.name!r} would unpack to {unpacked / 1e6:.0f} MB; save it as .csv.")
     for sheet, start in zip(sheets, starts, strict=True):
         end = re.search(r'<dimension ref="\w+:([A-Z]+)(\d+)"', start)
         width = 0
         for letter in end[1] if end else "":
             width = 26 * width + ord(letter) - ord("A") + 1
         if end and width * int(end[2]) > max(MAX_EMPTY_CELLS, sheet.file_size):  # a cell takes ten bytes
-            raise ValueMistake(
+            raise InputValueError(
                 f"{path.name!r} has a sheet of {end[2]} rows and {width} columns, nearly all of them empty; delete the "
                 "cells that are far away, or save it as .csv."
             )

@@ -6,7 +6,7 @@ from typing import Any
 import narwhals as nw
 
 from mag._lib.arrays import read
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.roles import repeated_names
 from mag.frames.arrays import ArrayColumn, DictionaryFrame
 from mag.frames.arrow import ArrowFrame
@@ -14,9 +14,9 @@ from mag.frames.base import Column, Frame, SeriesFrame
 from mag.frames.cudf import CudfColumn, CudfFrame
 from mag.frames.pandas import PandasFrame
 from mag.frames.polars import PolarsFrame
-from mag.frames.units import Refused, Units
+from mag.frames.units import RefusedColumnError, Units
 
-__all__ = ["Column", "Frame", "Refused", "Units", "frame_of"]
+__all__ = ["Column", "Frame", "RefusedColumnError", "Units", "frame_of"]
 
 ACCEPTED_TABLES = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"
 
@@ -34,9 +34,9 @@ def frame_of(table: Any) -> Frame:
     try:
         frame = nw.from_native(table, pass_through=False)
     except TypeError as error:
-        raise TypeMistake(f"table must be {ACCEPTED_TABLES}; got a {type(table).__name__}.") from error
+        raise InputTypeError(f"table must be {ACCEPTED_TABLES}; got a {type(table).__name__}.") from error
     if not isinstance(frame, nw.DataFrame):
-        raise TypeMistake(
+        raise InputTypeError(
             f"table must be {ACCEPTED_TABLES}; got a lazy {type(table).__name__}, "
             "collect it first (polars: table.collect())."
         )
@@ -61,11 +61,13 @@ def _column_of(name: Hashable, cells: Any) -> Column:
         return _library_of(series.implementation).column_type(series)
     array, home = read(f"column {name!r}", cells)
     if array.ndim != 1:
-        raise ValueMistake(f"column {name!r} must have one dimension; got an array of shape {array.shape}.")
+        raise InputValueError(f"column {name!r} must have one dimension; got an array of shape {array.shape}.")
     return ArrayColumn(array, home, name)
 
 
 def _check_duplicates(names: list[Any]) -> None:
     twice = sorted({str(name) for name in repeated_names(names)})
     if twice:
-        raise ValueMistake(f"table must have columns of different names; got more than one called {', '.join(twice)}.")
+        raise InputValueError(
+            f"table must have columns of different names; got more than one called {', '.join(twice)}."
+        )

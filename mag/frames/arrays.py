@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.fresh import blanked, fresh_column
 from mag.frames.base import Column, Frame
 from mag.frames.objects import Objects, object_codes
-from mag.frames.units import SECONDS, Refused, Units, bit_codes, largest_of, refusal, some, widened
+from mag.frames.units import SECONDS, RefusedColumnError, Units, bit_codes, largest_of, refusal, some, widened
 
 
 class DictionaryFrame(Frame):
@@ -23,7 +23,7 @@ class DictionaryFrame(Frame):
         lengths = {len(column) for column in columns.values()}
         if len(lengths) > 1:
             listed = ", ".join(f"{name!r} {len(column)}" for name, column in columns.items())
-            raise ValueMistake(f"table must have columns of one length; got {listed}.")
+            raise InputValueError(f"table must have columns of one length; got {listed}.")
         super().__init__(native, list(columns), lengths.pop() if lengths else 0)
 
     def column(self, name: Hashable) -> Column:
@@ -74,7 +74,7 @@ class ArrayColumn(Column):
                 values = counts if missing is None else np.where(missing, 0, counts)
                 return Units(values, missing, kind, SECONDS[unit] * many)
         names = {"b": "booleans", "U": "strings", "S": "bytes", "T": "strings"}
-        raise Refused(refusal(names.get(array.dtype.kind, describe_dtype(array.dtype))))
+        raise RefusedColumnError(refusal(names.get(array.dtype.kind, describe_dtype(array.dtype))))
 
     @property
     def _objects(self) -> Objects:
@@ -94,7 +94,7 @@ class ArrayColumn(Column):
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         if blank is not None and self.array.dtype.kind not in "fMmO":
-            raise Refused(f"{describe_dtype(self.array.dtype)}, which cannot hold missing values")
+            raise RefusedColumnError(f"{describe_dtype(self.array.dtype)}, which cannot hold missing values")
         return self.out(fresh_column(self.array, rows, blank))
 
     def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
@@ -110,5 +110,5 @@ class ArrayColumn(Column):
             return np.unique(self.array, return_inverse=True)[1].astype(np.int64)
         if self.array.dtype.char in "gG":  # some of their bits mean nothing
             kind = describe_dtype(self.array.dtype)
-            raise TypeMistake(f"column {self.name!r} holds {kind}, which cannot be compared exactly; convert it.")
+            raise InputTypeError(f"column {self.name!r} holds {kind}, which cannot be compared exactly; convert it.")
         return bit_codes(self.array)

@@ -9,7 +9,7 @@ import numpy as np
 from mag._lib.dtypes import describe_dtype
 from mag._lib.fresh import arrow_table
 from mag.frames.base import Column, SeriesColumn, SeriesFrame, with_nan
-from mag.frames.units import Refused
+from mag.frames.units import RefusedColumnError
 
 
 class ArrowColumn(SeriesColumn):
@@ -42,7 +42,7 @@ class ArrowColumn(SeriesColumn):
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         if blank is not None and not self.nullable:
-            raise Refused(f"{describe_dtype(self.dtype)} and not nullable")
+            raise RefusedColumnError(f"{describe_dtype(self.dtype)} and not nullable")
         return super().take(rows, blank)
 
     def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:

@@ -16,7 +16,18 @@ from mag._lib.dtypes import describe_dtype
 from mag._lib.foreign import refused_as
 from mag._lib.fresh import fresh_column
 from mag.frames.objects import Objects, object_codes, scaled, unscaled
-from mag.frames.units import SECONDS, Refused, Units, bit_codes, largest_of, narrowed, placed, refusal, some, widened
+from mag.frames.units import (
+    SECONDS,
+    RefusedColumnError,
+    Units,
+    bit_codes,
+    largest_of,
+    narrowed,
+    placed,
+    refusal,
+    some,
+    widened,
+)
 
 READS = ("units", "publish", "take", "cells", "codes")  # methods that ask the library for cells
 
@@ -62,7 +73,7 @@ class Column(ABC):
 
     @abstractmethod
     def units(self) -> Units:
-        """Exact numbers, or `Refused`."""
+        """Exact numbers, or `RefusedColumnError`."""
 
     @abstractmethod
     def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
@@ -174,7 +185,7 @@ class SeriesColumn(Column):
         if kind == "object":
             return self._objects.units()
         if kind not in ("integer", "float", "decimal", "date", "datetime", "duration"):
-            raise Refused(refusal(kind))
+            raise RefusedColumnError(refusal(kind))
         absent = self.series.is_null()
         if kind == "float":
             absent = absent | self.series.is_nan().fill_null(True)

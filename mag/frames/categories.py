@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.fresh import fresh_column
 from mag._lib.missing import is_missing
 from mag.frames.arrays import ArrayColumn
@@ -159,7 +159,7 @@ def categories_of(
         ranks = ranks_of(f"order[{name!r}]", order, [labels[place] for place in there.tolist()])
         if unknown := there[ranks < 0].tolist():
             records = int(np.isin(codes, unknown).sum())
-            raise ValueMistake(
+            raise InputValueError(
                 f"order[{name!r}] must hold every value of the column; {len(unknown)} values of {records} records are "
                 "not in it."
             )
@@ -183,7 +183,7 @@ def _leaves(
     leaves = tree.find(labels)
     if (leaves < 0).any():
         outside = (leaves < 0)[values] if missing is None else (leaves < 0)[values] & ~missing
-        raise ValueMistake(
+        raise InputValueError(
             f"hierarchies[{name!r}] has no leaf for {int((leaves < 0).sum())} values of {int(outside.sum())} records; "
             f"its method check lists them, and {remedy}."
         )

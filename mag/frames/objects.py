@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.missing import is_missing
-from mag.frames.units import ALLOWED, SECONDS, Refused, Units, narrowed, placed, some
+from mag.frames.units import ALLOWED, SECONDS, RefusedColumnError, Units, narrowed, placed, some
 
 MAX_DIGITS = 300  # of decimals, before and behind the point: powers of ten that float64 has
 MAX_BITS = 1023  # of integers: what float64 can hold, and differences of two of them
@@ -34,20 +34,20 @@ class Objects:
         kinds = {type(cell) for cell in self.present}
         if len(kinds) != 1 or not kinds <= {decimal.Decimal, datetime.date, int}:
             listed = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-            raise Refused(f"Python objects ({listed}), where {ALLOWED} are allowed; convert them first")
+            raise RefusedColumnError(f"Python objects ({listed}), where {ALLOWED} are allowed; convert them first")
         (self.kind,) = kinds
         self.scale = 0
         if self.kind is decimal.Decimal:
             if not all(cell.is_finite() for cell in self.present):
                 count = sum(not cell.is_finite() for cell in self.present)
-                raise ValueMistake(f"{count} infinite decimals; drop or replace them first.")
+                raise InputValueError(f"{count} infinite decimals; drop or replace them first.")
             self.scale = max(-int(cell.as_tuple().exponent) for cell in self.present)
             long = sum(bool(cell) and cell.adjusted() > MAX_DIGITS for cell in self.present)
             if long or self.scale > MAX_DIGITS:
                 long += sum(-int(cell.as_tuple().exponent) > MAX_DIGITS for cell in self.present)
-                raise ValueMistake(f"{long} decimals of more than {MAX_DIGITS} digits before or behind the point.")
+                raise InputValueError(f"{long} decimals of more than {MAX_DIGITS} digits before or behind the point.")
         if self.kind is int and (long := sum(cell.bit_length() > MAX_BITS for cell in self.present)):
-            raise ValueMistake(f"{long} integers beyond the range of floats, 1.8e308; drop or replace them first.")
+            raise InputValueError(f"{long} integers beyond the range of floats, 1.8e308; drop or replace them first.")
 
     def units(self) -> Units:
         if self.kind is datetime.date:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 
 SECONDS = {"D": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 LARGEST = float(np.finfo(np.float64).max)
@@ -48,7 +48,7 @@ class Units:
         return Units(self.values[rows], missing, self.kind, self.step, self.largest)
 
 
-class Refused(TypeMistake):
+class RefusedColumnError(InputTypeError):
     """A column of a kind that cannot be averaged."""
 
 

@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 
-from mag._lib.errors import RuntimeMistake, ValueMistake
+from mag._lib.errors import InputRuntimeError, InputValueError
 
 MAX_EXACT_VERTICES = 64  # vertices; some 40 take seconds
 
@@ -23,7 +23,7 @@ def change_fewest(pairs: np.ndarray, d: np.ndarray, k: int, removals: bool) -> n
 
     n = d.size
     if n > MAX_EXACT_VERTICES:
-        raise ValueMistake(f"exact=True is for at most {MAX_EXACT_VERTICES} vertices; got n={n}.")
+        raise InputValueError(f"exact=True is for at most {MAX_EXACT_VERTICES} vertices; got n={n}.")
     there = {tuple(pair) for pair in pairs.tolist()}
     changes = [pair for pair in itertools.combinations(range(n), 2) if removals or pair not in there]
     y, z = len(changes), len(changes) + n * n
@@ -51,6 +51,6 @@ def change_fewest(pairs: np.ndarray, d: np.ndarray, k: int, removals: bool) -> n
         options={"mip_rel_gap": 0},
     )
     if solved.status != 0:
-        raise RuntimeMistake("exact=True was not solved by HiGHS; leave it out.")
+        raise InputRuntimeError("exact=True was not solved by HiGHS; leave it out.")
     changed = {changes[e] for e in np.flatnonzero(solved.x[:y] > 0.5)}
     return np.array(sorted(there ^ changed), np.int64).reshape(-1, 2)

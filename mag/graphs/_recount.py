@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from mag._lib.arrays import read
-from mag._lib.errors import REPORT, NotAnonymous
+from mag._lib.errors import REPORT, NotAnonymousError
 
 
 def recount(graph: Any, n: int, k: int) -> list[int]:
     """The degree of every vertex of a published graph of n vertices, each of which at least k vertices have."""
     degrees = count_degrees(graph, n)
     if degrees is None or len(degrees) != n:
-        raise NotAnonymous(f"The graph is not simple, or not of n={n} vertices, and was withheld; {REPORT}")
+        raise NotAnonymousError(f"The graph is not simple, or not of n={n} vertices, and was withheld; {REPORT}")
     smallest = min(Counter(degrees).values())
     if smallest < k:
-        raise NotAnonymous(
+        raise NotAnonymousError(
             f"A degree that {smallest} vertices have, fewer than k={k}, was found and withheld; {REPORT}"
         )
     return degrees

@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._lib.checks import describe, flag, integer, one_of, unused
 from mag._lib.edges import Edges, read_edges, sort_pairs
-from mag._lib.errors import REPORT, NotAnonymous, ValueMistake
+from mag._lib.errors import REPORT, InputValueError, NotAnonymousError
 from mag._lib.interrupt import interruptible
 from mag.api.options import generator_of
 from mag.api.types import DegreeCost, KeepName, RandomState
@@ -63,7 +63,7 @@ def anonymize(
     -------
     AnonymousGraph
         The graph, of the kind that was passed, what was changed, and a bound on what must be.  The degrees are counted
-        on the graph that is returned; where k fails, `mag.NotAnonymous` is raised.
+        on the graph that is returned; where k fails, `mag.NotAnonymousError` is raised.
 
     Warns
     -----
@@ -105,7 +105,7 @@ def anonymize(
     least, bound = chosen.bound, 0
     if flag("exact", exact):
         if keep == "degrees":
-            raise ValueMistake("exact=True is for keep='edges' and keep='nodes'; got keep='degrees'.")
+            raise InputValueError("exact=True is for keep='edges' and keep='nodes'; got keep='degrees'.")
         unused("cost", cost, "exact=True")
         after = interruptible(change_fewest, original.pairs, before, k, keep == "nodes")
     else:
@@ -134,7 +134,7 @@ def anonymize(
 
 def _cost(cost: Any, keep: str, allowed: tuple[DegreeCost, ...]) -> DegreeCost:
     if len(allowed) == 1 and cost != allowed[0]:
-        raise ValueMistake(f"cost must be {allowed[0]!r} with keep={keep!r}, or None; got {describe(cost)}.")
+        raise InputValueError(f"cost must be {allowed[0]!r} with keep={keep!r}, or None; got {describe(cost)}.")
     one_of("cost", cost, allowed)
     return cost
 
@@ -150,7 +150,7 @@ def _publish(original: Edges, pairs: np.ndarray, k: int, **facts: Any) -> Anonym
     degrees = recount(graph, original.n, k)
     edges = graph if home is not None or isinstance(graph, np.ndarray) else pairs.copy()
     if recount(edges, original.n, k) != degrees:
-        raise NotAnonymous(f"The graph and its edges have different degrees and were withheld; {REPORT}")
+        raise NotAnonymousError(f"The graph and its edges have different degrees and were withheld; {REPORT}")
     for name in ("added", "removed"):
         facts[name] = facts[name] if home is None else home(facts[name])
     counted = np.array(degrees, np.int64)

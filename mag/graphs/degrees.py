@@ -6,7 +6,7 @@ import numpy as np
 
 from mag._lib.arrays import read
 from mag._lib.checks import flag, integer, one_of, real_vector
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.interrupt import interruptible
 from mag.api.types import DegreeCost
 from mag.api.univariate import univariate
@@ -60,11 +60,11 @@ def degrees(degrees: Any, k: int, *, cost: DegreeCost = "sae", parity: bool = Tr
     values, home = read("degrees", degrees)
     values = real_vector("degrees", values)
     if values.dtype.kind not in "iu":
-        raise TypeMistake(f"degrees must hold integers; got dtype {values.dtype.name}.")
+        raise InputTypeError(f"degrees must hold integers; got dtype {values.dtype.name}.")
     n = values.size
     outside = int(((values < 0) | (values > n - 1)).sum())
     if outside:
-        raise ValueMistake(f"degrees must be from 0 to n-1={n - 1}; got {outside} others.")
+        raise InputValueError(f"degrees must be from 0 to n-1={n - 1}; got {outside} others.")
     k, cost, even = integer("k", k, 1, n, "n"), _cost(cost), flag("parity", parity)
     order = np.argsort(values, kind="stable")
     found = np.empty(n, np.int64)
@@ -84,7 +84,7 @@ def best_degrees(
     n = v.size
     away = v - v[n // 2]
     if cost == "sse_int" and float(np.square(away.astype(np.float64)).sum()) > 2**61:
-        raise ValueMistake("cost='sse_int' cannot count squares beyond 2**61; choose cost='sae'.")
+        raise InputValueError("cost='sse_int' cannot count squares beyond 2**61; choose cost='sae'.")
     if n * k > GROUPS_WORTH_SOLVING and not late:
         starts = np.cumsum(univariate(v, k, cost=cost, assume_sorted=True).sizes)
         found, loss = follow_groups(v, np.append(0, starts), n - 1, cost)

@@ -14,7 +14,7 @@ import numpy as np
 from mag._lib.atomic import writing
 from mag._lib.checks import integer
 from mag._lib.edges import MAX_VERTICES
-from mag._lib.errors import REPORT, NotAnonymous, ValueMistake
+from mag._lib.errors import REPORT, InputValueError, NotAnonymousError
 
 MAX_RATIO, MAX_ISOLATED = 10, 10**6  # of vertices that a comment may count besides those with edges
 MAX_COUNT_DIGITS = 12  # of that count which are read: enough to refuse it
@@ -46,7 +46,7 @@ def read_edge_list(
            [1, 2]]), n=3, names=['Ada', 'Bob', 'Cyd'])
     """
     if delimiter is not None and len(delimiter) != 1:
-        raise ValueMistake(f"delimiter must be one character; got {delimiter!r}.")
+        raise InputValueError(f"delimiter must be one character; got {delimiter!r}.")
     name, numbers, flat = repr(os.path.basename(path)), dict[str, int](), list[int]()
     counted = None
     try:
@@ -61,24 +61,24 @@ def read_edge_list(
                 if not words or words == [""]:
                     continue
                 if len(words) != 2 or not all(words):
-                    raise ValueMistake(
+                    raise InputValueError(
                         f"line {place} of {name} must hold the names of two vertices; got {len(words)} words, remove "
                         "other columns first."
                     )
                 flat += [numbers.setdefault(word, len(numbers)) for word in words]
     except (LookupError, UnicodeError):
-        raise ValueMistake(f"{name} cannot be read as {encoding!r}; pass another encoding.") from None
+        raise InputValueError(f"{name} cannot be read as {encoding!r}; pass another encoding.") from None
     if not numbers:
-        raise ValueMistake(f"{name} must hold at least one edge; got none.")
+        raise InputValueError(f"{name} must hold at least one edge; got none.")
     n = len(numbers) if counted is None else counted
     if vertices is None and n > len(numbers) * MAX_RATIO + MAX_ISOLATED:
-        raise ValueMistake(
+        raise InputValueError(
             f"{name} counts many more vertices in a comment than the {len(numbers)} that have edges; pass their number."
         )
     if vertices is not None:
         n = integer("vertices", vertices, len(numbers), MAX_VERTICES, "2**31-1")
     elif n < len(numbers):
-        raise ValueMistake(f"{name} has edges of {len(numbers)} vertices, more than its comment counts, {n}.")
+        raise InputValueError(f"{name} has edges of {len(numbers)} vertices, more than its comment counts, {n}.")
     return EdgeList(np.array(flat, np.int64).reshape(-1, 2), n, list(numbers))
 
 
@@ -94,14 +94,14 @@ def recount_file(path: os.PathLike[str], k: int, edges: np.ndarray, n: int) -> i
     with open(path, "rb") as file:
         header, *lines = file.read().splitlines()
     if header != b"# Nodes: %d Edges: %d" % (n, len(edges)) or lines != [b"%d %d" % (u, w) for u, w in edges.tolist()]:
-        raise NotAnonymous(f"The file does not hold the edges that were written: nothing is published; {REPORT}")
+        raise NotAnonymousError(f"The file does not hold the edges that were written: nothing is published; {REPORT}")
     degrees = Counter(vertex for line in lines for vertex in line.split())
     classes = Counter(degrees.values())
     if n > len(degrees):
         classes[0] = n - len(degrees)
     smallest = min(classes.values())
     if smallest < k:
-        raise NotAnonymous(
+        raise NotAnonymousError(
             f"A degree that {smallest} vertices have, fewer than k={k}, is in the file: nothing is published."
         )
     return smallest

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.hierarchy._rules import exact_number
 from mag.hierarchy._text import text_of
 
@@ -25,7 +25,7 @@ def ranks_of(option: str, order: Sequence[Any], cells: Sequence[Any]) -> np.ndar
         meant = None if is_text else exact_number(entry)
         first = known.setdefault(entry, place), place if meant is None else numbers.setdefault(meant, place)
         if first != (place, place):
-            raise ValueMistake(
+            raise InputValueError(
                 f"{option} must list every value once; entry {place + 1} repeats entry {min(first) + 1}."
             )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mag._lib import checks
 from mag._lib.atomic import writing
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import is_missing
 from mag.hierarchy._text import text_of
 
@@ -23,9 +23,9 @@ def read_lines(path: str | os.PathLike[str], separator: str | None) -> list[list
         with open(path, encoding="utf-8-sig", newline="") as file:
             text = file.read()
     except UnicodeDecodeError:
-        raise ValueMistake(f"{os.path.basename(path)!r} must be encoded in UTF-8.") from None
+        raise InputValueError(f"{os.path.basename(path)!r} must be encoded in UTF-8.") from None
     except OSError as error:
-        raise ValueMistake(f"{os.path.basename(path)!r} cannot be read: {error.strerror}.") from None
+        raise InputValueError(f"{os.path.basename(path)!r} cannot be read: {error.strerror}.") from None
     if separator is None:
         first = text.partition("\n")[0]
         separator = next((mark for mark in ";,\t" if mark in first), ";")
@@ -33,7 +33,7 @@ def read_lines(path: str | os.PathLike[str], separator: str | None) -> list[list
         return [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
     except csv.Error:
         most = csv.field_size_limit()
-        raise ValueMistake(f"{os.path.basename(path)!r} must have labels of at most {most} characters.") from None
+        raise InputValueError(f"{os.path.basename(path)!r} must have labels of at most {most} characters.") from None
 
 
 def write_lines(path: str | os.PathLike[str], rows: Iterable[Sequence[str]], separator: str, overwrite: bool) -> None:
@@ -46,30 +46,30 @@ def check_shape(option: str, rows: Any) -> int:
     """The number of levels, which all rows have."""
     listed = rows if isinstance(rows, Sequence) else [""]
     if not all(isinstance(row, Sequence) and not isinstance(row, (str, bytes)) for row in listed):
-        raise TypeMistake(f"{option} must hold a sequence of labels for every value; got {checks.describe(rows)}.")
+        raise InputTypeError(f"{option} must hold a sequence of labels for every value; got {checks.describe(rows)}.")
     lengths = set(map(len, listed))
     if len(lengths) != 1 or lengths == {0}:
-        raise ValueMistake(f"{option} must hold at least one value, and as many labels for each; got others.")
+        raise InputValueError(f"{option} must hold at least one value, and as many labels for each; got others.")
     return lengths.pop()
 
 
 def check_levels(option: str, rows: Any, place: str) -> tuple[list[list[Hashable]], list[str]]:
     """Rows that are a tree, with a root, and what was mended or looks wrong; `place` is what a row is called."""
     if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__iter__"):
-        raise TypeMistake(f"{option} must hold a sequence of labels for every value; got {checks.describe(rows)}.")
+        raise InputTypeError(f"{option} must hold a sequence of labels for every value; got {checks.describe(rows)}.")
     listed: list[list[Any]] = [[row] if isinstance(row, (str, bytes)) else list(row) for row in rows]
     if not listed or not listed[0]:
-        raise ValueMistake(f"{option} must hold at least one value; got none.")
+        raise InputValueError(f"{option} must hold at least one value; got none.")
     n_levels = len(listed[0])
     odd = [at for at, row in enumerate(listed, 1) if len(row) != n_levels]
     if odd:
-        raise ValueMistake(
+        raise InputValueError(
             f"{option} must have as many labels in every {place}, {n_levels} as in the first; {len(odd)} of "
             f"{len(listed)} have another number, the first of them {place} {odd[0]}."
         )
     empty = [at for at, row in enumerate(listed, 1) if any(is_missing(label) or label == "" for label in row)]
     if empty:
-        raise ValueMistake(f"{option} must not have empty labels; {place} {empty[0]} has one.")
+        raise InputValueError(f"{option} must not have empty labels; {place} {empty[0]} has one.")
     _check_leaves(option, listed, place)
     for level in range(n_levels - 1):
         _check_nested(option, listed, level, place)
@@ -87,7 +87,7 @@ def _check_leaves(option: str, rows: list[list[Hashable]], place: str) -> None:
     first: dict[Hashable, int] = {}
     repeated = [at for at, row in enumerate(rows, 1) if first.setdefault(row[0], at) != at]
     if repeated:
-        raise ValueMistake(
+        raise InputValueError(
             f"{option} must have every value once; {len(repeated)} of {len(rows)} {place}s repeat one, the first of "
             f"them {place} {repeated[0]}."
         )
@@ -103,7 +103,7 @@ def _check_nested(option: str, rows: list[list[Hashable]], level: int, place: st
     if wrong:
         labels = len({label for _, label in wrong})
         have = "labels have" if labels > 1 else "label has"
-        raise ValueMistake(
+        raise InputValueError(
             f"level {level} of {option} is not nested: {labels} {have} more than one "
             f"parent on level {level + 1}, which shows first in {place} {wrong[0][0]}."
         )
@@ -121,12 +121,12 @@ def _is_outside(value: Hashable, label: Hashable) -> bool:
 def rows_of_parents(option: str, parents: Any) -> list[list[Hashable]]:
     """A row for every leaf; short ones begin with the leaf several times."""
     if not isinstance(parents, Mapping) or not parents:
-        raise TypeMistake(f"{option} must map every category to its parent; got {checks.describe(parents)}.")
+        raise InputTypeError(f"{option} must map every category to its parent; got {checks.describe(parents)}.")
     up = {child: parent for child, parent in parents.items() if child != parent}
     nodes = list(dict.fromkeys([*parents, *parents.values()]))
     roots = [node for node in nodes if node not in up]
     if len(roots) != 1:
-        raise ValueMistake(f"{option} must have exactly one root; got {len(roots)}.")
+        raise InputValueError(f"{option} must have exactly one root; got {len(roots)}.")
     inner = set(up.values())
     rows = []
     for leaf in (node for node in nodes if node not in inner):
@@ -135,7 +135,7 @@ def rows_of_parents(option: str, parents: Any) -> list[list[Hashable]]:
             row.append(up[row[-1]])
         rows.append(row)
     if any(row[-1] in up for row in rows) or len({node for row in rows for node in row}) < len(nodes):
-        raise ValueMistake(f"{option} must be a tree; got a cycle.")
+        raise InputValueError(f"{option} must be a tree; got a cycle.")
     longest = max(map(len, rows))
     return [row[:1] * (longest - len(row)) + row for row in rows]
 
@@ -143,10 +143,10 @@ def rows_of_parents(option: str, parents: Any) -> list[list[Hashable]]:
 def rows_of_columns(table: Any, columns: Sequence[Hashable]) -> list[list[Hashable]]:
     """The distinct rows of some columns."""
     if isinstance(columns, (str, bytes)) or not columns:
-        raise TypeMistake(f"columns must list names, the most exact first; got {checks.describe(columns)}.")
+        raise InputTypeError(f"columns must list names, the most exact first; got {checks.describe(columns)}.")
     known = list(getattr(table, "column_names", getattr(table, "columns", table)))
     unknown = [repr(name) for name in columns if name not in known]
     if unknown:
-        raise ValueMistake(f"columns must name columns of the table; got {', '.join(unknown)}.")
+        raise InputValueError(f"columns must name columns of the table; got {', '.join(unknown)}.")
     cells = [table[name].to_pylist() if hasattr(table[name], "to_pylist") else list(table[name]) for name in columns]
     return [list(row) for row in dict.fromkeys(zip(*cells, strict=True))]

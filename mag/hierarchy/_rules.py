@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.lazy import cached_property
 from mag.hierarchy._rows import ROOT
 from mag.hierarchy._text import text_of
@@ -88,17 +88,17 @@ def intervals(
     exact = [_exact(_finite("widths", width, "positive", 0)) for width in widths]
     first, last = _exact(_finite("low", low)), _exact(_finite("high", high))
     if first >= last:
-        raise ValueMistake(f"low must be below high; got low={low} and high={high}.")
+        raise InputValueError(f"low must be below high; got low={low} and high={high}.")
     if not exact:
-        raise ValueMistake("widths must hold at least one width; got none.")
+        raise InputValueError("widths must hold at least one width; got none.")
     for narrow, wide in itertools.pairwise(exact):
         if wide <= narrow or wide % narrow:
-            raise ValueMistake(
+            raise InputValueError(
                 f"widths must each be a multiple of the one before; got {float(wide):g} after {float(narrow):g}."
             )
     count = -(-(last - first) // exact[0])
     if count > MAX_INTERVALS:
-        raise ValueMistake(f"widths must make at most {MAX_INTERVALS} intervals; got {count}.")
+        raise InputValueError(f"widths must make at most {MAX_INTERVALS} intervals; got {count}.")
 
     def label(begin: Fraction, width: Fraction) -> str:
         end = min(begin + width, last)
@@ -110,16 +110,16 @@ def intervals(
         row = [label(first + (begin - first) // width * width, width) for width in exact]
         rows.append([*row, label(first, last - first)])
     if len({row[0] for row in rows}) < count:
-        raise ValueMistake("labels must call every interval otherwise; some of the narrowest share a label.")
+        raise InputValueError("labels must call every interval otherwise; some of the narrowest share a label.")
     return rows, Locate((*(first + i * exact[0] for i in range(count)), last))
 
 
 def _finite(option: str, number: Any, kind: str = "finite", above: float = -math.inf) -> Any:
     plain = number.item() if isinstance(number, np.generic) else number
     if isinstance(plain, bool) or not isinstance(plain, (int, float, Decimal, Fraction)):
-        raise TypeMistake(f"{option} must be a {kind} number; got {checks.describe(number)}.")
+        raise InputTypeError(f"{option} must be a {kind} number; got {checks.describe(number)}.")
     if not math.isfinite(plain) or plain <= above:
-        raise ValueMistake(f"{option} must be a {kind} number; got {checks.describe(number)}.")
+        raise InputValueError(f"{option} must be a {kind} number; got {checks.describe(number)}.")
     checks.written_out(option, plain)
     return plain
 
@@ -156,9 +156,9 @@ def prefixes(values: Iterable[Any], keep: Sequence[int], mark: str) -> list[list
     """The code, its prefixes filled up with marks, and the root."""
     sizes = [checks.integer("keep", size, 1, 10**6, "most") for size in keep]
     if not sizes or any(size <= after for size, after in itertools.pairwise(sizes)):
-        raise ValueMistake(f"keep must list falling numbers of characters; got {sizes}.")
+        raise InputValueError(f"keep must list falling numbers of characters; got {sizes}.")
     if not isinstance(mark, str) or len(mark) != 1:
-        raise ValueMistake(f"mark must be one character; got {checks.describe(mark)}.")
+        raise InputValueError(f"mark must be one character; got {checks.describe(mark)}.")
     codes = dict.fromkeys(map(text_of, values))
     return [[code, *(code[:size].ljust(len(code), mark) for size in sizes), ROOT] for code in codes]
 
@@ -168,7 +168,7 @@ def dates(values: Iterable[Any], levels: Sequence[str]) -> list[list[str]]:
     names = [checks.one_of("levels", level, DATE_PARTS) for level in levels]
     order = [list(DATE_PARTS).index(name) for name in names]
     if not order or order != sorted(set(order)):
-        raise ValueMistake(
+        raise InputValueError(
             f"levels must name some of {', '.join(DATE_PARTS)} in this order; got {', '.join(names) or 'none'}."
         )
     days: dict[str, datetime.date] = {}
@@ -180,5 +180,5 @@ def dates(values: Iterable[Any], levels: Sequence[str]) -> list[list[str]]:
         except ValueError:
             wrong += 1
     if wrong:
-        raise ValueMistake(f"values must be dates, or text such as 2026-11-17; {wrong} are neither.")
+        raise InputValueError(f"values must be dates, or text such as 2026-11-17; {wrong} are neither.")
     return [[text, *(DATE_PARTS[name](day) for name in names), ROOT] for text, day in days.items()]

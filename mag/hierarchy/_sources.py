@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from mag._lib import checks
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 from mag.hierarchy._rows import rows_of_parents
 from mag.hierarchy._tree import Hierarchy
 
@@ -19,7 +19,7 @@ def hierarchy_of(option: str, source: Any) -> Hierarchy:
     if isinstance(source, (str, os.PathLike)):
         return Hierarchy.read(source)
     if not isinstance(source, Mapping):
-        raise TypeMistake(
+        raise InputTypeError(
             f"{option} must be a mag.Hierarchy, the path of a file, a frame of levels, or a dictionary that maps every "
             f"category to its parent; got {checks.describe(source)}."
         )
@@ -31,7 +31,7 @@ def read_hierarchies(hierarchies: Any, d: int, names: Sequence[Hashable] = ()) -
     if hierarchies is None:
         return {}
     if not isinstance(hierarchies, Mapping):
-        raise TypeMistake(f"hierarchies must map columns to trees; got {checks.describe(hierarchies)}.")
+        raise InputTypeError(f"hierarchies must map columns to trees; got {checks.describe(hierarchies)}.")
     places = {name: place for place, name in enumerate(names)}
     return {
         places[column] if column in places else checks.integer("a key of hierarchies", column, 0, d - 1, "d-1"): (

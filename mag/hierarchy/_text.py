@@ -3,7 +3,7 @@
 import datetime
 from typing import Any
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 
 
 def text_of(value: Any) -> str:
@@ -18,4 +18,4 @@ def text_of(value: Any) -> str:
     try:
         return str(value)
     except ValueError:  # Python prints no more digits
-        raise ValueMistake("categories must be integers of at most 4300 digits; got a longer one.") from None
+        raise InputValueError("categories must be integers of at most 4300 digits; got a longer one.") from None

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.keys import as_key
 from mag._lib.lazy import cached_property
 from mag._lib.missing import is_missing
@@ -95,14 +95,14 @@ class Hierarchy:
         """Every way that a tree is made ends here: what has no root, or two parents, would publish what is not true."""
         levels = self.levels
         if (levels[:, -1] != self.root).any():
-            raise ValueMistake("rows must have one label on the highest level; got several.")
+            raise InputValueError("rows must have one label on the highest level; got several.")
         if (np.bincount(levels[:, 0]) > 1).any():
-            raise ValueMistake("rows must have every value once; some repeat one.")
+            raise InputValueError("rows must have every value once; some repeat one.")
         for level in range(levels.shape[1] - 1):
             first = np.empty(len(self.labels), np.int64)
             first[levels[:, level]] = levels[:, level + 1]
             if (first[levels[:, level]] != levels[:, level + 1]).any():
-                raise ValueMistake(
+                raise InputValueError(
                     f"rows must have one parent for every label; some of level {level} have several on level "
                     f"{level + 1}."
                 )
@@ -240,7 +240,7 @@ class Hierarchy:
             rows = [[*row, _rows.ROOT] for row in rows]
         root = rows[0][-1]
         if any(label == root != above for row in rows for label, above in itertools.pairwise(row)):
-            raise ValueMistake(
+            raise InputValueError(
                 "a hierarchy that takes other values must not have the label of its root below another label."
             )
         if root not in self._numbers:
@@ -360,7 +360,7 @@ class Hierarchy:
         listed = values.tolist()
         leaves = self.find(listed)
         if missing := len({value for value, leaf in zip(listed, leaves.tolist(), strict=True) if leaf < 0}):
-            raise ValueMistake(f"{option} must have every value as a leaf; {missing} distinct values are none.")
+            raise InputValueError(f"{option} must have every value as a leaf; {missing} distinct values are none.")
         return leaves
 
     def common_ancestors(self, leaves: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.missing import find_missing
 from mag.hierarchy import ranks_of
 from mag.measures.changes import gower_distance, il1s, total_variation
@@ -256,7 +256,7 @@ def _read(original: Any, masked: Any, hierarchies: Any, order: Any) -> _Pair:
     options = {"hierarchies": hierarchies, "order": order}
     for option, by in options.items():
         if unknown := [repr(name) for name in by or () if name not in names]:
-            raise ValueMistake(f"{option} must name columns of original; got {', '.join(unknown)}.")
+            raise InputValueError(f"{option} must name columns of original; got {', '.join(unknown)}.")
     special = {*(hierarchies or ()), *(order or ())}
     numbers, floats = [], []
     for name in names:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.measures.numbers import deviations, pair, scaled
 from mag.measures.scales import Interval, Nominal, Scale, Tree, read_scales
 
@@ -45,7 +45,7 @@ def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:
     X, Y = pair(original, masked)
     defined = (X != 0) | (Y == 0)
     if not defined.any():
-        raise ValueMistake("original must hold a value other than zero where masked differs; got only zeros.")
+        raise InputValueError("original must hold a value other than zero where masked differs; got only zeros.")
     with np.errstate(over="ignore"):
         changes = np.abs(X - Y)[defined] / np.where(X == 0, 1.0, np.abs(X))[defined]
     return float(changes.mean() if flag("normalized", normalized) else 100 * changes.sum())
@@ -161,7 +161,7 @@ def total_variation(original: Any, masked: Any, *, hierarchies: Any = None, orde
     """
     changes = [change for scale in read_scales(original, masked, hierarchies, order) if (change := _change(scale)) >= 0]
     if not changes:
-        raise ValueMistake("original must hold a column of categories; got numbers only.")
+        raise InputValueError("original must hold a column of categories; got numbers only.")
     return float(np.mean(changes))
 
 

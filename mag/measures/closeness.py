@@ -8,7 +8,7 @@ import numpy as np
 from mag._lib import checks
 from mag._lib.arrays import read
 from mag._lib.checks import integer
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.measures.equal import classes, classes_of, codes
 from mag.measures.numbers import numeric, standardized
@@ -124,12 +124,12 @@ def read_sensitive(sensitive: Any, n: int, ground: str, hierarchy: Any) -> tuple
     checks.unused("hierarchy", hierarchy, f"ground {ground!r}")
     if ground == "ordered":
         if values.dtype.kind not in "biufMm":
-            raise TypeMistake(
+            raise InputTypeError(
                 "sensitive must hold numbers or dates that follow the order with ground 'ordered'; got other values."
             )
         checks.finite("sensitive", values)
         if values.dtype.kind in "Mm" and (missing := int(np.isnat(values).sum())):
-            raise ValueMistake(f"sensitive contains {missing} missing dates; drop them, or choose ground 'equal'.")
+            raise InputValueError(f"sensitive contains {missing} missing dates; drop them, or choose ground 'equal'.")
     labels = codes("sensitive", values)
     distances = Ground(ordered, ordered_from_all) if ground == "ordered" else Ground(equal, equal_from_all)
     return labels, int(labels.max()) + 1, distances
@@ -245,10 +245,10 @@ def mt_closeness(
     outer = classes_of("supersets", supersets, "table", labels.size)
     homes = np.unique(labels * (int(outer.max()) + 1) + outer)
     if homes.size != len(inside):
-        raise ValueMistake(f"supersets must hold each class as a whole; got {homes.size - len(inside)} splits.")
+        raise InputValueError(f"supersets must hold each class as a whole; got {homes.size - len(inside)} splits.")
     around = counts(outer, values, n_values)
     if around.sum(axis=1).min() < m:
-        raise ValueMistake(f"supersets must hold m={m} records each; the smallest holds {around.sum(axis=1).min()}.")
+        raise InputValueError(f"supersets must hold m={m} records each; the smallest holds {around.sum(axis=1).min()}.")
     return float(distance(shares(inside), shares(around[homes % (int(outer.max()) + 1)])).max())
 
 

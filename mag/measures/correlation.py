@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag, one_of
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.measures.numbers import centered, deviations, pair, scaled
 
 
@@ -140,7 +140,7 @@ def il_correl(original: Any, masked: Any) -> float:
 def _direction(option: str, X: np.ndarray) -> np.ndarray:
     R = correlations(X)
     if np.linalg.matrix_rank(R, hermitian=True) < R.shape[0]:
-        raise ValueMistake(
+        raise InputValueError(
             f"{option} must have columns that are neither constant nor linear combinations of each other."
         )
     inverse = np.diag(np.linalg.inv(R))

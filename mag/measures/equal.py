@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.arrays import read
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import is_missing
 
 _NAN = object()
@@ -25,7 +25,7 @@ def columns(option: str, x: Any) -> list[np.ndarray]:
         return list(checks.comparable(option, read(option, x)[0]).T)
     arrays = [checks.comparable(option, read(option, column)[0])[:, 0] for column in pieces]
     if not arrays:
-        raise ValueMistake(f"{option} must hold at least one row and one column; got no column.")
+        raise InputValueError(f"{option} must hold at least one row and one column; got no column.")
     for column in arrays:
         checks.same_rows(f"every column of {option}", column.size, "the first", arrays[0].size)
     return arrays
@@ -61,7 +61,7 @@ def codes(option: str, column: np.ndarray) -> np.ndarray:
     try:
         return np.array([seen.setdefault(_key(value), len(seen)) for value in column.tolist()])
     except TypeError as error:
-        raise TypeMistake(f"{option} must hold values that can be hashed; got lists or the like.") from error
+        raise InputTypeError(f"{option} must hold values that can be hashed; got lists or the like.") from error
 
 
 def _key(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mag._lib.checks import flag
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.measures.equal import classes
 from mag.measures.numbers import pair, scaled, standardized
 from mag.measures.scales import Interval, Scale, is_plain, read_scales
@@ -172,7 +172,7 @@ def rank_linkage(original: Any, masked: Any, *, order: Any = None) -> Linkage:
     scales = read_scales(original, masked, order=order)
     ordered = [scale for scale in scales if isinstance(scale, Interval) and scale.exact]
     if wrong := [repr(scale.name) for scale in scales if scale not in ordered]:
-        raise ValueMistake(f"original and masked must hold values that have an order; {', '.join(wrong)} have none.")
+        raise InputValueError(f"original and masked must hold values that have an order; {', '.join(wrong)} have none.")
     return link(
         *(_ranks(np.column_stack(cells)) for cells in zip(*((s.before, s.after) for s in ordered), strict=True))
     )

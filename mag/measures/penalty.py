@@ -8,7 +8,7 @@ import numpy as np
 from mag._lib import checks
 from mag._lib.arrays import read
 from mag._lib.checks import flag, one_of
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.hierarchy import Hierarchy, ranks_of, read_hierarchies
 from mag.measures.equal import classes_of, codes, columns
 from mag.measures.numbers import numeric, scaled
@@ -53,7 +53,7 @@ def _places(name: Hashable, column: np.ndarray, order: list[Any] | None) -> tupl
     if order is not None:
         ranks = ranks_of(f"order[{name!r}]", order, column.tolist())
         if unknown := len({cell for cell, rank in zip(column.tolist(), ranks.tolist(), strict=True) if rank < 0}):
-            raise ValueMistake(
+            raise InputValueError(
                 f"order[{name!r}] must hold every value of the column; {unknown} distinct values are not in it."
             )
         return ranks.astype(np.float64), float(max(len(order) - 1, 1))

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import RuntimeMistake
+from mag._lib.errors import InputRuntimeError
 from mag.measures.numbers import centered, deviations, pair, standardized
 
 Step: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -94,7 +94,7 @@ def _probabilities(Z: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
         while (there := loss(beta - size * step)) > here - size * promised / 4 and size > 1e-10:
             size /= 2
         beta, here = beta - size * step, there
-    raise RuntimeMistake(f"the logistic regression has not converged in {MAX_NEWTON_STEPS} steps; raise ridge.")
+    raise InputRuntimeError(f"the logistic regression has not converged in {MAX_NEWTON_STEPS} steps; raise ridge.")
 
 
 def _steps_by_terms(Z: np.ndarray, ridge: float) -> Step:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import find_missing, is_missing
 from mag.hierarchy import Hierarchy, ranks_of, read_hierarchies, text_of
 from mag.measures.equal import columns
@@ -176,7 +176,7 @@ def read_scales(
     for j, (name, x, y) in enumerate(zip(names, X, Y, strict=True)):
         for option, cells in (("original", x), ("masked", y)):
             if absent := int(find_missing(cells).sum()):
-                raise ValueMistake(f"{option} contains {absent} missing values in column {name!r}; drop them first.")
+                raise InputValueError(f"{option} contains {absent} missing values in column {name!r}; drop them first.")
         if j in trees:
             scales.append(_on_tree(name, x, y, trees[j]))
         elif name in orders:
@@ -195,9 +195,9 @@ def read_orders(order: Any, names: Sequence[Hashable]) -> dict[Hashable, list[An
     if order is None:
         return {}
     if not isinstance(order, Mapping):
-        raise TypeMistake(f"order must map columns to lists of categories; got {checks.describe(order)}.")
+        raise InputTypeError(f"order must map columns to lists of categories; got {checks.describe(order)}.")
     if unknown := [repr(name) for name in order if name not in names]:
-        raise ValueMistake(f"order must name columns of original; got {', '.join(unknown)}.")
+        raise InputValueError(f"order must name columns of original; got {', '.join(unknown)}.")
     return {name: list(listed) for name, listed in order.items()}
 
 
@@ -232,7 +232,7 @@ def _on_numbers(name: Hashable, x: np.ndarray, y: np.ndarray) -> Interval:
 def _on_ranks(name: Hashable, x: np.ndarray, y: np.ndarray, order: list[Any]) -> Interval:
     ranks = ranks_of(f"order[{name!r}]", order, x.tolist())
     if unknown := len({cell for cell, rank in zip(x.tolist(), ranks.tolist(), strict=True) if rank < 0}):
-        raise ValueMistake(
+        raise InputValueError(
             f"order[{name!r}] must hold every value of the column; {unknown} distinct values are not in it."
         )
     low, high = _ends(
@@ -252,7 +252,7 @@ def _ends(cells: np.ndarray, read: Callable[[Any], float | None], what: str) -> 
         point = read(cell)
         known[cell] = (point, point) if point is not None else _range(cell, read)
     if wrong := sum(ends is None for ends in known.values()):
-        raise ValueMistake(f"{what}; {wrong} distinct values are neither.")
+        raise InputValueError(f"{what}; {wrong} distinct values are neither.")
     both = np.array([known[cell] for cell in listed], np.float64)
     return both[:, 0], both[:, 1]
 
@@ -317,7 +317,7 @@ def _on_tree(name: Hashable, x: np.ndarray, y: np.ndarray, tree: Hierarchy) -> T
     distinct = list(dict.fromkeys(listed))
     nodes = dict(zip(distinct, tree.find_nodes(distinct).tolist(), strict=True))
     if wrong := sum(node < 0 for node in nodes.values()):
-        raise ValueMistake(
+        raise InputValueError(
             f"column {name!r} of masked must hold labels of hierarchies[{name!r}]; {wrong} distinct values are none."
         )
     return Tree(name, leaves, np.array([nodes[cell] for cell in listed], np.int64), tree, _paths(tree))

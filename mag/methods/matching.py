@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.methods.distances.neighbors import neighbors
 
 MAX_RECORDS = 2**11  # records: some minutes
@@ -39,7 +39,7 @@ def group(X: np.ndarray, k: int, *, threads: int) -> np.ndarray:
         raise ImportError("method 'matching' needs rustworkx and scipy: pip install 'mag-sdc[matching]'.")
     n, matched = len(X), np.arange(len(X))
     if n > MAX_RECORDS:
-        raise ValueMistake(f"method 'matching' is for at most {MAX_RECORDS} records; got n={n}.")
+        raise InputValueError(f"method 'matching' is for at most {MAX_RECORDS} records; got n={n}.")
     near = neighbors(X, 2, threads)
     if n % 2:
         third = _costs(X, matched, near[:, 0]) + _costs(X, matched, near[:, 1]) + _costs(X, near[:, 0], near[:, 1])

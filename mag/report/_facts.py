@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag._lib.lazy import cached_property
 from mag._lib.missing import is_missing
 from mag.report._columns import Change, change
@@ -119,7 +119,7 @@ class Facts:
     def __post_init__(self) -> None:
         checks.one_of("scope", self.scope, SCOPES)
         if not self.names or list(self.original) != list(self.masked):
-            raise ValueMistake("original and masked must hold the same columns, at least one, in one order.")
+            raise InputValueError("original and masked must hold the same columns, at least one, in one order.")
         for kind in self.kinds.values():
             checks.one_of("kinds", kind, NUMERIC_KINDS)
         for name, table in (("original", self.original), ("masked", self.masked)):
@@ -131,7 +131,7 @@ class Facts:
                 checks.same_rows(f"every column of {option}", len(before), "labels", len(self.labels))
         shape = (self.n,) if self.scope == "joint" else (self.n, len(self.original))
         if np.shape(self.labels) != shape:
-            raise ValueMistake(
+            raise InputValueError(
                 f"labels must be of shape {shape} with scope={self.scope!r}; got {np.shape(self.labels)}."
             )
 

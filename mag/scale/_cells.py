@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.cells import Incomparable, words_of_arrow
+from mag._lib.cells import IncomparableError, words_of_arrow
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 from mag._lib.rowhash import add_cells, new_hashes
 
 PRINTABLE_TYPES = {
@@ -40,7 +40,9 @@ def cell_words(column: Any, name: Any = None) -> Words:
     """The words of a NumPy array or a pandas series, which messages call `name`."""
     if isinstance(column, np.ndarray):
         if column.dtype.kind not in "biufmM" or column.dtype.itemsize > 8:
-            raise TypeMistake(f"X must hold numbers or dates up to 64 bits; got dtype {describe_dtype(column.dtype)}.")
+            raise InputTypeError(
+                f"X must hold numbers or dates up to 64 bits; got dtype {describe_dtype(column.dtype)}."
+            )
         return _numbers(column)
     dtype, missing = column.dtype, np.asarray(column.isna(), bool)
     if hasattr(dtype, "pyarrow_dtype"):
@@ -85,7 +87,7 @@ def _of_arrow(column: Any, name: Any) -> Words:
         return _numbers(counts.fill_null(0).to_numpy(), missing, str(kind))
     try:
         return [(words,) for words in words_of_arrow(stored)]
-    except Incomparable:
+    except IncomparableError:
         raise _inexact(name, describe_dtype(kind)) from None
 
 
@@ -111,8 +113,8 @@ def _text(cell: Any) -> str:
     return np.array(cell).tobytes().hex() if isinstance(cell, FLOAT_TYPES) else repr(cell)
 
 
-def _inexact(name: Any, kind: Any) -> TypeMistake:
-    return TypeMistake(
+def _inexact(name: Any, kind: Any) -> InputTypeError:
+    return InputTypeError(
         f"columns that are compared must hold numbers, moments or texts; {name!r} holds {kind}, which cannot be "
         "compared exactly: convert it to text, or name other columns."
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from mag._lib.checks import integer, one_of, per_column, unused
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 from mag.api.types import CostName, SolverName
 from mag.api.univariate import univariate
 from mag.costs import COSTS
@@ -100,7 +100,7 @@ def _array(X: da.Array, k: Any, cost: Any, solver: str, width: int | None) -> Sc
     costs = _costs(cost, m)
     for one in dict.fromkeys(costs):
         if COSTS[one].integer and X.dtype.kind == "f":
-            raise TypeMistake(f"cost {one!r} needs integers; got {X.dtype.name}, round X to integers first.")
+            raise InputTypeError(f"cost {one!r} needs integers; got {X.dtype.name}, round X to integers first.")
     ks = [integer("k", one, 1, n, "n") for one in per_column("k", k, m)]
     if width is None:
         width = max(1, min(BYTES // (n * X.dtype.itemsize), -(-m // TASKS)))
@@ -144,7 +144,7 @@ def _frame(X: Any, k: Any, cost: Any, solver: str, names: list[Any], width: int 
     for name, dtype, one in zip(names, dtypes, costs, strict=True):
         plain = _frames.number_type(name, dtype, COSTS[one])
         if COSTS[one].integer and plain.kind == "f":
-            raise TypeMistake(
+            raise InputTypeError(
                 f"cost {one!r} needs integers; got {describe_dtype(dtype)} in column {name!r}, round it first."
             )
     width = integer("columns_per_task", 1 if width is None else width, 1, m, "m")

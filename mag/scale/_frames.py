@@ -9,7 +9,7 @@ import pandas as pd
 
 from mag._lib.checks import not_finite, refuse
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.roles import Sentences, assign_roles, names_of, repeated_names
 from mag.costs import Cost
 
@@ -38,7 +38,7 @@ def columns_to_group(
     known = list(frame.columns)
     if len(set(known)) < len(known):
         twice = ", ".join(sorted(map(repr, repeated_names(known))))
-        raise ValueMistake(f"X must not hold two columns of one name; got {twice} more than once.")
+        raise InputValueError(f"X must not hold two columns of one name; got {twice} more than once.")
     if columns is None:
         untouched = set(names_of(keep, known))
         columns = [name for name in known if name not in untouched]
@@ -49,9 +49,9 @@ def number_type(name: Hashable, dtype: Any, cost: Cost) -> np.dtype:
     """The NumPy dtype of a column of numbers."""
     plain = np.dtype(getattr(dtype, "numpy_dtype", dtype)) if not isinstance(dtype, pd.CategoricalDtype) else None
     if plain is None or plain.kind not in "biuf" or plain.itemsize > 8:
-        raise TypeMistake(f"columns must hold real numbers; got dtype {describe_dtype(dtype)} in column {name!r}.")
+        raise InputTypeError(f"columns must hold real numbers; got dtype {describe_dtype(dtype)} in column {name!r}.")
     if plain.kind == "b" and not cost.keeps_integers:
-        raise TypeMistake(
+        raise InputTypeError(
             f"columns must not hold booleans, which have no {cost.representative}; cast column {name!r} first."
         )
     return plain
@@ -85,7 +85,7 @@ def check_pieces(partitions: list[list[Piece]], names: list[Any], dtypes: list[A
         if others := [piece.other_dtype for piece in column if piece.other_dtype is not None]:
             dtypes_there = ", ".join(sorted(set(others)))
             where, wanted = f"{len(others)} of {len(column)} partitions", describe_dtype(dtype)
-            raise TypeMistake(
+            raise InputTypeError(
                 f"column {name!r} must have dtype {wanted} in all partitions; got {dtypes_there} in {where}."
             )
         missing, infinite = sum(piece.missing for piece in column), sum(piece.infinite for piece in column)

@@ -6,12 +6,12 @@ import dask.array as da
 import numpy as np
 
 from mag._lib.checks import describe
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 
 
-def no_frame(X: Any) -> TypeMistake:
+def no_frame(X: Any) -> InputTypeError:
     """What to say where neither an array nor a frame of dask came in."""
-    return TypeMistake(
+    return InputTypeError(
         f"X must be a dask array or a dask dataframe; got {describe(X)}, use mag itself for data in memory."
     )
 
@@ -20,10 +20,10 @@ def real_chunks(option: str, x: da.Array, dimensions: int) -> None:
     """Real numbers in chunks of known sizes, at least one."""
     if x.ndim != dimensions:
         shape = "one dimension" if dimensions == 1 else "two dimensions, rows and columns"
-        raise ValueMistake(f"{option} must have {shape}; got an array of shape {x.shape}.")
+        raise InputValueError(f"{option} must have {shape}; got an array of shape {x.shape}.")
     if x.dtype.kind not in "biuf" or x.dtype.itemsize > 8:
-        raise TypeMistake(f"{option} must hold real numbers up to float64; got dtype {x.dtype.name}.")
+        raise InputTypeError(f"{option} must hold real numbers up to float64; got dtype {x.dtype.name}.")
     if np.isnan(x.size):
-        raise ValueMistake(f"{option} must have chunks of known sizes; call {option}.compute_chunk_sizes() first.")
+        raise InputValueError(f"{option} must have chunks of known sizes; call {option}.compute_chunk_sizes() first.")
     if x.size == 0:
-        raise ValueMistake(f"{option} must hold at least one value; got an array of shape {x.shape}.")
+        raise InputValueError(f"{option} must hold at least one value; got an array of shape {x.shape}.")

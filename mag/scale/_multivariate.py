@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mag._lib.checks import flag, fraction, integer, one_of, unused
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.costs import COSTS
 from mag.scale import _frames
 from mag.scale import parts as tasks
@@ -167,7 +167,9 @@ def _frame(
 
 def _two(d: int) -> None:
     if d < 2:
-        raise ValueMistake("X must have two columns or more; got one, use mag.scale.univariate or mag.scale.columns.")
+        raise InputValueError(
+            "X must have two columns or more; got one, use mag.scale.univariate or mag.scale.columns."
+        )
 
 
 def _power(option: str, number: Any, default: bool) -> int:
@@ -176,7 +178,7 @@ def _power(option: str, number: Any, default: bool) -> int:
     if default:
         return 1 << (number - 1).bit_length()
     if number & (number - 1):
-        raise ValueMistake(f"{option} must be a power of two; got {number}.")
+        raise InputValueError(f"{option} must be a power of two; got {number}.")
     return number
 
 
@@ -244,7 +246,7 @@ def _number_groups(
     """How many groups there are before each part, how many in all, and SSE / SST."""
     before = np.concatenate([[0], np.cumsum([groups for groups, _ in groups_of_parts])])
     if before[-1] >= 2**31:
-        raise ValueMistake(f"X must make fewer than 2**31 groups; got {before[-1]}, use a larger k.")
+        raise InputValueError(f"X must make fewer than 2**31 groups; got {before[-1]}, use a larger k.")
     around = [squares + n * np.square(mean - transform.mean) for n, mean, squares in moments]
     total = float((np.sum(around, axis=0) * np.square(transform.unit)).sum())
     lost = sum(squares for _, squares in groups_of_parts)

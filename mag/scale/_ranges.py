@@ -15,7 +15,7 @@ from mag._backends.safety import FLOAT64_EXACT, MODERATE
 from mag._compiled.groups import distance
 from mag._compiled.sort import sort
 from mag._lib.checks import not_finite, refuse
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 
 SAMPLES = 32  # of each chunk, per range
 
@@ -94,7 +94,7 @@ def deal(samples: list[tuple[Arranged, np.ndarray]], ranges: int, name: str) -> 
         exponent = math.frexp(max(-low, high))[1]
         return Deal(cuts, None, exponent if abs(exponent) > MODERATE else 0)
     if int(high) - int(low) >= FLOAT64_EXACT:
-        raise ValueMistake(f"{name} must hold integers within a range of 2**53; use mag.univariate for wider ones.")
+        raise InputValueError(f"{name} must hold integers within a range of 2**53; use mag.univariate for wider ones.")
     return Deal(cuts, low, 0)
 
 

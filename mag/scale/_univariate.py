@@ -8,7 +8,7 @@ import numpy as np
 
 from mag._backends.cpu import BOTH_ENDS_FROM_N, stretches
 from mag._lib.checks import describe, integer, one_of
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 from mag.costs import COSTS
 from mag.scale import _ranges
 from mag.scale import _univariate_tasks as tasks
@@ -62,13 +62,13 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
     array([ 2. , 10.5,  2. , 10.5,  2. ])
     """
     if not isinstance(x, da.Array):
-        raise TypeMistake(f"x must be a dask array; got {describe(x)}, use mag.univariate for data in memory.")
+        raise InputTypeError(f"x must be a dask array; got {describe(x)}, use mag.univariate for data in memory.")
     real_chunks("x", x, 1)
     sizes, n = x.chunks[0], x.size
     k = integer("k", k, 1, n, "n")
     cost = one_of("cost", cost, COSTS)
     if COSTS[cost].integer and x.dtype.kind == "f":
-        raise TypeMistake(f"cost {cost!r} needs integers; got {x.dtype.name}, round x to integers first.")
+        raise InputTypeError(f"cost {cost!r} needs integers; got {x.dtype.name}, round x to integers first.")
     ranges = len(sizes) if ranges is None else integer("ranges", ranges, 1, n, "n")
     t = Tasks("univariate", [x], x.name, k, cost, ranges)
     arranged = t.each("arranged", _ranges.arrange, [(x.name, c) for c in range(len(sizes))])

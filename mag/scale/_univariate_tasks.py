@@ -9,7 +9,7 @@ from mag._backends.cpu import stretches
 from mag._backends.cpu.stretches import Stretch
 from mag._backends.safety import FLOAT64_EXACT, UNDERFLOW_COST
 from mag._compiled.groups import Groups
-from mag._lib.errors import REPORT, ValueMistake, group_below
+from mag._lib.errors import REPORT, InputValueError, group_below
 from mag.costs import COSTS
 from mag.results import published
 from mag.scale import _ranges
@@ -196,14 +196,14 @@ def check_groups(
     """Find the representatives of the groups that reach into ranges, and the cost; raise what speaks against them."""
     kind = COSTS[cost]
     if windows and 8 * reach * int(max(windows)) ** 2 >= FLOAT64_EXACT:
-        raise ValueMistake(
+        raise InputValueError(
             "cost 'sse_int' needs x whose sums of squares float64 holds; use mag.univariate for wider ones."
         )
     if min(fact.least for fact in facts) < k:
         raise group_below(k)
     widest = max(fact.widest for fact in facts)
     if not kind.integer and widest and kind.pair(np.ldexp(widest, -dealt.scale)) < UNDERFLOW_COST:
-        raise ValueMistake("x must not hold differences whose squares underflow; use mag.univariate for these.")
+        raise InputValueError("x must not hold differences whose squares underflow; use mag.univariate for these.")
     reaching, last = [], next(fact.last for fact in facts if fact.last.size)  # nothing reaches into the first
     for fact in facts:
         reaching.append(last)

@@ -8,7 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 
 from mag._lib.checks import integer
-from mag._lib.errors import NotAnonymous, ValueMistake
+from mag._lib.errors import InputValueError, NotAnonymousError
 from mag._lib.rowhash import Classes, add_classes, count_classes
 from mag.scale._cells import hash_records
 from mag.scale._graph import Tasks
@@ -38,7 +38,7 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
 
     Raises
     ------
-    mag.NotAnonymous
+    mag.NotAnonymousError
         If the smallest class has fewer than k records.
 
     Examples
@@ -51,14 +51,14 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     >>> mag.scale.verify(X, 3)
     Traceback (most recent call last):
         ...
-    mag.NotAnonymous: The smallest class of equal records must have k=3 records or more; got 2, in 2 of 2 classes.
+    mag.NotAnonymousError: The smallest class of equal records must have k=3 records or more; got 2, in 2 of 2 classes.
     """
     k = integer("k", k, 1, 2**63 - 1, "most")
     names = None if columns is None else list(columns) if isinstance(columns, (list, tuple)) else [columns]
     if isinstance(X, da.Array):
         table = X[:, None] if X.ndim == 1 else X
         if table.ndim != 2:
-            raise ValueMistake(f"X must have one or two dimensions; got an array of shape {X.shape}.")
+            raise InputValueError(f"X must have one or two dimensions; got an array of shape {X.shape}.")
         table = (table if names is None else table[:, names]).rechunk({1: -1})
         inputs, keys = [table], [(table.name, c, 0) for c in range(table.numblocks[0])]
     elif isinstance(X, (dd.DataFrame, dd.Series)):
@@ -73,10 +73,10 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     totals = t.each("total", _sizes, together, k)
     smallest, below, classes = t.value("smallest", t.add("all", [], _all, totals)).compute()
     if not classes:
-        raise ValueMistake("X must hold at least one record; got none.")
+        raise InputValueError("X must hold at least one record; got none.")
     if smallest < k:
         where = f"in {below} of {classes} classes"
-        raise NotAnonymous(
+        raise NotAnonymousError(
             f"The smallest class of equal records must have k={k} records or more; got {smallest}, {where}."
         )
     return smallest

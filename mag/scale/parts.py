@@ -12,7 +12,7 @@ import numpy as np
 
 from mag._backends.safety import MODERATE
 from mag._lib.checks import not_finite, refuse
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.methods.distances.standard import divide_column, magnitude
 
 Records = list[np.ndarray]
@@ -71,7 +71,7 @@ def locate_columns(chunks: list[Facts], names: list[Any], k: int) -> Transform:
         if nans or infinities:
             refuse(f"column {name!r}", nans, infinities)
     if n < k:
-        raise ValueMistake(f"k must be an integer in [1, n={n}]; got {k}.")
+        raise InputValueError(f"k must be an integer in [1, n={n}]; got {k}.")
     low = [min(chunk.low[j] for chunk in chunks if chunk.n) for j in range(len(names))]
     high = [max(chunk.high[j] for chunk in chunks if chunk.n) for j in range(len(names))]
     exponent = [magnitude(a, b) for a, b in zip(low, high, strict=True)]

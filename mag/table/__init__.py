@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from mag._lib.checks import unused
-from mag._lib.errors import TypeMistake
+from mag._lib.errors import InputTypeError
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
 from mag.table._generalize import generalize
 from mag.table._joint_file import release_joint_file
@@ -199,7 +199,7 @@ def microaggregate(
 
     Raises
     ------
-    mag.NotAnonymous
+    mag.NotAnonymousError
         If the recount finds a class of fewer than k equal records, or one that breaks a criterion: nothing is
         returned.
 
@@ -245,5 +245,5 @@ smallest class 3 of 7 records.
         return release_file(table, requested, output, overwrite, progress)
     for option, used in {"output": output is not None, "overwrite": overwrite}.items():
         if used:
-            raise TypeMistake(f"{option} is used for Parquet files only; write the data of the result yourself.")
+            raise InputTypeError(f"{option} is used for Parquet files only; write the data of the result yourself.")
     return release_table(table, requested, progress)

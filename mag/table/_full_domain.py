@@ -10,7 +10,7 @@ import numpy as np
 
 from mag import verify
 from mag._lib import checks
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag.enforce import Constraint
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories, is_category, publish_text
@@ -93,7 +93,7 @@ def release_recoded(table: Any, options: dict[str, Any], limits: Limits) -> Rele
 
 def _check(frame: Frame, options: dict[str, Any]) -> Request:
     if frame.n == 0:
-        raise ValueMistake("table must hold at least one record that can be published; got none.")
+        raise InputValueError("table must hold at least one record that can be published; got none.")
     checks.integer("k", options["k"], 1, frame.n, "n")
     usual: dict[str, Any] = {
         "method": "auto", "scope": "joint", "cost": None, "aggregate": None, "weights": None, "standardize": None,
@@ -101,7 +101,7 @@ def _check(frame: Frame, options: dict[str, Any]) -> Request:
     }  # fmt: skip
     request = check_request(frame.names, Options(**usual, **options), None, lambda name: "nominal with a hierarchy")
     if wrong := [repr(name) for name in options["order"] or () if name in request.roles.columns]:
-        raise ValueMistake(f"order must name sensitive columns; got {', '.join(wrong)}.")
+        raise InputValueError(f"order must name sensitive columns; got {', '.join(wrong)}.")
     return request
 
 
@@ -113,7 +113,7 @@ def _read(frame: Frame, request: Request) -> tuple[Columns, np.ndarray]:
     rows = np.arange(frame.n)
     if missing and request.options.missing == "error":
         listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
-        raise ValueMistake(
+        raise InputValueError(
             f"columns have missing values: {listed}; pass missing='group' to make missing a value of its own, or "
             "missing='drop' to withhold these records."
         )
@@ -121,7 +121,7 @@ def _read(frame: Frame, request: Request) -> tuple[Columns, np.ndarray]:
     if missing and request.options.missing == "drop":
         rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
         if rows.size == 0:
-            raise ValueMistake("table must hold at least one record that can be published; got none.")
+            raise InputValueError("table must hold at least one record that can be published; got none.")
         checks.integer("k", request.options.k, 1, rows.size, "n")
         columns = columns.select(rows)
     return columns, rows
@@ -131,7 +131,7 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Categories:
     source = (request.options.hierarchies or {}).get(name)
     if source is None:
         if not is_category(frame.column(name)):
-            raise TypeMistake(
+            raise InputTypeError(
                 f"hierarchies must have an entry for {name!r}, which holds no categories; mag.Hierarchy.intervals "
                 "makes one for numbers, mag.Hierarchy.dates for dates."
             )
@@ -173,10 +173,10 @@ def _search(
     reasons = [constraint.criterion.why_not(constraint.totals, constraint.column) for constraint in constraints]
     reason = next((reason for reason in reasons if reason), None)
     if reason is not None and rules.is_monotone:  # no suppression helps
-        raise ValueMistake(reason)
+        raise InputValueError(reason)
     recoding = search(lattice, rules, limits.max_nodes)
     if not recoding.best:
-        raise ValueMistake(reason or _describe_failure(lattice, rules, limits))
+        raise InputValueError(reason or _describe_failure(lattice, rules, limits))
     levels = recoding.best[0].levels
     return lattice, recoding, Recoded(levels, *lattice.records(levels, rules))
 

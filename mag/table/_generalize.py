@@ -103,7 +103,7 @@ def generalize(
 
     Raises
     ------
-    mag.NotAnonymous
+    mag.NotAnonymousError
         If the recount finds a class of fewer than k equal records, or one that breaks a criterion: nothing is
         returned.
 

@@ -22,7 +22,7 @@ from mag._lib import checks, rowhash, workspace
 from mag._lib.atomic import MANIFEST, digest, reserving
 from mag._lib.cells import words_of_arrow
 from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
+from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag._lib.fresh import bare_field
 from mag._lib.json_types import to_json_types
 from mag._lib.notice import working_on
@@ -56,7 +56,7 @@ def bytes_of(memory: Any) -> int:
         number, prefix, binary = found.groups()
         size = float(number) * (1024 if binary else 1000) ** " kmgt".index(prefix.lower() or " ")
     if not 1 <= size < 2**63:
-        raise ValueMistake(f"memory must be a number of bytes, or text such as '2GB' or '500MB'; got {memory!r}.")
+        raise InputValueError(f"memory must be a number of bytes, or text such as '2GB' or '500MB'; got {memory!r}.")
     return int(size)
 
 
@@ -72,9 +72,11 @@ def check_options(options: Options, output: Any) -> None:
         "aggregate 'range'": "range" in _aggregates(options.aggregate),
     }  # fmt: skip
     if refused := [option for option in used if used[option]]:
-        raise TypeMistake(f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame.")
+        raise InputTypeError(
+            f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame."
+        )
     if output is None:
-        raise TypeMistake("output must be the path of the file to write; got None.")
+        raise InputTypeError("output must be the path of the file to write; got None.")
 
 
 def _aggregates(aggregate: Any) -> list[Any]:
@@ -89,9 +91,11 @@ def release_joint_file(
     source = Source(table)
     request = check_request(source.names, options, progress)
     if request.plan.single:
-        raise ValueMistake("columns must name two columns or more of a file; use scope='per-column' for a single one.")
+        raise InputValueError(
+            "columns must name two columns or more of a file; use scope='per-column' for a single one."
+        )
     if options.weights is not None and not is_name(options.weights, source.names):
-        raise ValueMistake("weights must name a column of the file.")
+        raise InputValueError("weights must name a column of the file.")
     checks.integer("k", options.k, 1, max(source.n, 1), "n")
     overwrite, bar = checks.flag("overwrite", overwrite), Progress(progress_of(progress))
     job = Job(source, options, request.roles, bytes_of(memory), bar)
@@ -111,13 +115,15 @@ class Job:
             verify.require_words(source.schema.field(name))
             if "view" in str(source.schema.field(name).type):  # Arrow cannot take rows of them
                 kind = describe_dtype(source.schema.field(name).type)
-                raise TypeMistake(
+                raise InputTypeError(
                     f"column {name!r} holds {kind}, which files that are masked jointly must not; cast it to text."
                 )
         width, every = (self._width(names) for names in (self.names, {*self.names, *roles.keep}))
         least = COPIES_PER_BLOCK * min(_parquet.ROWS_PER_GROUP, source.n) * every
         if memory < least:
-            raise ValueMistake(f"memory must be {least} bytes or more for this file, for blocks of rows; got {memory}.")
+            raise InputValueError(
+                f"memory must be {least} bytes or more for this file, for blocks of rows; got {memory}."
+            )
         self.most = max(memory // (COPIES * width + RECORD), 8 * self.k, 2)  # records of a part
         self.methods: dict[str, None] = {}
 
@@ -212,7 +218,7 @@ class Job:
             n_groups, n_parts, done = n_groups + found, n_parts + 1, done + len(rows)
             self.progress.step(0.1 + 0.75 * done / self.source.n)
         if done != self.source.n:
-            raise RuntimeMistake(f"{done} of {self.source.n} records were grouped: nothing is published.")
+            raise InputRuntimeError(f"{done} of {self.source.n} records were grouped: nothing is published.")
         return n_groups, n_parts, contents[0]
 
     def _bare(self, block: Any) -> Any:
@@ -230,7 +236,7 @@ class Job:
         for name, unit, exponent in zip(self.roles.columns, transform.unit, transform.exponent, strict=True):
             factor = math.ldexp(float(unit), -exponent) * factors.get(name, 1.0) if abs(exponent) < 900 else 0.0
             if unit and not 0.0 < factor < math.inf:
-                raise ValueMistake(f"column {name!r} is too large or too small for a file that is masked jointly.")
+                raise InputValueError(f"column {name!r} is too large or too small for a file that is masked jointly.")
             factors[name] = factor or 1.0  # a constant column
         return factors
 
@@ -282,7 +288,7 @@ class Job:
             rows = table.column(0).to_numpy()
             order = np.argsort(rows)
             if not np.array_equal(rows[order], np.arange(first, min(first + _parquet.ROWS_PER_GROUP, self.source.n))):
-                raise RuntimeMistake("Records were lost or doubled on the way: nothing is published.")
+                raise InputRuntimeError("Records were lost or doubled on the way: nothing is published.")
             table = table.take(pa.array(order))
             yield table.select(range(1, table.num_columns)).rename_columns(own.names).cast(own)
 
@@ -338,5 +344,5 @@ def count_smallest(file: Source, names: list[Any], folder: pathlib.Path, memory:
         sizes = rowhash.sizes_of_classes([rowhash.uncounted(pair) for pair in kept])
         smallest, counted = min(smallest, int(sizes.min(initial=file.n))), counted + int(sizes.sum())
     if counted != file.n:
-        raise RuntimeMistake(f"{counted} of {file.n} records were counted: nothing is published.")
+        raise InputRuntimeError(f"{counted} of {file.n} records were counted: nothing is published.")
     return smallest

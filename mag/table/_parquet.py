@@ -23,7 +23,7 @@ from mag._lib import checks, rowhash, workspace
 from mag._lib.atomic import MANIFEST, Reserved, digest, reserving
 from mag._lib.cells import numbers_of_arrow
 from mag._lib.content import feed
-from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
+from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.json_types import to_json_types
 from mag._lib.notice import working_on
@@ -74,7 +74,7 @@ class Source:
         self.names: list[Any] = list(self.schema.names)
         twice = sorted(map(str, repeated_names(self.names)))
         if twice:
-            raise ValueMistake(f"table must have columns of different names; got {', '.join(twice)} more than once.")
+            raise InputValueError(f"table must have columns of different names; got {', '.join(twice)} more than once.")
 
     def table(self, names: Sequence[str], new_hash: NewHash) -> tuple[Any, dict[str, str]]:
         """All rows of some columns, and the hashes of these columns' cells."""
@@ -202,9 +202,9 @@ def _rows(fragment: Any) -> int:
     return sum(batch.num_rows for batch in fragment.scanner(columns=[]).to_batches())
 
 
-def input_changed() -> ValueMistake:
+def input_changed() -> InputValueError:
     """What to raise where two reads of the input differ."""
-    return ValueMistake("the input has changed while it was read; nothing was written.")
+    return InputValueError("the input has changed while it was read; nothing was written.")
 
 
 @contextlib.contextmanager
@@ -225,7 +225,7 @@ def naming_the_file(path: Any, names: Sequence[str] = ()) -> Iterator[None]:
             if isinstance(error, (pa.ArrowTypeError, pa.ArrowNotImplementedError))
             else "a damaged or incomplete Parquet file, or a column whose type differs between files"
         )
-        raise ValueMistake(f"{pathlib.Path(str(path)).name!r} could not be read:{which} {kind}.") from error
+        raise InputValueError(f"{pathlib.Path(str(path)).name!r} could not be read:{which} {kind}.") from error
 
 
 @dataclass(frozen=True)
@@ -274,9 +274,11 @@ def check_options(options: Options, output: Any) -> None:
         **dict.fromkeys(options.of_method, True),
     }  # fmt: skip
     if refused := [option for option in used if used[option]]:
-        raise TypeMistake(f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame.")
+        raise InputTypeError(
+            f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame."
+        )
     if output is None:
-        raise TypeMistake("output must be the path of the file to write; got None.")
+        raise InputTypeError("output must be the path of the file to write; got None.")
 
 
 def release_file(table: Any, options: Options, output: Any, overwrite: bool, progress: Any) -> FileRelease:
@@ -288,7 +290,7 @@ def release_file(table: Any, options: Options, output: Any, overwrite: bool, pro
     roles = roles_of(source.names, options)
     ks = sizes_by_column(options.k, roles.columns, options.scope)
     if options.weights is not None and not is_name(options.weights, source.names):
-        raise ValueMistake("weights must name a column of the file.")
+        raise InputValueError("weights must name a column of the file.")
     floats = [name for name in roles.columns if is_floating(source.schema.field(name).type)]
     decimals = decimals_by_column(options.round, floats)
     overwrite, bar = checks.flag("overwrite", overwrite), Progress(progress_of(progress))
@@ -566,7 +568,9 @@ class ColumnFiles:
     def row_groups(self, name: str) -> Iterator[Any]:
         """A column's row groups, of the bytes that were written."""
         if not self.intact(name):
-            raise RuntimeMistake(f"The part of column {name!r} has changed since it was written: nothing is published.")
+            raise InputRuntimeError(
+                f"The part of column {name!r} has changed since it was written: nothing is published."
+            )
         return Source(self._file(name)).row_groups(["column"])
 
     def remove(self) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag.frames import Frame, frame_of
-from mag.frames.units import Refused
+from mag.frames.units import RefusedColumnError
 from mag.scale import parts as scale
 from mag.scale.parts import PER_PART, Facts, Records, Transform, Tree
 from mag.table._strata import combined
@@ -61,7 +61,7 @@ class Strata:
         small = self.sizes[self.sizes < k]
         if small.size:
             are = "is" if small.size == 1 else "are"
-            raise ValueMistake(
+            raise InputValueError(
                 f"every stratum must have at least k={k} records: {small.size} of {self.sizes.size} strata {are} too "
                 f"small, with {small.sum()} of {self.sizes.sum()} records in all; use fewer columns in by, or a "
                 "smaller k."
@@ -82,12 +82,14 @@ def read_records(frame: Frame, names: Sequence[Hashable]) -> Records:
     for name in names:
         try:
             units = frame.column(name).units()
-        except Refused as refused:
-            raise TypeMistake(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
+        except RefusedColumnError as refused:
+            raise InputTypeError(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
         if units.missing is not None:
-            raise ValueMistake(f"column {name!r} has missing values; files that are masked jointly must have none.")
+            raise InputValueError(f"column {name!r} has missing values; files that are masked jointly must have none.")
         if units.values.dtype not in (np.float64, np.int64, np.uint64):
-            raise ValueMistake(f"column {name!r} must hold numbers of at most 64 bits where a file is masked jointly.")
+            raise InputValueError(
+                f"column {name!r} must hold numbers of at most 64 bits where a file is masked jointly."
+            )
         records.append(units.values)
     return records
 

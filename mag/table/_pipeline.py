@@ -9,14 +9,14 @@ import numpy as np
 
 from mag import verify
 from mag._lib import checks
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
 from mag.enforce import Constraint
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories, categories_of, is_category, order_of
-from mag.frames.units import Refused, Units
+from mag.frames.units import RefusedColumnError, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.table._aggregate import AGGREGATES, representatives
 from mag.table._categories import ALLOWED, generalized_columns, mask_categories, mask_range
@@ -25,7 +25,7 @@ from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGr
 from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
 from mag.table._round import round_floats
 from mag.table._sensitive import Promise, check_feasible, constrain, orders_of, promises_of
-from mag.table._strata import SmallStrata, Strata, combined, form_strata, sizes_of
+from mag.table._strata import SmallStrataError, Strata, combined, form_strata, sizes_of
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Cate
     own = read_categories(frame, name, source, None if order is None else list(order), options.other == "root")
     if own.outside.any() and request.plan.aggregates[name] != "ancestor":
         how = request.plan.aggregates[name]
-        raise ValueMistake(f"values of {name!r} without a leaf need the aggregate 'ancestor'; got {how!r}.")
+        raise InputValueError(f"values of {name!r} without a leaf need the aggregate 'ancestor'; got {how!r}.")
     return own
 
 
@@ -144,7 +144,7 @@ def read_categories(
     def make(values: list[Any]) -> Hierarchy:
         made = source(values)
         if not isinstance(made, Hierarchy):
-            raise TypeMistake(
+            raise InputTypeError(
                 f"{option} must make a mag.Hierarchy of the column's values; got {checks.describe(made)}."
             )
         return finished(made)
@@ -157,13 +157,13 @@ def read_categories(
 def _units(frame: Frame, name: Hashable) -> Units:
     try:
         units = frame.column(name).units()
-    except Refused as refused:
-        raise TypeMistake(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
-    except ValueMistake as error:
-        raise ValueMistake(f"column {name!r} has {error}") from None
+    except RefusedColumnError as refused:
+        raise InputTypeError(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
+    except InputValueError as error:
+        raise InputValueError(f"column {name!r} has {error}") from None
     if not units.is_integer and not np.isfinite(units.values).all():
         count = int((~np.isfinite(units.values)).sum())
-        raise ValueMistake(f"column {name!r} has {count} infinite values; drop or replace them first.")
+        raise InputValueError(f"column {name!r} has {count} infinite values; drop or replace them first.")
     return units
 
 
@@ -173,10 +173,12 @@ def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
     if is_name(weights, frame.names):
         units = _units(frame, weights)
         if units.missing is not None:
-            raise ValueMistake(f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}.")
+            raise InputValueError(
+                f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}."
+            )
         values = units.values
     elif isinstance(weights, (str, bytes)):
-        raise ValueMistake(f"weights must name a column of the table or be an array; got {weights!r}.")
+        raise InputValueError(f"weights must name a column of the table or be an array; got {weights!r}.")
     else:
         from mag._lib.arrays import read
 
@@ -192,7 +194,7 @@ def stratify(frame: Frame, columns: Columns, request: Request) -> Strata:
     strata = _strata(frame, columns, request)
     n = strata.rows.size
     if n == 0:
-        raise ValueMistake("table must hold at least one record that can be published; got none.")
+        raise InputValueError("table must hold at least one record that can be published; got none.")
     for name, k in request.plan.ks.items():
         checks.integer("k" if request.plan.k_is_one else f"k[{name!r}]", k, 1, n, "n")
     return strata
@@ -204,7 +206,7 @@ def _strata(frame: Frame, columns: Columns, request: Request) -> Strata:
     rows, pattern = np.arange(frame.n), None
     if missing and policy == "error":
         listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
-        raise ValueMistake(
+        raise InputValueError(
             f"columns have missing values: {listed}; pass missing='group' to group records that miss the same cells, "
             "or missing='drop' to withhold them."
         )
@@ -230,11 +232,11 @@ def _strata(frame: Frame, columns: Columns, request: Request) -> Strata:
         return Strata(frame.n, rows, np.zeros(rows.size, np.int64), [])
     try:
         return form_strata(frame.n, by, pattern, rows, too_small, small_policy)
-    except SmallStrata as error:
+    except SmallStrataError as error:
         least_k = f"k={plan.k}" if plan.k_is_one else "the k of each column"
         also = " (records that miss the same cells are one)" if missing else ""
         ways = "'suppress'" if small_policy == "merge" else "'merge' or 'suppress'"
-        raise ValueMistake(
+        raise InputValueError(
             f"every stratum{also} must have at least {least_k} records: {error}; pass small_strata={ways}, or a "
             "smaller k."
         ) from None
@@ -326,8 +328,8 @@ def build(
 def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.ndarray) -> Any:
     try:
         return frame.column(name).take(rows, blank)
-    except Refused as refused:
-        raise ValueMistake(
+    except RefusedColumnError as refused:
+        raise InputValueError(
             f"small_strata='merge' would leave cells of {name!r} missing, but its dtype is {refused}; convert it or "
             "pass small_strata='suppress'."
         ) from None

@@ -15,7 +15,7 @@ import numpy as np
 from mag import __version__, metrics, verify
 from mag._lib import checks
 from mag._lib.atomic import check_target
-from mag._lib.errors import RuntimeMistake, TypeMistake, ValueMistake
+from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
 from mag._lib.missing import is_missing
@@ -337,7 +337,7 @@ class Release(Generic[Table]):
     @cached_property
     def _numbers(self) -> tuple[dict[Hashable, np.ndarray], dict[Hashable, np.ndarray]]:
         if self._source is None:
-            raise RuntimeMistake(
+            raise InputRuntimeError(
                 "numbers, risk, utility, plot and report compare with the original table, which pickles and copies of "
                 "a release do not hold; use the release that mag.microaggregate returned."
             )
@@ -375,7 +375,7 @@ class Release(Generic[Table]):
     def withheld_rows(self) -> np.ndarray:
         """The row numbers, in the original table, of the records that are not published; pickles do not hold them."""
         if self._source is None:
-            raise RuntimeMistake(
+            raise InputRuntimeError(
                 "withheld_rows needs the release that mag.microaggregate returned, not a pickle or copy."
             )
         published = np.arange(self._source.n) if self._rows is None else self._rows
@@ -396,7 +396,7 @@ class Release(Generic[Table]):
         names = [name for name in frame_of(self.data).names if name not in self.guarantee.sensitive]
         try:
             sizes = verify.sizes_of_classes(self.data, names)
-        except TypeMistake:
+        except InputTypeError:
             return None
         return int(sizes.min()), int(sizes[sizes < k].sum())
 
@@ -436,10 +436,12 @@ class Release(Generic[Table]):
         used = checks.one_of("leaves", leaves, ["all", "used"]) == "used"
         if self._ncp is not None:
             if used:
-                raise RuntimeMistake("leaves='used' is for releases of mag.microaggregate; mag.generalize counts all.")
+                raise InputRuntimeError(
+                    "leaves='used' is for releases of mag.microaggregate; mag.generalize counts all."
+                )
             return self._ncp
         if self._source is None or self.guarantee.scope != "joint":
-            raise RuntimeMistake("ncp can only be asked of a joint release that mag.microaggregate returned.")
+            raise InputRuntimeError("ncp can only be asked of a joint release that mag.microaggregate returned.")
         rows = slice(None) if self._rows is None else self._rows
         labels, losses = self.grouping.labels, []
         for name in self.guarantee.columns:
@@ -477,9 +479,9 @@ class Release(Generic[Table]):
         names = names if columns is None else list(columns)
         for name in names:
             if name not in pairs and name not in levels:
-                raise ValueMistake(f"columns must be among the masked ones; got {name!r}.")
+                raise InputValueError(f"columns must be among the masked ones; got {name!r}.")
         if not names:
-            raise RuntimeMistake("plot needs a masked column that is published as numbers; got none.")
+            raise InputRuntimeError("plot needs a masked column that is published as numbers; got none.")
         k = self.guarantee.k
         every = new_axes(len(names))
         for axes, name in zip(every, names, strict=True):

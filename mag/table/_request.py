@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.identity import find_files
 from mag._lib.roles import assign_roles, names_of
 from mag.api.options import cost_of, generator_of, progress_of
@@ -135,10 +135,10 @@ def check_request(
     check_names_of("order", options.order, [*roles.columns, *ranked], "masked, or compared by closeness over ranks")
     checks.one_of("enforce", options.enforce, ["auto", *ENFORCE])
     if options.enforce != "auto" and not demands:
-        raise ValueMistake(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
+        raise InputValueError(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
     check_names_of("importance", options.importance, roles.columns)
     if checks.one_of("other", options.other, OTHER) != "error" and not options.hierarchies:
-        raise ValueMistake(f"other is not used without hierarchies; got {options.other!r}.")
+        raise InputValueError(f"other is not used without hierarchies; got {options.other!r}.")
     checks.one_of("missing", options.missing, MISSING_POLICIES)
     checks.one_of("small_strata", options.small_strata, SMALL_STRATA)
     scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
@@ -150,7 +150,7 @@ def check_request(
         checks.unused("time_limit", options.time_limit, "columns that are grouped by themselves")
     progress = progress_of(progress)
     if options.small_strata != "error" and not roles.by and options.missing != "group":
-        raise ValueMistake(f"small_strata is not used without by= or missing='group'; got {options.small_strata!r}.")
+        raise InputValueError(f"small_strata is not used without by= or missing='group'; got {options.small_strata!r}.")
     return Request(options, roles, plan, generator, threads, progress, demands)
 
 
@@ -162,7 +162,7 @@ def roles_of(names: Sequence[Hashable], options: Options) -> Roles:
     masked, listed = names_of(options.columns, names), names_of(options.sensitive, names)
     if sensitive := sensitive_columns(demands, listed, masked):
         if options.scope == "per-column":
-            raise ValueMistake("sensitive, diversity and closeness are for scope='joint'; got scope='per-column'.")
+            raise InputValueError("sensitive, diversity and closeness are for scope='joint'; got scope='per-column'.")
         kept = names_of(options.keep, names)  # a column that something is demanded of may be listed there as well
         requested["keep"] = [name for name in kept if name in listed or name not in sensitive]
         requested["sensitive"] = sensitive
@@ -174,9 +174,9 @@ def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str
     if setting is None:
         return
     if not isinstance(setting, Mapping):
-        raise TypeMistake(f"{option} must be a dictionary by column; got {checks.describe(setting)}.")
+        raise InputTypeError(f"{option} must be a dictionary by column; got {checks.describe(setting)}.")
     if wrong := [repr(name) for name in setting if name not in columns]:
-        raise ValueMistake(f"{option} must name columns that are {role}; got {', '.join(wrong)}.")
+        raise InputValueError(f"{option} must name columns that are {role}; got {', '.join(wrong)}.")
 
 
 def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, str]) -> Plan:
@@ -195,7 +195,7 @@ def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, st
     aggregate = options.aggregate
     if isinstance(aggregate, Mapping):
         if single and len(columns) > 1:
-            raise ValueMistake("aggregate must be one for all columns with scope='per-column'; got a dictionary.")
+            raise InputValueError("aggregate must be one for all columns with scope='per-column'; got a dictionary.")
         aggregate = aggregate.get(columns[0]) if len(columns) == 1 else None
     ks = sizes_by_column(options.k, columns, scope)
     checks.one_of("method", method, ["auto", *METHODS])
@@ -205,17 +205,17 @@ def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, st
         why = "scope='per-column'" if scope == "per-column" else "a single column"
         why += ", whose optimum is known"
         if method != "auto":
-            raise ValueMistake(f"method is not used with {why}; leave it out.")
+            raise InputValueError(f"method is not used with {why}; leave it out.")
         if standardize is not None:
-            raise ValueMistake(f"standardize is not used with {why}; leave it out.")
+            raise InputValueError(f"standardize is not used with {why}; leave it out.")
         if options.of_method:
-            raise TypeMistake(f"{', '.join(options.of_method)} is not used with {why}; leave it out.")
+            raise InputTypeError(f"{', '.join(options.of_method)} is not used with {why}; leave it out.")
         cost = cost_of("cost", "sse" if options.cost is None else options.cost)
         how = OF_COST.get(cost.representative, cost.representative)
         if aggregate not in (None, how) and not (ranged and aggregate == "range"):
-            raise ValueMistake(f"aggregate must be {how!r} with cost {cost.name!r}; got {aggregate!r}.")
+            raise InputValueError(f"aggregate must be {how!r} with cost {cost.name!r}; got {aggregate!r}.")
         if weighted and not cost.takes_weights:
-            raise ValueMistake(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
+            raise InputValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
     else:
         checks.unused("cost", options.cost, "records of several columns that are grouped jointly")
         cost, how = cost_of("cost", "sse"), "mean"
@@ -223,7 +223,7 @@ def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, st
             standardize = True if standardize is None else checks.flag("standardize", standardize)
         for option in ("integer", "return_scores"):
             if option in options.of_method:
-                raise TypeMistake(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
+                raise InputTypeError(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
     aggregates = dict.fromkeys(columns, "range" if aggregate == "range" and ranged else how)
     if not single:
         aggregates = aggregates_of(options.aggregate, scales)
@@ -231,7 +231,7 @@ def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, st
             got = ", ".join(map(repr, dict.fromkeys(aggregates.values())))
             also = "" if numbers else ", 'medoid', 'mode'"
             names = "'mean' and 'median'" if numbers else f"'mean', 'median'{also}"
-            raise ValueMistake(f"weights are used by the aggregates {names} only; got {got}.")
+            raise InputValueError(f"weights are used by the aggregates {names} only; got {got}.")
     importance = {name: checks.positive(f"importance[{name!r}]", x) for name, x in (options.importance or {}).items()}
     one_k = not isinstance(options.k, dict)
     return Plan(scope, single, ks, one_k, cost, aggregates, standardize or False, method, importance)
@@ -245,7 +245,7 @@ def aggregates_of(aggregate: Any, scales: dict[Hashable, str]) -> dict[Hashable,
         allowed = ALLOWED[scale]
         if how is not None and how not in allowed:
             listed = ", ".join(map(repr, sorted(allowed)))
-            raise ValueMistake(
+            raise InputValueError(
                 f"aggregate of {name!r} ({scale}) must be one of {listed}; got {checks.describe(how)}."
                 if scale != "number" or isinstance(aggregate, Mapping)
                 else f"aggregate must be one of {listed}; got {checks.describe(how)}."
@@ -259,10 +259,12 @@ def sizes_by_column(k: Any, columns: list[Hashable], scope: str) -> dict[Hashabl
     if not isinstance(k, dict):
         return dict.fromkeys(columns, k)
     if scope != "per-column":
-        raise TypeMistake("k must be an integer with scope='joint'; got a dictionary, which is for scope='per-column'.")
+        raise InputTypeError(
+            "k must be an integer with scope='joint'; got a dictionary, which is for scope='per-column'."
+        )
     if set(k) != set(columns):
         listed = ", ".join(map(repr, k))
-        raise ValueMistake(f"k must have an entry for every one of columns and no other; got {listed}.")
+        raise InputValueError(f"k must have an entry for every one of columns and no other; got {listed}.")
     return {name: k[name] for name in columns}
 
 
@@ -274,5 +276,5 @@ def decimals_by_column(decimals: Any, floats: list[Hashable]) -> dict[Hashable, 
     wrong = [repr(name) for name in each if name not in floats]
     if wrong or not each:
         listed = ", ".join(wrong) or "none"
-        raise ValueMistake(f"round is for columns of floats among columns; got {listed}.")
+        raise InputValueError(f"round is for columns of floats among columns; got {listed}.")
     return {name: checks.integer("round", digits, -300, 300, "most") for name, digits in each.items()}

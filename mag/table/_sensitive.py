@@ -9,13 +9,13 @@ import numpy as np
 
 from mag import verify
 from mag._lib import checks
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.json_types import to_json_types
 from mag._lib.roles import is_name
 from mag.criteria import CRITERIA, Closeness, Criterion, closeness_of, diversity_of, ground_of
 from mag.criteria.hierarchical import Hierarchical
 from mag.enforce import Constraint
-from mag.frames import Frame, Refused, frame_of
+from mag.frames import Frame, RefusedColumnError, frame_of
 from mag.frames.categories import categories_of, is_category, order_of
 from mag.hierarchy import Hierarchy
 from mag.table._strata import combined
@@ -132,7 +132,7 @@ class Promise:
         return replace(self, counted=float(counted), holds=holds)
 
     def require(self) -> "Promise":
-        """Without what may name values that nobody has; raises `mag.NotAnonymous` where it does not hold."""
+        """Without what may name values that nobody has; raises `mag.NotAnonymousError` where it does not hold."""
         verify.require_promise(self.holds, str(self))
         return replace(self, order=None, hierarchy=None)
 
@@ -151,11 +151,11 @@ def demands_of(diversity: Any, closeness: Any, names: Sequence[Hashable]) -> lis
         if wishes is None:
             continue
         if not isinstance(wishes, Mapping) or not wishes:
-            raise TypeMistake(f"{option} must be a dictionary by column; got {checks.describe(wishes)}.")
+            raise InputTypeError(f"{option} must be a dictionary by column; got {checks.describe(wishes)}.")
         for name, wish in wishes.items():
             columns = (name,) if is_name(name, names) or not isinstance(name, tuple) else name
             if unknown := [repr(one) for one in columns if not is_name(one, names)]:
-                raise ValueMistake(f"{option} must name columns of the table; got {', '.join(unknown)}.")
+                raise InputValueError(f"{option} must name columns of the table; got {', '.join(unknown)}.")
             demands.append(Demand(option, columns, read(f"{option}[{name!r}]", wish)))
     return demands
 
@@ -167,7 +167,7 @@ def sensitive_columns(
     sensitive = list(listed) + [name for demand in demands for name in demand.columns]
     if wrong := [repr(name) for name in sensitive if name in masked]:
         are, their = ("is", "its") if len(wrong) == 1 else ("are", "their")
-        raise ValueMistake(
+        raise InputValueError(
             f"{', '.join(wrong)} {are} in columns: {their} values would be masked; leave {wrong[0]} out of columns, "
             "sensitive columns are published as they are."
         )
@@ -215,17 +215,17 @@ def _codes(frame: Frame, name: Hashable, order: Mapping[Any, Any]) -> tuple[np.n
             units = column.units()
             _, first, codes = np.unique(units.values, return_index=True, return_inverse=True)
             return *_with_missing(codes, first, units.missing), True
-    except Refused:
+    except RefusedColumnError:
         pass
-    except ValueMistake as error:
-        raise ValueMistake(f"column {name!r} has {error}") from None
+    except InputValueError as error:
+        raise InputValueError(f"column {name!r} has {error}") from None
     own = order.get(name)
     categories = categories_of(column, name, None, None if own is None else list(own))
     try:
         numbers: dict[Any, int] = {}
         alike = np.array([numbers.setdefault(label, len(numbers)) for label in categories.labels], np.int64)
     except TypeError:
-        raise TypeMistake(f"sensitive columns must hold values that can be hashed; {name!r} holds others.") from None
+        raise InputTypeError(f"sensitive columns must hold values that can be hashed; {name!r} holds others.") from None
     first = categories.first[np.unique(alike, return_index=True)[1]]
     codes = alike[categories.values] if alike.size else categories.values
     return *_with_missing(codes, first, categories.missing), categories.ordered
@@ -242,12 +242,12 @@ def check_feasible(demands: Sequence[Demand], constraints: Sequence[Constraint],
     """Refuse what not even one group in every stratum could meet."""
     for demand, constraint in zip(demands, constraints, strict=True):
         if reason := constraint.criterion.why_not(constraint.totals, constraint.column):
-            raise ValueMistake(reason)
+            raise InputValueError(reason)
         whole = [constraint.select(rows).whole for rows in strata]
         failing = [badness for holds, badness in whole if not holds]
         if failing:
             option = demand.option
-            raise ValueMistake(
+            raise InputValueError(
                 f"{option} of {demand.name!r} cannot be met in {len(failing)} of {len(whole)} strata, not even by one "
                 f"group of each, which reaches {abs(max(failing)):.3g} in the worst; pass fewer columns in by=, or a "
                 f"weaker {option}."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def sizes_of(stratum: np.ndarray) -> np.ndarray:
     return np.bincount(stratum) if stratum.size else np.zeros(0, np.int64)
 
 
-class SmallStrata(ValueMistake):
+class SmallStrataError(InputValueError):
     """Strata of fewer than k records, or cells that only few records miss."""
 
 
@@ -89,7 +89,7 @@ def form_strata(
         return Strata(n, rows, stratum, [_mixed_records(codes[rows], stratum) for codes in by])
     records = int(sizes_of(stratum)[small].sum())
     are = "is" if small.sum() == 1 else "are"
-    raise SmallStrata(
+    raise SmallStrataError(
         f"{int(small.sum())} of {small.size} strata {are} too small, with {records} of {n} records in all"
     )
 
@@ -118,7 +118,7 @@ def _merge_small(
             if not too_small(rows[inside], np.zeros(int(inside.sum()), np.int64))[0]:
                 break
             if not others:
-                raise SmallStrata(
+                raise SmallStrataError(
                     f"even together, {sizes[members].sum()} records that miss the same cells are too few"
                     if pattern is not None
                     else f"even all {sizes[members].sum()} records together are too few"

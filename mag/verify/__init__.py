@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.cells import Incomparable, words_of_arrow
-from mag._lib.errors import REPORT, NotAnonymous, TypeMistake, ValueMistake
+from mag._lib.cells import IncomparableError, words_of_arrow
+from mag._lib.errors import REPORT, InputTypeError, InputValueError, NotAnonymousError
 from mag._lib.foreign import refused_as
 from mag._lib.rowhash import classes, neighbors
 from mag.frames import Frame, frame_of
@@ -62,7 +62,7 @@ def recounts(
     there = frozenset(frame.names)
     absent = [repr(name) for name in names if name not in there]
     if absent or not names:
-        raise ValueMistake(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
+        raise InputValueError(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
     if frame.n == 0:
         return 0, dict.fromkeys(columns if each else (), 0)
     tokens = {name: _tokens(frame, name) for name in names}
@@ -94,7 +94,7 @@ def require_words(field: Any) -> None:
 
     try:
         words_of_arrow(pa.chunked_array([pa.array([], field.type)]))
-    except Incomparable as error:
+    except IncomparableError as error:
         raise _incomparable(field.name, error) from None
 
 
@@ -102,8 +102,8 @@ def _readable(name: Hashable) -> AbstractContextManager[None]:
     return refused_as(lambda: f"column {name!r} holds cells that its library cannot read; convert it.")
 
 
-def _incomparable(name: Hashable, error: Incomparable) -> TypeMistake:
-    return TypeMistake(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.")
+def _incomparable(name: Hashable, error: IncomparableError) -> InputTypeError:
+    return InputTypeError(f"column {name!r} holds {error}, which cannot be compared exactly; convert it.")
 
 
 def _tokens(frame: Frame, name: Hashable, rows: slice = slice(None)) -> list[np.ndarray]:
@@ -111,7 +111,7 @@ def _tokens(frame: Frame, name: Hashable, rows: slice = slice(None)) -> list[np.
     try:
         with _readable(name):
             return READERS[frame.library](column if rows == slice(None) else column[rows])
-    except Incomparable as error:
+    except IncomparableError as error:
         raise _incomparable(name, error) from None
 
 
@@ -125,9 +125,9 @@ def _holds_objects(column: Any) -> bool:
 
 
 def require(smallest: int, k: int, columns: Sequence[Hashable], n: int) -> None:
-    """Raise `NotAnonymous` where the smallest class has fewer than k records."""
+    """Raise `NotAnonymousError` where the smallest class has fewer than k records."""
     if smallest < k:
-        raise NotAnonymous(
+        raise NotAnonymousError(
             f"The published table would have a class of {smallest} equal records in {', '.join(map(str, columns))} "
             f"where k={k} are promised, of {n} records: nothing is published; {REPORT}"
         )
@@ -271,7 +271,9 @@ def sensitive_counts(table: Any, columns: Sequence[Hashable], sensitive: Any) ->
     names = [sensitive] if sensitive in frame.names or not isinstance(sensitive, tuple) else list(sensitive)
     absent = [repr(name) for name in [*columns, *names] if name not in frame.names]
     if absent or not columns or not names:
-        raise ValueMistake(f"columns and sensitive must name columns of the table; got {', '.join(absent) or 'none'}.")
+        raise InputValueError(
+            f"columns and sensitive must name columns of the table; got {', '.join(absent) or 'none'}."
+        )
     tokens = [token for name in columns for token in _tokens(frame, name)]
     cells = []
     for name in names:
@@ -288,7 +290,7 @@ def require_true(
     hierarchy: Hierarchy | None = None,
     order: Sequence[Any] | None = None,
 ) -> None:
-    """Raise `NotAnonymous` where a label or a range of a published column does not contain its original.
+    """Raise `NotAnonymousError` where a label or a range of a published column does not contain its original.
 
     `rows` are the places of the published records in the original, None where they are the same.  With a hierarchy
     cells are its labels; with an order they are ranges of ranks, otherwise ranges of numbers.
@@ -301,7 +303,7 @@ def require_true(
     def number_cells(cells: Any) -> np.ndarray:
         try:
             return classes(READERS["dictionary"](cells))  # of any library
-        except Incomparable:
+        except IncomparableError:
             return np.arange(len(cells))  # each by itself
 
     wrong = _contained.count_untrue(originals, _column(frame, column), number_cells, hierarchy, order)
@@ -314,6 +316,8 @@ def is_uncertain(table: Any, columns: Sequence[Hashable], sensitive: Any, least:
 
 
 def require_promise(holds: bool, promise: str) -> None:
-    """Raise `NotAnonymous` where a criterion that was promised does not hold."""
+    """Raise `NotAnonymousError` where a criterion that was promised does not hold."""
     if not holds:
-        raise NotAnonymous(f"The published table would break a promise, that {promise}: nothing is published; {REPORT}")
+        raise NotAnonymousError(
+            f"The published table would break a promise, that {promise}: nothing is published; {REPORT}"
+        )

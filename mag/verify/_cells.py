@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib import arrays
-from mag._lib.cells import Incomparable, numbers_of_arrow, sequences, with_nulls, words_of_numbers
+from mag._lib.cells import IncomparableError, numbers_of_arrow, sequences, with_nulls, words_of_numbers
 from mag._lib.dtypes import describe_dtype
 
 # ---- cells as integers
@@ -31,7 +31,7 @@ def _of_objects(cells: list[Any]) -> list[np.ndarray]:
 
 
 def _key(cell: Any) -> tuple[Any, ...]:
-    """Equal for objects of one type and value, to the last bit; `Incomparable` for types of which that is not known."""
+    """Equal for objects of one type and value, to the last bit; `IncomparableError` for types that cannot say so."""
     kind = type(cell)
     if kind in EQUAL or isinstance(cell, enum.Enum):
         return kind, cell
@@ -61,7 +61,7 @@ def _key(cell: Any) -> tuple[Any, ...]:
             return kind, cell.ordinal, cell.freqstr
         if kind is pandas.Interval:
             return kind, cell.closed, _key(cell.left), _key(cell.right)
-    raise Incomparable(f"Python objects of type {kind.__name__}")
+    raise IncomparableError(f"Python objects of type {kind.__name__}")
 
 
 def _of_array(column: Any) -> list[np.ndarray]:
@@ -77,7 +77,7 @@ def _of_array(column: Any) -> list[np.ndarray]:
     if array.dtype.kind in "OTV":
         return _of_objects(array.tolist())
     if array.dtype.kind not in "biufcMm" or array.dtype.char in "gG":
-        raise Incomparable(describe_dtype(array.dtype))
+        raise IncomparableError(describe_dtype(array.dtype))
     return words_of_numbers(array)
 
 

@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from typing import Any
 
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag.hierarchy import Hierarchy
 
 DECIMAL_DIGITS = 50  # of logarithms, before integers decide
@@ -48,7 +48,7 @@ def count_values(classes: Sequence[int], cells: Sequence[Sequence[Any]]) -> Coun
         for number, value in zip(classes, values, strict=True):
             counts.setdefault(number, Counter())[value] += 1
     except TypeError:
-        raise TypeMistake("sensitive columns must hold values that can be hashed; got lists or the like.") from None
+        raise InputTypeError("sensitive columns must hold values that can be hashed; got lists or the like.") from None
     return list(counts.values())
 
 
@@ -100,7 +100,7 @@ def largest_distance(counts: Counts, ground: str, order: Sequence[Any] | None, t
         return ordered(counts, everybody, order)
     if ground == "hierarchical":
         if tree is None:
-            raise ValueMistake("hierarchy is needed with ground 'hierarchical'; got None.")
+            raise InputValueError("hierarchy is needed with ground 'hierarchical'; got None.")
         return hierarchical(counts, everybody, tree)
     return equal(counts, everybody)
 
@@ -129,7 +129,7 @@ def ordered(counts: Counts, everybody: Counter[Any], order: Sequence[Any] | None
             if None in places.values():
                 raise TypeError
     except TypeError:
-        raise TypeMistake("sensitive must hold values with an order with ground 'ordered'; got others.") from None
+        raise InputTypeError("sensitive must hold values with an order with ground 'ordered'; got others.") from None
     values += [Absent] * (Absent in everybody)
     place = {value: i for i, value in enumerate(values)}
     n, m = everybody.total(), len(values)
@@ -172,8 +172,8 @@ def ranks_of(order: Sequence[Any]) -> Callable[[Any], int | None]:
     return rank
 
 
-def _repeats(place: int) -> ValueMistake:
-    return ValueMistake(f"order must list every value once; entry {place + 1} repeats another one.")
+def _repeats(place: int) -> InputValueError:
+    return InputValueError(f"order must list every value once; entry {place + 1} repeats another one.")
 
 
 def hierarchical(counts: Counts, everybody: Counter[Any], tree: Hierarchy) -> Fraction:
@@ -181,7 +181,7 @@ def hierarchical(counts: Counts, everybody: Counter[Any], tree: Hierarchy) -> Fr
     values = [value for value in everybody if value is not Absent]
     leaves = tree.find(values)
     if (leaves < 0).any():
-        raise ValueMistake(f"hierarchy must have every value as a leaf; {int((leaves < 0).sum())} values are none.")
+        raise InputValueError(f"hierarchy must have every value as a leaf; {int((leaves < 0).sum())} values are none.")
     rows = tree.to_levels()
     heights = heights_of(rows)
     root = (len(rows[0]) - 1, rows[0][-1])

@@ -22,7 +22,7 @@ from mag._backends.problem import Problem
 from mag._backends.protocol import Boxes, Home, Jobs
 from mag._lib.arrays import resident as resident
 from mag._lib.checks import thread_count
-from mag._lib.errors import ValueMistake
+from mag._lib.errors import InputValueError
 from mag.costs import Cost
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
@@ -104,7 +104,7 @@ def several(numbers: Sequence[int] | None) -> list[Device]:
 
     there = cupy.cuda.runtime.getDeviceCount()
     if not all(number < there for number in numbers):
-        raise ValueMistake(f"devices must be numbers of GPUs from 0 to {there - 1}; got {max(numbers)}.")
+        raise InputValueError(f"devices must be numbers of GPUs from 0 to {there - 1}; got {max(numbers)}.")
     return [_on(number) for number in numbers]
 
 
@@ -259,18 +259,18 @@ def supports(n: int, problem: Problem, weights: np.ndarray | None = None) -> boo
 def refuse(problem: Problem, weights: np.ndarray | None) -> None:
     """Raise one sentence where the problem is for the CPU alone."""
     if problem.extended or not problem.plain:
-        raise ValueMistake("backend must be 'cpu' with group_penalty, max_groups or soft; got 'cuda'.")
+        raise InputValueError("backend must be 'cpu' with group_penalty, max_groups or soft; got 'cuda'.")
     if weights is not None and problem.cost.name != "sse":
-        raise ValueMistake(f"backend must be 'cpu' with weights and cost {problem.cost.name!r}; got 'cuda'.")
+        raise InputValueError(f"backend must be 'cpu' with weights and cost {problem.cost.name!r}; got 'cuda'.")
     if weights is not None and not weighed.supports(problem, weights):
         what = "solver 'block' and weights from 2**-63 to 2**63"
-        raise ValueMistake(f"backend must be 'cpu' with weights, unless for {what}; got 'cuda'.")
+        raise InputValueError(f"backend must be 'cpu' with weights, unless for {what}; got 'cuda'.")
     if not problem.cost.built_in:
-        raise ValueMistake(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
+        raise InputValueError(f"backend must be 'cpu' with cost {problem.cost.name!r}, which is your own; got 'cuda'.")
     if hybrid.searches_blocks(problem):
         if problem.k > hybrid.MAX_K_PER_BATCH:
             limit = f"k must be at most {hybrid.MAX_K_PER_BATCH} with solver 'staggered' and backend 'cuda'"
-            raise ValueMistake(f"{limit}, which copies blocks of k² costs; got {problem.k}.")
+            raise InputValueError(f"{limit}, which copies blocks of k² costs; got {problem.k}.")
     elif "block" not in problem.solvers:
         name = next(iter(problem.solvers))
-        raise ValueMistake(f"solver must be 'auto', 'block' or 'staggered' with backend 'cuda'; got {name!r}.")
+        raise InputValueError(f"solver must be 'auto', 'block' or 'staggered' with backend 'cuda'; got {name!r}.")

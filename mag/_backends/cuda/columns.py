@@ -36,7 +36,7 @@ from mag._backends.problem import Problem
 from mag._backends.safety import FLOAT64_EXACT, MODERATE, UNDERFLOW_COST
 from mag._compiled.groups import Groups, halves
 from mag._lib.arrays import tell_of_bytes
-from mag._lib.errors import REPORT, RuntimeMistake, group_below
+from mag._lib.errors import REPORT, InputRuntimeError, group_below
 from mag._lib.threads import each
 from mag.costs import Cost
 from mag.results import published
@@ -160,7 +160,9 @@ class Columns:
         """The data of one column in order, which must still be what they were when they were sorted."""
         x = self.device.host(self.X[col])[self.device.host(self.order[col])]
         if not (x[1:] >= x[:-1]).all():
-            raise RuntimeMistake("The data changed between the call and the first look at its result; copy them first.")
+            raise InputRuntimeError(
+                "The data changed between the call and the first look at its result; copy them first."
+            )
         return x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
 
     @property

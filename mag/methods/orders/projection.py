@@ -11,7 +11,7 @@ from mag._backends import cpu
 from mag._backends.problem import Problem
 from mag._backends.protocol import DeviceBackend, Lines
 from mag._lib.checks import flag, integer, one_of
-from mag._lib.errors import TypeMistake, ValueMistake
+from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.progress import Progress
 from mag.costs import COSTS
 from mag.methods.orders.consecutive import IntegerColumns, best_in_orders
@@ -48,7 +48,7 @@ def check(
         )
     elif n_projections is not None:
         used = "directions 'pca'" if isinstance(directions, str) else "an array of directions"
-        raise TypeMistake(f"n_projections is not used by {used}; leave it out.")
+        raise InputTypeError(f"n_projections is not used by {used}; leave it out.")
     rounds = integer("refine", refine, 0, 10**9, "most")
     flag("ordered", ordered)
     flag("return_scores", return_scores)
@@ -84,7 +84,7 @@ def group(
         return_scores=return_scores,
     )
     if integers is not None and not ordered:
-        raise ValueMistake("ordered must be True with integer=True; got False.")
+        raise InputValueError("ordered must be True with integer=True; got False.")
     lines = lines_of(X, k, engine, threads)
     search = Search(lines, progress.span(0.0, 0.5 if rounds else 1.0))
     search.look(_directions(lines, X.shape, directions, count, random_state))
@@ -136,9 +136,11 @@ def _directions(
     if not isinstance(directions, str):
         given = np.asarray(directions)
         if given.dtype.kind not in "iuf" or given.ndim != 2 or given.shape[0] != d or given.shape[1] == 0:
-            raise ValueMistake(f"directions must be an array of numbers of shape (d={d}, m); got shape {given.shape}.")
+            raise InputValueError(
+                f"directions must be an array of numbers of shape (d={d}, m); got shape {given.shape}."
+            )
         if not np.isfinite(given).all():
-            raise ValueMistake("directions must be finite; got NaN or infinity.")
+            raise InputValueError("directions must be finite; got NaN or infinity.")
         rows = given.T.astype(np.float64)
         return np.ascontiguousarray(rows / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300))
     first = principal(lines, n, d)[None, :]
