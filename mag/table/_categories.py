@@ -70,14 +70,22 @@ def mask_range(
 def _texts(column: Column, unit: Units, ends: np.ndarray, decimals: int | None, up: bool) -> list[str]:
     """The ends of ranges as text, exactly; rounded so that the ranges only become wider."""
     if not unit.is_integer:
-        numbers = [Decimal(repr(end)) for end in ends.tolist()]
-        return [_text_of_decimal(x if decimals is None else round_outwards(x, decimals, up)) for x in numbers]
+        if decimals is None:
+            return [_text_of_float(end) for end in ends.tolist()]
+        return [_text_of_decimal(round_outwards(Decimal(repr(end)), decimals, up)) for end in ends.tolist()]
     below = ends % 1000 if unit.step == SECONDS["ns"] else None  # Python's times have no nanoseconds
     every = np.arange(ends.size)
     if below is None:
         return [text_of(cell) for cell in _cells(column.publish(ends, every, None))]
     cells = _cells(column.publish(ends - below, every, None))
     return [_with_nanoseconds(cell, rest) for cell, rest in zip(cells, below.tolist(), strict=True)]
+
+
+def _text_of_float(number: float) -> str:
+    """As it is printed; integers without a point and with all digits of what is printed."""
+    if not number.is_integer():
+        return repr(number)
+    return str(int(number)) if abs(number) < 2**53 else _text_of_decimal(Decimal(repr(number)))
 
 
 def _text_of_decimal(number: Decimal) -> str:

@@ -72,9 +72,7 @@ def _of_array(column: Any) -> list[np.ndarray]:
     array, _ = arrays.read("table", column)
     if array.dtype.names is not None:
         return [token for name in array.dtype.names for token in _of_array(array[name])]
-    if array.dtype.kind in "US":
-        return [np.unique(array, return_inverse=True)[1]]
-    if array.dtype.kind in "OTV":
+    if array.dtype.kind in "OTUSV":
         return _of_objects(array.tolist())
     if array.dtype.kind not in "biufcMm" or array.dtype.char in "gG":
         raise Incomparable(describe_dtype(array.dtype))

@@ -5,6 +5,7 @@ text.  A float means the decimal number that it is printed as.
 """
 
 import datetime
+import functools
 import math
 import re
 import sys
@@ -33,7 +34,7 @@ WORDS = {
     }.items()
 }  # fmt: skip
 
-Number = int | Decimal | Fraction
+Number = int | float | Decimal | Fraction  # floats mean what they are printed as
 
 
 class Span(NamedTuple):
@@ -42,6 +43,9 @@ class Span(NamedTuple):
     low: Number
     high: Number
     closed: bool = True
+
+
+NOWHERE = Span(0, -1)
 
 
 class Numbers(NamedTuple):
@@ -60,16 +64,18 @@ def count_untrue(
     Both columns have the same records in the same order; `classes` numbers the equal cells of a column.
     """
     labels = classes(published)
-    first = np.unique(labels, return_index=True)[1]
+    first = np.zeros(int(labels.max(initial=-1)) + 1, np.int64)
+    first[labels[::-1]] = np.arange(labels.size)[::-1]
     texts = [None if value_of(cell) is Absent else cell for cell in cells_of(published, first)]
     rest = np.arange(labels.size)
     if order is None and (tree is None or tree.edges is not None) and (numbers := numbers_of(originals)) is not None:
         if tree is None:
-            ranges = [None if text is None else _read_range(text, numbers.unit) for text in texts]
-            spans = [[] if span is None else [span] for span in ranges]
+            spans = [_read_ranges(texts, numbers)]
         else:
             named = _spans_of_labels(tree)
-            spans = [[] if text is None else named.get(text, []) for text in texts]
+            own = [named.get(text, []) for text in texts]  # a label may be on several levels
+            turns = range(max(map(len, own), default=0))
+            spans = [[many[turn] if len(many) > turn else None for many in own] for turn in turns]
         rest = np.flatnonzero(~_are_inside(numbers, spans, labels))
     if not rest.size:
         return 0
@@ -146,18 +152,36 @@ def _spans_of_labels(tree: Hierarchy) -> dict[str, list[Span]]:
     return spans
 
 
-def _read_range(text: str, unit: int | None) -> Span | None:
+def _read_ranges(texts: list[str | None], numbers: Numbers) -> list[Span | None]:
     """The ends of [a, b], or a single number."""
-    read = _number if unit is None else lambda word: _time(word, unit)
-    if (alone := read(text)) is not None:
-        return Span(alone, alone)
-    if text[:1] != "[" or text[-1:] != "]":
+    unit, read = numbers.unit, _as_printed if numbers.values.dtype.kind == "f" else _number
+    if unit is not None:
+        read = functools.cache(lambda word: _time(word, unit))
+    spans: list[Span | None] = []
+    for text in texts:
+        found = None
+        if text is not None and text[:1] == "[" and text[-1:] == "]":
+            cut = text.find(", ")
+            while cut >= 0 and found is None:  # a duration may hold one
+                low, high = read(text[1:cut]), read(text[cut + 2 : -1])
+                found = None if low is None or high is None else Span(low, high)
+                cut = text.find(", ", cut + 1)
+        elif text is not None and (alone := read(text)) is not None:
+            found = Span(alone, alone)
+        spans.append(found)
+    return spans
+
+
+def _as_printed(word: str) -> Number | None:
+    """The float that is printed so, which means that number; the number itself where there is no such float."""
+    try:
+        near = float(word)
+    except ValueError:
         return None
-    for cut in re.finditer(", ", text):  # a duration may hold one
-        low, high = read(text[1 : cut.start()]), read(text[cut.end() : -1])
-        if low is not None and high is not None:
-            return Span(low, high)
-    return None
+    printed = repr(near)
+    if (printed == word or printed == word + ".0") and math.isfinite(near):
+        return near
+    return _number(word)
 
 
 def _number(value: Any) -> Number | None:
@@ -165,6 +189,8 @@ def _number(value: Any) -> Number | None:
         return None
     if isinstance(value, (int, Fraction)):
         return value
+    if isinstance(value, str) and len(value) < 4000 and value.removeprefix("-").isdecimal():
+        return int(value)
     try:
         number = _printed(float(value)) if isinstance(value, float) else Decimal(value)
     except (TypeError, ValueError, InvalidOperation):
@@ -205,32 +231,42 @@ def _days(year: int, month: int, day: int) -> int:
 # ---- many numbers at once
 
 
-def _are_inside(numbers: Numbers, spans: list[list[Span]], labels: np.ndarray) -> np.ndarray:
+def _are_inside(numbers: Numbers, spans: list[list[Span | None]], labels: np.ndarray) -> np.ndarray:
     """Which records' numbers are in one of the spans of their label."""
     inside = np.zeros(labels.size, bool)
-    for turn in range(max(map(len, spans), default=0)):
-        has = np.array([len(own) > turn for own in spans], bool)
-        own = [many[turn] if len(many) > turn else Span(0, 0) for many in spans]
-        compare = _within_floats if numbers.values.dtype.kind == "f" else _within_integers
-        if numbers.values.dtype == object:
-            compare = _within_objects
-        inside |= compare(numbers.values, own, labels) & has[labels]
+    compare = _within_floats if numbers.values.dtype.kind == "f" else _within_integers
+    if numbers.values.dtype == object:
+        compare = _within_objects
+    for some in spans:
+        inside |= compare(numbers.values, [NOWHERE if span is None else span for span in some], labels)
     return inside & ~np.asarray(numbers.missing)
 
 
 def _within_floats(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
     """A float between the floats nearest to the ends is inside; one that equals such a float is asked exactly."""
-    low, high = (np.array([_near(getattr(span, end)) for span in spans]) for end in ("low", "high"))
-    at_low = np.array([_printed(near) >= span.low for near, span in zip(low.tolist(), spans, strict=True)], bool)
-    at_high = np.array(
-        [
-            _printed(near) <= span.high if span.closed else _printed(near) < span.high
-            for near, span in zip(high.tolist(), spans, strict=True)
-        ],
-        bool,
-    )
-    low, high, at_low, at_high = low[labels], high[labels], at_low[labels], at_high[labels]
-    return ((values > low) | ((values == low) & at_low)) & ((values < high) | ((values == high) & at_high))
+    low, above = _nearest_floats([span.low for span in spans])
+    high, beyond = _nearest_floats([span.high for span in spans])
+    at_low, at_high = above >= 0, beyond < np.array([span.closed for span in spans], np.int8)
+    low, high = low[labels], high[labels]
+    inside = (values > low) & (values < high)
+    ends = np.flatnonzero(~inside & ((values == low) | (values == high)))
+    one, other, own = values[ends] == low[ends], values[ends] == high[ends], labels[ends]
+    inside[ends] = (~one | at_low[own]) & (~other | at_high[own]) & (low[ends] <= high[ends])
+    return inside
+
+
+def _nearest_floats(ends: list[Number]) -> tuple[np.ndarray, np.ndarray]:
+    """The float nearest to each end; whether the number that it is printed as is less (-1), the same (0) or more (1)."""
+    near, side = np.zeros(len(ends)), np.zeros(len(ends), np.int8)
+    others = [place for place, end in enumerate(ends) if type(end) is not float]
+    if not others:
+        return np.array(ends, np.float64), side
+    for place, end in enumerate(ends):
+        near[place] = end if type(end) is float else _near(end)
+    for place in others:
+        printed, end = _printed(float(near[place])), ends[place]
+        side[place] = (printed > end) - (printed < end)
+    return near, side
 
 
 def _near(number: Number) -> float:
@@ -247,11 +283,13 @@ def _printed(number: float) -> Decimal:
 
 def _within_integers(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
     info = np.iinfo(values.dtype)
+    least, most = int(info.min), int(info.max)
     low = [math.ceil(span.low) for span in spans]
     high = [math.floor(span.high) if span.closed else math.ceil(span.high) - 1 for span in spans]
-    empty = np.array([a > info.max or b < info.min for a, b in zip(low, high, strict=True)], bool)
-    bounds = [np.array([min(max(end, info.min), info.max) for end in ends], values.dtype) for ends in (low, high)]
-    return (values >= bounds[0][labels]) & (values <= bounds[1][labels]) & ~empty[labels]
+    empty = np.array([a > most or b < least for a, b in zip(low, high, strict=True)], bool)
+    bounds = [np.array([min(max(end, least), most) for end in ends], values.dtype) for ends in (low, high)]
+    inside = (values >= bounds[0][labels]) & (values <= bounds[1][labels])
+    return inside & ~empty[labels] if empty.any() else inside
 
 
 def _within_objects(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
