@@ -8,6 +8,7 @@ import numpy as np
 
 EXACT = 22  # 10**22 is the largest power of ten that float64 holds
 LARGE = 2.0**51  # below, every float64 times 4 has no fraction that half a unit would not show in
+SHORT = 2.0**40  # of multiples of a step: as floats they are printed without a digit more, and errors of them are small
 SPLIT = 2.0**27 + 1
 WIDE = decimal.Context(prec=decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 
@@ -70,6 +71,19 @@ def _round_one(value: float, digits: int) -> float:
 
 def _round_towards_zero(value: float, digits: int) -> float:
     return float(_quantize(decimal.Decimal(value), digits, decimal.ROUND_DOWN))
+
+
+def round_floats_outwards(values: np.ndarray, digits: int, up: bool) -> tuple[np.ndarray, np.ndarray]:
+    """As `round_outwards` of printed floats, and where that is sure: far from the next multiple, or one already."""
+    power = 10.0 ** min(max(digits, 0), EXACT)
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = values * power
+        short = np.abs(steps) < SHORT if 0 <= digits <= EXACT else np.zeros(values.shape, bool)
+        nearest = np.rint(steps)
+        is_multiple = nearest / power == values
+        rounded = np.where(is_multiple, values, (np.ceil(steps) if up else np.floor(steps)) / power)
+        sure = short & (is_multiple | (np.abs(steps - nearest) > 2.0**-10))
+        return np.where(sure, rounded, 0.0), sure
 
 
 def round_outwards(number: decimal.Decimal, digits: int, up: bool) -> decimal.Decimal:

@@ -4,6 +4,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import itertools
 import sys
 import uuid
 from collections.abc import Callable
@@ -25,9 +26,9 @@ EQUAL = {bool, bytes, datetime.date, datetime.timedelta, fractions.Fraction, int
 
 def _of_objects(cells: list[Any]) -> list[np.ndarray]:
     kinds = set(map(type, cells))
-    keys = cells if len(kinds) == 1 and kinds <= EQUAL else map(_key, cells)
-    numbers: dict[Any, int] = {}
-    return [np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)]
+    keys = cells if len(kinds) == 1 and kinds <= EQUAL else list(map(_key, cells))
+    numbers = dict(zip(dict.fromkeys(keys), itertools.count()))
+    return [np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))]
 
 
 def _key(cell: Any) -> tuple[Any, ...]:

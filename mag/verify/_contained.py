@@ -38,14 +38,21 @@ Number = int | float | Decimal | Fraction  # floats mean what they are printed a
 
 
 class Span(NamedTuple):
-    """Numbers from `low` to `high`, with both ends or without the last."""
+    """Numbers from `low` to `high`, without the last."""
 
     low: Number
     high: Number
+
+
+class Spans(NamedTuple):
+    """One span for each label, with both ends or without the last."""
+
+    low: Sequence[Number]
+    high: Sequence[Number]
     closed: bool = True
 
 
-NOWHERE = Span(0, -1)
+NOWHERE = (0, -1)
 
 
 class Numbers(NamedTuple):
@@ -66,7 +73,8 @@ def count_untrue(
     labels = classes(published)
     first = np.zeros(int(labels.max(initial=-1)) + 1, np.int64)
     first[labels[::-1]] = np.arange(labels.size)[::-1]
-    texts = [None if value_of(cell) is Absent else cell for cell in cells_of(published, first)]
+    shown = cells_of(published, first)
+    texts = [cell if type(cell) is str or value_of(cell) is not Absent else None for cell in shown]
     rest = np.arange(labels.size)
     if order is None and (tree is None or tree.edges is not None) and (numbers := numbers_of(originals)) is not None:
         if tree is None:
@@ -75,7 +83,8 @@ def count_untrue(
             named = _spans_of_labels(tree)
             own = [named.get(text, []) for text in texts]  # a label may be on several levels
             turns = range(max(map(len, own), default=0))
-            spans = [[many[turn] if len(many) > turn else None for many in own] for turn in turns]
+            cut = [[many[turn] if len(many) > turn else NOWHERE for many in own] for turn in turns]
+            spans = [Spans([low for low, _ in some], [high for _, high in some], closed=False) for some in cut]
         rest = np.flatnonzero(~_are_inside(numbers, spans, labels))
     if not rest.size:
         return 0
@@ -148,40 +157,68 @@ def _spans_of_labels(tree: Hierarchy) -> dict[str, list[Span]]:
             ends[key] = ends.get(key, (low, low))[0], high
     spans: dict[str, list[Span]] = {}
     for (text, _), (low, high) in ends.items():
-        spans.setdefault(text, []).append(Span(low, high, False))
+        spans.setdefault(text, []).append(Span(low, high))
     return spans
 
 
-def _read_ranges(texts: list[str | None], numbers: Numbers) -> list[Span | None]:
-    """The ends of [a, b], or a single number."""
-    unit, read = numbers.unit, _as_printed if numbers.values.dtype.kind == "f" else _number
-    if unit is not None:
-        read = functools.cache(lambda word: _time(word, unit))
-    spans: list[Span | None] = []
-    for text in texts:
-        found = None
-        if text is not None and text[:1] == "[" and text[-1:] == "]":
-            cut = text.find(", ")
-            while cut >= 0 and found is None:  # a duration may hold one
-                low, high = read(text[1:cut]), read(text[cut + 2 : -1])
-                found = None if low is None or high is None else Span(low, high)
-                cut = text.find(", ", cut + 1)
-        elif text is not None and (alone := read(text)) is not None:
-            found = Span(alone, alone)
-        spans.append(found)
-    return spans
+def _read_ranges(texts: list[str | None], numbers: Numbers) -> Spans:
+    """The ends of [a, b], or a single number; what is neither contains nothing."""
+    words = [text or "" for text in texts]
+    low: Sequence[Number | None]
+    high: Sequence[Number | None]
+    if numbers.unit is not None:
+        read = functools.cache(functools.partial(_time, unit=numbers.unit))
+        both = [_read_times(text, read) for text in words]
+        low, high = [one for one, _ in both], [other for _, other in both]
+    else:
+        read_all = _read_floats if numbers.values.dtype.kind == "f" else _read_numbers
+        pairs = [
+            text[1:-1].partition(", ") if text[:1] == "[" and text[-1:] == "]" else (text, "", text) for text in words
+        ]
+        low, high = read_all([one for one, _, _ in pairs]), read_all([other for _, _, other in pairs])
+    if None in low or None in high:
+        both = [NOWHERE if None in ends else ends for ends in zip(low, high, strict=True)]
+        low, high = [one for one, _ in both], [other for _, other in both]
+    return Spans(low, high)  # type: ignore[arg-type]
+
+
+def _read_times(text: str, read: Callable[[str], Number | None]) -> tuple[Number | None, Number | None]:
+    if text[:1] != "[" or text[-1:] != "]":
+        return read(text), read(text)
+    cut = text.find(", ")
+    while cut >= 0:  # a duration may hold one
+        low, high = read(text[1:cut]), read(text[cut + 2 : -1])
+        if low is not None and high is not None:
+            return low, high
+        cut = text.find(", ", cut + 1)
+    return None, None
+
+
+def _read_numbers(words: list[str]) -> Sequence[Number | None]:
+    try:
+        return list(map(int, words))
+    except ValueError:
+        return list(map(_number, words))
+
+
+def _read_floats(words: list[str]) -> Sequence[Number | None]:
+    """Floats that are printed like the word, which mean that number; the number itself where no float is."""
+    try:
+        near = list(map(float, words))
+    except ValueError:
+        return list(map(_as_printed, words))
+    every = zip(near, map(repr, near), words, strict=True)
+    return [
+        number if printed == word and number - number == 0 else _as_printed(word) for number, printed, word in every
+    ]
 
 
 def _as_printed(word: str) -> Number | None:
-    """The float that is printed so, which means that number; the number itself where there is no such float."""
     try:
         near = float(word)
     except ValueError:
         return None
-    printed = repr(near)
-    if (printed == word or printed == word + ".0") and math.isfinite(near):
-        return near
-    return _number(word)
+    return near if repr(near) in (word, word + ".0") and math.isfinite(near) else _number(word)
 
 
 def _number(value: Any) -> Number | None:
@@ -189,8 +226,6 @@ def _number(value: Any) -> Number | None:
         return None
     if isinstance(value, (int, Fraction)):
         return value
-    if isinstance(value, str) and len(value) < 4000 and value.removeprefix("-").isdecimal():
-        return int(value)
     try:
         number = _printed(float(value)) if isinstance(value, float) else Decimal(value)
     except (TypeError, ValueError, InvalidOperation):
@@ -198,7 +233,7 @@ def _number(value: Any) -> Number | None:
     return number if number.is_finite() else None
 
 
-def _time(text: str, unit: int) -> Fraction | None:
+def _time(text: str, unit: int) -> int | Fraction | None:
     """A moment since 1970, or a duration, in units of so many nanoseconds."""
     if found := MOMENT.fullmatch(text):
         year, month, day, *clock, zone = found.groups()
@@ -213,7 +248,7 @@ def _time(text: str, unit: int) -> Fraction | None:
         nanoseconds = int(days or 0) * NANOSECONDS["D"] + _clock(clock)
     else:
         return None
-    return Fraction(nanoseconds, unit)
+    return Fraction(nanoseconds, unit) if nanoseconds % unit else nanoseconds // unit
 
 
 def _clock(parts: Sequence[str | None]) -> int:
@@ -231,22 +266,22 @@ def _days(year: int, month: int, day: int) -> int:
 # ---- many numbers at once
 
 
-def _are_inside(numbers: Numbers, spans: list[list[Span | None]], labels: np.ndarray) -> np.ndarray:
+def _are_inside(numbers: Numbers, spans: list[Spans], labels: np.ndarray) -> np.ndarray:
     """Which records' numbers are in one of the spans of their label."""
     inside = np.zeros(labels.size, bool)
     compare = _within_floats if numbers.values.dtype.kind == "f" else _within_integers
     if numbers.values.dtype == object:
         compare = _within_objects
     for some in spans:
-        inside |= compare(numbers.values, [NOWHERE if span is None else span for span in some], labels)
+        inside |= compare(numbers.values, some, labels)
     return inside & ~np.asarray(numbers.missing)
 
 
-def _within_floats(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
+def _within_floats(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np.ndarray:
     """A float between the floats nearest to the ends is inside; one that equals such a float is asked exactly."""
-    low, above = _nearest_floats([span.low for span in spans])
-    high, beyond = _nearest_floats([span.high for span in spans])
-    at_low, at_high = above >= 0, beyond < np.array([span.closed for span in spans], np.int8)
+    low, above = _nearest_floats(spans.low)
+    high, beyond = _nearest_floats(spans.high)
+    at_low, at_high = above >= 0, beyond <= 0 if spans.closed else beyond < 0
     low, high = low[labels], high[labels]
     inside = (values > low) & (values < high)
     ends = np.flatnonzero(~inside & ((values == low) | (values == high)))
@@ -255,8 +290,8 @@ def _within_floats(values: np.ndarray, spans: list[Span], labels: np.ndarray) ->
     return inside
 
 
-def _nearest_floats(ends: list[Number]) -> tuple[np.ndarray, np.ndarray]:
-    """The float nearest to each end; whether the number that it is printed as is less (-1), the same (0) or more (1)."""
+def _nearest_floats(ends: Sequence[Number]) -> tuple[np.ndarray, np.ndarray]:
+    """The float nearest to each end; whether what it is printed as is less (-1), the same (0) or more (1)."""
     near, side = np.zeros(len(ends)), np.zeros(len(ends), np.int8)
     others = [place for place, end in enumerate(ends) if type(end) is not float]
     if not others:
@@ -281,23 +316,23 @@ def _printed(number: float) -> Decimal:
     return Decimal(repr(number))
 
 
-def _within_integers(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
+def _within_integers(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np.ndarray:
     info = np.iinfo(values.dtype)
     least, most = int(info.min), int(info.max)
-    low = [math.ceil(span.low) for span in spans]
-    high = [math.floor(span.high) if span.closed else math.ceil(span.high) - 1 for span in spans]
+    low = list(map(math.ceil, spans.low))
+    high = [math.floor(end) if spans.closed else math.ceil(end) - 1 for end in spans.high]
     empty = np.array([a > most or b < least for a, b in zip(low, high, strict=True)], bool)
     bounds = [np.array([min(max(end, least), most) for end in ends], values.dtype) for ends in (low, high)]
     inside = (values >= bounds[0][labels]) & (values <= bounds[1][labels])
     return inside & ~empty[labels] if empty.any() else inside
 
 
-def _within_objects(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
+def _within_objects(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np.ndarray:
     every = zip(values.tolist(), labels.tolist(), strict=True)
     return np.array([
         number is not None
-        and spans[label].low <= number
-        and (number <= spans[label].high if spans[label].closed else number < spans[label].high)
+        and spans.low[label] <= number
+        and (number <= spans.high[label] if spans.closed else number < spans.high[label])
         for number, label in every
     ], bool)  # fmt: skip
 
