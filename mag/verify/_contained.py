@@ -81,9 +81,9 @@ def count_untrue(
             spans = [_read_ranges(texts, numbers)]
         else:
             named = _spans_of_labels(tree)
-            own = [named.get(text, []) for text in texts]  # a label may be on several levels
-            turns = range(max(map(len, own), default=0))
-            cut = [[many[turn] if len(many) > turn else NOWHERE for many in own] for turn in turns]
+            levels = [[] if text is None else named.get(text, []) for text in texts]  # a label may be on several
+            turns = range(max(map(len, levels), default=0))
+            cut = [[many[turn] if len(many) > turn else NOWHERE for many in levels] for turn in turns]
             spans = [Spans([low for low, _ in some], [high for _, high in some], closed=False) for some in cut]
         rest = np.flatnonzero(~_are_inside(numbers, spans, labels))
     if not rest.size:
