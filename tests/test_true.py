@@ -12,12 +12,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 import mag
 from mag.hierarchy._rules import Locate
 from mag.table import _categories
-from mag.table._round import round_floats
+from mag.table._aggregate import representatives
+from mag.table._round import round_floats, round_floats_outwards, round_outwards
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -178,13 +179,13 @@ def test_rows_that_are_no_tree_are_refused(case):
 
 def test_a_broken_masking_step_is_caught(monkeypatch):
     table = {"x": np.array([1.26, 1.27, 1.34, 5.1, 5.2, 5.3]), "y": np.arange(6.0)}
-    inwards = _categories.round_outwards
-    with monkeypatch.context() as broken:
-        broken.setattr(_categories, "round_outwards", lambda number, digits, up: inwards(number, digits, not up))
-        with pytest.raises(
-            mag.NotAnonymousError, match="x is true for every record, which it is not for 3: nothing is"
-        ):
-            ranges(table, 3, round=1)
+    far = {"x": table["x"] * 2.0**50 + 0.25, "y": table["y"]}
+    for name, broken_table in (("round_floats_outwards", table), ("round_outwards", far)):
+        outwards = getattr(_categories, name)
+        with monkeypatch.context() as broken:
+            broken.setattr(_categories, name, lambda number, digits, up, how=outwards: how(number, digits, not up))
+            with pytest.raises(mag.NotAnonymousError, match="x is true for every record, which it is not for"):
+                ranges(broken_table, 3, round=1 if broken_table is table else -3)
     tree = mag.Hierarchy.intervals(0, 10, [1, 5])
     located = Locate.__call__
     with monkeypatch.context() as broken:
@@ -257,13 +258,14 @@ def test_rounding_never_publishes_infinity():
     ),
     st.integers(-5, 5) | st.integers(-300, 300),
 )  # fmt: skip
+@example([LARGEST], -1)
 def test_rounding_is_that_of_exact_arithmetic(numbers, digits):
     for number, rounded in zip(numbers, round_floats(np.array(numbers), digits, LARGEST).tolist(), strict=True):
         assert math.isfinite(rounded)
         assert math.copysign(1.0, rounded) > 0 or rounded < 0  # never -0.0
         step = Fraction(10) ** -digits
         exact = round(Fraction(number) / step) * step
-        assert rounded == (float(exact) if abs(exact) <= LARGEST else math.trunc(Fraction(number) / step) * step)
+        assert rounded == float(exact if abs(exact) <= LARGEST else math.trunc(Fraction(number) / step) * step)
 
 
 # ---- orders
@@ -373,3 +375,28 @@ def test_weighted_modes_do_not_depend_on_the_order_of_records():
         table = {"x": cells[order], "y": np.zeros(4)}
         found.add(mag.microaggregate(table, 4, ["x", "y"], weights=weights[order]).data["x"][0])
     assert len(found) == 1
+
+
+@given(
+    st.lists(FINITE | st.integers(-(10**6), 10**6).map(lambda cents: cents / 100), min_size=1, max_size=20),
+    st.integers(-3, 25), st.booleans(),
+)  # fmt: skip
+def test_floats_are_rounded_outwards_as_their_decimals_are(numbers, digits, up):
+    rounded, sure = round_floats_outwards(np.array(numbers), digits, up)
+    for number, found in zip(np.array(numbers)[sure].tolist(), rounded[sure].tolist(), strict=True):
+        assert Decimal(repr(found)) == round_outwards(Decimal(repr(number)), digits, up)
+
+
+def test_weighted_means_of_many_sizes_do_not_depend_on_the_order_of_records():
+    rng = np.random.default_rng(2)
+    for size in (1, 2, 7, 40, 3000):
+        labels = np.repeat(np.arange(3), size)
+        values, weights = rng.normal(size=3 * size).round(1), rng.integers(0, 4, 3 * size) / 3
+        order = rng.permutation(3 * size)
+        for how in ("mean", "median"):
+            one = representatives(how, values, labels, 3, weights)
+            assert one.tobytes() == representatives(how, values[order], labels[order], 3, weights[order]).tobytes()
+            if how == "mean" and weights.reshape(3, size).any(axis=1).all():
+                assert one == pytest.approx(
+                    [np.average(values[labels == g], weights=weights[labels == g]) for g in range(3)]
+                )

@@ -14,9 +14,11 @@ from mag._lib.lazy import cached_property
 HUGE = 2.0**960  # 2**63 numbers below this can be summed
 OVERFLOW_EXPONENT = 64  # the power of two that distances are divided by where sums of them could overflow
 HEAVY = 960  # the exponent of a group's heaviest weight, so that the lightest do not vanish beside it
-MIN_DIVIDED_WEIGHT = 2.0**-900  # smaller weights lose digits when they are divided by 2**LARGE
+MIN_DIVIDED_WEIGHT = 2.0**-900  # smaller weights lose digits when they are divided by 2**OVERFLOW_EXPONENT
 FLOAT64_DENOMINATOR = 2**1074  # float64 are multiples of 1 / SMALLEST
-MAX_PLAIN_FACTOR = 2.0**100  # weights and distances from 1/FAR to FAR are multiplied as they are
+MAX_PLAIN_FACTOR = (
+    2.0**100
+)  # weights and distances from 1/MAX_PLAIN_FACTOR to MAX_PLAIN_FACTOR are multiplied as they are
 DEKKER_FACTOR = 2.0**27 + 1  # times this, the upper 26 bits of a float64 are what remains (Dekker)
 MAX_EXACT_PARTS = 64  # float64 reaches over fewer than 64 times 53 bits
 
@@ -43,6 +45,18 @@ class Groups:
         groups = cls(values, starts, weights)
         groups.first, groups.final = (extreme.reduceat(values, starts) for extreme in (np.minimum, np.maximum))
         return groups
+
+    @classmethod
+    def sorted(cls, values, labels, sizes, weights=None):
+        """The groups that have records, sorted by value and then by weight, so that sums have one order."""
+        starts = np.cumsum(sizes) - sizes
+        if values.dtype == object:
+            order = np.lexsort((values, labels) if weights is None else (weights, values, labels))
+            values, heavy = values[order], None if weights is None else weights[order]
+        else:
+            keys = (np.ascontiguousarray(key) for key in (values, values if weights is None else weights))
+            values, heavy = sort_groups(*keys, np.ascontiguousarray(labels, np.int64), starts, sizes)
+        return cls(values, starts[sizes > 0], None if weights is None else heavy)
 
     @cached_property
     def _heaviest(self):
@@ -199,6 +213,17 @@ class Groups:
             return (self.base.astype(object) + offset).astype(self.base.dtype)
         return self.base + offset.astype(self.base.dtype)  # which wraps around to the right answer
 
+    def placed_mean(self):
+        """The mean; of floats with weights in one pass, where the numbers of a group are moderate."""
+        if self.weights is None or self.values.dtype.kind != "f":
+            return self.placed(self.mean())
+        means, again = np.empty(len(self.starts)), np.empty(len(self.starts), np.bool_)
+        if weighted_means(self.values, self.weights, self.starts, self.sizes, means, again):
+            some, sizes = self.spread(again), self.sizes[again]
+            others = Groups(self.values[some], np.cumsum(sizes) - sizes, self.weights[some])
+            means[again] = others.placed(others.mean())
+        return means
+
     def placed_median(self):
         """The value in the middle, or the float64 nearest to the middle of two."""
         low, high = self.middles()
@@ -326,6 +351,58 @@ def in_groups(labels, starts):
     return order
 
 
+@jit
+def sort_groups(values, weights, labels, starts, sizes):
+    """Values and weights group by group, the smallest value first, of equal ones the lightest first (Shell 1959)."""
+    x, w, place = np.empty_like(values), np.empty_like(weights), starts.copy()
+    for record in range(len(labels)):
+        g = labels[record]
+        x[place[g]], w[place[g]] = values[record], weights[record]
+        place[g] += 1
+    for g in range(len(starts)):
+        gap = 1
+        while 3 * gap + 1 < sizes[g] // 3:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for i in range(starts[g] + gap, starts[g] + sizes[g]):
+                value, weight, at = x[i], w[i], i - gap
+                while at >= starts[g] and (value < x[at] or (value == x[at] and weight < w[at])):
+                    x[at + gap], w[at + gap] = x[at], w[at]
+                    at -= gap
+                x[at + gap], w[at + gap] = value, weight
+            gap //= 3
+    return x, w
+
+
+@jit
+def weighted_means(values, weights, starts, sizes, means, again):
+    """Weighted means of sorted groups of float64, as `Groups` computes them; `again` where numbers are not moderate."""
+    some = False
+    for g in range(len(starts)):
+        begin, end = starts[g], starts[g] + sizes[g]
+        base, heaviest, lightest = values[begin], weights[begin], weights[begin]
+        for i in range(begin + 1, end):
+            if weights[i] > heaviest:
+                base, heaviest = values[i], weights[i]
+            lightest = min(lightest, weights[i])
+        total, heavy, near, far = 0.0, 0.0, MAX_PLAIN_FACTOR, 0.0
+        for i in range(begin, end):
+            y = values[i] - base
+            if y != 0.0:
+                near, far = min(near, abs(y)), max(far, abs(y))
+            total += weights[i]
+            heavy += weights[i] * y
+        means[g] = min(max(base + heavy / total, values[begin]), values[end - 1])
+        again[g] = not (
+            lightest >= 1 / MAX_PLAIN_FACTOR
+            and heaviest <= MAX_PLAIN_FACTOR
+            and near >= 1 / MAX_PLAIN_FACTOR
+            and far <= MAX_PLAIN_FACTOR
+        )
+        some |= again[g]
+    return some
+
+
 # ---- means of floats, whatever the order of their records
 
 
@@ -337,19 +414,15 @@ def exact_means(values, labels, sizes):
     takes.
     """
     values, labels = np.ascontiguousarray(values), np.ascontiguousarray(labels, np.int32)
-    means, again = np.empty(len(sizes)), np.zeros(len(sizes), np.bool_)
-    some = sum_pairs(values, labels, sizes, means, again)
-    if not max(values.max(initial=0.0), -values.min(initial=0.0)) > HUGE:
-        large = np.zeros(0, np.int64)
-    else:
-        large = np.unique(labels[np.abs(values) > HUGE])
-        again[large] = some = True
-    if some:
+    means, again = np.empty(len(sizes)), np.empty(len(sizes), np.bool_)
+    some, huge = sum_pairs(values, labels, sizes, means, again)
+    if some or huge:
+        scale = np.zeros(len(sizes), np.int64)
+        scale[labels[np.abs(values) > HUGE]] = OVERFLOW_EXPONENT
+        again |= scale > 0
         chosen = np.flatnonzero(again[labels])
         starts = np.cumsum(sizes * again) - sizes * again
         order = chosen[in_groups(labels[chosen].astype(np.int64), starts)]
-        scale = np.zeros(len(sizes), np.int64)
-        scale[large] = OVERFLOW_EXPONENT
         sum_parts(np.ldexp(values[order], -scale[labels[order]]), starts, sizes, again, means)
         means = np.ldexp(means, scale)
     return means
@@ -357,25 +430,26 @@ def exact_means(values, labels, sizes):
 
 @jit
 def sum_pairs(values, labels, sizes, means, again):
-    """Means of groups whose sum is two float64, and whether there are others."""
-    rest, lost = np.zeros(len(sizes)), np.zeros(len(sizes))
-    means[:] = 0.0
+    """Means of groups whose sum is two float64; whether there are others, and whether any value is huge."""
+    sums = np.zeros((len(sizes), 2))  # of values and of what rounding takes from these, next to each other in memory
+    again[:] = False
+    some, huge = False, False
     for record in range(len(values)):
-        g, x = labels[record], values[record]
-        total = means[g] + x
-        part = total - means[g]
-        error = (means[g] - (total - part)) + (x - part)
-        means[g] = total
-        total = rest[g] + error
-        part = total - rest[g]
-        lost[g] += abs((rest[g] - (total - part)) + (error - part))
-        rest[g] = total
-    some = False
+        x, own = values[record], sums[labels[record]]
+        huge |= abs(x) > HUGE
+        total = own[0] + x
+        part = total - own[0]
+        error = (own[0] - (total - part)) + (x - part)
+        own[0] = total
+        total = own[1] + error
+        part = total - own[1]
+        if (own[1] - (total - part)) + (error - part) != 0.0:
+            some = again[labels[record]] = True
+        own[1] = total
     for g in range(len(sizes)):
-        again[g] = lost[g] != 0.0
-        some |= again[g]
-        means[g] = quotient(means[g] + rest[g], rest_of(means[g], rest[g]), sizes[g])
-    return some
+        high, low = sums[g, 0], sums[g, 1]
+        means[g] = quotient(high + low, rest_of(high, low), sizes[g])
+    return some, huge
 
 
 @jit

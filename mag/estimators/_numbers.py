@@ -53,13 +53,7 @@ def group_means(values: np.ndarray, labels: np.ndarray, sizes: np.ndarray, weigh
     columns = values.astype(np.float64) if values.dtype.kind == "f" else values
     if weights is None and values.dtype.kind == "f":
         return np.column_stack([exact_means(column, labels, sizes) + 0.0 for column in columns.T])
-    return np.column_stack([_sorted_means(column, labels, sizes, weights) for column in columns.T])
-
-
-def _sorted_means(column: np.ndarray, labels: np.ndarray, sizes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    order = np.lexsort((column, labels) if weights is None else (weights, column, labels))
-    groups = Groups(column[order], np.cumsum(sizes) - sizes, None if weights is None else weights[order])
-    return groups.placed(groups.mean())
+    return np.column_stack([Groups.sorted(column, labels, sizes, weights).placed_mean() for column in columns.T])
 
 
 def weighted_loss(z: np.ndarray, masked: np.ndarray, weights: np.ndarray) -> float:

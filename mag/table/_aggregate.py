@@ -17,19 +17,21 @@ def representatives(
     sizes = np.bincount(labels, minlength=n_groups)
     if how == "mean" and weights is None and values.dtype == np.float64:
         return exact_means(values, labels, sizes) + 0.0
-    starts, present = np.cumsum(sizes) - sizes, sizes > 0
-    by_value, keys = how == "median", (values, labels) if weights is None else (weights, values, labels)
-    order = np.lexsort(keys) if by_value or weights is not None else in_groups(labels.astype(np.int64), starts)
-    make: Callable[..., Groups] = Groups if by_value else Groups.unsorted
+    if how == "median" or weights is not None:
+        groups = Groups.sorted(values, labels, sizes, weights)
+    else:
+        starts = np.cumsum(sizes) - sizes
+        groups = Groups.unsorted(values[in_groups(labels.astype(np.int64), starts)], starts[sizes > 0], None)
     short = np.zeros(n_groups, values.dtype)
-    short[present] = AGGREGATES[how](make(values[order], starts[present], None if weights is None else weights[order]))
+    short[sizes > 0] = AGGREGATES[how](groups)
     return short + 0.0 if short.dtype.kind == "f" else short
 
 
 def _mean(groups: Groups) -> np.ndarray:
-    real = groups.values.dtype.kind == "f"
-    if groups.weights is None or real:
-        return groups.placed(groups.mean() if real else groups.rounded_mean())
+    if groups.values.dtype.kind == "f":
+        return groups.placed_mean()
+    if groups.weights is None:
+        return groups.placed(groups.rounded_mean())
     mean = _round_half_away(groups.base, np.ldexp(groups.mean(), groups.scale))
     return _clip(groups.first, groups.final, mean)
 

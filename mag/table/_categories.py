@@ -13,7 +13,7 @@ from mag.frames.categories import Categories, publish_text
 from mag.frames.units import SECONDS, Units
 from mag.hierarchy import text_of
 from mag.table._aggregate import representatives
-from mag.table._round import round_outwards
+from mag.table._round import round_floats_outwards, round_outwards
 
 ALLOWED = {  # what a group of each scale can be replaced by; the first is what it is by default
     "number": ("mean", "max", "median", "mid_range", "min", "range"),
@@ -70,14 +70,28 @@ def mask_range(
 def _texts(column: Column, unit: Units, ends: np.ndarray, decimals: int | None, up: bool) -> list[str]:
     """The ends of ranges as text, exactly; rounded so that the ranges only become wider."""
     if not unit.is_integer:
-        numbers = [Decimal(repr(end)) for end in ends.tolist()]
-        return [_text_of_decimal(x if decimals is None else round_outwards(x, decimals, up)) for x in numbers]
+        if decimals is None:
+            return _texts_of_floats(ends)
+        rounded, sure = round_floats_outwards(ends, decimals, up)
+        texts = _texts_of_floats(rounded)
+        for place in np.flatnonzero(~sure).tolist():
+            texts[place] = _text_of_decimal(round_outwards(Decimal(repr(float(ends[place]))), decimals, up))
+        return texts
     below = ends % 1000 if unit.step == SECONDS["ns"] else None  # Python's times have no nanoseconds
     every = np.arange(ends.size)
     if below is None:
         return [text_of(cell) for cell in _cells(column.publish(ends, every, None))]
     cells = _cells(column.publish(ends - below, every, None))
     return [_with_nanoseconds(cell, rest) for cell, rest in zip(cells, below.tolist(), strict=True)]
+
+
+def _texts_of_floats(numbers: np.ndarray) -> list[str]:
+    """As they are printed; integers without a point and with all digits of what is printed."""
+    texts = list(map(repr, numbers.tolist()))
+    for place in np.flatnonzero(numbers == np.floor(numbers)).tolist():
+        number = float(numbers[place])
+        texts[place] = str(int(number)) if abs(number) < 2**53 else _text_of_decimal(Decimal(texts[place]))
+    return texts
 
 
 def _text_of_decimal(number: Decimal) -> str:

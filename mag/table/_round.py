@@ -8,6 +8,7 @@ import numpy as np
 
 EXACT = 22  # 10**22 is the largest power of ten that float64 holds
 LARGE = 2.0**51  # below, every float64 times 4 has no fraction that half a unit would not show in
+SHORT = 2.0**40  # of multiples of a step: as floats they are printed without a digit more, and errors of them are small
 SPLIT = 2.0**27 + 1
 WIDE = decimal.Context(prec=decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 
@@ -18,20 +19,17 @@ def round_floats(values: np.ndarray, digits: int, largest: float) -> np.ndarray:
     The result equals that of Python's `round`, which rounds the number that a float64 is.  What would exceed `largest`
     is rounded towards zero: no finite number becomes infinite.
     """
-    size = np.abs(values)
-    rest = size < 2.0**52 if digits >= 0 else size > 0  # others are integers
+    rounded, plain = values.copy(), np.zeros(values.shape, bool)
     if abs(digits) <= EXACT:
         power = 10.0 ** abs(digits)
         with np.errstate(over="ignore"):
-            steps = size * power if digits >= 0 else size / power
-        plain = steps < LARGE
-        if not plain.all():
-            steps = np.where(plain, steps, 0.0)
-        nearest = _nearest(size, steps, digits, power)
-        rounded = np.where(plain, np.copysign(nearest, values), values)
-        rest &= ~plain
-    else:
-        rounded = values.copy()
+            steps = values * power if digits >= 0 else values / power
+        most = max(steps.max(initial=0.0), -steps.min(initial=0.0))
+        if most < LARGE and (digits >= 0 or most * power < largest / 2):
+            return _nearest(values, steps, digits, power) + 0.0
+        plain = np.abs(steps) < LARGE
+        rounded[plain] = _nearest(values[plain], steps[plain], digits, power)
+    rest = ~plain & (np.abs(values) < 2.0**52 if digits >= 0 else values != 0)  # others are integers
     for place in np.flatnonzero(rest).tolist():
         rounded[place] = _round_one(float(values[place]), digits)
     for place in np.flatnonzero(np.abs(rounded) > largest).tolist():
@@ -39,22 +37,21 @@ def round_floats(values: np.ndarray, digits: int, largest: float) -> np.ndarray:
     return rounded + 0.0
 
 
-def _nearest(size: np.ndarray, steps: np.ndarray, digits: int, power: float) -> np.ndarray:
+def _nearest(values: np.ndarray, steps: np.ndarray, digits: int, power: float) -> np.ndarray:
     """The nearest multiple of a step, of numbers that are so many `steps`, up to rounding.
 
     Half a step is told from a little less and a little more by the error of `steps`, of which the sign is exact.
     """
-    whole = np.floor(steps)
-    beyond = steps - whole - 0.5  # exact: the error of steps is smaller than any difference of these
-    half = np.flatnonzero(beyond == 0)
-    whole += beyond > 0
-    if half.size:
-        factor, product = (size[half], steps[half]) if digits >= 0 else (steps[half], size[half])
+    whole = np.rint(steps)
+    beyond = np.abs(steps - whole)  # exact: the error of steps is smaller than any difference from 1/2
+    if beyond.max(initial=0.0) == 0.5:
+        half = np.flatnonzero(beyond == 0.5)
+        factor, product = (values[half], steps[half]) if digits >= 0 else (steps[half], values[half])
         upper, lower = _split(factor)
         upper_power, lower_power = _split(np.float64(power))
         error = lower * lower_power - (((product - upper * upper_power) - lower * upper_power) - upper * lower_power)
         error = error if digits >= 0 else -error
-        whole[half] += np.where(error != 0, error > 0, whole[half] % 2 == 1)
+        whole[half] = np.where(error != 0, steps[half] + np.copysign(0.5, error), whole[half])
     return whole / power if digits >= 0 else whole * power
 
 
@@ -74,6 +71,19 @@ def _round_one(value: float, digits: int) -> float:
 
 def _round_towards_zero(value: float, digits: int) -> float:
     return float(_quantize(decimal.Decimal(value), digits, decimal.ROUND_DOWN))
+
+
+def round_floats_outwards(values: np.ndarray, digits: int, up: bool) -> tuple[np.ndarray, np.ndarray]:
+    """As `round_outwards` of printed floats, and where that is sure: far from the next multiple, or one already."""
+    power = 10.0 ** min(max(digits, 0), EXACT)
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = values * power
+        short = np.abs(steps) < SHORT if 0 <= digits <= EXACT else np.zeros(values.shape, bool)
+        nearest = np.rint(steps)
+        is_multiple = nearest / power == values
+        rounded = np.where(is_multiple, values, (np.ceil(steps) if up else np.floor(steps)) / power)
+        sure = short & (is_multiple | (np.abs(steps - nearest) > 2.0**-10))
+        return np.where(sure, rounded, 0.0), sure
 
 
 def round_outwards(number: decimal.Decimal, digits: int, up: bool) -> decimal.Decimal:

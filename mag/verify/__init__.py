@@ -302,9 +302,11 @@ def require_true(
 
     def number_cells(cells: Any) -> np.ndarray:
         try:
-            return classes(READERS["dictionary"](cells))  # of any library
+            tokens = READERS["dictionary"](cells)  # of any library
         except IncomparableError:
             return np.arange(len(cells))  # each by itself
+        few = tokens[0].size and tokens[0].dtype == np.int64 and tokens[0].min() >= 0 and tokens[0].max() < len(cells)
+        return tokens[0] if few and len(tokens) == 1 else classes(tokens)
 
     wrong = _contained.count_untrue(originals, _column(frame, column), number_cells, hierarchy, order)
     require_promise(wrong == 0, f"{column} is true for every record, which it is not for {wrong}")

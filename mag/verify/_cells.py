@@ -4,6 +4,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import itertools
 import sys
 import uuid
 from collections.abc import Callable
@@ -25,9 +26,9 @@ EQUAL = {bool, bytes, datetime.date, datetime.timedelta, fractions.Fraction, int
 
 def _of_objects(cells: list[Any]) -> list[np.ndarray]:
     kinds = set(map(type, cells))
-    keys = cells if len(kinds) == 1 and kinds <= EQUAL else map(_key, cells)
-    numbers: dict[Any, int] = {}
-    return [np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)]
+    keys = cells if len(kinds) == 1 and kinds <= EQUAL else list(map(_key, cells))
+    numbers = dict(zip(dict.fromkeys(keys), itertools.count()))
+    return [np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))]
 
 
 def _key(cell: Any) -> tuple[Any, ...]:
@@ -72,9 +73,7 @@ def _of_array(column: Any) -> list[np.ndarray]:
     array, _ = arrays.read("table", column)
     if array.dtype.names is not None:
         return [token for name in array.dtype.names for token in _of_array(array[name])]
-    if array.dtype.kind in "US":
-        return [np.unique(array, return_inverse=True)[1]]
-    if array.dtype.kind in "OTV":
+    if array.dtype.kind in "OTUSV":
         return _of_objects(array.tolist())
     if array.dtype.kind not in "biufcMm" or array.dtype.char in "gG":
         raise IncomparableError(describe_dtype(array.dtype))

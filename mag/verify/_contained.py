@@ -5,6 +5,7 @@ text.  A float means the decimal number that it is printed as.
 """
 
 import datetime
+import functools
 import math
 import re
 import sys
@@ -33,15 +34,25 @@ WORDS = {
     }.items()
 }  # fmt: skip
 
-Number = int | Decimal | Fraction
+Number = int | float | Decimal | Fraction  # floats mean what they are printed as
 
 
 class Span(NamedTuple):
-    """Numbers from `low` to `high`, with both ends or without the last."""
+    """Numbers from `low` to `high`, without the last."""
 
     low: Number
     high: Number
+
+
+class Spans(NamedTuple):
+    """One span for each label, with both ends or without the last."""
+
+    low: Sequence[Number]
+    high: Sequence[Number]
     closed: bool = True
+
+
+NOWHERE = (0, -1)
 
 
 class Numbers(NamedTuple):
@@ -60,16 +71,20 @@ def count_untrue(
     Both columns have the same records in the same order; `classes` numbers the equal cells of a column.
     """
     labels = classes(published)
-    first = np.unique(labels, return_index=True)[1]
-    texts = [None if value_of(cell) is Absent else cell for cell in cells_of(published, first)]
+    first = np.zeros(int(labels.max(initial=-1)) + 1, np.int64)
+    first[labels[::-1]] = np.arange(labels.size)[::-1]
+    shown = cells_of(published, first)
+    texts = [cell if type(cell) is str or value_of(cell) is not Absent else None for cell in shown]
     rest = np.arange(labels.size)
     if order is None and (tree is None or tree.edges is not None) and (numbers := numbers_of(originals)) is not None:
         if tree is None:
-            ranges = [None if text is None else _read_range(text, numbers.unit) for text in texts]
-            spans = [[] if span is None else [span] for span in ranges]
+            spans = [_read_ranges(texts, numbers)]
         else:
             named = _spans_of_labels(tree)
-            spans = [[] if text is None else named.get(text, []) for text in texts]
+            levels = [[] if text is None else named.get(text, []) for text in texts]  # a label may be on several
+            turns = range(max(map(len, levels), default=0))
+            cut = [[many[turn] if len(many) > turn else NOWHERE for many in levels] for turn in turns]
+            spans = [Spans([low for low, _ in some], [high for _, high in some], closed=False) for some in cut]
         rest = np.flatnonzero(~_are_inside(numbers, spans, labels))
     if not rest.size:
         return 0
@@ -142,22 +157,68 @@ def _spans_of_labels(tree: Hierarchy) -> dict[str, list[Span]]:
             ends[key] = ends.get(key, (low, low))[0], high
     spans: dict[str, list[Span]] = {}
     for (text, _), (low, high) in ends.items():
-        spans.setdefault(text, []).append(Span(low, high, False))
+        spans.setdefault(text, []).append(Span(low, high))
     return spans
 
 
-def _read_range(text: str, unit: int | None) -> Span | None:
-    """The ends of [a, b], or a single number."""
-    read = _number if unit is None else lambda word: _time(word, unit)
-    if (alone := read(text)) is not None:
-        return Span(alone, alone)
+def _read_ranges(texts: list[str | None], numbers: Numbers) -> Spans:
+    """The ends of [a, b], or a single number; what is neither contains nothing."""
+    words = [text or "" for text in texts]
+    low: Sequence[Number | None]
+    high: Sequence[Number | None]
+    if numbers.unit is not None:
+        read = functools.cache(functools.partial(_time, unit=numbers.unit))
+        both = [_read_times(text, read) for text in words]
+        low, high = [one for one, _ in both], [other for _, other in both]
+    else:
+        read_all = _read_floats if numbers.values.dtype.kind == "f" else _read_numbers
+        pairs = [
+            text[1:-1].partition(", ") if text[:1] == "[" and text[-1:] == "]" else (text, "", text) for text in words
+        ]
+        low, high = read_all([one for one, _, _ in pairs]), read_all([other for _, _, other in pairs])
+    if None in low or None in high:
+        both = [NOWHERE if None in ends else ends for ends in zip(low, high, strict=True)]
+        low, high = [one for one, _ in both], [other for _, other in both]
+    return Spans(low, high)  # type: ignore[arg-type]
+
+
+def _read_times(text: str, read: Callable[[str], Number | None]) -> tuple[Number | None, Number | None]:
     if text[:1] != "[" or text[-1:] != "]":
-        return None
-    for cut in re.finditer(", ", text):  # a duration may hold one
-        low, high = read(text[1 : cut.start()]), read(text[cut.end() : -1])
+        return read(text), read(text)
+    cut = text.find(", ")
+    while cut >= 0:  # a duration may hold one
+        low, high = read(text[1:cut]), read(text[cut + 2 : -1])
         if low is not None and high is not None:
-            return Span(low, high)
-    return None
+            return low, high
+        cut = text.find(", ", cut + 1)
+    return None, None
+
+
+def _read_numbers(words: list[str]) -> Sequence[Number | None]:
+    try:
+        return list(map(int, words))
+    except ValueError:
+        return list(map(_number, words))
+
+
+def _read_floats(words: list[str]) -> Sequence[Number | None]:
+    """Floats that are printed like the word, which mean that number; the number itself where no float is."""
+    try:
+        near = list(map(float, words))
+    except ValueError:
+        return list(map(_as_printed, words))
+    every = zip(near, map(repr, near), words, strict=True)
+    return [
+        number if printed == word and number - number == 0 else _as_printed(word) for number, printed, word in every
+    ]
+
+
+def _as_printed(word: str) -> Number | None:
+    try:
+        near = float(word)
+    except ValueError:
+        return None
+    return near if repr(near) in (word, word + ".0") and math.isfinite(near) else _number(word)
 
 
 def _number(value: Any) -> Number | None:
@@ -172,7 +233,7 @@ def _number(value: Any) -> Number | None:
     return number if number.is_finite() else None
 
 
-def _time(text: str, unit: int) -> Fraction | None:
+def _time(text: str, unit: int) -> int | Fraction | None:
     """A moment since 1970, or a duration, in units of so many nanoseconds."""
     if found := MOMENT.fullmatch(text):
         year, month, day, *clock, zone = found.groups()
@@ -187,7 +248,7 @@ def _time(text: str, unit: int) -> Fraction | None:
         nanoseconds = int(days or 0) * NANOSECONDS["D"] + _clock(clock)
     else:
         return None
-    return Fraction(nanoseconds, unit)
+    return Fraction(nanoseconds, unit) if nanoseconds % unit else nanoseconds // unit
 
 
 def _clock(parts: Sequence[str | None]) -> int:
@@ -205,32 +266,42 @@ def _days(year: int, month: int, day: int) -> int:
 # ---- many numbers at once
 
 
-def _are_inside(numbers: Numbers, spans: list[list[Span]], labels: np.ndarray) -> np.ndarray:
+def _are_inside(numbers: Numbers, spans: list[Spans], labels: np.ndarray) -> np.ndarray:
     """Which records' numbers are in one of the spans of their label."""
     inside = np.zeros(labels.size, bool)
-    for turn in range(max(map(len, spans), default=0)):
-        has = np.array([len(own) > turn for own in spans], bool)
-        own = [many[turn] if len(many) > turn else Span(0, 0) for many in spans]
-        compare = _within_floats if numbers.values.dtype.kind == "f" else _within_integers
-        if numbers.values.dtype == object:
-            compare = _within_objects
-        inside |= compare(numbers.values, own, labels) & has[labels]
+    compare = _within_floats if numbers.values.dtype.kind == "f" else _within_integers
+    if numbers.values.dtype == object:
+        compare = _within_objects
+    for some in spans:
+        inside |= compare(numbers.values, some, labels)
     return inside & ~np.asarray(numbers.missing)
 
 
-def _within_floats(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
+def _within_floats(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np.ndarray:
     """A float between the floats nearest to the ends is inside; one that equals such a float is asked exactly."""
-    low, high = (np.array([_near(getattr(span, end)) for span in spans]) for end in ("low", "high"))
-    at_low = np.array([_printed(near) >= span.low for near, span in zip(low.tolist(), spans, strict=True)], bool)
-    at_high = np.array(
-        [
-            _printed(near) <= span.high if span.closed else _printed(near) < span.high
-            for near, span in zip(high.tolist(), spans, strict=True)
-        ],
-        bool,
-    )
-    low, high, at_low, at_high = low[labels], high[labels], at_low[labels], at_high[labels]
-    return ((values > low) | ((values == low) & at_low)) & ((values < high) | ((values == high) & at_high))
+    low, above = _nearest_floats(spans.low)
+    high, beyond = _nearest_floats(spans.high)
+    at_low, at_high = above >= 0, beyond <= 0 if spans.closed else beyond < 0
+    low, high = low[labels], high[labels]
+    inside = (values > low) & (values < high)
+    ends = np.flatnonzero(~inside & ((values == low) | (values == high)))
+    one, other, own = values[ends] == low[ends], values[ends] == high[ends], labels[ends]
+    inside[ends] = (~one | at_low[own]) & (~other | at_high[own]) & (low[ends] <= high[ends])
+    return inside
+
+
+def _nearest_floats(ends: Sequence[Number]) -> tuple[np.ndarray, np.ndarray]:
+    """The float nearest to each end; whether what it is printed as is less (-1), the same (0) or more (1)."""
+    near, side = np.zeros(len(ends)), np.zeros(len(ends), np.int8)
+    others = [place for place, end in enumerate(ends) if type(end) is not float]
+    if not others:
+        return np.array(ends, np.float64), side
+    for place, end in enumerate(ends):
+        near[place] = end if type(end) is float else _near(end)
+    for place in others:
+        printed, end = _printed(float(near[place])), ends[place]
+        side[place] = (printed > end) - (printed < end)
+    return near, side
 
 
 def _near(number: Number) -> float:
@@ -245,21 +316,23 @@ def _printed(number: float) -> Decimal:
     return Decimal(repr(number))
 
 
-def _within_integers(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
+def _within_integers(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np.ndarray:
     info = np.iinfo(values.dtype)
-    low = [math.ceil(span.low) for span in spans]
-    high = [math.floor(span.high) if span.closed else math.ceil(span.high) - 1 for span in spans]
-    empty = np.array([a > info.max or b < info.min for a, b in zip(low, high, strict=True)], bool)
-    bounds = [np.array([min(max(end, info.min), info.max) for end in ends], values.dtype) for ends in (low, high)]
-    return (values >= bounds[0][labels]) & (values <= bounds[1][labels]) & ~empty[labels]
+    least, most = int(info.min), int(info.max)
+    low = list(map(math.ceil, spans.low))
+    high = [math.floor(end) if spans.closed else math.ceil(end) - 1 for end in spans.high]
+    empty = np.array([a > most or b < least for a, b in zip(low, high, strict=True)], bool)
+    bounds = [np.array([min(max(end, least), most) for end in ends], values.dtype) for ends in (low, high)]
+    inside = (values >= bounds[0][labels]) & (values <= bounds[1][labels])
+    return inside & ~empty[labels] if empty.any() else inside
 
 
-def _within_objects(values: np.ndarray, spans: list[Span], labels: np.ndarray) -> np.ndarray:
+def _within_objects(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np.ndarray:
     every = zip(values.tolist(), labels.tolist(), strict=True)
     return np.array([
         number is not None
-        and spans[label].low <= number
-        and (number <= spans[label].high if spans[label].closed else number < spans[label].high)
+        and spans.low[label] <= number
+        and (number <= spans.high[label] if spans.closed else number < spans.high[label])
         for number, label in every
     ], bool)  # fmt: skip
 
