@@ -1,7 +1,7 @@
 """Coordinates of categories: squared distances are the loss of the closest common ancestor.
 
 For every node but the root there is a coordinate √((h(parent) − h(node)) / 2), h the loss, which the leaves below the
-node have.  A leaf has few coordinates that are not 0, one for each level, but all leaves together have as many as nodes.
+node have.  A leaf has few coordinates that are not 0, one for each level, but all leaves together as many as nodes.
 """
 
 import numpy as np

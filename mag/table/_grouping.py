@@ -33,10 +33,8 @@ from mag.table._strata import Strata, combined
 SHORT = 0.1  # seconds of a stratum that are not worth annealing
 FEW_LEAVES = 64  # of a tree, which every method gets as coordinates
 CUTTING = ("mona", "mondrian")  # methods that cut trees before they compare records
-MANY_CELLS = (
-    2**24
-)  # numbers of a table with places and categories, above which `auto` cuts trees, and none is made early
-MOST_CELLS = 2**27  # … above which methods that cannot cut trees refuse: methods keep several GB then
+MANY_CELLS = 2**24  # numbers in tables of places and categories, above which "auto" cuts trees first
+MOST_CELLS = 2**27  # the same, above which methods that do not cut trees refuse: they keep several GB
 WIDE = 2**21  # cells that are grouped at once, where columns are grouped by themselves
 
 

@@ -19,7 +19,7 @@ class TreeColumn:
     `codes` : the category of every record; `levels` : the node of each category on each level, (m, levels), from
     itself to the root; `loss` : that of every node; `places` : the coordinates of each category, (m, c), which are
     columns `first` to `first + c` of the records but for an offset, and 0 for nodes that the category is not below;
-    none of a sparse column (c = 0), of which column `first` is `line`, until `Trees.expand` makes those of some records;
+    a sparse column has none (c = 0), and its column `first` is a `line`, until `Trees.expand` makes those of records;
     `scale` : squared distances are so many times the loss of the closest common ancestor; `importance` : what the loss
     counts.
 
