@@ -1,7 +1,7 @@
 """Groups within strata: the solvers are called once for each, labels are numbered through."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -331,9 +331,9 @@ def _comparable(
     for (name, unit), j, width in zip(units.items(), starts.tolist(), widths, strict=False):
         there = slice(None) if unit.missing is None else ~unit.missing
         values, scale = unit.values[there], 0
-        if values.size and name in sparse:
+        if values.size and name in sparse and isinstance(unit, Categories):
             unit_of_loss = _unit_of_loss(unit, values, plan.standardize is True)
-            z[there, j] = TreeColumn(values, *unit.levels(), points[name], j, unit_of_loss).line()
+            z[there, j] = _tree(replace(unit, values=values, missing=None), points[name], j, unit_of_loss, 1.0).line()
         elif values.size and name in points:
             centered, unit_of_loss = _block(points[name], values, plan.standardize is True)
             z[there, j : j + width] = centered[values]

@@ -39,14 +39,14 @@ def group_parts(
     def members(p: int) -> np.ndarray:
         return np.sort(order[starts[p] : starts[p] + sizes[p]])
 
-    sparse = trees is not None and trees.is_sparse
+    sparse = trees if trees is not None and trees.is_sparse else None
     records = X if trees is None or sparse or not turn.size else trees.records(X)
 
     def group(some: np.ndarray) -> None:
         work = None if sparse else work_for(part_at, int(sizes[some].max()), X.shape[1], k, terms_of(records))
         for p in some:
             own = members(p)
-            part = _expanded(X, trees, own) if sparse else select(records, own)
+            part = _expanded(X, sparse, own) if sparse else select(records, own)
             own_work = work_for(part_at, *part.shape, k, terms_of(part)) if work is None else work
             if not group_part(own_work, part, k, ROUNDS, labels, own):
                 labels[own] = star(own, 1, progress.silent())
