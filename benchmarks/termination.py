@@ -3,8 +3,8 @@
 Small tables and columns whose values rounding decides about: nearly equal, denormal, tied, beside outliers of 1e±300,
 over many decades, with columns that are constant or alike; every method, solver, bound and way to enforce a criterion,
 with options drawn at random.  A case that takes more processor time than its limit ends the process that runs it, and
-is a finding, as are errors other than refusals.  Prints how many cases of each kind there were and how to repeat those
-that were found: `--seed SEED -n 1`.
+is a finding, as are errors other than refusals.  Prints how many cases of each kind there were, how many of them were
+refused, and how to repeat those that were found: `--seed SEED -n 1`.
 """
 
 import argparse
@@ -25,7 +25,9 @@ from mag.methods import METHODS
 
 LIMIT = 20.0  # seconds of the processor: a thousand times what a case takes
 FIRST = 30  # times the limit for the first case of its kind, which compiles
-SHARE = 1000  # cases of a process
+SHARE = 20_000  # cases of a process, which compiles every kind once
+SMALL, RARE = 60, 0.1  # records of most tables at most, and the share of tables of more
+SLOW = ("matching", "tsp")  # methods that get small tables only
 OPTIONS: dict[str, tuple[Any, ...]] = {
     "closest": ("centroid", "member", "cost"),
     "directions": ("gaussian", "pca", "uniform"),
@@ -40,6 +42,9 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "rho": (0.3, 0.5, 1.0),
     "split": ("md", "mdav", "mdav_plus", None),
 }
+
+
+REFUSED = "refused"  # an answer that is no finding
 
 
 class Case(NamedTuple):
@@ -85,7 +90,7 @@ DATA = (_near_equal, _denormal, _tied, _integers, _decades, _line, _normal)
 
 def draw_records(rng: np.random.Generator, most: int) -> np.ndarray:
     """A table of hostile columns."""
-    n, d = int(rng.integers(2, most)), int(rng.integers(1, 5))
+    n, d = int(rng.integers(2, most)), int(rng.integers(1, 4))
     X = DATA[rng.integers(len(DATA))](rng, n, d)
     if rng.random() < 0.4:
         X[rng.integers(n, size=int(rng.integers(1, 4)))] = float(rng.choice([100.0, 1e-300, 1e300, -1e300, 1e150]))
@@ -98,14 +103,25 @@ def draw_records(rng: np.random.Generator, most: int) -> np.ndarray:
     return X
 
 
+def draw_rounded(rng: np.random.Generator) -> np.ndarray:
+    """Records a few roundings apart, and an outlier: ONA* never ended on 5 of 100 such tables of 200 to 800 records."""
+    n, d = int(rng.integers(100, 400)), int(rng.integers(2, 4))
+    base = float(rng.uniform(0.05, 1))
+    X = base + np.spacing(base) * np.round(rng.normal(size=(n, d)) * float(rng.choice([0.5, 1.0, 2.0, 4.0])))
+    X[0] = 100.0
+    return X
+
+
 # ---- calls
 
 
 def draw_method(rng: np.random.Generator) -> Case:
     """Records, grouped by any method with any options, sometimes with a lower bound."""
     name = str(rng.choice(["auto", *METHODS]))
-    X = draw_records(rng, 150)
+    X, kind = draw_records(rng, SMALL), rng.random()
     k = int(rng.integers(1, max(len(X) // 2, 1) + 1)) if rng.random() < 0.3 else min(int(rng.integers(1, 7)), len(X))
+    if kind < RARE and name not in SLOW:
+        X, k = draw_rounded(rng), int(rng.integers(3, 6))
     options: dict[str, Any] = {"standardize": bool(rng.random() < 0.8), "threads": 1}
     if name != "auto":
         k = METHODS[name].k or k
@@ -122,7 +138,7 @@ def draw_solver(rng: np.random.Generator) -> Case:
     """A column, grouped by any solver with any options."""
     x, k, options = draw_column(rng)
     if options["cost"] != "sse_int" and rng.random() < 0.7:
-        hostile = draw_records(rng, 60)[:, 0]
+        hostile = draw_records(rng, SMALL)[:, 0]
         options = {name: one for name, one in options.items() if name != "weights"}
         x, k = hostile, min(k, hostile.size)
     return Case(f"solver {options['solver']}", lambda: mag.univariate(x, k, **options))
@@ -130,15 +146,19 @@ def draw_solver(rng: np.random.Generator) -> Case:
 
 def draw_table(rng: np.random.Generator) -> Case:
     """Records with a sensitive column, for which a criterion is enforced."""
-    X = draw_records(rng, 80)
+    X = draw_records(rng, SMALL)
     way, values = str(rng.choice(["merge", "swap", "buckets"])), int(rng.integers(2, 6))
     table = {f"x{j}": x for j, x in enumerate(X.T)} | {"s": rng.integers(values, size=len(X))}
     columns = [name for name in table if name != "s"]
-    criterion: dict[str, Any] = {"diversity": 2.0} if rng.random() < 0.5 else {"closeness": float(rng.uniform(0.1, 1))}
+    criterion: dict[str, Any] = {"diversity": {"s": 2}}
+    if rng.random() < 0.5:
+        criterion = {"closeness": {"s": float(rng.uniform(0.1, 1))}}
     k = int(rng.integers(1, 6))
+    if len(columns) > 1:
+        criterion["method"] = "mdav"
     return Case(
         f"enforce {way}",
-        lambda: mag.microaggregate(table, k, columns, method="mdav", sensitive="s", enforce=way, **criterion),
+        lambda: mag.microaggregate(table, k, columns, enforce=way, **criterion),
     )
 
 
@@ -168,7 +188,7 @@ def work(seeds: range, limit: float, answers: Connection) -> None:
                 case.call()
             answer = ""
         except mag.InputError:
-            answer = ""
+            answer = REFUSED
         except Exception as error:
             answer = repr(error)
         signal.setitimer(signal.ITIMER_PROF, 0.0)
@@ -177,7 +197,7 @@ def work(seeds: range, limit: float, answers: Connection) -> None:
 
 
 def run(seeds: range, limit: float = LIMIT, until: float = np.inf) -> Iterator[tuple[int, str, str]]:
-    """Of every case its seed, its kind, and what was found, "" if nothing was; fewer when the time is up."""
+    """Of every case its seed, its kind, and what was found, "" or REFUSED if nothing was; fewer when the time is up."""
     start, context = seeds.start, multiprocessing.get_context("spawn")
     while start < seeds.stop and time.monotonic() < until:
         ours, theirs = context.Pipe(duplex=False)
@@ -211,16 +231,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=np.inf, help="start no case after so many")
     given = parser.parse_args()
     cases: collections.Counter[str] = collections.Counter()
+    refused: collections.Counter[str] = collections.Counter()
     findings: collections.Counter[str] = collections.Counter()
     until = time.monotonic() + given.seconds
     for seed, kind, answer in run(range(given.seed, given.seed + given.n), given.limit, until):
         cases[kind] += 1
-        if answer:
+        if answer == REFUSED:
+            refused[kind] += 1
+        elif answer:
             findings[kind] += 1
             print(f"seed {seed}: {kind}: {answer}", flush=True)
     for kind in sorted(cases):
-        print(f"{kind:25} {cases[kind]:7} cases {findings[kind]:5} findings")
-    print(f"{'all':25} {cases.total():7} cases {findings.total():5} findings")
+        print(f"{kind:25} {cases[kind]:7} cases {refused[kind]:7} refused {findings[kind]:5} findings")
+    print(f"{'all':25} {cases.total():7} cases {refused.total():7} refused {findings.total():5} findings")
 
 
 if __name__ == "__main__":

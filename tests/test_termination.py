@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from benchmarks.termination import run
+from benchmarks.termination import REFUSED, run
 from mag._lib.progress import Progress
 from mag._lib.threads import each_in_time
 from mag.methods._best_of import side_by_side
@@ -58,8 +58,10 @@ def test_equal_records_are_searched_for_once(method, n):
 
 
 def test_small_fuzz_of_all_calls():
-    found = [case for case in run(range(10_000, 10_060)) if case[2]]
-    assert not found
+    cases = list(run(range(10_000, 10_060)))
+    assert not [case for case in cases if case[2] not in ("", REFUSED)]
+    kinds = {kind for _, kind, answer in cases if not answer}
+    assert any(kind.startswith("enforce") for kind in kinds)  # not all refused
 
 
 # ---- the clock

@@ -16,6 +16,7 @@ from mag.frames import frame_of
 from mag.frames.categories import categories_of
 from mag.methods import METHODS
 from mag.methods.distances.hierarchies import TreeColumn, Trees, select
+from mag.methods.mona.parts import divide_wide
 from mag.methods.mondrian.cutting import parts_of_trees
 from mag.methods.mondrian.halving import labels_of
 from mag.table import _grouping
@@ -415,3 +416,90 @@ print(grown(20_000, 5000) // 1024)
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(ended.stdout) < 300  # MB; 20 000 × 5 000 float64 are 763
+
+
+def published_groups(table, columns, **options):
+    labels = mag.microaggregate(table, 5, columns, **options).grouping.labels.tolist()
+    return [labels.index(label) for label in labels]  # by their first records
+
+
+@pytest.mark.parametrize("method", ["mdav", "mdav_plus", "mdav_star", "ona_star", "mona", "zscore"])
+def test_sparse_trees_give_the_groups_of_coordinates(method, monkeypatch):
+    table, options = many_leaves(600, 150)
+    table["flat"] = [f"f{i % 70}" for i in np.random.default_rng(1).permutation(600)]
+    table["few"] = [f"g{i % 3}" for i in range(600)]
+    table["s"] = [f"s{i % 2}" for i in range(600)]
+    table["c"][::3] = [None] * 200
+    columns, options = ["few", "c", "x", "flat"], options | {"method": method, "missing": "group", "rest": "keep"}
+    for roles in ({}, {"by": "s", "importance": {"c": 2.0, "x": 0.5}}, {"standardize": "range"}):
+        dense = published_groups(table, columns, **options, **roles)
+        with monkeypatch.context() as patch:
+            patch.setattr(_grouping, "MANY_CELLS", 0)
+            assert published_groups(table, columns, **options, **roles) == dense
+
+
+LIMITED = """
+import resource, mag
+from tests.test_trees import many_leaves
+def grown(n, m, options):
+    table, others = many_leaves(n, m)
+    table["s"] = [f"s{{i % 3}}" for i in range(n)]
+    options = others | {{"rest": "keep"}} | options
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        assert mag.microaggregate(table, 5, ["x", "c"], **options).guarantee.smallest >= 5
+    except mag.InputError as mistake:
+        print(mistake)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+options = {options}
+grown(200, 100, options)
+print(grown(20_000, 10_000, options) // 1024)
+"""
+DIVERSE = {"diversity": {"s": 2}, "enforce": "merge"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "auto"},
+        {"method": "mona"},
+        {"method": "mona", "hierarchies": {}},
+        {"method": "mona", **DIVERSE},
+        {"method": "mdav"},
+        {"method": "ona_star"},
+        {"method": "anneal", "time_limit": 5},
+    ],
+    ids=str,
+)
+def test_many_categories_take_little_memory_or_are_refused(options):
+    code = LIMITED.format(options=options)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *refused, megabytes = ended.stdout.splitlines()
+    assert int(megabytes) < 500  # 20 000 × 10 000 float64 are 1526
+    if options["method"] in ("auto", "mona"):
+        assert not refused
+    else:
+        assert "'mona' and 'mondrian' keep fewer" in refused[0]
+
+
+def test_parts_that_no_tree_divides_are_halved(monkeypatch):
+    table = {"a": [f"a{i}" for i in range(900)], "b": [f"b{i // 2}" for i in range(900)]}
+    module, made = sys.modules[divide_wide.__module__], []
+    monkeypatch.setattr(module, "NARROW", 100)
+    monkeypatch.setattr(module, "WIDE", 20_000)
+    monkeypatch.setattr(module, "_expanded", _watched(module._expanded, made))
+    monkeypatch.setattr(_grouping, "MANY_CELLS", 0)
+    release = mag.microaggregate(table, 3, ["a", "b"], method="mona")
+    assert release.guarantee.smallest >= 3
+    assert sum(n for n, _ in made) == 900
+    assert max(n for n, _ in made) <= 100
+    assert max(wide for _, wide in made) <= 200
+
+
+def _watched(expanded, made):
+    def watch(*args):
+        records = expanded(*args)
+        made.append(records.shape)
+        return records
+
+    return watch

@@ -12,7 +12,7 @@ from mag._lib.missing import is_missing
 from mag.frames.arrays import ArrayColumn
 from mag.frames.base import Column, SeriesColumn
 from mag.frames.units import some
-from mag.hierarchy import Hierarchy, ranks_of
+from mag.hierarchy import Hierarchy, embed, ranks_of
 
 
 @dataclass(frozen=True)
@@ -91,19 +91,10 @@ class Categories:
     def embedding(self) -> np.ndarray:
         """Coordinates of every code: squared distances are the loss of the closest common ancestor.
 
-        Without a tree they are 1 where codes differ, or those of ranks from 0 to 1.  For every node but the root there
-        is a coordinate √((h(parent) − h(node)) / 2), h the loss, which the leaves below the node have.
+        Without a tree they are 1 where codes differ, or those of ranks from 0 to 1.
         """
         m = len(self.labels)
-        if self.tree is None or self.leaves is None:
-            return np.arange(m)[:, None] / max(m - 1, 1) if self.ordered else np.eye(m) * np.sqrt(0.5)
-        levels, loss = self.tree.levels, self.tree.loss
-        axes = []
-        for level in range(levels.shape[1] - 1):
-            here, above = levels[self.leaves, level], levels[self.leaves, level + 1]
-            height = np.sqrt((loss[above] - loss[here]) / 2)
-            axes += [np.where(here == node, height, 0.0) for node in np.unique(here[height > 0]).tolist()]
-        return np.stack(axes, axis=1) if axes else np.zeros((m, 1))
+        return np.arange(m)[:, None] / max(m - 1, 1) if self.is_line else embed(*self.levels())
 
 
 def is_category(column: Column) -> bool:

@@ -1,13 +1,14 @@
 """Groups within strata: the solvers are called once for each, labels are numbered through."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mag._lib import workspace
 from mag._lib.checks import seconds
+from mag._lib.errors import InputValueError
 from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
 from mag._lib.threads import each
@@ -21,6 +22,7 @@ from mag.api.univariate import univariate
 from mag.enforce import Constraint, enforce
 from mag.frames.categories import Categories
 from mag.frames.units import Units
+from mag.hierarchy import axes_of, variance_of
 from mag.methods import Resources, automatic
 from mag.methods.distances.hierarchies import TreeColumn, Trees
 from mag.methods.distances.standard import center_columns
@@ -30,6 +32,9 @@ from mag.table._strata import Strata, combined
 
 MIN_ANNEAL_SECONDS = 0.1  # seconds of a stratum that are not worth annealing
 FEW_LEAVES = 64  # of a tree, which every method gets as coordinates
+CUTTING = ("mona", "mondrian")  # methods that cut trees before they compare records
+MANY_CELLS = 2**24  # numbers in tables of places and categories, above which "auto" cuts trees first
+MOST_CELLS = 2**27  # the same, above which methods that do not cut trees refuse: they keep several GB
 CELLS_PER_CALL = 2**21  # cells that are grouped at once, where columns are grouped by themselves
 
 
@@ -148,6 +153,8 @@ def group_records(
     n, d = len(z), z.shape[1] if trees is None else trees.effort
     limited = time_limit is not None and time_limit > MIN_ANNEAL_SECONDS * index.sizes.size
     names = [automatic(size, d, k, limited) if method == "auto" else method for size in index.sizes.tolist()]
+    if trees is not None and trees.is_sparse:
+        names = [_affordable(name, method, trees.select(index.members(s)), k) for s, name in enumerate(names)]
     engine = backend_of(backend)
     for name in dict.fromkeys(names):
         check_options(name, k, options, time_limit, engine, backend)
@@ -184,6 +191,8 @@ def group_records(
             labels[members] = np.arange(len(own))
         else:
             own_trees = trees if trees is None or index.is_one else trees.select(members)
+            if own_trees is not None and names[s] not in CUTTING:
+                own, own_trees = own_trees.expand(own)
             resources = Resources(seeds[s], part, threads, engine, trees=own_trees)
             labels[members], details = run_method(names[s], own, k, resources, options)
         if "init" not in options and details.get("init", "ona_star") != "ona_star":
@@ -194,6 +203,19 @@ def group_records(
     bar.finish()
     labels, n_groups = number_groups(labels + (int(labels.max()) + 1) * index.stratum, n)
     return labels, n_groups, list(dict.fromkeys(names)), not bar.stopped
+
+
+def _affordable(name: str, method: str, trees: Trees, k: int) -> str:
+    """The method for records of so many categories: that of "auto" cuts trees where tables would be large."""
+    n, cells = trees.columns[0].codes.size, trees.count_cells()
+    if name in CUTTING or n < 2 * k or cells <= (MANY_CELLS if method == "auto" else MOST_CELLS):
+        return name
+    if method == "auto":
+        return "mona"
+    raise InputValueError(
+        f"method={method!r} keeps a number for every record and category, which are {cells} here, and at most "
+        f"{MOST_CELLS} are allowed; 'mona' and 'mondrian' keep fewer, and so does a column of fewer categories."
+    )
 
 
 def _numbered_through(results: list[tuple[np.ndarray, int]], index: StratumIndex, n: int) -> tuple[np.ndarray, int]:
@@ -263,7 +285,7 @@ def group_jointly(
     z, trees = _comparable(units, plan)
     if plan.method == "mondrian" and trees is None and _without_places(units):  # which halves coordinates then
         z, trees = _comparable(units, plan, True)
-    if z.shape[1] == 1:  # ranks alone: the optimum is known
+    if z.shape[1] == 1 and trees is None:  # ranks alone: the optimum is known
         labels, n_groups = group_column(z[:, 0], index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
     labels, n_groups, methods, complete = group_records(
@@ -297,21 +319,27 @@ def _comparable(
     """Columns around 0, in their standard deviations, ranges or one unit that squares do not exceed; 0 where missing.
 
     Categories are blocks of coordinates, divided by the root of the block's variance; that of a range is the loss.
-    Nominal ones are trees as well, of which the second result tells; None if there are none.  A method that cuts
-    trees and measures no distances gets no `places` in large ones: there is one for every node, in every record.
+    Nominal ones are trees as well, of which the second result tells; None if there are none.  Large trees are sparse
+    where there would be too many coordinates, one for every node in every record, or where the method cuts trees and
+    measures no distances, unless it has to have `places`: one coordinate, positions on a line, stands for them.
     """
-    some = [] if places or plan.method != "mondrian" else _without_places(units)
-    categories = {name: unit for name, unit in units.items() if isinstance(unit, Categories)}
-    points = {name: _nowhere(unit) if name in some else unit.embedding() for name, unit in categories.items()}
-    widths = [points[name].shape[1] if name in points else 1 for name in units]
     n = next(iter(units.values())).values.size
+    sparse = _without_places(units)
+    if (places or plan.method != "mondrian") and n * sum(map(_width, units.values())) <= MANY_CELLS:
+        sparse = []
+    categories = {name: unit for name, unit in units.items() if isinstance(unit, Categories)}
+    points = {name: _nowhere(unit) if name in sparse else unit.embedding() for name, unit in categories.items()}
+    widths = [max(points[name].shape[1], 1) if name in points else 1 for name in units]
     z, scales = np.zeros((n, sum(widths))), []
     starts = np.cumsum([0, *widths])
     axes, trees = {}, []
     for (name, unit), j, width in zip(units.items(), starts.tolist(), widths, strict=False):
         there = slice(None) if unit.missing is None else ~unit.missing
         values, scale = unit.values[there], 0
-        if values.size and name in points:
+        if values.size and name in sparse and isinstance(unit, Categories):
+            unit_of_loss = _unit_of_loss(unit, values, plan.standardize is True)
+            z[there, j] = _tree(replace(unit, values=values, missing=None), points[name], j, unit_of_loss, 1.0).line()
+        elif values.size and name in points:
             centered, unit_of_loss = _block(points[name], values, plan.standardize is True)
             z[there, j : j + width] = centered[values]
         elif values.size:
@@ -342,7 +370,20 @@ def _without_places(units: dict[Hashable, Units | Categories]) -> list[Hashable]
 
 
 def _nowhere(unit: Categories) -> np.ndarray:
-    return np.zeros((len(unit.labels), 2))  # two coordinates, because one would be a line of ranks
+    return np.zeros((len(unit.labels), 0))
+
+
+def _width(unit: Units | Categories) -> int:
+    """How many numbers methods keep of each record, its place and its distance from every category."""
+    if not isinstance(unit, Categories) or unit.is_line:
+        return 1
+    return len(unit.labels) + axes_of(*unit.levels())[2]
+
+
+def _unit_of_loss(unit: Categories, codes: np.ndarray, standardize: bool) -> float:
+    """The square of the unit of coordinates, as `_block` has it."""
+    variance = variance_of(*unit.levels(), np.bincount(codes, minlength=len(unit.labels)) / codes.size)
+    return 1.0 if not standardize else 1.0 / variance if variance > 0 else 0.0
 
 
 def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> tuple[np.ndarray, float]:

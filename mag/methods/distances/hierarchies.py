@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.lazy import cached_property
+from mag.hierarchy import axes_of, embed, variance_of
 from mag.methods.distances.leaves import Records
 
 SLOWER = 4  # times as long as for numbers: ONA* on Adult (benchmarks/categories.py)
@@ -18,6 +19,7 @@ class TreeColumn:
     `codes` : the category of every record; `levels` : the node of each category on each level, (m, levels), from
     itself to the root; `loss` : that of every node; `places` : the coordinates of each category, (m, c), which are
     columns `first` to `first + c` of the records but for an offset, and 0 for nodes that the category is not below;
+    a sparse column has none (c = 0), and its column `first` is a `line`, until `Trees.expand` makes those of records;
     `scale` : squared distances are so many times the loss of the closest common ancestor; `importance` : what the loss
     counts.
 
@@ -34,23 +36,50 @@ class TreeColumn:
     importance: float = 1.0
     missing: int | None = None
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether categories have no places."""
+        return self.places.shape[1] == 0
+
     @cached_property
     def apart(self) -> np.ndarray:
         """The squared distance of every two categories: equal losses are equal numbers."""
-        levels = self.levels
-        apart = np.full((len(levels), len(levels)), self.loss[levels[0, -1]])
-        for nodes in levels[:, -2::-1].T:
-            apart = np.where(nodes[:, None] == nodes, self.loss[nodes], apart)
-        return apart * self.scale
+        return self._losses(self.levels[:, None], self.levels) * self.scale
+
+    def _losses(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """The loss of the closest common ancestor of categories, given by their nodes on all levels."""
+        losses = np.full(np.broadcast_shapes(one.shape, other.shape)[:-1], self.loss[self.levels[0, -1]])
+        for level in range(self.levels.shape[1] - 2, -1, -1):
+            nodes = other[..., level]
+            losses = np.where(one[..., level] == nodes, self.loss[nodes], losses)
+        return losses
 
     @cached_property
     def positions(self) -> np.ndarray:
         """The categories along a line, those of a node side by side, as far apart as neighbors are."""
         order = np.lexsort(self.levels.T)
-        steps = np.sqrt(self.apart[order[:-1], order[1:]])
+        steps = np.sqrt(self._losses(self.levels[order[:-1]], self.levels[order[1:]]) * self.scale)
         positions = np.empty(order.size)
         positions[order] = np.append(0.0, np.cumsum(steps))
         return positions
+
+    def line(self) -> np.ndarray:
+        """The positions of records on a line around 0, with the variance of all coordinates of the column."""
+        shares = np.bincount(self.codes, minlength=len(self.levels)) / self.codes.size
+        positions = self.positions - shares @ self.positions
+        variance = float(shares @ np.square(positions))
+        wanted = variance_of(self.levels, self.loss, shares) * self.scale
+        return (positions * np.sqrt(wanted / variance) if variance > 0 else positions)[self.codes]
+
+    def expand(self, first: int) -> "TreeColumn":
+        """The same with the places of the categories that occur, from column `first` on."""
+        used, codes = np.unique(self.codes, return_inverse=True)
+        levels, missing = self.levels[used], None
+        places = embed(levels, self.loss) * np.sqrt(self.scale)
+        if self.missing is not None and used[-1] == self.missing:
+            missing = used.size - 1
+            places[missing] = 0.0
+        return replace(self, codes=codes, levels=levels, places=places, first=first, missing=missing)
 
 
 @dataclass(frozen=True)
@@ -73,6 +102,37 @@ class Trees:
         """The same of some records."""
         return replace(self, columns=[replace(column, codes=column.codes[members]) for column in self.columns])
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether some column has no places."""
+        return any(column.is_sparse for column in self.columns)
+
+    def count_cells(self) -> int:
+        """How many numbers methods keep that compare records in all places and with all categories."""
+        wide = len(self.numbers)
+        for column in self.columns:
+            levels = column.levels[np.unique(column.codes)]
+            wide += len(levels) + axes_of(levels, column.loss)[2]
+        return wide * (self.columns[0].codes.size if self.columns else 0)
+
+    def expand(self, X: np.ndarray) -> tuple[np.ndarray, "Trees"]:
+        """The coordinates of these records, with all places of the categories that occur, and their trees."""
+        if not self.is_sparse:
+            return X, self
+        sparse = {column.first: c for c, column in enumerate(self.columns) if column.is_sparse}
+        columns, blocks, starts, wide = list(self.columns), [], np.empty(X.shape[1], np.int64), 0
+        for j in range(X.shape[1]):
+            block, starts[j] = X[:, j : j + 1], wide
+            if j in sparse:
+                column = columns[sparse[j]] = columns[sparse[j]].expand(wide)
+                block = column.places[column.codes]
+                block -= block.mean(axis=0)
+            blocks.append(block)
+            wide += block.shape[1]
+        for c, column in enumerate(self.columns):
+            columns[c] = replace(columns[c], first=int(starts[column.first]))
+        return np.concatenate(blocks, axis=1), replace(self, numbers=starts[self.numbers], columns=columns)
+
     def records(self, X: np.ndarray) -> Records:
         """These records for compiled functions."""
         n, a = len(X), len(self.numbers)
@@ -84,7 +144,7 @@ class Trees:
         for c, column in enumerate(self.columns):
             (m, width), first = column.places.shape, column.first
             codes[:, c] = column.codes + row
-            keys[:, a + c] = _along(column)
+            keys[:, a + c] = column.line()
             some = 0 if column.missing is None else int(np.argmax(column.codes != column.missing))
             origin[first : first + width] = X[some, first : first + width] - column.places[column.codes[some]]
             trees.append([row, m, first, width])
@@ -142,12 +202,3 @@ def _first_equal(numbers: np.ndarray, codes: np.ndarray) -> np.ndarray:
     first = np.empty(order.size, np.int64)
     first[order] = order[np.flatnonzero(new)][np.cumsum(new) - 1]
     return first
-
-
-def _along(column: TreeColumn) -> np.ndarray:
-    """The positions of records on a line, with the variance of all coordinates of the column."""
-    shares = np.bincount(column.codes, minlength=len(column.places)) / column.codes.size
-    positions = column.positions - shares @ column.positions
-    variance = float(shares @ np.square(positions))
-    wanted = float(shares @ np.square(column.places - shares @ column.places).sum(axis=1))
-    return (positions * np.sqrt(wanted / variance) if variance > 0 else positions)[column.codes]

@@ -15,7 +15,7 @@ from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NEAREST, NO, NOBODY, YES, insert, space_in, work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each, each_in_time
-from mag.methods.distances.blocks import RECORDS_PER_BLOCK, can_enter, field_at, fill_field, scan
+from mag.methods.distances.blocks import RECORDS_PER_BLOCK, field_at, fill_field, scan
 from mag.methods.distances.leaves import LANES_PER_STEP, distances
 
 RECORDS_PER_CALL = 64  # records whose neighbors are looked for in one call
@@ -39,7 +39,7 @@ def neighbor_lists(work, X, count, threads, progress):
     arrange(work, X)
     blocks = -(-n // RECORDS_PER_BLOCK)
     found, near = np.full((blocks * RECORDS_PER_BLOCK, count), n), np.full((blocks * RECORDS_PER_BLOCK, count), np.inf)
-    worst, most, last = np.full(blocks * RECORDS_PER_BLOCK, np.inf), np.full(blocks, np.inf), np.full(blocks, n)
+    worst, most = np.full(blocks * RECORDS_PER_BLOCK, np.inf), np.full(blocks, np.inf)
     worst[n:] = -1.0  # nobody is there
     size = max(TILE, -(-blocks // TILES))
     tiles = -(-blocks // size)
@@ -49,7 +49,7 @@ def neighbor_lists(work, X, count, threads, progress):
 
     for number, round_ in enumerate(rounds(tiles)):
         each_in_time(
-            lambda pair: compare_tiles(work, X, *pair, size, found, near, worst, most, last), round_, threads, is_over
+            lambda pair: compare_tiles(work, X, *pair, size, found, near, worst, most), round_, threads, is_over
         )
         if progress.step(number / tiles):
             break
@@ -96,38 +96,42 @@ def places(work, X):
 
 
 @jit
-def compare_tiles(work, X, one, two, size, found, near, worst, most, last):
+def compare_tiles(work, X, one, two, size, found, near, worst, most):
     """Records of two tiles enter each other's lists: of every place `found`, `near`, and the last distance, `worst`.
 
-    `most` is the largest of these of every block, and `last` the highest number at that distance.
+    `most` is the largest of these of every block.
     """
     (n, d), m = X.shape, found.shape[1]
     field, rows, ids, keys = field_at(space_in(work), n, d), grid(X, d), grid(found, m), grid(near, m)
-    worst, most, last = part(worst, 0), part(most, 0), part(last, 0)
+    worst, most = part(worst, 0), part(most, 0)
     first, stop = one * size, min((one + 1) * size, field.blocks)
     if one == two:
         for apart in range(size):  # each block with itself first: its lists are full then, and bounds small
             for a in range(first, stop - apart):
-                _compare_blocks(field, rows, a, a + apart, ids, keys, m, worst, most, last)
+                _compare_blocks(field, rows, a, a + apart, ids, keys, m, worst, most)
     else:
         for a in range(first, stop):
             for b in range(two * size, min((two + 1) * size, field.blocks)):
-                _compare_blocks(field, rows, a, b, ids, keys, m, worst, most, last)
+                _compare_blocks(field, rows, a, b, ids, keys, m, worst, most)
 
 
 @called
-def _compare_blocks(field, rows, a, b, ids, keys, m, worst, most, last):
+def _compare_blocks(field, rows, a, b, ids, keys, m, worst, most):
     apart = _apart(field, a, b)
-    if not (can_enter(field, b, apart, most[a], last[a]) or can_enter(field, a, apart, most[b], last[b])):
-        return
+    if apart >= max(most[a], most[b]):
+        # many may be equally far: those with lower numbers enter
+        here = apart == most[a] and field.lowest[b] < _last(ids, m, worst, a, apart)
+        there = apart == most[b] and field.lowest[a] < _last(ids, m, worst, b, apart)
+        if not (here or there):
+            return
     away = scratch(RECORDS_PER_BLOCK)
     _measure_to_box(field, a, b, away)
     for lane in range(field.size[a]):
         place = a * RECORDS_PER_BLOCK + lane
         if away[lane] <= max(worst[place], most[b]):
             _compare(field, rows, place, b, lane + 1 if a == b else 0, ids, keys, m, worst)
-    most[a], last[a] = _last(ids, m, worst, a)
-    most[b], last[b] = _last(ids, m, worst, b)
+    most[a] = _largest(worst, a)
+    most[b] = _largest(worst, b)
 
 
 @called
@@ -158,16 +162,21 @@ def _enter(ids, keys, m, worst, place, away, other):
 
 
 @called
-def _last(ids, m, worst, b):
-    """The largest of the last distances of a block, and the highest number at that distance."""
-    first = b * RECORDS_PER_BLOCK
-    largest, number = worst[first], NOBODY
-    for place in range(first, first + RECORDS_PER_BLOCK):
-        largest = max(largest, worst[place])
-    for place in range(first, first + RECORDS_PER_BLOCK):
-        if worst[place] == largest:
+def _largest(worst, b):
+    largest = worst[b * RECORDS_PER_BLOCK]
+    for lane in range(1, RECORDS_PER_BLOCK):
+        largest = max(largest, worst[b * RECORDS_PER_BLOCK + lane])
+    return largest
+
+
+@called
+def _last(ids, m, worst, b, away):
+    """The highest number that is last in a list of block b, at this distance."""
+    number = NOBODY
+    for place in range(b * RECORDS_PER_BLOCK, (b + 1) * RECORDS_PER_BLOCK):
+        if worst[place] == away:
             number = max(number, ids[place, m - 1])
-    return largest, number
+    return number
 
 
 @called

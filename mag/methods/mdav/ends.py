@@ -56,15 +56,15 @@ def begin_ends(work, X, k):
         ends.total[j] *= n
     fill(ends.bound, n, np.inf)
     ends.work[MEASURED] = 0
-    find_runs(state, ends)
+    find_runs(state, ends, n)
 
 
 @called
-def find_runs(state, ends):
-    """Where equal records are behind each other in `order`."""
-    n, order = state.field.n, state.order
-    ends.beyond[n - 1] = n
-    for p in range(n - 2, -1, -1):
+def find_runs(state, ends, count):
+    """Where equal records are behind each other among the first in `order`."""
+    order = state.order
+    ends.beyond[count - 1] = count
+    for p in range(count - 2, -1, -1):
         same = state.away[order[p]] == state.away[order[p + 1]] and are_equal(state.field, order[p], order[p + 1])
         ends.beyond[p] = ends.beyond[p + 1] if same else p + 1
 

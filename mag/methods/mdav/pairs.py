@@ -47,25 +47,26 @@ def _outermost(state, ends):
         first += 1
     state.status[CURSOR] = first
     best, most, rounded = NOBODY, -1.0, 0.0 if state.field.terms is None else TIED
-    p = first
+    p, measured = first, ends.work[MEASURED]
     while p < state.field.n:
         i = order[p]
         if state.away[i] < 0.0:  # who had been assigned at the last sort
             break
         if best >= 0 and np.sqrt(state.away[i]) + shift < np.sqrt(most) * (1.0 - DISTANCE_SLACK):
             break
-        run = ends.beyond[p] - p  # equal records, in the order of their numbers: the first free one will do
-        p += 1
-        ends.work[MEASURED] += 1
-        if is_free(state.field, i):
-            ends.work[MEASURED] += LONGER - 1
-            p += run - 1
+        if not is_free(state.field, i):
+            p += 1
+            measured += 1
+        else:
+            p = ends.beyond[p]  # equal records, in the order of their numbers: the first free one will do
+            measured += LONGER
             away = distance_to(state.field.terms, ends.lane, ZERO, d, rows[i], i)
             tied = best >= 0 and abs(away - most) <= rounded * most
             if away > most and not tied:
                 best, most = i, away
             elif tied:
                 best, most = min(i, best), max(away, most)
+    ends.work[MEASURED] = measured
     return best
 
 
@@ -83,7 +84,7 @@ def _sort_again(state, ends):
             last -= 1
             state.order[last] = i
     sort_falling(state.order, count, state.away)
-    find_runs(state, ends)
+    find_runs(state, ends, count)
     for j in range(d):
         ends.reference[j] = ends.center[j]
     ends.work[MEASURED] = 0

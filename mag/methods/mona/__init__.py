@@ -7,7 +7,7 @@ import numpy as np
 from mag._lib.checks import fraction
 from mag._lib.progress import Progress
 from mag.methods.distances.hierarchies import Trees
-from mag.methods.mona.parts import group_parts
+from mag.methods.mona.parts import divide_wide, group_parts
 from mag.methods.mondrian.cutting import parts_of_trees
 from mag.methods.mondrian.halving import RULE_PAIRS, RULE_VARIANCE, labels_of, parts_of
 
@@ -56,6 +56,7 @@ def _mona(
         order, starts = parts_of(X, k, limit, rule, threads, first, engine)
     else:
         order, starts = parts_of_trees(X, k, limit, trees, threads, first)
+        order, starts = divide_wide(X, k, order, starts, trees, threads, first)
     turn = np.flatnonzero(np.diff(np.append(starts, len(X))) >= 2 * k)
     labels = group_parts(X, k, order, starts, turn, threads, progress.span(HALVING, 1.0), trees)
     return labels_of(order, starts) + starts.size * labels

@@ -7,7 +7,7 @@ from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods.distances.hierarchies import Trees, select
-from mag.methods.distances.leaves import terms_of
+from mag.methods.distances.leaves import Records, terms_of
 from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 from mag.methods.ona import ona_star
 from mag.methods.ona.phases import group_part, part_at
@@ -15,6 +15,8 @@ from mag.methods.ona.rounds import MAX_ROUNDS
 
 RECORDS_WORTH_ALL_THREADS = 4096  # records of a part that is worth all threads
 RECORDS_PER_JOB = 1 << 13  # records of the small parts that one job groups
+NARROW = 1024  # records of a part that is divided because of its categories
+WIDE = 2 * NARROW**2  # numbers that a part keeps for places and categories
 
 
 def group_parts(
@@ -37,18 +39,23 @@ def group_parts(
     def members(p: int) -> np.ndarray:
         return np.sort(order[starts[p] : starts[p] + sizes[p]])
 
-    records = X if trees is None or not turn.size else trees.records(X)
+    sparse = trees if trees is not None and trees.is_sparse else None
+    records = X if trees is None or sparse or not turn.size else trees.records(X)
 
     def group(some: np.ndarray) -> None:
-        work = work_for(part_at, int(sizes[some].max()), X.shape[1], k, terms_of(records))
+        work = None if sparse else work_for(part_at, int(sizes[some].max()), X.shape[1], k, terms_of(records))
         for p in some:
             own = members(p)
-            if not group_part(work, select(records, own), k, MAX_ROUNDS, labels, own):
+            part = _expanded(X, sparse, own) if sparse else select(records, own)
+            own_work = work_for(part_at, *part.shape, k, terms_of(part)) if work is None else work
+            if not group_part(own_work, part, k, MAX_ROUNDS, labels, own):
                 labels[own] = star(own, 1, progress.silent())
 
     def star(own: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
-        own_trees = None if trees is None else trees.select(own)
-        return ona_star(X[own], k, engine=cpu, trees=own_trees, threads=threads, progress=progress)
+        points, own_trees = X[own], None
+        if trees is not None:
+            points, own_trees = trees.select(own).expand(points)
+        return ona_star(points, k, engine=cpu, trees=own_trees, threads=threads, progress=progress)
 
     def halve(p: int) -> None:
         labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, RULE_VARIANCE, threads, progress))
@@ -67,3 +74,25 @@ def group_parts(
             break
         each(group, jobs[a : a + 2 * threads], threads)
     return labels
+
+
+def divide_wide(
+    X: np.ndarray, k: int, order: np.ndarray, starts: np.ndarray, trees: Trees, threads: int, progress: Progress
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same parts, but halved along lines where trees could not be cut and have too many categories for tables."""
+    if not trees.is_sparse:
+        return order, starts
+    orders, cuts = [], []
+    for first, own in zip(starts.tolist(), np.split(order, starts[1:]), strict=True):
+        inner, begins = np.arange(own.size), np.zeros(1, np.int64)
+        if own.size > NARROW and trees.select(own).count_cells() > WIDE:
+            inner, begins = parts_of(X[own], k, max(NARROW, 2 * k), RULE_VARIANCE, threads, progress)
+        orders.append(own[inner])
+        cuts.append(first + begins)
+    return np.concatenate(orders), np.concatenate(cuts)
+
+
+def _expanded(X: np.ndarray, trees: Trees, own: np.ndarray) -> Records:
+    """Some records with all of their coordinates."""
+    points, own_trees = trees.select(own).expand(X[own])
+    return own_trees.records(points)
