@@ -95,7 +95,7 @@ EDITS = {
     "plain Python": ("methods/mdav/run.py", "jobs = []", "jobs = list()", set()),
     "a comment": ("methods/distances/blocks.py", "\nimport numpy as np\n", "\n# why\nimport numpy as np\n", set()),
     "a cost": ("costs/sae.py", "size >> 1", "size // 2", {"solvers.staggered.solve", "solvers.block._solve"}),
-    "a constant": ("methods/distances/blocks.py", "LANES = 64", "LANES = 32", {
+    "a constant": ("methods/distances/blocks.py", "RECORDS_PER_BLOCK = 64", "RECORDS_PER_BLOCK = 32", {
         "methods.distances.neighbors.search", "methods.mdav.star.star",
     }),
     "raw memory": ("_compiled/memory.py", "min(8, element", "min(4, element", {
@@ -118,7 +118,7 @@ def test_an_edit_recompiles_what_contains_it_and_nothing_else(copy, edit):
 
 
 BECOME_NOBODY = """
-import concurrent.futures.thread, dataclasses, html, itertools, os, pkgutil, warnings
+import concurrent.futures.thread, dataclasses, fractions, html, itertools, os, pkgutil, warnings
 import numba, numba.core.caching, numpy
 numba.njit(lambda x: numpy.sort(x).sum())(numpy.ones(3))  # Python's own files may be root's alone
 os.setgroups([])

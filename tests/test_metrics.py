@@ -327,7 +327,7 @@ def test_every_array_library_is_read(xp):
 
 def test_propensity_by_records_is_that_by_terms(monkeypatch):
     """Where there are more squares and products than records, another system of equations gives the same steps."""
-    module = importlib.import_module("mag.metrics.propensity_mse")
+    module = importlib.import_module("mag.measures.propensity")
     rng = np.random.default_rng(0)
     for n, d in ((20, 8), (40, 15)):
         X = rng.normal(size=(n, d))

@@ -32,7 +32,7 @@ def people(n=60, seed=0):
 
 def mask(folder, *words, source="in.csv", out="out.csv"):
     """The exit code of `mag mask` in a folder that holds jobs.csv."""
-    TREE.to_arx(folder / "jobs.csv")
+    TREE.to_arx(folder / "jobs.csv", overwrite=True)
     return main(["mask", str(folder / source), "-o", str(folder / out), *map(str, words)])
 
 

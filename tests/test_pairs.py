@@ -5,7 +5,7 @@ import pytest
 
 import mag
 from mag import reference
-from mag._backends import problem
+from mag._backends import problem, safety
 from mag._compiled.jit import uncached
 from mag._compiled.lanes import cumulative, is_least, lanes_at, select, spread
 from mag._compiled.memory import part
@@ -66,13 +66,13 @@ def test_arithmetic_is_exact():
 @pytest.mark.parametrize("bits", [27, 40, 44])
 def test_groups_of_wide_integers_cost_exactly_the_least(k, bits, monkeypatch):
     kinds = []
-    choose = problem._summing
+    choose = safety._summing
 
     def note(*arguments):
         kinds.append(choose(*arguments).number)
         return choose(*arguments)
 
-    monkeypatch.setattr(problem, "_summing", note)
+    monkeypatch.setattr(safety, "_summing", note)
     rng = np.random.default_rng(k * bits)
     n, top = 6 * k + 7, 2**bits
     columns = (rng.integers(0, top, n), rng.integers(0, 4, n) * (top // 4 - 1), np.arange(n) * (top // n))
@@ -90,4 +90,4 @@ def test_pairs_end_where_they_would_round():
     plan = problem.Problem(COSTS["sse_int"], {"block": SOLVERS["block"], "staggered": SOLVERS["staggered"]}, 100, 100)
     for bits, number in ((10, "real"), (30, "pair"), (42, "pair"), (43, "wide"), (52, "wide")):
         values = np.array([0] * 300 + [2**bits] * 300, np.uint64)
-        assert problem._summing(values, plan).number == number, bits
+        assert safety._summing(values, plan).number == number, bits

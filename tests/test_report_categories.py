@@ -24,7 +24,7 @@ def objects(cells):
 
 
 def page_of(release, tmp_path):
-    return release.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    return release.report(tmp_path / "report.html", overwrite=True).read_text(encoding="utf-8")
 
 
 # ---- no bar tells of fewer than k

@@ -558,12 +558,17 @@ def test_moments_are_compared_to_the_last_digit():
     assert mag.scale.verify(dd.from_pandas(zone, npartitions=2), 1) == 2
 
 
-def test_what_cannot_be_compared_exactly_is_refused_by_name():
+def test_nested_moments_of_arrow_are_counted_to_the_nanosecond():
     pa = pytest.importorskip("pyarrow")
-    nested = [pa.list_(pa.time64("ns")), pa.struct([("t", pa.time64("ns"))])]
-    cells = [[1], [2]], [{"t": 1}, {"t": 2}]
-    wrong = [pd.Series(pa.array(own, kind), dtype=pd.ArrowDtype(kind)) for own, kind in zip(cells, nested, strict=True)]
-    wrong += [pd.Series([[1], [2]]), pd.Series([np.zeros(2000), np.ones(2000)])]
+    kinds = {pa.list_(pa.time64("ns")): [[1], [2]], pa.struct([("t", pa.time64("ns"))]): [{"t": 1}, {"t": 2}]}
+    for kind, (one, other) in kinds.items():
+        for cells, smallest in (([one, other, one, other], 2), ([one, one, one, other], 1)):
+            column = pd.Series(pa.array(cells, kind), dtype=pd.ArrowDtype(kind))
+            assert mag.scale.verify(frames(pd.DataFrame({"own": column})), 1) == smallest
+
+
+def test_what_cannot_be_compared_exactly_is_refused_by_name():
+    wrong = [pd.Series([[1], [2]]), pd.Series([np.zeros(2000), np.ones(2000)])]
     if np.dtype(np.longdouble).itemsize > 8:
         wrong += [pd.Series([1, 2], dtype=np.longdouble)]
     for column in wrong:
