@@ -427,7 +427,7 @@ def take(column: Any, places: np.ndarray) -> Any:
         return column.iloc[places]
     if hasattr(column, "num_chunks"):
         return column.take(places)
-    if hasattr(column, "gather"):
+    if hasattr(column, "gather") and hasattr(column, "to_list"):  # of polars; a tensor of PyTorch gathers otherwise
         return column.gather(places)
     return arrays.read("table", column)[0][places]
 
