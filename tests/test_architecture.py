@@ -1,6 +1,7 @@
 """The tree is the architecture: imports point down, tables equal files, and `import mag` stays light."""
 
 import ast
+import collections
 import pathlib
 import re
 import subprocess
@@ -90,6 +91,32 @@ def test_properties_are_computed_without_a_lock():
 
 def test_few_files_stand_at_the_top():
     assert len([path for path in ROOT.glob("*.py") if path.stem != "__init__"]) <= 10
+
+
+def defined(kind):
+    """The modules that define each constant (or each class), by its name."""
+    homes = collections.defaultdict(set)
+    for name, path in MODULES.items():
+        for node in ast.parse(path.read_text()).body:
+            if kind == "class":
+                found = [node.name] if isinstance(node, ast.ClassDef) else []
+            else:
+                targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+                names = [one for target in targets for one in getattr(target, "elts", [target])]
+                found = [one.id for one in names if isinstance(one, ast.Name) and one.id.lstrip("_").isupper()]
+            for one in found:
+                homes[one].add(name)
+    return homes
+
+
+def test_names_of_constants_say_what_they_count():
+    """One name, one meaning: lower the limits as names get better, never raise them."""
+    assert sum(len(homes) > 3 for homes in defined("constant").values()) <= 2
+    assert sum(len(homes) > 1 for homes in defined("constant").values()) <= 76
+
+
+def test_few_classes_share_a_name():
+    assert sum(len(homes) > 1 for homes in defined("class").values()) <= 22
 
 
 @pytest.mark.parametrize("name", INSIDE)
