@@ -518,8 +518,8 @@ class RecordGrouping(Grouping):
             "k": self.k,
             "method": self.method + ("" if self.complete else ", stopped by time_limit"),
             "information loss": f"{self.information_loss:.4%}",
-            "bound": None if self.bound is None else f"{self.bound:.4%}, which any grouping loses at least",
-            "gap": None if self.gap is None else f"{self.gap:.2%}, by which another loss may be lower at most",
+            "bound": None if self.bound is None else f"{self.bound:.4%}, the least loss of any grouping",
+            "gap": None if self.gap is None else f"{self.gap:.2%}, the largest possible improvement",
         }
 
     def plot(self, ax: Any = None, columns: tuple[int, int] = (0, 1)) -> Any:

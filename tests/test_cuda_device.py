@@ -158,5 +158,5 @@ def test_nothing_is_grouped_by_an_order_that_is_none(hybrid):
     columns = Columns(
         type(HOST)(np, Wrong, hybrid=hybrid), np.random.default_rng(0).random((1, 300)), problem("sse", 3)
     )
-    with pytest.raises(RuntimeError, match=r"^The device's sort gave an order that is none"):
+    with pytest.raises(RuntimeError, match=r"^The device's sort returned no permutation"):
         columns.finish()

@@ -131,7 +131,7 @@ def test_groups_are_equal_only_if_their_categories_are(tmp_path):
     table = {"x": ["a", "b"] * 6, "y": [1.0] * 12}
     text = Reader(page_of(mag.microaggregate(table, 12, ["x", "y"]), tmp_path)).text
     assert "all records had the same values" not in text
-    assert "The levels cannot be told apart without telling of fewer than k records." in text
+    assert "Levels are not shown: they would reveal fewer than k records." in text
 
 
 def test_labels_are_never_markup(tmp_path):

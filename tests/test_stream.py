@@ -726,7 +726,7 @@ def test_mask_takes_parquet_column_by_column(people, path, tmp_path, capsys):
     named += [word for name in REST["drop"] for word in ("--drop", name)]
     command = ["mask", str(path), "-o", str(output), "-k", "5", "--scope", "per-column", *named]
     assert main(command) == 0
-    assert "stands for at least 5 records" in capsys.readouterr().out
+    assert "is shared by at least 5 records" in capsys.readouterr().out
     assert pq.read_table(output).equals(mag.microaggregate(people, 5, **REST).data)
     manifest = json.loads((tmp_path / "out.parquet.manifest.json").read_text())
     assert manifest["options"]["k"] == 5

@@ -295,4 +295,4 @@ def tell_of_bytes(what: str, bytes_: int, stacklevel: int = 4) -> None:
         return
     _silent = True
     copied = f"{what.format(bytes_ / 2**20)} from its device to the host, which computes what was asked for"
-    warnings.warn(f"{copied}; backend='cpu' says that this is meant.", CopyWarning, stacklevel=stacklevel)
+    warnings.warn(f"{copied}; pass backend='cpu' to silence this warning.", CopyWarning, stacklevel=stacklevel)

@@ -73,7 +73,7 @@ def dp(
     ] = None,
     drop: Annotated[list[str] | None, column_option("A column not to publish. Repeatable.", "--drop")] = None,
     person: Annotated[
-        str | None, column_option("A column that tells persons apart, not published.", "--person")
+        str | None, column_option("A column that identifies a person; not published.", "--person")
     ] = None,
     contributions: Annotated[int | None, _how("The most records of one person (default: 1).")] = None,
     delta: Annotated[float | None, _price("δ of sample; of histogram: count only cells that occur.")] = None,
@@ -84,7 +84,7 @@ def dp(
     order: Annotated[
         str | None, choice_option("Of mondrian: cycle (default) or spread.", ["cycle", "spread"], HOW)
     ] = None,
-    stop: Annotated[bool | None, _how("Of mondrian: leave boxes of some 2k records.", "--stop")] = None,
+    stop: Annotated[bool | None, _how("mondrian: do not split boxes of fewer than about 2k records.", "--stop")] = None,
     centroids: Annotated[bool | None, _how("Of mondrian: means, or boxes.", "--means/--boxes")] = None,
     draw: Annotated[bool | None, _how("Of mondrian: publish a sample in the boxes.", "--draw")] = None,
     neighbors: Annotated[
@@ -109,7 +109,7 @@ def dp(
     """Publish a table that hardly changes when one person is added or left out: differential privacy.
 
     Bounds, categories and options count as public: do not take them from the data.  Values outside are clamped; nothing
-    is said about them.  A dry run spends, too.
+    is said about them.  A dry run also consumes budget.
 
     Examples:
     mag dp sample people.csv -o out.csv --epsilon 1 --delta 1e-6 --numbers age=0:120:10 --drop name

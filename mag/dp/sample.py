@@ -74,7 +74,7 @@ def sample(
     contributions : int
         The most records of one person.
     person : name, optional
-        A column that tells persons apart, not published; of each, `contributions` records are used, and records where
+        A column that identifies a person, not published; of each, `contributions` records are used, and records where
         it is missing are not.
     budget : Budget, optional
         What the call is charged to.

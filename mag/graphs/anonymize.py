@@ -141,7 +141,7 @@ def _cost(cost: Any, keep: str, allowed: tuple[DegreeCost, ...]) -> DegreeCost:
 
 def _warn_of_complete(n: int, before: int, after: int) -> None:
     if before < after == n * (n - 1) // 2:
-        warnings.warn("Only the complete graph was found, which tells nothing; try a smaller k.", stacklevel=3)
+        warnings.warn("Only the complete graph was found, which is useless; try a smaller k.", stacklevel=3)
 
 
 def _publish(original: Edges, pairs: np.ndarray, k: int, **facts: Any) -> AnonymousGraph:

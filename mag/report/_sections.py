@@ -132,7 +132,7 @@ def _level_card(facts: Facts, column: Hashable) -> Element:
     published = _levels.texts(own.after)
     missing = len(own.after) - published.size
     values = several(len(set(published.tolist())), "distinct label", "distinct labels")
-    notes = [] if levels is not None else ["The levels cannot be told apart without telling of fewer than k records."]
+    notes = [] if levels is not None else ["Levels are not shown: they would reveal fewer than k records."]
     if own.recoded is not None:
         notes.append("Values before are counted on the level that is published.")
     how = "true for every record" if own.generalized else "one value for each group"

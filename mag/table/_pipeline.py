@@ -469,9 +469,7 @@ def _warnings(
             warnings += unit.tree.warnings
     flat = [name for name, unit in columns.units.items() if isinstance(unit, Categories) and unit.tree is None]
     if flat := [str(name) for name in flat if not getattr(columns.units[name], "ordered", False)]:
-        warnings.append(
-            f"Without a hierarchy two values are equal or not, and none is near another: {', '.join(flat)}."
-        )
+        warnings.append(f"Values are treated as equally far apart, because there is no hierarchy: {', '.join(flat)}.")
     outside = [str(name) for name, unit in columns.units.items() if isinstance(unit, Categories) and unit.outside.any()]
     if outside:
         warnings.append(f"Values without a leaf in their hierarchy are published as its root: {', '.join(outside)}.")
@@ -489,8 +487,8 @@ def _warnings(
     free = [name for name in roles.sensitive if not any(name in demand.columns for demand in request.demands)]
     for name in free:
         least = verify.distinct(data, [*roles.by, *roles.columns], (name,))
-        values = "value" if least == 1 else "different values"
-        warnings.append(f"Nothing is demanded of {name}: a class has only {least} {values} of it.")
+        values = "a single value" if least == 1 else f"only {least} different values"
+        warnings.append(f"No diversity or closeness was requested for {name}: at least one class has {values}.")
     if groups.n_before is not None:
         what = " and ".join(dict.fromkeys(demand.option for demand in request.demands))
         counts = f"{groups.n_before} before, {groups.n_groups[0]} after"

@@ -114,10 +114,10 @@ class Guarantee:
             )
         else:
             if isinstance(self.k, dict):
-                many = ", ".join(f"{name} at least {k}" for name, k in self.k.items())
-                text = f"Every value stands for so many records of its column{strata}: {many}."
+                many = ", ".join(f"{name} by at least {k}" for name, k in self.k.items())
+                text = f"Each published value{strata} is shared by a minimum number of records: {many}."
             else:
-                text = f"Every value of {names}{strata} stands for at least {self.k} records of its column."
+                text = f"Every published value of {names}{strata} is shared by at least {self.k} records."
             text += (
                 " This is not joint k-anonymity: the smallest number of records alike in all of them is "
                 f"{self.smallest}, of {self.n_records} records."

@@ -93,7 +93,7 @@ class Columns:
         if (flags & NOT_FINITE).any():
             return False
         if (flags & UNSORTED).any():
-            raise RuntimeError(f"The device's sort gave an order that is none, and nothing was grouped by it; {REPORT}")
+            raise RuntimeError(f"The device's sort returned no permutation, and no groups were computed; {REPORT}")
         self.redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
         self.tell_of_copy(len(self.redone))
         by_host = np.flatnonzero(flags & (FOR_THE_CPU | ON_THE_HOST)).tolist()

@@ -40,7 +40,7 @@ class Halving:
             starts = np.sort(np.concatenate([starts, middles[halved]]))
             step()
         if self.device.host(self.flags).any():
-            raise RuntimeError(f"The device's sort gave an order that is none; {REPORT}")
+            raise RuntimeError(f"The device's sort returned no permutation; {REPORT}")
         return self.device.host(self.order).astype(np.int64), starts
 
     def _sort(self, starts: np.ndarray) -> None:

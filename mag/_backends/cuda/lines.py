@@ -108,7 +108,7 @@ class Lines:
         sort(device, self._projected(self.columns, directions), order, flags)
         sizes, costs = self._solved_in(order)
         if device.host(flags).any():
-            raise RuntimeError(f"The device's sort gave an order that is none; {REPORT}")
+            raise RuntimeError(f"The device's sort returned no permutation; {REPORT}")
         return order, sizes, device.host(costs)
 
     def _labels_of(self, order: Any, sizes: Any) -> np.ndarray:
