@@ -27,6 +27,8 @@ EDITS = [
     ("results", "            result._hold()\n", ""),
     ("per_stream", "if owner == stream:", "if owner is not None:"),
     ("records", "            self._device.hold(self._stream)", "            pass"),
+    ("launch", "            now[0].synchronize()", "            pass"),
+    ("launch", "STREAM_PER_THREAD = 2 ", "STREAM_PER_THREAD = 3 "),
     ("hybrid", "        self.stream.wait_event(computed)\n", ""),
     ("hybrid", "            self.copies[slot].synchronize()", "            pass"),
     ("hybrid", "copied.record(self.stream)", "copied.record()"),
@@ -66,8 +68,8 @@ EDITS = [
     ("__init__", "    why_not.cache_clear()\n", ""),
     (
         "mag._lib.arrays",
-        "    array = _cupy().from_dlpack(values)\n",
-        "    with _cupy().cuda.Stream.null:\n        array = _cupy().from_dlpack(values)\n",
+        "        return _cupy().from_dlpack(x)\n",
+        "        with _cupy().cuda.Stream.null:\n            return _cupy().from_dlpack(x)\n",
     ),
     (
         "mag._lib.arrays",
