@@ -1,6 +1,7 @@
-"""Streams and devices of the real CuPy.  A device that is lazy shows what no event orders: tests/test_cupy_modes.py."""
+"""Streams and devices of the real CuPy.  Devices that are lazy show what no event orders: `.ci/gpu` has such a mode."""
 
 import itertools
+import os
 import threading
 
 import numpy as np
@@ -138,6 +139,18 @@ def test_cost_blocks_go_to_the_host_in_turn(cupy, monkeypatch):
     (starts,) = by_blocks
     assert starts is not None
     assert np.array_equal(starts, np.cumsum(expected.sizes) - expected.sizes)
+
+
+def test_cost_blocks_are_copied_on_a_stream_of_their_own(cupy):
+    """Else the device would not compute the next blocks while these cross the bus."""
+    if os.environ.get("EMULATOR_LAZY") != "1":
+        pytest.skip("needs emulated devices that are lazy")
+    blocks = hybrid.BlockStream(cuda.current(), cupy.asarray(np.sort(X[:, 0])), 0, "sse", K)
+    blocks.begin(0)
+    cupy.cuda.get_current_stream().synchronize()
+    assert not blocks.copies[0].done
+    blocks.wait(0)
+    assert blocks.copies[0].done
 
 
 @pytest.mark.parametrize("method", ["projection", "mdav", "mondrian"])
