@@ -1,4 +1,7 @@
-"""Mistakes against CuPy's interface, streams and devices, which some test must notice.  `pytest -m mutation`."""
+"""Mistakes against CuPy's interface, streams and devices, which some test must notice.
+
+`pytest -m mutation -p tests.emulator.plugin`.
+"""
 
 import json
 
@@ -6,7 +9,7 @@ import pytest
 
 from tests.cuda import emulated
 
-pytestmark = [pytest.mark.mutation, pytest.mark.gpu]
+pytestmark = pytest.mark.mutation  # and not gpu: `-m gpu` is for tests that a device runs
 
 MODES = {"lazy": 1, "devices": 2, "peers": 0}
 TESTS = [f"tests/test_cupy_{name}.py" for name in ("streams", "arrays", "memory", "process")]

@@ -124,7 +124,8 @@ def test_visible_devices_are_those_that_the_variable_lists(listed, buses):
     """In the order of the list, up to the first that there is not; as CUDA's guide says."""
     code = f"""
 import ctypes
-driver, count, bus = ctypes.CDLL({str(build.built() / "libcuda.so.1")!r}), ctypes.c_int(), ctypes.create_string_buffer(32)
+driver = ctypes.CDLL({str(build.built() / "libcuda.so.1")!r})
+count, bus = ctypes.c_int(), ctypes.create_string_buffer(32)
 driver.cuDeviceGetCount(ctypes.byref(count))
 for device in range(count.value):
     assert driver.cudaDeviceGetPCIBusId(bus, 32, device) == 0

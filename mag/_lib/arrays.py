@@ -271,9 +271,9 @@ def _shared_with_cupy(what: str, x: Any) -> Any:
     try:
         return _cupy().from_dlpack(x)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:  # CuPy's CUDARuntimeError is a RuntimeError
-        place = f"CUDA device {x.__dlpack_device__()[1]}"
+        got = f"a {type(x).__name__} on CUDA device {x.__dlpack_device__()[1]}"
         raise TypeMistake(
-            f"{what} must be readable by CuPy; got a {type(x).__name__} on {place}, copy it or move it to the CPU first."
+            f"{what} must be readable by CuPy; got {got}, copy it or move it to the CPU first."
         ) from error
 
 
