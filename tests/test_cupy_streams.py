@@ -185,11 +185,12 @@ def test_threads_read_one_result_on_streams_of_their_own(cupy):
 def test_a_thread_reads_and_drops_what_the_default_stream_of_another_computed(cupy):
     """No thread can name the default stream of another: the reader waits instead."""
     expected = mag.univariate(X[:, 0], K)
-    own, later = cupy.cuda.Stream.ptds, []
+    own, later, read_all = cupy.cuda.Stream.ptds, [], cupy.cuda.Event()
 
     def read():
         with own:
             later.append(found.masked + 0)
+            read_all.record()
 
     with own:
         found = mag.univariate(cupy.asarray(X[:, 0]) * 1.0, K)
@@ -198,7 +199,8 @@ def test_a_thread_reads_and_drops_what_the_default_stream_of_another_computed(cu
         thread.join()
         found = None
         spoil(cupy, own)
-    assert np.array_equal(later[0].get(), expected.masked)
+        own.wait_event(read_all)
+        assert np.array_equal(later[0].get(), expected.masked)
 
 
 # ---- two devices

@@ -1144,13 +1144,19 @@ RT cudaMallocManaged(void** p, size_t n, unsigned) {
     Guard g(lock);
     GIVE(allocate(p, n, MANAGED, device));
 }
+static int allocate_in_turn(void** p, size_t n) {
+    int e = allocate(p, n, DEVICE, device);
+    if (!e) return e;
+    drain_all(device);  // a pool waits for memory that streams will free
+    return allocate(p, n, DEVICE, device);
+}
 RT cudaMallocAsync(void** p, size_t n, cudaStream_t) {
     Guard g(lock);
-    GIVE(allocate(p, n, DEVICE, device));
+    GIVE(allocate_in_turn(p, n));
 }
 RT cudaMallocFromPoolAsync(void** p, size_t n, cudaMemPool_t, cudaStream_t) {
     Guard g(lock);
-    GIVE(allocate(p, n, DEVICE, device));
+    GIVE(allocate_in_turn(p, n));
 }
 RT cudaHostAlloc(void** p, size_t n, unsigned) {
     Guard g(lock);
