@@ -1,11 +1,15 @@
 """Several GPUs: data decide the device, and `devices=` deals columns out; real or emulated, `EMULATOR_DEVICES=2`."""
 
+import ast
+import pathlib
+
 import numpy as np
 import pytest
 
 import mag
 from mag._backends.cuda.launch import Device
 
+SOURCES = sorted(pathlib.Path(mag.__file__).parent.joinpath("_backends/cuda").glob("*.py"))
 NAMES = ("labels", "n_groups", "sizes", "cost", "representatives", "masked", "information_loss")
 X = np.random.default_rng(0).random((130, 5)).round(2)
 
@@ -130,3 +134,15 @@ def test_all_devices(cupy):
         assert found.masked.device.id == number
         assert np.array_equal(found.masked.get(), expected.masked)
         assert np.array_equal(mag.univariate(table[:, 1], 3).labels.get(), expected[1].labels)
+
+
+def test_one_file_copies_between_devices():
+    """`copyto` is CuPy's only function here that takes an array of another device on purpose."""
+    calls = {
+        path.name
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in ("copyto", "memcpyPeerAsync", "copy_from_device_async")
+        if not (isinstance(node.value, ast.Name) and node.value.id == "np")
+    }
+    assert calls == {"transfer.py"}

@@ -1,6 +1,7 @@
 """Arrays of the real CuPy, and of libraries that share its memory: what comes in, and what goes out."""
 
 import pickle
+import re
 import sys
 from types import ModuleType
 
@@ -171,6 +172,23 @@ def test_memory_that_only_the_interface_of_arrays_shows(cupy):
     with ours:
         found = mag.univariate(shown, 5)
         assert np.array_equal(found.labels.get(), mag.univariate(x, 5).labels)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Tensor, "The array"), (Bare, "x")])
+def test_memory_that_cannot_be_shared_is_one_sentence(cupy, library, kind, name):
+    class Kept(kind):
+        def __dlpack__(self, **options):
+            raise BufferError("memory of a graph")
+
+    class Elsewhere(kind):
+        def __dlpack_device__(self):
+            return 2, 7  # which CUDA does not have: CUDARuntimeError
+
+    for refused, number in ((Kept, 0), (Elsewhere, 7)):
+        tensor = given_by(cupy, library, refused, X[:, 0])
+        place = f"got a {refused.__name__} on CUDA device {number}, copy it or move it to the CPU first."
+        with pytest.raises(TypeError, match=rf"^{name} must be readable by CuPy; {re.escape(place)}$"):
+            mag.univariate(tensor, 3)
 
 
 def test_strides_types_and_byte_orders(cupy):

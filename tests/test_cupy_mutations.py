@@ -1,4 +1,7 @@
-"""Mistakes against CuPy's interface, streams and devices, which some test must notice.  `pytest -m mutation`."""
+"""Mistakes against CuPy's interface, streams and devices, which some test must notice.
+
+`pytest -m mutation -p tests.emulator.plugin`.
+"""
 
 import json
 
@@ -6,7 +9,7 @@ import pytest
 
 from tests.cuda import emulated
 
-pytestmark = [pytest.mark.mutation, pytest.mark.gpu]
+pytestmark = pytest.mark.mutation  # and not gpu: `-m gpu` is for tests that a device runs
 
 MODES = {"lazy": 1, "devices": 2, "peers": 0}
 TESTS = [f"tests/test_cupy_{name}.py" for name in ("streams", "arrays", "memory", "process")]
@@ -27,9 +30,13 @@ EDITS = [
     ("results", "            result._hold()\n", ""),
     ("per_stream", "if owner == stream:", "if owner is not None:"),
     ("records", "            self._device.hold(self._stream)", "            pass"),
+    ("launch", "            now[0].synchronize()", "            pass"),
+    ("launch", "STREAM_PER_THREAD = 2 ", "STREAM_PER_THREAD = 3 "),
     ("hybrid", "        self.stream.wait_event(computed)\n", ""),
     ("hybrid", "            self.copies[slot].synchronize()", "            pass"),
     ("hybrid", "copied.record(self.stream)", "copied.record()"),
+    ("hybrid", "device.xp.cuda.Stream(non_blocking=True) if", "device.xp.cuda.get_current_stream() if"),
+    ("transfer", "array = source.xp.ascontiguousarray(array)", "pass"),
     # a device is not the current one, or an array is on another one
     ("launch", "return nullcontext() if known is None else known(self.number)", "return nullcontext()"),
     ("transfer", "if target.number == source.number:", "if target.number >= 0:"),
@@ -66,8 +73,8 @@ EDITS = [
     ("__init__", "    why_not.cache_clear()\n", ""),
     (
         "mag._lib.arrays",
-        "    array = _cupy().from_dlpack(values)\n",
-        "    with _cupy().cuda.Stream.null:\n        array = _cupy().from_dlpack(values)\n",
+        "        return _cupy().from_dlpack(x)\n",
+        "        with _cupy().cuda.Stream.null:\n            return _cupy().from_dlpack(x)\n",
     ),
     (
         "mag._lib.arrays",
@@ -77,11 +84,23 @@ EDITS = [
     ("mag._lib.arrays", "return read(option, x)[0] if far else x", "return x"),
 ]
 
+# Mistakes that a device may not show, but the host does: it checks the type of every argument of a kernel.
+HOST_EDITS = [
+    ("launch", "written = sizes, np.int64(stride), bases", "written = sizes, np.int32(stride), bases"),
+    ("launch", "walked = (solved.sizes, np.int64(stride),", "walked = (solved.sizes, np.int32(stride),"),
+]
 
-def run_edited(*edit):
+
+def run_edited(*edit, arguments=("-m", "gpu", "-k", "not little_memory", *TESTS)):
     variables = {"MAG_EDIT": json.dumps(edit)} if edit else {}
-    arguments = ["-p", "tests.cuda.edited", "-x", "-m", "gpu", "-k", "not little_memory", *TESTS]
-    return emulated.run_tests(*arguments, variables=variables, **MODES)
+    return emulated.run_tests("-p", "tests.cuda.edited", "-x", *arguments, variables=variables, **MODES)
+
+
+def check_that_tests_fail(edit, **options):
+    name = edit[0] if "." in edit[0] else "mag._backends.cuda" + f".{edit[0]}" * (edit[0] != "__init__")
+    done = run_edited(name, *edit[1:], **options)
+    assert done.returncode == 1, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "failed" in done.stdout, done.stdout[-2000:]
 
 
 def test_there_are_tests_that_pass(cupy):
@@ -93,7 +112,10 @@ def test_there_are_tests_that_pass(cupy):
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: f"{edit[0]}-{EDITS.index(edit)}")
 def test_a_mistake_is_noticed(cupy, edit):
     emulated.need()
-    name = edit[0] if "." in edit[0] else "mag._backends.cuda" + f".{edit[0]}" * (edit[0] != "__init__")
-    done = run_edited(name, *edit[1:])
-    assert done.returncode == 1, done.stdout[-2000:] + done.stderr[-2000:]
-    assert "failed" in done.stdout, done.stdout[-2000:]
+    check_that_tests_fail(edit)
+
+
+@pytest.mark.parametrize("edit", HOST_EDITS, ids=lambda edit: f"{edit[0]}-{HOST_EDITS.index(edit)}")
+def test_a_mistake_is_noticed_on_the_host(cupy, edit):
+    emulated.need()
+    check_that_tests_fail(edit, arguments=["tests/test_cuda_columns.py"])

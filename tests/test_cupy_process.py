@@ -11,6 +11,7 @@ import pytest
 import mag
 from mag._backends import cuda
 from mag._backends.cuda import columns as pipeline
+from tests.cuda import emulated
 
 pytestmark = pytest.mark.gpu
 
@@ -75,3 +76,19 @@ def test_one_worker_of_dask_a_device(cupy):
     for number, (device, masked) in enumerate(dask.compute(*tasks, scheduler="threads", num_workers=count)):
         assert device == number % count
         assert np.array_equal(masked, mag.columns(X[:, number : number + 2], K).masked)
+
+
+def test_devices_are_those_that_are_visible(cupy):
+    emulated.need()
+    code = """
+import cupy, mag, numpy as np
+X = np.random.default_rng(0).normal(size=(30, 2))
+assert cupy.cuda.runtime.getDeviceProperties(0)["name"] == b"Emulated device 1"
+assert np.array_equal(mag.columns(X, 3, devices=[0]).labels, mag.columns(X, 3).labels)
+try:
+    mag.columns(X, 3, devices=[0, 1])
+except ValueError as error:
+    print(error)
+"""
+    said = emulated.run(code, variables={"CUDA_VISIBLE_DEVICES": "1"}, devices=2)
+    assert said == "devices must be numbers of GPUs from 0 to 0; got 1.\n"

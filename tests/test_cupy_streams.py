@@ -1,6 +1,7 @@
-"""Streams and devices of the real CuPy.  A device that is lazy shows what no event orders: tests/test_cupy_modes.py."""
+"""Streams and devices of the real CuPy.  Devices that are lazy show what no event orders: `.ci/gpu` has such a mode."""
 
 import itertools
+import os
 import threading
 
 import numpy as np
@@ -140,6 +141,18 @@ def test_cost_blocks_go_to_the_host_in_turn(cupy, monkeypatch):
     assert np.array_equal(starts, np.cumsum(expected.sizes) - expected.sizes)
 
 
+def test_cost_blocks_are_copied_on_a_stream_of_their_own(cupy):
+    """Else the device would not compute the next blocks while these cross the bus."""
+    if os.environ.get("EMULATOR_LAZY") != "1":
+        pytest.skip("needs emulated devices that are lazy")
+    blocks = hybrid.BlockStream(cuda.current(), cupy.asarray(np.sort(X[:, 0])), 0, "sse", K)
+    blocks.begin(0)
+    cupy.cuda.get_current_stream().synchronize()
+    assert not blocks.copies[0].done
+    blocks.wait(0)
+    assert blocks.copies[0].done
+
+
 @pytest.mark.parametrize("method", ["projection", "mdav", "mondrian"])
 def test_records_on_a_stream(cupy, method):
     expected = mag.multivariate(X, K, method=method)
@@ -172,11 +185,12 @@ def test_threads_read_one_result_on_streams_of_their_own(cupy):
 def test_a_thread_reads_and_drops_what_the_default_stream_of_another_computed(cupy):
     """No thread can name the default stream of another: the reader waits instead."""
     expected = mag.univariate(X[:, 0], K)
-    own, later = cupy.cuda.Stream.ptds, []
+    own, later, read_all = cupy.cuda.Stream.ptds, [], cupy.cuda.Event()
 
     def read():
         with own:
             later.append(found.masked + 0)
+            read_all.record()
 
     with own:
         found = mag.univariate(cupy.asarray(X[:, 0]) * 1.0, K)
@@ -185,7 +199,8 @@ def test_a_thread_reads_and_drops_what_the_default_stream_of_another_computed(cu
         thread.join()
         found = None
         spoil(cupy, own)
-    assert np.array_equal(later[0].get(), expected.masked)
+        own.wait_event(read_all)
+        assert np.array_equal(later[0].get(), expected.masked)
 
 
 # ---- two devices

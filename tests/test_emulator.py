@@ -116,6 +116,25 @@ def test_threads_and_blocks_run_in_another_order(order):
         assert (other == forward[::-1]) == (order == "1")
 
 
+@pytest.mark.parametrize(
+    ("listed", "buses"),
+    [("1", [2]), ("2,0", [3, 1]), ("0,7,1", [1]), ("1,GPU-4", [2]), ("-1", []), ("1,1", []), ("", [])],
+)
+def test_visible_devices_are_those_that_the_variable_lists(listed, buses):
+    """In the order of the list, up to the first that there is not; as CUDA's guide says."""
+    code = f"""
+import ctypes
+driver = ctypes.CDLL({str(build.built() / "libcuda.so.1")!r})
+count, bus = ctypes.c_int(), ctypes.create_string_buffer(32)
+driver.cuDeviceGetCount(ctypes.byref(count))
+for device in range(count.value):
+    assert driver.cudaDeviceGetPCIBusId(bus, 32, device) == 0
+    print(int(bus.value.split(b":")[1], 16))
+"""
+    found = run("-c", code, EMULATOR_DEVICES="3", CUDA_VISIBLE_DEVICES=listed)
+    assert [int(line) for line in found.split()] == buses
+
+
 @pytest.mark.parametrize(("mode", "fault"), [(mode, fault) for mode in faults.FAULTS for fault in faults.FAULTS[mode]])
 def test_reports(mode, fault):
     expected, found = EXPECTED[mode][fault], reports(mode)[fault]

@@ -139,7 +139,7 @@ def resident(x: Any) -> tuple[Any, Any] | None:
         values, narrow = _readable("x", xp, _values("x", x))
     except InputTypeError:  # which `read` will tell, and by which name
         return None
-    array = _cupy().from_dlpack(values)
+    array = _shared_with_cupy("The array", values)
     if hasattr(values, "record_stream"):  # PyTorch must not give the memory away while CuPy's stream reads it
         with array.device:  # which may not be the current one
             stream = _cupy().cuda.get_current_stream().ptr
@@ -262,8 +262,19 @@ def _on_cuda(option: str, x: Any) -> Any:
     if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__dlpack__") and _has_cupy():
         return _cupy().asarray(x)
     if kind_of_device(x) in (CUDA, MANAGED) and not _of_standard(x) and _has_cupy():
-        return _cupy().from_dlpack(x)  # of a library that has no functions of the standard
+        return _shared_with_cupy(option, x)  # of a library that has no functions of the standard
     return x
+
+
+def _shared_with_cupy(what: str, x: Any) -> Any:
+    """CuPy's view of memory on a device that DLPack shows."""
+    try:
+        return _cupy().from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:  # CuPy's CUDARuntimeError is a RuntimeError
+        got = f"a {type(x).__name__} on CUDA device {x.__dlpack_device__()[1]}"
+        raise TypeMistake(
+            f"{what} must be readable by CuPy; got {got}, copy it or move it to the CPU first."
+        ) from error
 
 
 def _has_cupy() -> bool:

@@ -107,7 +107,7 @@ def matrix(architectures, every_k=False):
 
 
 def main():
-    """Print the table of docs/guide/gpu.md: the most that a kernel takes.  `every_k` for all k."""
+    """Print the table of docs/guide/gpu_model.md: the most that a kernel takes.  `every_k` for all k."""
     rows = {}
     for (number, name, _), (_, uses) in matrix(ARCHITECTURES, every_k="every_k" in sys.argv):
         for kernel, use in uses.items():

@@ -35,7 +35,25 @@ long setting(const char* name, long otherwise) {
     const char* s = getenv(name);
     return s && *s ? atol(s) : otherwise;
 }
-const int DEVICES = (int)setting("EMULATOR_DEVICES", 1);
+// Numbers of the devices that CUDA_VISIBLE_DEVICES leaves, in its order: up to the first that there is not, none if one
+// comes twice.
+std::vector<int> visible_devices() {
+    int all = (int)setting("EMULATOR_DEVICES", 1);
+    const char* listed = getenv("CUDA_VISIBLE_DEVICES");
+    std::vector<int> visible(listed ? 0 : all);
+    std::iota(visible.begin(), visible.end(), 0);
+    while (listed && *listed) {
+        char* end;
+        long number = strtol(listed, &end, 10);
+        if (end == listed || (*end && *end != ',') || number < 0 || number >= all) break;
+        if (std::count(visible.begin(), visible.end(), number)) return {};
+        visible.push_back((int)number);
+        listed = *end ? end + 1 : end;
+    }
+    return visible;
+}
+const std::vector<int> VISIBLE = visible_devices();
+const int DEVICES = (int)VISIBLE.size();
 const bool LAZY = setting("EMULATOR_LAZY", 0), LOG = setting("EMULATOR_LOG", 0);
 const int STRICT =
     (int)setting("EMULATOR_STRICT", 1);  // 2: no barrier may be reached after a thread of the block returned
@@ -160,7 +178,16 @@ double now() {
 }
 
 S stream_of(void* handle) {
-    if ((uintptr_t)handle <= 2) {
+    if ((uintptr_t)handle == 2) {  // the default stream of this thread, which no other thread can name
+        static thread_local S own[64];
+        static uintptr_t next = 0x70000000;
+        if (!own[device]) {
+            own[device] = std::make_shared<Stream>(Stream{device, true, 0, 0});
+            streams[(void*)(next += 16)] = own[device];
+        }
+        return own[device];
+    }
+    if ((uintptr_t)handle < 2) {
         if (!defaults[device]) defaults[device] = std::make_shared<Stream>(Stream{device, true, 0, 0});
         return defaults[device];
     }
@@ -1028,8 +1055,8 @@ RT cudaDeviceGetAttribute(int* v, cudaDeviceAttr a, int d) {
 RT cudaGetDeviceProperties(cudaDeviceProp* p, int d) {
     if (!there(d)) GIVE(cudaErrorInvalidDevice);
     memset(p, 0, sizeof *p);
-    snprintf(p->name, sizeof p->name, "Emulated device %d", d);
-    memset(p->uuid.bytes, 0x40 + d, 16);
+    snprintf(p->name, sizeof p->name, "Emulated device %d", VISIBLE[d]);
+    memset(p->uuid.bytes, 0x40 + VISIBLE[d], 16);
     p->totalGlobalMem = TOTAL;
     p->sharedMemPerBlock = SHARED_DEFAULT;
     p->regsPerBlock = 65536;
@@ -1047,7 +1074,7 @@ RT cudaGetDeviceProperties(cudaDeviceProp* p, int d) {
     p->multiProcessorCount = SMS;
     p->canMapHostMemory = 1;
     p->concurrentKernels = 1;
-    p->pciBusID = 1 + d;
+    p->pciBusID = 1 + VISIBLE[d];
     p->asyncEngineCount = 3;
     p->unifiedAddressing = 1;
     p->memoryBusWidth = 5120;
@@ -1071,13 +1098,15 @@ RT cudaGetDeviceProperties(cudaDeviceProp* p, int d) {
 }
 RT cudaDeviceGetByPCIBusId(int* d, const char* id) {
     unsigned bus = 0;
-    if (sscanf(id, "%*x:%x", &bus) != 1 || !there((int)bus - 1)) GIVE(cudaErrorInvalidDevice);
-    *d = (int)bus - 1;
+    if (sscanf(id, "%*x:%x", &bus) != 1) GIVE(cudaErrorInvalidDevice);
+    auto found = std::find(VISIBLE.begin(), VISIBLE.end(), (int)bus - 1);
+    if (found == VISIBLE.end()) GIVE(cudaErrorInvalidDevice);
+    *d = (int)(found - VISIBLE.begin());
     return cudaSuccess;
 }
 RT cudaDeviceGetPCIBusId(char* id, int n, int d) {
     if (!there(d)) GIVE(cudaErrorInvalidDevice);
-    snprintf(id, n, "0000:%02x:00.0", d + 1);
+    snprintf(id, n, "0000:%02x:00.0", VISIBLE[d] + 1);
     return cudaSuccess;
 }
 RT cudaDeviceCanAccessPeer(int* can, int d, int e) {
@@ -1115,13 +1144,19 @@ RT cudaMallocManaged(void** p, size_t n, unsigned) {
     Guard g(lock);
     GIVE(allocate(p, n, MANAGED, device));
 }
+static int allocate_in_turn(void** p, size_t n) {
+    int e = allocate(p, n, DEVICE, device);
+    if (!e) return e;
+    drain_all(device);  // a pool waits for memory that streams will free
+    return allocate(p, n, DEVICE, device);
+}
 RT cudaMallocAsync(void** p, size_t n, cudaStream_t) {
     Guard g(lock);
-    GIVE(allocate(p, n, DEVICE, device));
+    GIVE(allocate_in_turn(p, n));
 }
 RT cudaMallocFromPoolAsync(void** p, size_t n, cudaMemPool_t, cudaStream_t) {
     Guard g(lock);
-    GIVE(allocate(p, n, DEVICE, device));
+    GIVE(allocate_in_turn(p, n));
 }
 RT cudaHostAlloc(void** p, size_t n, unsigned) {
     Guard g(lock);

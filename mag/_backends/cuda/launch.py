@@ -177,7 +177,7 @@ def resident_warps(device: Device, k: int) -> int:
 
 
 def host_is_sooner(device: Device, cols: int, n: int, k: int) -> bool:
-    """Whether the host solves these columns one by one sooner than the device does all: see docs/guide/gpu.md."""
+    """Whether the host solves these columns one by one sooner than the device does all: docs/guide/gpu_design.md."""
     host = max(-(-cols // device.threads) * ON_HOST, cols * BUS)
     return device.hybrid and device_time(device, cols, n, k) > host
 
