@@ -272,7 +272,7 @@ def _shared_with_cupy(what: str, x: Any) -> Any:
         return _cupy().from_dlpack(x)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:  # CuPy's CUDARuntimeError is a RuntimeError
         got = f"a {type(x).__name__} on CUDA device {x.__dlpack_device__()[1]}"
-        raise TypeMistake(
+        raise InputTypeError(
             f"{what} must be readable by CuPy; got {got}, copy it or move it to the CPU first."
         ) from error
 
