@@ -3,8 +3,9 @@
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeVar, Unpack, overload
 
+from mag.api.table_options import Options
 from mag.api.types import RandomState
-from mag.table._full_domain import Limits, release_recoded
+from mag.table._full_domain import release_recoded
 from mag.table._release import Release
 from mag.table.types import (
     ClosenessByColumn,
@@ -127,10 +128,4 @@ def generalize(
     >>> release.data["age"].tolist()
     ['[20, 40)', '[20, 40)', '[20, 40)', '[40, 60)', '[40, 60)', '[40, 60)']
     """
-    limits = Limits.checked(suppress, suppressed, max_nodes)
-    options = {
-        "k": k, "columns": columns, "by": by, "hierarchies": hierarchies, "importance": importance, "missing": missing,
-        "keep": keep, "drop": drop, "rest": rest, "shuffle": shuffle, "random_state": random_state,
-        "sensitive": sensitive, "diversity": diversity, "closeness": closeness, "order": order,
-    }  # fmt: skip
-    return release_recoded(table, options, limits)
+    return release_recoded(table, Options.of(locals()))
