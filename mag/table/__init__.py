@@ -72,6 +72,7 @@ def microaggregate(
     k: int | dict[Any, int],
     columns: Names,
     *,
+    # options: written by tools.names from mag.api.table_options
     by: Names | None = None,
     method: MethodName = "auto",
     scope: Scope = "joint",
@@ -102,6 +103,7 @@ def microaggregate(
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     memory: int | str | None = None,
+    # end of options
     **options: Unpack[TableMethodOptions],
 ) -> Release[Any] | FileRelease:
     """Mask columns of a table so that every record equals at least k-1 others, and count that on the result.
