@@ -25,12 +25,15 @@ COLUMNS, GROUPING, LEVELS, MISSING, OUTPUT = "Columns", "Grouping", "Levels", "M
 
 @dataclass(frozen=True)
 class Flag:
-    """An option as the `commands` show it; `names` where it is called otherwise there."""
+    """An option as the `commands` show it; `names` where it is called otherwise there.
+
+    An option with a `type` is passed on as it is; one without is read by the command itself.
+    """
 
     help: str
     panel: str
     commands: Sequence[str] = (MASK,)
-    type: Any = str
+    type: Any = None
     names: Sequence[str] = ()
     metavar: str | None = None
     words: Sequence[str] = ()  # that a shell completes, if these are not the choices
@@ -116,7 +119,13 @@ class Options:
         kind="str",
         texts={ESTIMATOR: "How to group, see `mag.multivariate`."},
         flags=[
-            Flag("How to group whole records; see the list below.", GROUPING, names=("--method", "-m"), metavar="NAME")
+            Flag(
+                "How to group whole records; see the list below.",
+                GROUPING,
+                type=str,
+                names=("--method", "-m"),
+                metavar="NAME",
+            )
         ],
     )
     scope: str = option(
@@ -126,7 +135,9 @@ class Options:
         TABLES,
         choices=("joint", "per-column"),
         flags=[
-            Flag("joint: whole records are equal; per-column: each column alone, a weaker guarantee.", GROUPING),
+            Flag(
+                "joint: whole records are equal; per-column: each column alone, a weaker guarantee.", GROUPING, type=str
+            ),
         ],
     )
     cost: Any = option(
@@ -135,7 +146,7 @@ class Options:
         TABLES,
         hint="AnyCost | None",
         kind="str or mag.Cost, optional",
-        flags=[Flag("Cost minimized with --scope per-column.", GROUPING, type=str | None, metavar="NAME")],
+        flags=[Flag("Cost minimized with --scope per-column: {words}.", GROUPING, type=str | None, metavar="NAME")],
     )
     aggregate: Any = option(
         None,
@@ -367,6 +378,7 @@ class Options:
                 "Suppressed records: root (shows the most general label in every column) or withhold.",
                 LEVELS,
                 (GENERALIZE,),
+                type=str,
             )
         ],
     )
@@ -393,7 +405,7 @@ class Options:
         (*TABLES, COMPARE),
         hint="Any",
         kind="column name or array, optional",
-        flags=[Flag("A column of weights.", COLUMNS, (MASK, COMPARE), type=str | None)],
+        flags=[Flag("A column of weights.", COLUMNS, (MASK, COMPARE))],
     )
     standardize: Any = option(
         None,
@@ -434,8 +446,14 @@ class Options:
                 "Records with missing numbers: error, group (with those that miss the same cells) or drop.",
                 MISSING,
                 (MASK, COMPARE),
+                type=str,
             ),
-            Flag("Records with missing cells: error, group (missing is a value) or drop.", MISSING, (GENERALIZE,)),
+            Flag(
+                "Records with missing cells: error, group (missing is a value) or drop.",
+                MISSING,
+                (GENERALIZE,),
+                type=str,
+            ),
         ],
     )
     small_strata: str = option(
@@ -450,6 +468,7 @@ class Options:
                 "records).",
                 MISSING,
                 (MASK, COMPARE),
+                type=str,
             )
         ],
     )
@@ -592,7 +611,6 @@ class Options:
             Flag(
                 "From Parquet to Parquet, jointly: group in parts, so that data take no more than this at once.",
                 GROUPING,
-                type=str | None,
                 metavar="SIZE",
             )
         ],
