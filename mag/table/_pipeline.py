@@ -21,7 +21,7 @@ from mag.frames.units import Refused, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.table._aggregate import AGGREGATES, representatives
 from mag.table._categories import ALLOWED, generalized_columns, mask_categories, mask_range
-from mag.table._grouping import TableGroups, constrain_groups, group_each, group_jointly
+from mag.table._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
 from mag.table._release import Guarantee, Provenance, Release, TableGrouping, installed_versions
 from mag.table._request import Plan, Request, check_request, decimals_by_column, record_options
 from mag.table._round import round_floats
@@ -251,11 +251,14 @@ def _are_integers(plan: Plan) -> bool:
 
 def group(columns: Columns, strata: Strata, constraints: list[Constraint], request: Request) -> TableGroups:
     """Groups of at least k records within the strata, for which the constraints hold."""
-    how = group_each if request.plan.per_column else group_jointly
+    comparable = Comparable(columns.units, request.plan)
     with working_on(quiet=is_quiet(request.progress)):
-        groups = how(columns.units, strata, columns.weights, request)
+        if request.plan.per_column:
+            groups = group_each(columns.units, strata, columns.weights, request)
+        else:
+            groups = group_jointly(comparable, strata, columns.weights, request)
         if constraints:
-            groups = constrain_groups(groups, columns.units, strata, constraints, request)
+            groups = constrain_groups(groups, comparable, strata, constraints, request)
     if request.plan.single:
         Progress(request.progress).finish()  # compiled in one go: nothing to tell on the way
     return groups
