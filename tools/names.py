@@ -5,6 +5,7 @@ docstrings as they are written.  All of that follows from `mag.costs.COSTS`, `ma
 `mag.api.table_options.Options`; a test compares.
 """
 
+import ast
 import pathlib
 import re
 import textwrap
@@ -196,7 +197,8 @@ def _with_imports(text: str) -> str:
     if found is None:
         return text
     others = text[: found.start()] + text[found.end() :]
-    used = sorted(name for pair in types for name in pair if name and re.search(rf"\b{name}\b", others))
+    read = {node.id for node in ast.walk(ast.parse(others)) if isinstance(node, ast.Name)}
+    used = sorted(name for pair in types for name in pair if name in read)
     line = f"from mag.table.types import {', '.join(used)}\n"
     if len(line) > WIDTH + 1:
         line = "".join(["from mag.table.types import (\n", *(f"    {name},\n" for name in used), ")\n"])

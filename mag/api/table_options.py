@@ -334,7 +334,6 @@ class Options:
         (*TABLES, ESTIMATOR),
         choices=("auto", "buckets", "merge", "swap"),
         texts={ESTIMATOR: "How to meet both, see `mag.microaggregate`."},
-        hints={ESTIMATOR: "str"},
         recorded=IF_USED,
     )
     other: str = option(

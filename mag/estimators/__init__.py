@@ -16,6 +16,7 @@ from mag.estimators import _frames, _numbers
 from mag.methods import METHODS
 from mag.results import published
 from mag.table import constrain_values
+from mag.table.types import Enforce
 
 try:
     from scipy.spatial import KDTree
@@ -147,7 +148,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         importance: Any = None,
         diversity: Any = None,
         closeness: Any = None,
-        enforce: str = "auto",
+        enforce: Enforce = "auto",
         standardize: bool | Literal["range"] = True,
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         backend: BackendName = "auto",
