@@ -18,6 +18,7 @@ from mag.api.columns import columns as group_columns
 from mag.api.method import check_options
 from mag.api.options import progress_of
 from mag.api.ready import ready_method
+from mag.api.table_options import COMPARE, accepted
 from mag.api.types import MethodName, ProgressReport, RandomState
 from mag.frames import Frame, frame_of
 from mag.frames.categories import is_category
@@ -126,6 +127,7 @@ def compare(
     *,
     methods: MethodName | Iterable[MethodName] = "auto",
     options: Mapping[MethodName, Mapping[str, Any]] | None = None,
+    # options: written by tools.names from mag.api.table_options
     by: Names | None = None,
     aggregate: Aggregate | None = None,
     hierarchies: Mapping[Any, Any] | None = None,
@@ -139,6 +141,7 @@ def compare(
     threads: int | None = None,
     progress: ProgressReport = None,
     time_limit: float | None = None,
+    # end of options
 ) -> Comparison:
     """Compare methods and group sizes on one table: information loss, disclosure risk and time.
 
@@ -178,6 +181,9 @@ def compare(
     >>> comparison["information_loss"].round(3)
     array([0.263, 0.077, 0.057, 0.077])
     """
+    arguments = locals()
+    of_runs = ("progress", "time_limit")  # each run has its own
+    settings = {name: arguments[name] for name in accepted(COMPARE) if name not in of_runs} | {"rest": "drop"}
     sizes: list[Any] = sorted(set(k)) if isinstance(k, Iterable) else [k]
     names: list[Any] = list(dict.fromkeys([methods] if isinstance(methods, str) else methods))
     for option, entries in {"k": sizes, "methods": names}.items():
@@ -191,11 +197,6 @@ def compare(
                 check_options(name, size, own.get(name, {}), None, cpu, "cpu")
     masked = names_of(columns, frame.names)
     single = len(masked) == 1 and _is_number(frame, masked[0], aggregate, {*(hierarchies or ()), *(order or ())})
-    settings = {
-        "by": by, "aggregate": aggregate, "hierarchies": hierarchies, "order": order, "importance": importance,
-        "weights": weights, "standardize": standardize, "missing": missing,
-        "small_strata": small_strata, "random_state": random_state, "threads": threads, "rest": "drop",
-    }  # fmt: skip
     tracker, rows = Progress(progress_of(progress)), []
     runs = [(name, size) for name in names for size in sizes]
     for turn, (name, size) in enumerate(runs):

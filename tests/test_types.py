@@ -18,11 +18,11 @@ from mag._backends import BACKENDS
 from mag.api import types
 from mag.bounds import BOUNDS
 from mag.costs import COSTS
+from mag.enforce import ENFORCE
 from mag.graphs._costs import COST_CODES as DEGREE_COSTS
 from mag.graphs.keep import KEEP
 from mag.methods import METHODS
 from mag.solvers import SOLVERS
-from mag.table import _full_domain, _request
 from mag.table import types as table
 from mag.table._categories import ALLOWED
 from tools.names import ROOT, written
@@ -114,10 +114,7 @@ def test_types_list_what_there_is():
         types.MethodName: {"auto", *METHODS},
         types.DegreeCost: DEGREE_COSTS,
         types.KeepName: KEEP,
-        table.Rest: _request.REST,
-        table.Scope: _request.SCOPES,
-        table.Missing: _request.MISSING_POLICIES,
-        table.SmallStrata: _request.SMALL_STRATA,
+        table.Enforce: {"auto", *ENFORCE},
         table.AggregateName: {how: 0 for every in ALLOWED.values() for how in every},
     }
     for literal, names in listed.items():
@@ -128,7 +125,6 @@ def test_types_list_what_there_is():
     assert {"table", "k", "columns", "output", "options"} | set(table.TableOptions.__annotations__) == (
         set(keywords) | set(types.TableMethodOptions.__annotations__)
     )
-    assert list(get_args(table.Suppressed)) == list(_full_domain.SUPPRESSED)
     keywords = inspect.signature(mag.generalize).parameters.keys()
     assert {"table", "k", "columns"} | set(table.RecodingOptions.__annotations__) == set(keywords)
 

@@ -1,15 +1,18 @@
-"""Write the names of costs and methods to where the tables cannot be imported: `python -m tools.names`.
+"""Write names and options to where the tables that hold them cannot be imported: `python -m tools.names`.
 
-Type checkers read `Literal`s, shells complete words before anything is loaded, and editors show docstrings as they
-are written.  All of that follows from `mag.costs.COSTS` and `mag.methods.METHODS`; a test compares.
+Type checkers read `Literal`s and signatures, shells complete words before anything is loaded, and editors show
+docstrings as they are written.  All of that follows from `mag.costs.COSTS`, `mag.methods.METHODS` and
+`mag.api.table_options.Options`; a test compares.
 """
 
+import ast
 import pathlib
 import re
 import textwrap
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
+from mag.api.table_options import COMPARE, DEFAULTS, ESTIMATOR, GENERALIZE, MICROAGGREGATE, OPTIONS, Option, accepted
 from mag.costs import COSTS
 from mag.methods import FAMILIES, METHODS
 
@@ -24,6 +27,11 @@ def written() -> dict[str, str]:
         "mag/api/names.py": _module(),
         "mag/api/univariate.py": _with("mag/api/univariate.py", "cost", sorted(COSTS), _costs()),
         "mag/api/multivariate.py": _with("mag/api/multivariate.py", "method", sorted(["auto", *METHODS]), _methods()),
+        "mag/table/types.py": _types(),
+        "mag/table/__init__.py": _with_options("mag/table/__init__.py", MICROAGGREGATE),
+        "mag/table/_generalize.py": _with_options("mag/table/_generalize.py", GENERALIZE),
+        "mag/comparison.py": _with_options("mag/comparison.py", COMPARE),
+        "mag/estimators/__init__.py": _with_options("mag/estimators/__init__.py", ESTIMATOR),
     }
 
 
@@ -91,6 +99,110 @@ def _methods() -> list[str]:
         if method.family == family
     ]
     return _table(["method", "groups", "options"], [max(len(row[0]) for row in rows) + 1, 52, 36], rows)
+
+
+# ---- options of tables
+
+WRITTEN, END = "# options: written by tools.names from mag.api.table_options", "# end of options"
+SHADOWS = {"round": "  # noqa: A002 - what it is called everywhere"}
+ENTRY = re.compile(r"^    (?=\S)", re.M)  # of a parameter in a docstring
+
+
+def _types() -> str:
+    """The types of options: words that are allowed, and keywords of functions with overloads."""
+    lines = [f"{_alias(name)}: TypeAlias = {_literal(option)}" for name, option in OPTIONS.items() if option.choices]
+    for name, base, function in (
+        ("TableOptions", "TableMethodOptions", MICROAGGREGATE),
+        ("RecodingOptions", "TypedDict", GENERALIZE),
+    ):
+        described = f'    """Keywords of `{function}`, for its overloads."""'
+        lines += ["", "", f"class {name}({base}, total=False):", described, ""]
+        own = accepted(function).items()
+        lines += [f"    {option}: {_hint(option, about, function)}" for option, about in own if option != "output"]
+    text = (ROOT / "mag/table/types.py").read_text(encoding="utf-8")
+    return "\n".join([text.partition(WRITTEN)[0] + WRITTEN, *lines, ""])
+
+
+def _alias(name: str) -> str:
+    return name.title().replace("_", "")
+
+
+def _literal(option: Option) -> str:
+    return f"Literal[{', '.join(map(_in_quotes, option.choices))}]"
+
+
+def _in_quotes(word: str) -> str:
+    return f'"{word}"'
+
+
+def _hint(name: str, option: Option, function: str) -> str:
+    return option.hints.get(function) or (_alias(name) if option.choices else option.hint)
+
+
+def _with_options(path: str, function: str) -> str:
+    """The file of a function with its options: in the signature, in the docstring, as attributes, and their types."""
+    text, own = (ROOT / path).read_text(encoding="utf-8"), accepted(function)
+    before, *regions = text.split(f"{WRITTEN}\n")
+    indent = before.rpartition("\n")[2]
+    parameters = [
+        f"{name}: {_hint(name, option, function)} = {_default(name, option, function)},{SHADOWS.get(name, '')}"
+        for name, option in own.items()
+    ]
+    for lines, region in zip([parameters, [f"self.{name} = {name}" for name in own]], regions, strict=False):
+        after = region.partition(f"{indent}{END}\n")[2]
+        before += "".join([f"{WRITTEN}\n", *(f"{indent}{line}\n" for line in lines), f"{indent}{END}\n", after])
+    return _with_imports(_with_parameters(before, function))
+
+
+def _default(name: str, option: Option, function: str) -> str:
+    default = option.defaults.get(function, DEFAULTS[name])
+    if isinstance(default, int) and not isinstance(default, bool):
+        return f"{default:_}"
+    return _in_quotes(default) if isinstance(default, str) else repr(default)
+
+
+def _with_parameters(text: str, function: str) -> str:
+    """The docstring's section about parameters: those that are no options, then the options."""
+    head, rule, rest = text.partition("    Parameters\n    ----------\n")
+    section, end, tail = re.split(r"(\n\n    (?:Returns|Attributes)\n)", rest, maxsplit=1)
+    entries = [entry.rstrip() for entry in ENTRY.split(section) if entry]
+    kept = [f"    {entry}\n" for entry in entries if re.split(r"[ ,\n]", entry)[0] not in OPTIONS]
+    return "".join([head, rule, *kept, *_parameters(function)]).rstrip("\n") + end + tail
+
+
+def _parameters(function: str) -> list[str]:
+    """The options as entries of a docstring; neighbors with one text share an entry."""
+    entries = [(name, *_described(option, function)) for name, option in accepted(function).items()]
+    lines = []
+    for (kind, text), some in groupby(entries, lambda entry: entry[1:]):
+        names = ", ".join(name for name, *_ in some)
+        paragraph = textwrap.fill(
+            text, WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 8, break_on_hyphens=False
+        )
+        lines.append(f"    {names} : {kind}\n{paragraph}\n" if kind else f"    {names}\n{paragraph}\n")
+    return lines
+
+
+def _described(option: Option, function: str) -> tuple[str, str]:
+    if function == COMPARE and COMPARE not in option.texts:
+        return "", "As in `mag.microaggregate`."
+    words = f"{{{', '.join(map(_in_quotes, option.choices))}}}" if option.choices else option.kind
+    return option.kinds.get(function, words), option.texts.get(function, option.text)
+
+
+def _with_imports(text: str) -> str:
+    """The import of types of options, of those that the file uses."""
+    types = re.findall(r"^(\w+): TypeAlias|^class (\w+)", _types(), re.M)
+    found = re.search(r"^from mag\.table\.types import (?:\([^)]*\)|[^\n(]*)\n", text, re.M)
+    if found is None:
+        return text
+    others = text[: found.start()] + text[found.end() :]
+    read = {node.id for node in ast.walk(ast.parse(others)) if isinstance(node, ast.Name)}
+    used = sorted(name for pair in types for name in pair if name in read)
+    line = f"from mag.table.types import {', '.join(used)}\n"
+    if len(line) > WIDTH + 1:
+        line = "".join(["from mag.table.types import (\n", *(f"    {name},\n" for name in used), ")\n"])
+    return text[: found.start()] + line + text[found.end() :]
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import operator
 import pathlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, get_args
@@ -12,17 +13,18 @@ from mag._lib.errors import InputValueError
 from mag._lib.identity import find_files
 from mag.api.names import COST_NAMES as COST_NAMES
 from mag.api.names import FAMILIES
+from mag.api.table_options import COLUMNS_PANEL as COLUMNS_PANEL
+from mag.api.table_options import DEFAULTS, GENERALIZE, MASK, OPTIONS, Flag
+from mag.api.table_options import GROUPING_PANEL as GROUPING_PANEL
+from mag.api.table_options import LEVELS_PANEL as LEVELS_PANEL
+from mag.api.table_options import MISSING_PANEL as MISSING_PANEL
+from mag.api.table_options import OUTPUT_PANEL as OUTPUT_PANEL
 from mag.files import File, Layout
 
-COLUMNS_PANEL, GROUPING_PANEL, MISSING_PANEL, OUTPUT_PANEL, TEXT_PANEL = (
-    "Columns",
-    "Grouping",
-    "Missing values",
-    "Output",
-    "Text files",
-)  # panels
+TEXT_PANEL = "Text files"  # panel
 METHODS = {"Default (ona_star; mona for large tables; anneal with --time-limit)": ["auto"], **FAMILIES}
 EVERY_METHOD = [name for names in METHODS.values() for name in names]
+WORDS = {"cost": COST_NAMES, "method": EVERY_METHOD}  # that a shell completes, beside the choices of options
 
 
 class Written:
@@ -74,26 +76,64 @@ def choice_option(help_text: str, words: Iterable[str], panel: str, *names: str)
     return typer.Option(*names, help=help_text, metavar="NAME", autocompletion=complete(words), rich_help_panel=panel)
 
 
-def other_option(panel: str) -> Any:
-    text = "Values without a leaf in their hierarchy: error, or root (published as the most general label)."
-    return choice_option(text, ["error", "root"], panel)
+def table_option(name: str, command: str = MASK) -> Any:
+    """An option of tables as this command shows it."""
+    flag = OPTIONS[name].flag_of(command)
+    assert flag is not None
+    names = flag.names or [f"--{name.replace('_', '-')}"]
+    if flag.panel == COLUMNS_PANEL and flag.metavar is None:
+        return column_option(flag.help, *names)
+    words = flag.words or WORDS.get(name) or OPTIONS[name].choices
+    metavar = flag.metavar or ("NAME" if words else None)
+    completion = complete(words) if words else None
+    text = flag.help.replace("{words}", ", ".join(words))
+    return typer.Option(*names, help=text, metavar=metavar, autocompletion=completion, rich_help_panel=flag.panel)
 
 
-AGGREGATES = ["ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"]
-Aggregate = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--aggregate",
-        help="What replaces a group: max, mean (default), median, mid_range, min or range; of categories ancestor, "
-        "medoid or mode. Of one column: NAME=HOW, repeatable.",
-        metavar="HOW",
-        autocompletion=complete(AGGREGATES),
-        rich_help_panel=GROUPING_PANEL,
-    ),
-]
-By = Annotated[
-    list[str] | None, column_option("A stratum column: groups never mix its values, which stay. Repeatable.", "--by")
-]
+def with_table_options(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command with the options of tables that it passes on, in place of its parameter `table_options`."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        flags = {option: about.flag_of(name) for option, about in OPTIONS.items()}
+        plain = {_parameter(option, flag): option for option, flag in flags.items() if flag and flag.type}
+
+        def run(**values: Any) -> None:
+            command(table_options={plain[name]: values.pop(name) for name in plain}, **values)
+
+        own = inspect.signature(command).parameters
+        added = [_as_parameter(parameter, option, name) for parameter, option in plain.items()]
+        after = [*own].index("out" if "out" in own else "option") + 1
+        others = [parameter for parameter in own.values() if parameter.name != "table_options"]
+        return _with_signature(run, command, [*others[:after], *added, *others[after:]])
+
+    return decorated
+
+
+def _parameter(option: str, flag: Flag) -> str:
+    """The name of a parameter, as the command line calls it."""
+    return flag.names[0].partition("/")[0].strip("-").replace("-", "_") if flag.names else option
+
+
+def _as_parameter(name: str, option: str, command: str) -> inspect.Parameter:
+    flag = OPTIONS[option].flag_of(command)
+    assert flag is not None
+    annotation = operator.getitem(Annotated, (flag.type, table_option(option, command)))
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[option], annotation=annotation)
+
+
+def _with_signature(
+    run: Callable[..., None], command: Callable[..., None], parameters: Sequence[inspect.Parameter]
+) -> Callable[..., None]:
+    """`run` in the place of a command, with these parameters."""
+    every = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    functools.update_wrapper(run, command)
+    run.__signature__ = inspect.Signature(every, return_annotation=None)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in every}
+    return run
+
+
+Aggregate = Annotated[list[str] | None, table_option("aggregate")]
+By = Annotated[list[str] | None, table_option("by")]
 Category = Annotated[
     list[str] | None,
     column_option("A column of categories without hierarchy or order. Repeatable.", "--category"),
@@ -110,30 +150,9 @@ ToMask = Annotated[
         "-c",
     ),
 ]
-Closeness = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--closeness",
-        help="A sensitive column, and how far its distribution in a class may be from the table's, e.g. income=0.2; "
-        "behind a colon the distance of values: ordered, equal, or a hierarchy's file. Repeatable.",
-        metavar="NAME=T[:FILE]",
-        rich_help_panel=COLUMNS_PANEL,
-    ),
-]
-Diversity = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--diversity",
-        help="A sensitive column, and how many values every class must hold, e.g. disease=3; or disease=entropy:2.5, "
-        "disease=recursive:2,3 (c and l); disease+income=3 counts combined values. Repeatable.",
-        metavar="NAME=L",
-        rich_help_panel=COLUMNS_PANEL,
-    ),
-]
-Sensitive = Annotated[
-    list[str] | None,
-    column_option("A sensitive column: published as it is, see --diversity, --closeness. Repeatable.", "--sensitive"),
-]
+Closeness = Annotated[list[str] | None, table_option("closeness")]
+Diversity = Annotated[list[str] | None, table_option("diversity")]
+Sensitive = Annotated[list[str] | None, table_option("sensitive")]
 DecimalComma = Annotated[
     bool,
     typer.Option(
@@ -146,39 +165,17 @@ Delimiter = Annotated[
         help="Character between cells (default: comma, tab in .tsv).", metavar="CHAR", rich_help_panel=TEXT_PANEL
     ),
 ]
-Drop = Annotated[list[str] | None, column_option("Do not publish this column. Repeatable.", "--drop")]
+Drop = Annotated[list[str] | None, table_option("drop")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Do everything except writing files.", rich_help_panel=OUTPUT_PANEL)
 ]
 Encoding = Annotated[str, typer.Option(help="Character encoding.", metavar="NAME", rich_help_panel=TEXT_PANEL)]
-Hierarchies = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--hierarchy",
-        help="A column of categories and its hierarchy, a CSV file in the format of ARX. Repeatable.",
-        metavar="NAME=FILE",
-        rich_help_panel=GROUPING_PANEL,
-    ),
-]
-Importance = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--importance",
-        help="How much the distances of a column count (default: 1). Repeatable.",
-        metavar="NAME=NUMBER",
-        rich_help_panel=GROUPING_PANEL,
-    ),
-]
+Hierarchies = Annotated[list[str] | None, table_option("hierarchies")]
+Importance = Annotated[list[str] | None, table_option("importance")]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT_PANEL)
 ]
-Keep = Annotated[
-    list[str] | None, column_option("Publish this column unchanged: it is not protected. Repeatable.", "--keep")
-]
-Method = Annotated[
-    str,
-    choice_option("How to group whole records; see the list below.", EVERY_METHOD, GROUPING_PANEL, "--method", "-m"),
-]
+Keep = Annotated[list[str] | None, table_option("keep")]
 Methods = Annotated[
     list[str] | None,
     choice_option(
@@ -198,14 +195,6 @@ MethodOption = Annotated[
         rich_help_panel=GROUPING_PANEL,
     ),
 ]
-Missing = Annotated[
-    str,
-    choice_option(
-        "Records with missing numbers: error, group (with those that miss the same cells) or drop.",
-        ["error", "group", "drop"],
-        MISSING_PANEL,
-    ),
-]
 Null = Annotated[
     list[str] | None,
     typer.Option(
@@ -215,26 +204,9 @@ Null = Annotated[
         rich_help_panel=MISSING_PANEL,
     ),
 ]
-Order = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--order",
-        help="A column of categories and all of them in order, e.g. degree=low,mid,high; one with a comma in quotes. "
-        "Repeatable.",
-        metavar="NAME=A,B,...",
-        rich_help_panel=GROUPING_PANEL,
-    ),
-]
-OrderOfSensitive = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--order",
-        help="A sensitive column and its values in order, for --closeness, e.g. degree=low,mid,high. Repeatable.",
-        metavar="NAME=A,B,...",
-        rich_help_panel=COLUMNS_PANEL,
-    ),
-]
-Other = Annotated[str, other_option(GROUPING_PANEL)]
+Order = Annotated[list[str] | None, table_option("order")]
+OrderOfSensitive = Annotated[list[str] | None, table_option("order", GENERALIZE)]
+Other = Annotated[str, table_option("other")]
 Out = Annotated[
     pathlib.Path | None,
     typer.Option("--out", "-o", help="The file to write.", metavar="OUT", rich_help_panel=OUTPUT_PANEL),
@@ -254,29 +226,7 @@ Report = Annotated[
     typer.Option("--report", help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=OUTPUT_PANEL),
     Written,
 ]
-Seed = Annotated[
-    int | None,
-    typer.Option(help="Seed of methods that draw random numbers, and of --shuffle.", rich_help_panel=GROUPING_PANEL),
-]
-Shuffle = Annotated[
-    bool, typer.Option("--shuffle", help="Publish the records in random order.", rich_help_panel=OUTPUT_PANEL)
-]
-SmallStrata = Annotated[
-    str,
-    choice_option(
-        "Strata of fewer than k records: error, merge (blanks the --by cells) or suppress (withholds the records).",
-        ["error", "merge", "suppress"],
-        MISSING_PANEL,
-    ),
-]
-Threads = Annotated[
-    int | None, typer.Option(help="Number of threads (default: all CPUs).", rich_help_panel=GROUPING_PANEL)
-]
-TimeLimit = Annotated[
-    float | None,
-    typer.Option(help="Seconds to search for better groups.", rich_help_panel=GROUPING_PANEL),
-]
-Weights = Annotated[str | None, column_option("A column of weights.", "--weights")]
+Weights = Annotated[str | None, table_option("weights")]
 Withheld = Annotated[
     pathlib.Path | None,
     typer.Option(
@@ -327,11 +277,7 @@ def with_text_layout(command: Callable[..., None]) -> Callable[..., None]:
         command(**options, text_layout=layout(delimiter, decimal_comma, encoding, null))
 
     (*own, _), (*text, _) = (inspect.signature(function).parameters.values() for function in (command, run))
-    every = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*own, *text)]
-    functools.update_wrapper(run, command)
-    run.__signature__ = inspect.Signature(every, return_annotation=None)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in every}
-    return run
+    return _with_signature(run, command, [*own, *text])
 
 
 def open_files(

@@ -7,6 +7,7 @@ import typer
 
 from mag._lib.atomic import reserving
 from mag._lib.errors import InputValueError
+from mag.api.table_options import COMPARE
 from mag.commands import _options as opt
 from mag.commands._codes import note_codes
 from mag.commands._output import bar, dump, say, table
@@ -26,6 +27,7 @@ SHOWN = {  # how columns are called here, and those that are printed in percent
 
 
 @opt.with_text_layout
+@opt.with_table_options(COMPARE)
 def compare(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to try methods on.")],
     column: opt.ToMask,
@@ -42,11 +44,6 @@ def compare(
     order: opt.Order = None,
     importance: opt.Importance = None,
     other: opt.Other = "error",
-    missing: opt.Missing = "error",
-    small_strata: opt.SmallStrata = "error",
-    seed: opt.Seed = None,
-    threads: opt.Threads = None,
-    time_limit: opt.TimeLimit = None,
     plot: Annotated[
         pathlib.Path | None,
         typer.Option(
@@ -58,6 +55,7 @@ def compare(
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     *,
+    table_options: dict[str, Any],
     text_layout: Layout,
 ) -> None:
     """Try several methods and group sizes on one file: information loss, risk and seconds.  Writes no masked file.
@@ -87,8 +85,8 @@ def compare(
         frame, _ = read_table(file, numbers, by or [], weights, categories)
         note_codes(frame, numbers, min(k), quiet)
         methods: list[Any] = list(dict.fromkeys(method or ["auto"]))
-        special = _special_options(methods, parse_method_options(option or []), seed, time_limit)
-        choices: dict[str, Any] = by_column | {"missing": missing, "small_strata": small_strata}
+        special = _special_options(methods, parse_method_options(option or []), table_options)
+        choices: dict[str, Any] = by_column | table_options
         with bar("comparing", quiet) as progress:
             comparison = compare_methods(
                 frame,
@@ -98,9 +96,6 @@ def compare(
                 options=special,
                 by=by or None,
                 weights=None if weights is None else read_weights(file, weights),
-                random_state=seed,
-                threads=threads,
-                time_limit=time_limit,
                 progress=progress,
                 **choices,
             )
@@ -117,7 +112,7 @@ def compare(
 
 
 def _special_options(
-    methods: list[Any], options: dict[str, Any], seed: int | None, time_limit: float | None
+    methods: list[Any], options: dict[str, Any], of_table: dict[str, Any]
 ) -> dict[Any, dict[str, Any]]:
     """The --option that each method takes; one that none of them takes is a mistake, and so are seeds and limits."""
     from mag.methods import METHODS
@@ -125,9 +120,11 @@ def _special_options(
     limited = {name: "time_limit" in METHODS[name].options for name in methods if name in METHODS}
     used = {name for method in methods if method in METHODS for name in options if name in METHODS[method].options}
     unused = [f"--option {name}" for name in options if name not in used]
-    if seed is not None and not any(METHODS[name].takes("random_state") for name in methods if name in METHODS):
+    if of_table["random_state"] is not None and not any(
+        METHODS[name].takes("random_state") for name in methods if name in METHODS
+    ):
         unused.append("--seed")
-    if time_limit is not None and "auto" not in methods and not any(limited.values()):
+    if of_table["time_limit"] is not None and "auto" not in methods and not any(limited.values()):
         unused.append("--time-limit")
     if unused:
         raise InputValueError(f"{', '.join(unused)}: not used by the methods {', '.join(methods)}; leave it out.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mag._lib.errors import InputValueError
+from mag.api.table_options import GENERALIZE
 from mag.commands import _options as opt
 from mag.commands._output import say
 from mag.commands._parse import Demands, parse_hierarchies, parse_importance, parse_pairs, take_others
@@ -22,33 +23,26 @@ if TYPE_CHECKING:
 
     from mag.table import Release
 
-LEVELS_PANEL = "Levels"  # panel
-
 
 def _of_columns(help_text: str, name: str, metavar: str) -> Any:
-    return typer.Option(name, help=f"{help_text} Repeatable.", metavar=metavar, rich_help_panel=LEVELS_PANEL)
+    return typer.Option(name, help=f"{help_text} Repeatable.", metavar=metavar, rich_help_panel=opt.LEVELS_PANEL)
 
 
+@opt.with_table_options(GENERALIZE)
 def generalize(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to recode.")],
     column: Annotated[list[str], opt.column_option("A quasi-identifier to recode. Repeatable.", "--column", "-c")],
-    k: Annotated[int, typer.Option("-k", help="Smallest class size.", metavar="K", rich_help_panel=LEVELS_PANEL)],
+    k: Annotated[int, typer.Option("-k", help="Smallest class size.", metavar="K", rich_help_panel=opt.LEVELS_PANEL)],
     out: opt.Out = None,
-    by: Annotated[
-        list[str] | None,
-        opt.column_option("A quasi-identifier that is not recoded: classes never mix its values. Repeatable.", "--by"),
-    ] = None,
+    by: Annotated[list[str] | None, opt.table_option("by", GENERALIZE)] = None,
     keep: opt.Keep = None,
     sensitive: opt.Sensitive = None,
     diversity: opt.Diversity = None,
     closeness: opt.Closeness = None,
     order: opt.OrderOfSensitive = None,
     drop: opt.Drop = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        _of_columns("A column and its hierarchy, a CSV file in the format of ARX.", "--hierarchy", "NAME=FILE"),
-    ] = None,
-    other: Annotated[str, opt.other_option(LEVELS_PANEL)] = "error",
+    hierarchy: Annotated[list[str] | None, opt.table_option("hierarchies", GENERALIZE)] = None,
+    other: Annotated[str, opt.table_option("other", GENERALIZE)] = "error",
     intervals: Annotated[
         list[str] | None,
         _of_columns(
@@ -59,40 +53,7 @@ def generalize(
         list[str] | None,
         _of_columns("A column of number codes that shows them as they are, or nothing but *.", "--flat", "NAME"),
     ] = None,
-    importance: Annotated[
-        list[str] | None,
-        _of_columns("How much the loss of a column counts (default: 1).", "--importance", "NAME=NUMBER"),
-    ] = None,
-    suppress: Annotated[
-        float,
-        typer.Option(help="The largest share of records that may be suppressed.", rich_help_panel=LEVELS_PANEL),
-    ] = 0.05,
-    suppressed: Annotated[
-        str,
-        opt.choice_option(
-            "Suppressed records: root (shows the most general label in every column) or withhold.",
-            ["root", "withhold"],
-            LEVELS_PANEL,
-        ),
-    ] = "root",
-    missing: Annotated[
-        str,
-        opt.choice_option(
-            "Records with missing cells: error, group (missing is a value) or drop.",
-            ["error", "group", "drop"],
-            opt.MISSING_PANEL,
-        ),
-    ] = "error",
-    max_nodes: Annotated[
-        int,
-        typer.Option(
-            help="The most combinations of levels that are searched with proof.",
-            metavar="N",
-            rich_help_panel=LEVELS_PANEL,
-        ),
-    ] = 10**6,
-    shuffle: opt.Shuffle = False,
-    seed: Annotated[int | None, typer.Option(help="Seed of --shuffle.", rich_help_panel=opt.OUTPUT_PANEL)] = None,
+    importance: Annotated[list[str] | None, opt.table_option("importance", GENERALIZE)] = None,
     report: opt.Report = None,
     withheld: opt.Withheld = None,
     overwrite: opt.Overwrite = False,
@@ -102,6 +63,8 @@ def generalize(
     delimiter: opt.Delimiter = None,
     encoding: opt.Encoding = "utf-8",
     null: opt.Null = None,
+    *,
+    table_options: dict[str, Any],
 ) -> None:
     """Recode columns of a file, each to one level of its hierarchy, so that every record equals at least k-1 others.
 
@@ -121,12 +84,10 @@ def generalize(
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [])
     roles = Roles.assigned(files.source, column, by, keep, drop, sensitive, demands)
     trees = parse_trees(column, hierarchy or [], intervals or [], flat or [], other)
-    options: dict[str, Any] = roles.options() | {
+    options: dict[str, Any] = roles.options() | table_options | {
         "hierarchies": trees or None, "importance": parse_importance(importance or [], column) or None,
-        "suppress": suppress, "suppressed": suppressed, "missing": missing, "max_nodes": max_nodes,
-        "shuffle": shuffle, "random_state": seed,
     }  # fmt: skip
-    searched = "" if as_json or quiet else _describe_search(trees, column, max_nodes)
+    searched = "" if as_json or quiet else _describe_search(trees, column, options["max_nodes"])
     cells = Cells([*column, *demands.ranked], column)
     summary = publish(files, roles, cells, lambda: _recode(files, roles, k, options, searched))
     summary.print(files, as_json, quiet)

@@ -7,6 +7,7 @@ import typer
 
 from mag._lib.atomic import SECRET
 from mag._lib.errors import InputValueError
+from mag.api.table_options import MASK
 from mag.commands import _options as opt
 from mag.commands._codes import note_codes
 from mag.commands._output import bar
@@ -22,6 +23,7 @@ Options = dict[str, Any]
 
 
 @opt.with_text_layout
+@opt.with_table_options(MASK)
 def mask(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to mask.")],
     column: opt.ToMask,
@@ -41,51 +43,14 @@ def mask(
     diversity: opt.Diversity = None,
     closeness: opt.Closeness = None,
     drop: opt.Drop = None,
-    scope: Annotated[
-        str,
-        opt.choice_option(
-            "joint: whole records are equal; per-column: each column alone, a weaker guarantee.",
-            ["joint", "per-column"],
-            opt.GROUPING_PANEL,
-        ),
-    ] = "joint",
-    method: opt.Method = "auto",
     option: opt.MethodOption = None,
-    cost: Annotated[
-        str | None,
-        opt.choice_option(
-            f"Cost minimized with --scope per-column: {', '.join(opt.COST_NAMES)}.", opt.COST_NAMES, opt.GROUPING_PANEL
-        ),
-    ] = None,
     aggregate: opt.Aggregate = None,
     hierarchy: opt.Hierarchies = None,
     order: opt.Order = None,
     importance: opt.Importance = None,
     other: opt.Other = "error",
-    standardize: Annotated[
-        bool | None,
-        typer.Option(
-            "--standardize/--no-standardize",
-            help="Divide columns by their standard deviations before distances are computed (default: yes).",
-            rich_help_panel=opt.GROUPING_PANEL,
-        ),
-    ] = None,
     weights: opt.Weights = None,
-    missing: opt.Missing = "error",
-    small_strata: opt.SmallStrata = "error",
-    decimals: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--round",
-            help="Number of decimals, or NAME=DECIMALS. Repeatable.",
-            metavar="DECIMALS",
-            rich_help_panel=opt.OUTPUT_PANEL,
-        ),
-    ] = None,
-    shuffle: opt.Shuffle = False,
-    seed: opt.Seed = None,
-    threads: opt.Threads = None,
-    time_limit: opt.TimeLimit = None,
+    decimals: Annotated[list[str] | None, opt.table_option("round")] = None,
     report: opt.Report = None,
     prove_input: Annotated[
         bool,
@@ -96,19 +61,13 @@ def mask(
         ),
     ] = False,
     withheld: opt.Withheld = None,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            help="From Parquet to Parquet, jointly: group in parts, so that data take no more than this at once.",
-            metavar="SIZE",
-            rich_help_panel=opt.GROUPING_PANEL,
-        ),
-    ] = None,
+    memory: Annotated[str | None, opt.table_option("memory")] = None,
     overwrite: opt.Overwrite = False,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     *,
+    table_options: Options,
     text_layout: Layout,
 ) -> None:
     """Mask a file so that every record equals at least k-1 others, and verify that on the written file.
@@ -131,12 +90,8 @@ def mask(
     categories, by_column = parse_categories(column, aggregate, hierarchy, demands.order, importance, other)
     if weights is not None and weights not in [*roles.keep, *roles.drop]:
         raise InputValueError(f"--weights must name a column of --keep or --drop; got {weights!r}.")
-    options: Options = roles.options() | {
-        "scope": scope, "method": method, "cost": cost, "standardize": standardize, "missing": missing,
-        "small_strata": small_strata, "shuffle": shuffle, "random_state": seed, "threads": threads,
-        "time_limit": time_limit, "round": parse_integers("--round", decimals) if decimals else None,
-        **by_column, "other": other, **parse_method_options(option or []),
-    }  # fmt: skip
+    options: Options = roles.options() | table_options | by_column | parse_method_options(option or [])
+    options |= {"round": parse_integers("--round", decimals) if decimals else None, "other": other}
     group_size = parse_integers("-k", k)
     if _is_streamed(files, options, memory, has_codes=text_layout.has_codes):
         options |= {"weights": weights, "memory": memory}

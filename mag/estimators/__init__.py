@@ -1,5 +1,6 @@
 """`mag.multivariate` as an estimator of scikit-learn."""
 
+import inspect
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -8,12 +9,14 @@ from mag._lib.arrays import on_host, read
 from mag._lib.checks import describe, integer, one_of, same_rows, thread_count
 from mag._lib.errors import InputTypeError, InputValueError
 from mag.api.multivariate import multivariate
+from mag.api.table_options import DEFAULTS, ESTIMATOR, accepted
 from mag.api.types import BackendName, MethodName
 from mag.enforce import ENFORCE
 from mag.estimators import _frames, _numbers
 from mag.methods import METHODS
 from mag.results import published
 from mag.table import constrain_values
+from mag.table.types import Enforce
 
 try:
     from scipy.spatial import KDTree
@@ -22,7 +25,9 @@ try:
 except ImportError as error:
     raise ImportError("mag.Microaggregator needs scikit-learn 1.6 or newer; pip install 'mag-sdc[sklearn]'.") from error
 
-OF_TABLES = ("aggregate", "hierarchies", "importance", "order")  # parameters that need a frame
+CRITERIA = ("diversity", "closeness", "enforce")
+OF_NUMBERS = (*CRITERIA, *inspect.signature(multivariate).parameters)
+OF_TABLES = [name for name in accepted(ESTIMATOR) if name not in OF_NUMBERS]  # parameters that need a frame
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,19 +50,15 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     ----------
     k : int
         The smallest group size, from 1 to the number of records.
-    method : str
-        How to group, see `mag.multivariate`.
-    standardize : bool or "range"
-        Measure each column in its standard deviations; "range", of frames with categories, numbers in their range.
-    backend : {"auto", "cpu"}
-        Where to compute.
-    threads : int, optional
-        The number of threads; all processors by default.  The result does not depend on it.
     n_jobs : int, optional
         The same as scikit-learn counts it: -1 is all processors, -2 all but one.  One of `threads` and `n_jobs` may be
         set.
-    random_state : int, numpy.random.Generator, numpy.random.RandomState
-        Seeds the methods that draw random numbers; None is 0 too.  Other methods ignore it.
+    options : dict, optional
+        Options of the method, such as ``{"gamma": 0.2}``.
+    method : str
+        How to group, see `mag.multivariate`.
+    aggregate, hierarchies, order, importance : optional
+        For frames of pandas or polars that hold categories, as in `mag.microaggregate`; hierarchies are no functions.
     diversity : int or tuple, optional
         How many different sensitive values every group must hold, or another criterion: see `mag.microaggregate`.  The
         values themselves are for `fit`.
@@ -65,12 +66,16 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         How far the distribution of the sensitive values in a group may be from that of all records.
     enforce : {"auto", "buckets", "merge", "swap"}
         How to meet both, see `mag.microaggregate`.
+    standardize : bool or "range"
+        Measure each column in its standard deviations; "range", of frames with categories, numbers in their range.
+    random_state : int, numpy.random.Generator, numpy.random.RandomState
+        Seeds the methods that draw random numbers; None is 0 too.  Other methods ignore it.
+    backend : {"auto", "cpu"}
+        Where to compute.
+    threads : int, optional
+        The number of threads; all processors by default.  The result does not depend on it.
     time_limit : float, optional
         Seconds after which the best grouping so far is taken; `complete_` is then False.
-    options : dict, optional
-        Options of the method, such as ``{"gamma": 0.2}``.
-    aggregate, hierarchies, importance, order : optional
-        For frames of pandas or polars that hold categories, as in `mag.microaggregate`; hierarchies are no functions.
 
     Attributes
     ----------
@@ -133,38 +138,42 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self,
         k: int = 5,
         *,
-        method: MethodName = "auto",
-        standardize: bool | Literal["range"] = True,
-        backend: BackendName = "auto",
-        threads: int | None = None,
         n_jobs: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
-        diversity: Any = None,
-        closeness: Any = None,
-        enforce: str = "auto",
-        time_limit: float | None = None,
         options: dict[str, Any] | None = None,
+        # options: written by tools.names from mag.api.table_options
+        method: MethodName = "auto",
         aggregate: Any = None,
         hierarchies: Any = None,
-        importance: Any = None,
         order: Any = None,
+        importance: Any = None,
+        diversity: Any = None,
+        closeness: Any = None,
+        enforce: Enforce = "auto",
+        standardize: bool | Literal["range"] = True,
+        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
+        backend: BackendName = "auto",
+        threads: int | None = None,
+        time_limit: float | None = None,
+        # end of options
     ) -> None:
         self.k = k
-        self.method = method
-        self.standardize = standardize
-        self.backend = backend
-        self.threads = threads
         self.n_jobs = n_jobs
-        self.random_state = random_state
+        self.options = options
+        # options: written by tools.names from mag.api.table_options
+        self.method = method
+        self.aggregate = aggregate
+        self.hierarchies = hierarchies
+        self.order = order
+        self.importance = importance
         self.diversity = diversity
         self.closeness = closeness
         self.enforce = enforce
+        self.standardize = standardize
+        self.random_state = random_state
+        self.backend = backend
+        self.threads = threads
         self.time_limit = time_limit
-        self.options = options
-        self.aggregate = aggregate
-        self.hierarchies = hierarchies
-        self.importance = importance
-        self.order = order
+        # end of options
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, sensitive: Any = None) -> "Microaggregator":
         """Group the records of X.
@@ -271,7 +280,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 
     def _is_mixed(self, X: Any) -> bool:
         """Whether X is a frame with categories, or is to be masked like one."""
-        settings = [name for name in OF_TABLES if getattr(self, name) is not None]
+        settings = [name for name in OF_TABLES if getattr(self, name) != DEFAULTS[name]]
         if not _frames.is_frame(X):
             if settings:
                 raise InputTypeError(f"X must be a frame of pandas or polars where {', '.join(settings)} is set.")
@@ -316,12 +325,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         """Group the records of a frame; returns what is published of it."""
         validate_data(self, X, reset=True, skip_check_array=True)
         trees = _frames.read_trees(self.hierarchies)
-        options = self._shared_options() | {
+        options = {name: getattr(self, name) for name in (*OF_TABLES, "enforce")} | self._shared_options()
+        options |= {
             "weights": None if sample_weight is None else _numbers.read_weights(sample_weight, len(X)),
             "standardize": None if X.shape[1] == 1 and self.standardize is True else self.standardize,
-            "hierarchies": trees or None, "order": self.order, "importance": self.importance,
-            "aggregate": self.aggregate, "enforce": self.enforce,
-        }  # fmt: skip
+            "hierarchies": trees or None,
+        }
         masked, release = _frames.release_frame(X, self.k, sensitive, self.diversity, self.closeness, options)
         grouping, guarantee = release.grouping, release.guarantee
         self.labels_, self.sizes_ = grouping.labels.astype(np.int32), grouping.sizes

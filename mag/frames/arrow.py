@@ -62,7 +62,7 @@ class ArrowFrame(SeriesFrame):
     library = "pyarrow"
     column_type = ArrowColumn
 
-    def column(self, name: Hashable) -> Column:
+    def make_column(self, name: Hashable) -> Column:
         return ArrowColumn(self.frame.get_column(name), nullable=self.native.schema.field(name).nullable)
 
     def build(self, rows: np.ndarray | None, names: list[Hashable], masked: dict[Hashable, Any], reset: bool) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from mag._lib.dtypes import describe_dtype
 from mag._lib.foreign import refused_as
 from mag._lib.fresh import fresh_column
+from mag._lib.lazy import cached_property
 from mag.frames.objects import Objects, object_codes, scaled, unscaled
 from mag.frames.units import (
     SECONDS,
@@ -169,7 +170,7 @@ class SeriesColumn(Column):
     def __len__(self) -> int:
         return len(self.series)
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """What it holds, as far as masking cares."""
         dtype = self.series.dtype
@@ -250,8 +251,16 @@ class SeriesFrame(Frame):
     def __init__(self, native: Any, frame: Any, names: list[Hashable]) -> None:
         super().__init__(native, names, len(frame))
         self.frame = frame
+        self._columns: dict[Hashable, Column] = {}
 
     def column(self, name: Hashable) -> Column:
+        """One column, the same object for every caller."""
+        if name not in self._columns:
+            self._columns[name] = self.make_column(name)
+        return self._columns[name]
+
+    def make_column(self, name: Hashable) -> Column:
+        """A column of this library."""
         return self.column_type(self.frame.get_column(name))
 
 

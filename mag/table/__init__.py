@@ -6,13 +6,13 @@ from typing import Any, Literal, TypeVar, Unpack, overload
 
 from mag._lib.checks import unused
 from mag._lib.errors import InputTypeError
+from mag.api.table_options import Options
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
 from mag.table._generalize import generalize
 from mag.table._joint_file import release_joint_file
 from mag.table._parquet import FileRelease, is_source, release_file
 from mag.table._pipeline import release_table
 from mag.table._release import Guarantee, LatticeNode, Release, TableGrouping
-from mag.table._request import Options
 from mag.table._sensitive import Promise, constrain_values, recount_promises
 from mag.table.types import (
     Aggregate,
@@ -72,6 +72,7 @@ def microaggregate(
     k: int | dict[Any, int],
     columns: Names,
     *,
+    # options: written by tools.names from mag.api.table_options
     by: Names | None = None,
     method: MethodName = "auto",
     scope: Scope = "joint",
@@ -102,6 +103,7 @@ def microaggregate(
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     memory: int | str | None = None,
+    # end of options
     **options: Unpack[TableMethodOptions],
 ) -> Release[Any] | FileRelease:
     """Mask columns of a table so that every record equals at least k-1 others, and count that on the result.
@@ -230,20 +232,13 @@ smallest class 3 of 7 records.
     >>> release.guarantee.diversity["disease"].counted
     2.0
     """
-    requested = Options(
-        k=k, columns=columns, by=by, method=method, scope=scope, cost=cost, aggregate=aggregate, weights=weights,
-        standardize=standardize, missing=missing, small_strata=small_strata, round=round, keep=keep, drop=drop,
-        rest=rest, shuffle=shuffle, random_state=random_state, backend=backend, threads=threads,
-        time_limit=time_limit, of_method={**options}, hierarchies=hierarchies, order=order, importance=importance,
-        sensitive=sensitive, diversity=diversity, closeness=closeness, enforce=enforce,
-        other=other,
-    )  # fmt: skip
+    requested = Options.of(locals())
     if is_source(table) and scope == "joint":
-        return release_joint_file(table, requested, output, overwrite, progress, memory)
+        return release_joint_file(table, requested)
     unused("memory", memory, "files that are masked column by column" if is_source(table) else "tables in memory")
     if is_source(table):
-        return release_file(table, requested, output, overwrite, progress)
-    for option, used in {"output": output is not None, "overwrite": overwrite}.items():
-        if used:
-            raise InputTypeError(f"{option} is used for Parquet files only; write the data of the result yourself.")
-    return release_table(table, requested, progress)
+        return release_file(table, requested)
+    for name in ("output", "overwrite"):
+        if requested.is_used(name):
+            raise InputTypeError(f"{name} is used for Parquet files only; write the data of the result yourself.")
+    return release_table(table, requested)

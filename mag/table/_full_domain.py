@@ -11,6 +11,7 @@ import numpy as np
 from mag import verify
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
+from mag.api.table_options import GENERALIZE, OPTIONS, Options
 from mag.enforce import Constraint
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories, is_category, publish_text
@@ -18,12 +19,11 @@ from mag.hierarchy import Hierarchy, text_of
 from mag.lattice import Ladder, Lattice, Recoding, Rules, search
 from mag.table._grouping import TableGroups
 from mag.table._pipeline import Clock, Columns, build, permute, publish, read_categories, recount, require_true
-from mag.table._release import LatticeNode, Release
-from mag.table._request import Options, Request, check_request
+from mag.table._release import LatticeNode, Provenance, Release
+from mag.table._request import Request, check_request, record_options
 from mag.table._sensitive import constrain, orders_of, promises_of
 from mag.table._strata import Strata, combined
 
-SUPPRESSED = ("root", "withhold")
 ROOT = "*"
 MAX_NODES = 10**7  # nodes, of which each takes some 20 bytes
 METHOD = "full-domain"
@@ -38,12 +38,12 @@ class Limits:
     max_nodes: int
 
     @classmethod
-    def checked(cls, suppress: Any, suppressed: Any, max_nodes: Any) -> "Limits":
+    def checked(cls, options: Options) -> "Limits":
         """All that can be checked before a column is read."""
         return cls(
-            checks.fraction("suppress", suppress),
-            checks.one_of("suppressed", suppressed, SUPPRESSED),
-            checks.integer("max_nodes", max_nodes, 1, MAX_NODES, "10**7"),
+            checks.fraction("suppress", options.suppress),
+            checks.one_of("suppressed", options.suppressed, OPTIONS["suppressed"].choices),
+            checks.integer("max_nodes", options.max_nodes, 1, MAX_NODES, "10**7"),
         )
 
 
@@ -57,9 +57,9 @@ class Recoded:
     withheld: np.ndarray
 
 
-def release_recoded(table: Any, options: dict[str, Any], limits: Limits) -> Release:
+def release_recoded(table: Any, options: Options) -> Release:
     """Recode a table, prove k on what is published, and return both."""
-    clock = Clock()
+    clock, limits = Clock(), Limits.checked(options)
     frame = frame_of(table)
     request = _check(frame, options)
     columns, rows = _read(frame, request)
@@ -91,16 +91,12 @@ def release_recoded(table: Any, options: dict[str, Any], limits: Limits) -> Rele
 # ---- check and read
 
 
-def _check(frame: Frame, options: dict[str, Any]) -> Request:
+def _check(frame: Frame, options: Options) -> Request:
     if frame.n == 0:
         raise InputValueError("table must hold at least one record that can be published; got none.")
-    checks.integer("k", options["k"], 1, frame.n, "n")
-    usual: dict[str, Any] = {
-        "method": "auto", "scope": "joint", "cost": None, "aggregate": None, "weights": None, "standardize": None,
-        "small_strata": "error", "round": None, "backend": "auto", "threads": None, "time_limit": None, "of_method": {},
-    }  # fmt: skip
-    request = check_request(frame.names, Options(**usual, **options), None, lambda name: "nominal with a hierarchy")
-    if wrong := [repr(name) for name in options["order"] or () if name in request.roles.columns]:
+    checks.integer("k", options.k, 1, frame.n, "n")
+    request = check_request(frame.names, options, lambda name: "nominal with a hierarchy")
+    if wrong := [repr(name) for name in options.order or () if name in request.roles.columns]:
         raise InputValueError(f"order must name sensitive columns; got {', '.join(wrong)}.")
     return request
 
@@ -274,7 +270,8 @@ def _complete(
         )
         for outcome in recoding.best
     )
-    provenance = replace(release._provenance, options=_recorded_options(release, request, limits))
+    recorded = record_options(request.options, request.roles, GENERALIZE)
+    provenance = Provenance.of(recorded, frame, release._provenance.versions, release._provenance.seconds)
     return replace(
         release,
         warnings=(*release.warnings, *_warnings(frame, request, limits, recoding)),
@@ -285,16 +282,6 @@ def _complete(
         lattice=nodes,
         _ncp=float(lattice.ncp(recoding.best[0])),
     )
-
-
-def _recorded_options(release: Release, request: Request, limits: Limits) -> dict[str, Any]:
-    """The options for the manifest, of those that `publish` has recorded the ones that have a meaning here."""
-    recorded = release._provenance.options
-    own = (
-        "k", "columns", "by", "hierarchies", "importance", "sensitive", "order", "missing",
-        "keep", "drop", "shuffle", "random_state",
-    )  # fmt: skip
-    return {name: recorded[name] for name in own if name in recorded} | vars(limits)
 
 
 def _warnings(frame: Frame, request: Request, limits: Limits, recoding: Recoding) -> list[str]:

@@ -3,18 +3,11 @@
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeVar, Unpack, overload
 
+from mag.api.table_options import Options
 from mag.api.types import RandomState
-from mag.table._full_domain import Limits, release_recoded
+from mag.table._full_domain import release_recoded
 from mag.table._release import Release
-from mag.table.types import (
-    ClosenessByColumn,
-    DiversityByColumn,
-    Missing,
-    Names,
-    RecodingOptions,
-    Rest,
-    Suppressed,
-)
+from mag.table.types import ClosenessByColumn, DiversityByColumn, Missing, Names, RecodingOptions, Rest, Suppressed
 
 Name = TypeVar("Name", bound=Hashable)
 Table = TypeVar("Table")
@@ -31,22 +24,24 @@ def generalize(
     k: int,
     columns: Names,
     *,
-    hierarchies: Mapping[Any, Any] | None = None,
+    # options: written by tools.names from mag.api.table_options
     by: Names | None = None,
-    suppress: float = 0.05,
-    suppressed: Suppressed = "root",
+    hierarchies: Mapping[Any, Any] | None = None,
+    order: Mapping[Any, Sequence[Any]] | None = None,
     importance: Mapping[Any, float] | None = None,
     sensitive: Names = (),
     diversity: DiversityByColumn | None = None,
     closeness: ClosenessByColumn | None = None,
-    order: Mapping[Any, Sequence[Any]] | None = None,
+    suppress: float = 0.05,
+    suppressed: Suppressed = "root",
+    max_nodes: int = 1_000_000,
     missing: Missing = "error",
     keep: Names = (),
     drop: Names = (),
     rest: Rest = "error",
     shuffle: bool = False,
     random_state: RandomState = None,
-    max_nodes: int = 10**6,
+    # end of options
 ) -> Release[Any]:
     """Recode columns of a table, each to one level of its hierarchy, so that every record equals at least k-1 others.
 
@@ -61,11 +56,18 @@ def generalize(
         The smallest class size.
     columns : column name or list of them
         What to recode.  Numbers and dates need a hierarchy; categories without one show their values, or ``*``.
+    by : column name or list of them, optional
+        Quasi-identifiers that are not recoded: classes never mix their values, which are published unchanged.
     hierarchies : dict, optional
         By column: a `mag.Hierarchy`, the path of a file of ARX, a dictionary of parents, or a function that makes a
         hierarchy of the column's distinct values.
-    by : column name or list of them, optional
-        Quasi-identifiers that are not recoded: classes never mix their values, which are published unchanged.
+    order : dict, optional
+        By sensitive column: its categories in order, for closeness over ranks.
+    importance : dict, optional
+        By column: how much its loss counts, 1 by default.
+    sensitive, diversity, closeness
+        As in `mag.microaggregate`: classes that fail are suppressed, too.  The distribution that classes are compared
+        with is that of the published records.
     suppress : float
         The largest share of the records that may be suppressed: those in classes that are too small on the levels that
         are chosen.  0 suppresses none.
@@ -73,13 +75,9 @@ def generalize(
         What becomes of suppressed records: published with the most general label in every column, or not published.
         Those that would be a class of fewer than k with the same `by`, or one that fails `diversity` or `closeness`,
         are withheld in either case.
-    importance : dict, optional
-        By column: how much its loss counts, 1 by default.
-    sensitive, diversity, closeness
-        As in `mag.microaggregate`: classes that fail are suppressed, too.  The distribution that classes are compared
-        with is that of the published records.
-    order : dict, optional
-        By sensitive column: its categories in order, for closeness over ranks.
+    max_nodes : int
+        The most combinations of levels of which the best is searched with proof, up to 10**7.  Of more, those along
+        some paths are looked at, and `Release.proven` is False.
     missing : {"drop", "error", "group"}
         How to treat records with missing cells in `columns`: withhold them, raise an error, or take missing for a value
         of its own, which only the most general label covers.
@@ -91,9 +89,6 @@ def generalize(
         Publish the records in random order; the index of a pandas frame and the groups are then renumbered.
     random_state : int, numpy.random.Generator, optional
         Seeds `shuffle`; None, the default, is an order that nobody can repeat.
-    max_nodes : int
-        The most combinations of levels of which the best is searched with proof, up to 10**7.  Of more, those along
-        some paths are looked at, and `Release.proven` is False.
 
     Returns
     -------
@@ -127,10 +122,4 @@ def generalize(
     >>> release.data["age"].tolist()
     ['[20, 40)', '[20, 40)', '[20, 40)', '[40, 60)', '[40, 60)', '[40, 60)']
     """
-    limits = Limits.checked(suppress, suppressed, max_nodes)
-    options = {
-        "k": k, "columns": columns, "by": by, "hierarchies": hierarchies, "importance": importance, "missing": missing,
-        "keep": keep, "drop": drop, "rest": rest, "shuffle": shuffle, "random_state": random_state,
-        "sensitive": sensitive, "diversity": diversity, "closeness": closeness, "order": order,
-    }  # fmt: skip
-    return release_recoded(table, options, limits)
+    return release_recoded(table, Options.of(locals()))

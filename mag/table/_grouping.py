@@ -271,20 +271,33 @@ def group_each(units: dict[Hashable, Any], strata: Strata, weights: np.ndarray |
     return TableGroups(labels, n_groups.tolist(), "univariate", True)
 
 
-def group_jointly(
-    units: dict[Hashable, Units | Categories], strata: Strata, weights: np.ndarray | None, request: Request
-) -> TableGroups:
+class Comparable:
+    """Columns as coordinates and trees, which distances are measured in; computed once, when they are needed."""
+
+    def __init__(self, units: dict[Hashable, Units | Categories], plan: Plan) -> None:
+        self.units, self.plan = units, plan
+        self._known: dict[bool, tuple[np.ndarray, Trees | None]] = {}
+
+    def read(self, places: bool = False) -> tuple[np.ndarray, Trees | None]:
+        """Coordinates, and trees if there are any; with `places`, large trees have coordinates for every method."""
+        places = places or self.plan.method != "mondrian" or not _without_places(self.units)
+        if places not in self._known:
+            self._known[places] = _comparable(self.units, self.plan, places)
+        return self._known[places]
+
+
+def group_jointly(comparable: Comparable, strata: Strata, weights: np.ndarray | None, request: Request) -> TableGroups:
     """Whole records; the optimum where there is a single column."""
-    plan, options = request.plan, request.options
+    plan, options, units = request.plan, request.options, comparable.units
     k = next(iter(plan.ks.values()))
     index = StratumIndex(strata.stratum)
     if plan.single:
         (unit,) = units.values()
         labels, n_groups = group_column(unit.values, index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
-    z, trees = _comparable(units, plan)
+    z, trees = comparable.read()
     if plan.method == "mondrian" and trees is None and _without_places(units):  # which halves coordinates then
-        z, trees = _comparable(units, plan, True)
+        z, trees = comparable.read(places=True)
     if z.shape[1] == 1 and trees is None:  # ranks alone: the optimum is known
         labels, n_groups = group_column(z[:, 0], index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
@@ -298,13 +311,13 @@ def group_jointly(
 
 def constrain_groups(
     groups: TableGroups,
-    units: dict[Hashable, Units | Categories],
+    comparable: Comparable,
     strata: Strata,
     constraints: list[Constraint],
     request: Request,
 ) -> TableGroups:
     """Groups for which the constraints hold: the same where they do already."""
-    k, (z, _) = next(iter(request.plan.ks.values())), _comparable(units, request.plan, True)
+    k, (z, _) = next(iter(request.plan.ks.values())), comparable.read(places=True)
     enforced = enforce(z, k, groups.labels.astype(np.int64), strata.members(), constraints, request.options.enforce)
     if not enforced.ways:
         return groups

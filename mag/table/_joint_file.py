@@ -29,14 +29,15 @@ from mag._lib.notice import working_on
 from mag._lib.progress import Progress
 from mag._lib.roles import is_name
 from mag.api.options import progress_of
+from mag.api.table_options import PARQUET_JOINTLY, Options
 from mag.frames import frame_of
 from mag.methods import automatic
 from mag.table import _parquet
-from mag.table._parquet import Copies, FileRelease, Source
+from mag.table._parquet import Copies, FileRelease, Source, check_options
 from mag.table._parts import Cut, Spool, examine, measure, parts_of, read_records
 from mag.table._pipeline import release_table
-from mag.table._release import Guarantee, installed_versions, name_of, public_options
-from mag.table._request import Options, Roles, check_request
+from mag.table._release import Guarantee, installed_versions, public_options
+from mag.table._request import Roles, check_request, record_options
 
 MEMORY = 2**30  # bytes, where the caller does not say
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
@@ -60,36 +61,24 @@ def bytes_of(memory: Any) -> int:
     return int(size)
 
 
-def check_options(options: Options, output: Any) -> None:
-    """What files cannot do is a mistake."""
+def _refused_settings(options: Options) -> list[str]:
+    """Settings of options that are not supported for files that are masked jointly."""
     used = {
-        "missing": options.missing != "error", "small_strata": options.small_strata != "error",
-        "shuffle": checks.flag("shuffle", options.shuffle), "time_limit": options.time_limit is not None,
-        "standardize='range'": options.standardize == "range", "hierarchies": options.hierarchies is not None,
-        "order": options.order is not None, "init": "init" in options.of_method,
-        "sensitive": isinstance(options.sensitive, str) or bool(options.sensitive),
-        "diversity": options.diversity is not None, "closeness": options.closeness is not None,
-        "aggregate 'range'": "range" in _aggregates(options.aggregate),
+        "missing": options.missing != "error", "standardize='range'": options.standardize == "range",
+        "init": "init" in options.of_method, "aggregate 'range'": "range" in _aggregates(options.aggregate),
     }  # fmt: skip
-    if refused := [option for option in used if used[option]]:
-        raise InputTypeError(
-            f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame."
-        )
-    if output is None:
-        raise InputTypeError("output must be the path of the file to write; got None.")
+    return [setting for setting in used if used[setting]]
 
 
 def _aggregates(aggregate: Any) -> list[Any]:
     return list(aggregate.values()) if isinstance(aggregate, Mapping) else [aggregate]
 
 
-def release_joint_file(
-    table: Any, options: Options, output: Any, overwrite: bool, progress: Any, memory: Any
-) -> FileRelease:
+def release_joint_file(table: Any, options: Options) -> FileRelease:
     """Mask the records of a Parquet file jointly into another one."""
-    check_options(options, output)
+    check_options(options, PARQUET_JOINTLY, _refused_settings(options))
     source = Source(table)
-    request = check_request(source.names, options, progress)
+    request = check_request(source.names, options)
     if request.plan.single:
         raise InputValueError(
             "columns must name two columns or more of a file; use scope='per-column' for a single one."
@@ -97,10 +86,10 @@ def release_joint_file(
     if options.weights is not None and not is_name(options.weights, source.names):
         raise InputValueError("weights must name a column of the file.")
     checks.integer("k", options.k, 1, max(source.n, 1), "n")
-    overwrite, bar = checks.flag("overwrite", overwrite), Progress(progress_of(progress))
-    job = Job(source, options, request.roles, bytes_of(memory), bar)
+    overwrite, bar = checks.flag("overwrite", options.overwrite), Progress(progress_of(options.progress))
+    job = Job(source, options, request.roles, bytes_of(options.memory), bar)
     with working_on(quiet=bar.quiet):
-        return job.write(pathlib.Path(output), overwrite)
+        return job.write(pathlib.Path(options.output), overwrite)
 
 
 class Job:
@@ -160,7 +149,8 @@ class Job:
                         smallest_by_column={},
                     )
                     warnings = (f"Records were grouped in {n_parts} parts.",) if n_parts > 1 else ()
-                    options = public_options(self._recorded_options(), published)
+                    recorded = record_options(self.options, roles, PARQUET_JOINTLY) | {"memory": self.memory}
+                    options = public_options(recorded, published)
                     manifest = to_json_types({
                         "mag": __version__, "versions": versions, "options": options,
                         "method": ", ".join(self.methods), "complete": True,
@@ -174,12 +164,6 @@ class Job:
                 spool.remove()
         self.progress.finish()
         return FileRelease(output, guarantee, warnings, 0, manifest)
-
-    def _recorded_options(self) -> dict[str, Any]:
-        names = ("method", "weights", "scope", "aggregate", "standardize", "round", "missing", "random_state")
-        every = (*names, "backend", "threads", "importance")
-        recorded = {"k": self.k, **vars(self.roles)} | {name: getattr(self.options, name) for name in every}
-        return recorded | {"memory": self.memory} | {name: name_of(x) for name, x in self.options.of_method.items()}
 
     # ---- parts
 
@@ -252,7 +236,7 @@ class Job:
                 of_method["rho"] = math.log(limit + 0.5) / math.log(n) if limit < n else 1.0
         return replace(
             options, columns=self.roles.columns, by=self.roles.by, keep=(), drop=drop, rest="error", standardize=False,
-            importance=factors or None, method=method, of_method=of_method,
+            importance=factors or None, method=method, of_method=of_method, progress=None,
         )  # fmt: skip
 
     # ---- the file

@@ -30,10 +30,19 @@ from mag._lib.notice import working_on
 from mag._lib.progress import Progress
 from mag._lib.roles import is_name, repeated_names
 from mag.api.options import progress_of
+from mag.api.table_options import PARQUET_BY_COLUMN, Options
 from mag.table._parts import parts_of, remove_parts
 from mag.table._pipeline import release_table
-from mag.table._release import Guarantee, installed_versions, name_of, public_options
-from mag.table._request import SCOPES, Options, Roles, decimals_by_column, roles_of, sizes_by_column
+from mag.table._release import Guarantee, installed_versions, public_options
+from mag.table._request import (
+    Roles,
+    check_choices,
+    decimals_by_column,
+    record_options,
+    roles_of,
+    sizes_by_column,
+)
+from mag.table._sensitive import demands_of
 
 ROWS_PER_GROUP = 2**18  # of a row group of what is written, and of what is held of all columns at once
 SALT = 16  # bytes
@@ -263,39 +272,34 @@ class FileRelease:
         return self._manifest
 
 
-def check_options(options: Options, output: Any) -> None:
-    """What files cannot do is a mistake."""
-    checks.one_of("scope", options.scope, SCOPES)
-    used = {
-        "method": options.method != "auto", "aggregate": options.aggregate is not None,
-        "standardize": options.standardize is not None, "missing='drop'": options.missing == "drop",
-        "small_strata": options.small_strata != "error", "shuffle": checks.flag("shuffle", options.shuffle),
-        "time_limit": options.time_limit is not None,
-        **dict.fromkeys(options.of_method, True),
-    }  # fmt: skip
-    if refused := [option for option in used if used[option]]:
+def check_options(options: Options, engine: str, settings: Sequence[str] = ()) -> None:
+    """Reject options, and settings of options, that are not supported for files."""
+    check_choices(options)
+    checks.flag("shuffle", options.shuffle)
+    if refused := [*settings, *options.refused_by(engine)]:
         raise InputTypeError(
             f"{', '.join(refused)} is not used for files; leave it out, or read the file into a frame."
         )
-    if output is None:
+    if options.output is None:
         raise InputTypeError("output must be the path of the file to write; got None.")
 
 
-def release_file(table: Any, options: Options, output: Any, overwrite: bool, progress: Any) -> FileRelease:
+def release_file(table: Any, options: Options) -> FileRelease:
     """Mask a Parquet file into another, one column after the other."""
-    check_options(options, output)
+    dropped = ["missing='drop'"] if options.missing == "drop" else []
+    check_options(options, PARQUET_BY_COLUMN, [*dropped, *options.of_method])
     from pyarrow.types import is_floating
 
     source = Source(table)
-    roles = roles_of(source.names, options)
+    roles = roles_of(source.names, options, demands_of(options.diversity, options.closeness, source.names))
     ks = sizes_by_column(options.k, roles.columns, options.scope)
     if options.weights is not None and not is_name(options.weights, source.names):
         raise InputValueError("weights must name a column of the file.")
     floats = [name for name in roles.columns if is_floating(source.schema.field(name).type)]
     decimals = decimals_by_column(options.round, floats)
-    overwrite, bar = checks.flag("overwrite", overwrite), Progress(progress_of(progress))
+    overwrite, bar = checks.flag("overwrite", options.overwrite), Progress(progress_of(options.progress))
     with working_on(quiet=bar.quiet):
-        return write_columns(source, Task(options, roles, ks, decimals), pathlib.Path(output), overwrite, bar)
+        return write_columns(source, Task(options, roles, ks, decimals), pathlib.Path(options.output), overwrite, bar)
 
 
 @dataclass(frozen=True)
@@ -318,25 +322,18 @@ class Task:
         """Whether parts of an earlier run may be used: a cost that the caller wrote may have changed."""
         return self.options.cost is None or isinstance(self.options.cost, str)
 
-    def recorded_options(self) -> dict[str, Any]:
-        """The options for the manifest, with names instead of objects."""
-        names = ("weights", "scope", "round", "cost", "missing", "backend", "threads")
-        recorded = {"k": self.options.k, **self.roles.recorded()} | {
-            name: getattr(self.options, name) for name in names
-        }
-        return recorded | {"cost": name_of(self.options.cost)}
-
     def mask(self, name: Any, table: Any) -> tuple[Any, int]:
         """A column of this table, masked within its strata, and the number of its groups."""
         aside = [other for other in self.beside if other != name and other not in self.roles.by]
         own = {"k": self.ks[name], "columns": name, "keep": (), "drop": aside, "round": self.decimals.get(name)}
-        release = release_table(table, replace(self.options, by=self.roles.by, **own))
+        release = release_table(table, replace(self.options, by=self.roles.by, progress=None, **own))
         return release.data.column(name), release.guarantee.n_groups[name]  # type: ignore[index]
 
 
 def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: bool, progress: Progress) -> FileRelease:
     """Mask the columns one after the other, put them together, count them on the file, and give it its name."""
-    roles, ks, options, versions = task.roles, task.ks, task.recorded_options(), installed_versions()
+    roles, ks, versions = task.roles, task.ks, installed_versions()
+    options = record_options(task.options, roles, PARQUET_BY_COLUMN)
     beside, read = output.with_name(output.name + MANIFEST), [*map(pathlib.Path, source.files), *task.options.files()]
     dropped = frozenset(roles.drop)
     published = [name for name in source.names if name not in dropped]

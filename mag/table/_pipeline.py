@@ -13,6 +13,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
+from mag.api.table_options import MICROAGGREGATE, Options
 from mag.enforce import Constraint
 from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories, categories_of, is_category, order_of
@@ -20,9 +21,9 @@ from mag.frames.units import RefusedColumnError, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.table._aggregate import AGGREGATES, representatives
 from mag.table._categories import ALLOWED, generalized_columns, mask_categories, mask_range
-from mag.table._grouping import TableGroups, constrain_groups, group_each, group_jointly
-from mag.table._release import WITHHELD, Guarantee, Provenance, Release, TableGrouping, installed_versions, name_of
-from mag.table._request import Options, Plan, Request, check_request, decimals_by_column
+from mag.table._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
+from mag.table._release import Guarantee, Provenance, Release, TableGrouping, installed_versions
+from mag.table._request import Plan, Request, check_request, decimals_by_column, record_options
 from mag.table._round import round_floats
 from mag.table._sensitive import Promise, check_feasible, constrain, orders_of, promises_of
 from mag.table._strata import SmallStrataError, Strata, combined, form_strata, sizes_of
@@ -68,11 +69,11 @@ class Clock:
         self.seconds[stage], self.last = now - self.last, now
 
 
-def release_table(table: Any, options: Options, progress: Any = None) -> Release:
+def release_table(table: Any, options: Options) -> Release:
     """Mask a table, prove k on what is published, and return both."""
     clock = Clock()
     frame = frame_of(table)
-    request = check_request(frame.names, options, progress, lambda name: scale_of(frame, name, options))
+    request = check_request(frame.names, options, lambda name: scale_of(frame, name, options))
     columns = read(frame, request)
     strata = stratify(frame, columns, request)
     if strata.withheld:
@@ -119,7 +120,7 @@ def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
 
 def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Categories:
     options = request.options
-    if request.plan.single or scale_of(frame, name, options) == "number":
+    if request.plan.single or request.scales[name] == "number":
         return _units(frame, name)
     source, order = (options.hierarchies or {}).get(name), (options.order or {}).get(name)
     own = read_categories(frame, name, source, None if order is None else list(order), options.other == "root")
@@ -252,11 +253,14 @@ def _are_integers(plan: Plan) -> bool:
 
 def group(columns: Columns, strata: Strata, constraints: list[Constraint], request: Request) -> TableGroups:
     """Groups of at least k records within the strata, for which the constraints hold."""
-    how = group_each if request.plan.per_column else group_jointly
+    comparable = Comparable(columns.units, request.plan)
     with working_on(quiet=is_quiet(request.progress)):
-        groups = how(columns.units, strata, columns.weights, request)
+        if request.plan.per_column:
+            groups = group_each(columns.units, strata, columns.weights, request)
+        else:
+            groups = group_jointly(comparable, strata, columns.weights, request)
         if constraints:
-            groups = constrain_groups(groups, columns.units, strata, constraints, request)
+            groups = constrain_groups(groups, comparable, strata, constraints, request)
     if request.plan.single:
         Progress(request.progress).finish()  # compiled in one go: nothing to tell on the way
     return groups
@@ -424,39 +428,13 @@ def publish(
         complete=groups.complete,
     )
     warnings = _warnings(published.data, frame, columns, strata, groups, request)
-    provenance = Provenance.of(_recorded_options(request), frame, installed_versions(), seconds)
+    recorded = record_options(request.options, request.roles, MICROAGGREGATE) | {"threads": request.threads}
+    provenance = Provenance.of(recorded, frame, installed_versions(), seconds)
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, Categories)}
     if published.permutation is not None:
         categories = {name: unit.select(published.permutation) for name, unit in categories.items()}
     release = Release(published.data, guarantee, grouping, warnings, provenance, frame, published.rows, categories)
     return replace(release, _files=tuple(request.options.files()))
-
-
-def _recorded_options(request: Request) -> dict[str, Any]:
-    """The options for the manifest: names instead of objects, and no seed that would undo a shuffle."""
-    options = vars(request.options) | vars(request.roles) | {"threads": request.threads}
-    if not request.roles.sensitive:
-        del options["sensitive"]
-    for demanded in ("diversity", "closeness"):
-        del options[demanded]  # said in the guarantee
-    if not request.demands:
-        del options["enforce"]
-    options["cost"] = name_of(options["cost"])
-    options["weights"] = name_of(options["weights"])
-    if options["shuffle"]:
-        options["random_state"] = WITHHELD
-    of_method = options.pop("of_method")
-    for name in ("hierarchies", "order", "importance"):
-        if options[name] is None:
-            del options[name]
-    if options["other"] == "error":
-        del options["other"]
-    if "hierarchies" in options:  # which columns have one: trees may be made of the values
-        options["hierarchies"] = list(options["hierarchies"])
-    if "order" in options:
-        options["order"] = list(options["order"])
-    del options["rest"]  # whose columns are in keep or drop by now
-    return options | of_method
 
 
 def _warnings(

@@ -1,6 +1,5 @@
 """What is requested of a table: the role of every column, and how to group; all that is checked before it is read."""
 
-import pathlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -9,63 +8,17 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
-from mag._lib.identity import find_files
 from mag._lib.roles import assign_roles, names_of
 from mag.api.options import cost_of, generator_of, progress_of
-from mag.api.types import AnyCost, BackendName
+from mag.api.table_options import ALWAYS, IF_USED, OPTIONS, Options, accepted
 from mag.costs import Cost
-from mag.enforce import ENFORCE
 from mag.methods import METHODS
 from mag.table._aggregate import AGGREGATES
 from mag.table._categories import ALLOWED, WEIGHTED
+from mag.table._release import WITHHELD, name_of
 from mag.table._sensitive import Demand, demands_of, sensitive_columns
 
-SCOPES = ("joint", "per-column")
-MISSING_POLICIES = ("drop", "error", "group")
-SMALL_STRATA = ("error", "merge", "suppress")
-REST = ("drop", "error", "keep")
-OTHER = ("error", "root")
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What the caller of `mag.microaggregate` wrote, unchecked; in the order of the manifest."""
-
-    k: Any
-    columns: Any
-    by: Any
-    method: str
-    scope: str
-    cost: AnyCost | None
-    aggregate: Any
-    weights: Any
-    standardize: bool | Literal["range"] | None
-    missing: str
-    small_strata: str
-    round: Any
-    keep: Any
-    drop: Any
-    rest: str
-    shuffle: bool
-    random_state: Any
-    backend: BackendName
-    threads: int | None
-    time_limit: float | None
-    of_method: dict[str, Any]
-    hierarchies: Any = None
-    order: Any = None
-    importance: Any = None
-    sensitive: Any = ()
-    diversity: Any = None
-    closeness: Any = None
-    enforce: str = "auto"
-    other: str = "error"
-
-    def files(self) -> list[pathlib.Path]:
-        """The files that these options name, and the call reads."""
-        trees = self.hierarchies.values() if isinstance(self.hierarchies, Mapping) else ()
-        return [path.absolute() for path in find_files(*trees)]
 
 
 @dataclass(frozen=True)
@@ -77,10 +30,6 @@ class Roles:
     keep: list[Hashable]
     drop: list[Hashable]
     sensitive: list[Hashable] = field(default_factory=list)
-
-    def recorded(self) -> dict[str, list[Hashable]]:
-        """For the manifest: sensitive columns only where there are any."""
-        return {role: names for role, names in vars(self).items() if names or role != "sensitive"}
 
 
 @dataclass(frozen=True)
@@ -110,37 +59,33 @@ class Plan:
 
 @dataclass(frozen=True)
 class Request:
-    """Checked options."""
+    """Checked options; `scales` are those of the masked columns."""
 
     options: Options
     roles: Roles
     plan: Plan
+    scales: dict[Hashable, str]
+    demands: Sequence[Demand]
     generator: np.random.Generator
     threads: int
     progress: bool | Callable[[float], Any] | None
-    demands: Sequence[Demand] = ()
 
 
 def check_request(
-    names: Sequence[Hashable],
-    options: Options,
-    progress: Any = None,
-    scale_of: Callable[[Hashable], str] = lambda name: "number",
+    names: Sequence[Hashable], options: Options, scale_of: Callable[[Hashable], str] = lambda name: "number"
 ) -> Request:
     """All that can be checked before a column is read; `scale_of` says which columns are no numbers."""
-    roles = roles_of(names, options)
-    check_names_of("hierarchies", options.hierarchies, roles.columns)
+    check_choices(options)
     demands = demands_of(options.diversity, options.closeness, names)
+    roles = roles_of(names, options, demands)
+    check_names_of("hierarchies", options.hierarchies, roles.columns)
     ranked = [demand.columns[0] for demand in demands if demand.follows_ranks]
     check_names_of("order", options.order, [*roles.columns, *ranked], "masked, or compared by closeness over ranks")
-    checks.one_of("enforce", options.enforce, ["auto", *ENFORCE])
     if options.enforce != "auto" and not demands:
         raise InputValueError(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
     check_names_of("importance", options.importance, roles.columns)
-    if checks.one_of("other", options.other, OTHER) != "error" and not options.hierarchies:
+    if options.other != "error" and not options.hierarchies:
         raise InputValueError(f"other is not used without hierarchies; got {options.other!r}.")
-    checks.one_of("missing", options.missing, MISSING_POLICIES)
-    checks.one_of("small_strata", options.small_strata, SMALL_STRATA)
     scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
     plan = plan_of(roles.columns, options, scales)
     checks.flag("shuffle", options.shuffle)
@@ -148,17 +93,43 @@ def check_request(
     threads = checks.thread_count("threads", options.threads)
     if plan.single:
         checks.unused("time_limit", options.time_limit, "columns that are grouped by themselves")
-    progress = progress_of(progress)
+    progress = progress_of(options.progress)
     if options.small_strata != "error" and not roles.by and options.missing != "group":
         raise InputValueError(f"small_strata is not used without by= or missing='group'; got {options.small_strata!r}.")
-    return Request(options, roles, plan, generator, threads, progress, demands)
+    return Request(options, roles, plan, scales, demands, generator, threads, progress)
 
 
-def roles_of(names: Sequence[Hashable], options: Options) -> Roles:
+def check_choices(options: Options) -> None:
+    """Every option that is one of a few words."""
+    for name, option in OPTIONS.items():
+        if option.choices:
+            checks.one_of(name, getattr(options, name), option.choices)
+
+
+def record_options(options: Options, roles: Roles, function: str) -> dict[str, Any]:
+    """The options for the manifest: names instead of objects, and no seed that would undo a shuffle."""
+    own = accepted(function)
+    names = [name for when in (ALWAYS, IF_USED) for name in own if own[name].recorded == when]
+    recorded = {name: getattr(options, name) for name in ("k", "columns", *names)} | vars(roles)
+    used = {name for name in names if own[name].recorded == ALWAYS or options.is_used(name)}
+    if roles.sensitive:
+        used.add("sensitive")
+    if options.diversity is not None or options.closeness is not None:
+        used.add("enforce")
+    for name in ("cost", "weights"):  # objects and arrays
+        if name in used:
+            recorded[name] = name_of(recorded[name])
+    for name in ("hierarchies", "order"):  # which columns have one: trees may be made of the values
+        if name in used:
+            recorded[name] = list(recorded[name])
+    if options.shuffle:
+        recorded["random_state"] = WITHHELD
+    return {name: recorded[name] for name in recorded if name in used or name in ("k", "columns")} | options.of_method
+
+
+def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Demand]) -> Roles:
     """The role of every column, each of which has one."""
-    rest = checks.one_of("rest", options.rest, REST)
     requested = {"columns": options.columns, "by": options.by, "keep": options.keep, "drop": options.drop}
-    demands = demands_of(options.diversity, options.closeness, names)
     masked, listed = names_of(options.columns, names), names_of(options.sensitive, names)
     if sensitive := sensitive_columns(demands, listed, masked):
         if options.scope == "per-column":
@@ -166,7 +137,7 @@ def roles_of(names: Sequence[Hashable], options: Options) -> Roles:
         kept = names_of(options.keep, names)  # a column that something is demanded of may be listed there as well
         requested["keep"] = [name for name in kept if name in listed or name not in sensitive]
         requested["sensitive"] = sensitive
-    return Roles(**assign_roles(requested, names, rest=None if rest == "error" else rest))
+    return Roles(**assign_roles(requested, names, rest=None if options.rest == "error" else options.rest))
 
 
 def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str = "masked") -> None:
@@ -181,60 +152,94 @@ def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str
 
 def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, str]) -> Plan:
     """How these columns are grouped."""
-    scope, method, standardize = options.scope, options.method, options.standardize
-    weighted, numbers = options.weights is not None, set(scales.values()) == {"number"}
-    checks.one_of("scope", scope, SCOPES)
     check_names_of("aggregate", options.aggregate if isinstance(options.aggregate, Mapping) else None, columns)
-    single = scope == "per-column" or (len(columns) == 1 and numbers)
+    numbers = set(scales.values()) == {"number"}
+    single = options.scope == "per-column" or (len(columns) == 1 and numbers)
     if single:
-        ordered = any(name in columns for name in options.order or ())  # sensitive columns may be, too
-        unused = {"hierarchies": options.hierarchies, "importance": options.importance}
-        for option, setting in (unused | {"order": options.order if ordered else None}).items():
-            checks.unused(option, setting, "numbers that are grouped by themselves")
-    ranged = not single or scope == "joint"
-    aggregate = options.aggregate
-    if isinstance(aggregate, Mapping):
-        if single and len(columns) > 1:
-            raise InputValueError("aggregate must be one for all columns with scope='per-column'; got a dictionary.")
-        aggregate = aggregate.get(columns[0]) if len(columns) == 1 else None
-    ks = sizes_by_column(options.k, columns, scope)
-    checks.one_of("method", method, ["auto", *METHODS])
+        _check_categories_unused(columns, options)
+    aggregate = _one_aggregate(columns, options, single)
+    ks = sizes_by_column(options.k, columns, options.scope)
+    checks.one_of("method", options.method, ["auto", *METHODS])
+    ranged = options.scope == "joint"  # whether ranges may be published
     if aggregate is not None and numbers and not (ranged and aggregate == "range"):
         checks.one_of("aggregate", aggregate, [*AGGREGATES, "range"] if ranged else AGGREGATES)
     if single:
-        why = "scope='per-column'" if scope == "per-column" else "a single column"
-        why += ", whose optimum is known"
-        if method != "auto":
-            raise InputValueError(f"method is not used with {why}; leave it out.")
-        if standardize is not None:
-            raise InputValueError(f"standardize is not used with {why}; leave it out.")
-        if options.of_method:
-            raise InputTypeError(f"{', '.join(options.of_method)} is not used with {why}; leave it out.")
-        cost = cost_of("cost", "sse" if options.cost is None else options.cost)
-        how = OF_COST.get(cost.representative, cost.representative)
-        if aggregate not in (None, how) and not (ranged and aggregate == "range"):
-            raise InputValueError(f"aggregate must be {how!r} with cost {cost.name!r}; got {aggregate!r}.")
-        if weighted and not cost.takes_weights:
+        cost = _cost_of_single(options)
+        aggregates = dict.fromkeys(columns, _aggregate_of_single(aggregate, cost, ranged))
+        if options.weights is not None and not cost.takes_weights:
             raise InputValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
+        standardize: bool | Literal["range"] = False
     else:
-        checks.unused("cost", options.cost, "records of several columns that are grouped jointly")
-        cost, how = cost_of("cost", "sse"), "mean"
-        if standardize != "range":
-            standardize = True if standardize is None else checks.flag("standardize", standardize)
-        for option in ("integer", "return_scores"):
-            if option in options.of_method:
-                raise InputTypeError(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
-    aggregates = dict.fromkeys(columns, "range" if aggregate == "range" and ranged else how)
-    if not single:
-        aggregates = aggregates_of(options.aggregate, scales)
-        if weighted and not set(WEIGHTED) & set(aggregates.values()):
-            got = ", ".join(map(repr, dict.fromkeys(aggregates.values())))
-            also = "" if numbers else ", 'medoid', 'mode'"
-            names = "'mean' and 'median'" if numbers else f"'mean', 'median'{also}"
-            raise InputValueError(f"weights are used by the aggregates {names} only; got {got}.")
+        standardize = _standardize_jointly(options)
+        cost, aggregates = cost_of("cost", "sse"), aggregates_of(options.aggregate, scales)
+        if options.weights is not None:
+            _check_weights_used(aggregates, numbers)
     importance = {name: checks.positive(f"importance[{name!r}]", x) for name, x in (options.importance or {}).items()}
     one_k = not isinstance(options.k, dict)
-    return Plan(scope, single, ks, one_k, cost, aggregates, standardize or False, method, importance)
+    return Plan(options.scope, single, ks, one_k, cost, aggregates, standardize, options.method, importance)
+
+
+def _one_aggregate(columns: list[Hashable], options: Options, single: bool) -> Any:
+    """The aggregate of all columns; None where each may have its own."""
+    if not isinstance(options.aggregate, Mapping):
+        return options.aggregate
+    if single and len(columns) > 1:
+        raise InputValueError("aggregate must be one for all columns with scope='per-column'; got a dictionary.")
+    return options.aggregate.get(columns[0]) if len(columns) == 1 else None
+
+
+# ---- columns that are grouped by themselves
+
+
+def _check_categories_unused(columns: list[Hashable], options: Options) -> None:
+    ordered = any(name in columns for name in options.order or ())  # sensitive columns may be, too
+    unused = {"hierarchies": options.hierarchies, "importance": options.importance}
+    for option, setting in (unused | {"order": options.order if ordered else None}).items():
+        checks.unused(option, setting, "numbers that are grouped by themselves")
+
+
+def _cost_of_single(options: Options) -> Cost:
+    """The cost, of which the optimum is known: neither a method nor its options are used."""
+    why = "scope='per-column'" if options.scope == "per-column" else "a single column"
+    why += ", whose optimum is known"
+    for name in ("method", "standardize"):
+        if options.is_used(name):
+            raise InputValueError(f"{name} is not used with {why}; leave it out.")
+    if options.of_method:
+        raise InputTypeError(f"{', '.join(options.of_method)} is not used with {why}; leave it out.")
+    return cost_of("cost", "sse" if options.cost is None else options.cost)
+
+
+def _aggregate_of_single(aggregate: str | None, cost: Cost, ranged: bool) -> str:
+    if ranged and aggregate == "range":
+        return aggregate
+    how = OF_COST.get(cost.representative, cost.representative)
+    if aggregate not in (None, how):
+        raise InputValueError(f"aggregate must be {how!r} with cost {cost.name!r}; got {aggregate!r}.")
+    return how
+
+
+# ---- records that are grouped jointly
+
+
+def _standardize_jointly(options: Options) -> bool | Literal["range"]:
+    """How columns are measured; neither a cost nor options of arrays are used."""
+    checks.unused("cost", options.cost, "records of several columns that are grouped jointly")
+    standardize = options.standardize
+    if standardize != "range":
+        standardize = True if standardize is None else checks.flag("standardize", standardize)
+    for option in ("integer", "return_scores"):
+        if option in options.of_method:
+            raise InputTypeError(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
+    return standardize
+
+
+def _check_weights_used(aggregates: dict[Hashable, str], numbers: bool) -> None:
+    if set(WEIGHTED) & set(aggregates.values()):
+        return
+    got = ", ".join(map(repr, dict.fromkeys(aggregates.values())))
+    names = "'mean' and 'median'" if numbers else "'mean', 'median', 'medoid', 'mode'"
+    raise InputValueError(f"weights are used by the aggregates {names} only; got {got}.")
 
 
 def aggregates_of(aggregate: Any, scales: dict[Hashable, str]) -> dict[Hashable, str]:

@@ -8,28 +8,37 @@ from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, Rand
 from mag.criteria import Closeness
 
 Names: TypeAlias = Hashable | Iterable[Hashable]
-Scope: TypeAlias = Literal["joint", "per-column"]
 AggregateName: TypeAlias = Literal["ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"]
 Aggregate: TypeAlias = AggregateName | Mapping[Any, AggregateName]
-Missing: TypeAlias = Literal["drop", "error", "group"]
 Diversity: TypeAlias = int | tuple[Literal["distinct", "entropy"], float] | tuple[Literal["recursive"], float, int]
-Enforce: TypeAlias = Literal["auto", "buckets", "merge", "swap"]
-SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
-Other: TypeAlias = Literal["error", "root"]
-Rest: TypeAlias = Literal["drop", "error", "keep"]
-Suppressed: TypeAlias = Literal["root", "withhold"]
 DiversityByColumn: TypeAlias = Mapping[Any, Diversity]
 ClosenessByColumn: TypeAlias = Mapping[Any, float | Fraction | Closeness]
+# options: written by tools.names from mag.api.table_options
+Scope: TypeAlias = Literal["joint", "per-column"]
+Enforce: TypeAlias = Literal["auto", "buckets", "merge", "swap"]
+Other: TypeAlias = Literal["error", "root"]
+Suppressed: TypeAlias = Literal["root", "withhold"]
+Missing: TypeAlias = Literal["drop", "error", "group"]
+SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
+Rest: TypeAlias = Literal["drop", "error", "keep"]
 
 
 class TableOptions(TableMethodOptions, total=False):
-    """Keywords of `microaggregate` but `output`, for its overloads."""
+    """Keywords of `microaggregate`, for its overloads."""
 
     by: Names | None
     method: MethodName
     scope: Scope
     cost: AnyCost | None
     aggregate: Aggregate | None
+    hierarchies: Mapping[Any, Any] | None
+    order: Mapping[Any, Sequence[Any]] | None
+    importance: Mapping[Any, float] | None
+    sensitive: Names
+    diversity: DiversityByColumn | None
+    closeness: ClosenessByColumn | None
+    enforce: Enforce
+    other: Other
     weights: Any
     standardize: bool | Literal["range"] | None
     missing: Missing
@@ -46,32 +55,24 @@ class TableOptions(TableMethodOptions, total=False):
     time_limit: float | None
     overwrite: bool
     memory: int | str | None
-    hierarchies: Mapping[Any, Any] | None
-    order: Mapping[Any, Sequence[Any]] | None
-    importance: Mapping[Any, float] | None
-    sensitive: Names
-    diversity: DiversityByColumn | None
-    closeness: ClosenessByColumn | None
-    enforce: Enforce
-    other: Other
 
 
 class RecodingOptions(TypedDict, total=False):
     """Keywords of `generalize`, for its overloads."""
 
-    hierarchies: Mapping[Any, Any] | None
     by: Names | None
-    suppress: float
-    suppressed: Suppressed
+    hierarchies: Mapping[Any, Any] | None
+    order: Mapping[Any, Sequence[Any]] | None
     importance: Mapping[Any, float] | None
     sensitive: Names
     diversity: DiversityByColumn | None
     closeness: ClosenessByColumn | None
-    order: Mapping[Any, Sequence[Any]] | None
+    suppress: float
+    suppressed: Suppressed
+    max_nodes: int
     missing: Missing
     keep: Names
     drop: Names
     rest: Rest
     shuffle: bool
     random_state: RandomState
-    max_nodes: int

@@ -1,0 +1,673 @@
+# ruff: noqa: RUF009 - `option` makes fields
+"""The options of tables, the only list of them: defaults, allowed values, documentation, and who accepts each.
+
+Signatures, docstrings and types of `mag.microaggregate`, `mag.generalize`, `mag.compare` and `mag.Microaggregator` are
+written from it by `python -m tools.names`; commands and manifests read it.  Nothing else is imported here, so that a
+shell can complete words at once.
+"""
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+# ---- who accepts options: functions, the two engines of `microaggregate` for Parquet files, and commands
+
+MICROAGGREGATE, GENERALIZE, COMPARE, ESTIMATOR = "microaggregate", "generalize", "compare", "Microaggregator"
+PARQUET_BY_COLUMN, PARQUET_JOINTLY = "Parquet by column", "Parquet jointly"
+MASK = "mask"  # commands are called like their functions, but for this one
+TABLES = (MICROAGGREGATE, PARQUET_BY_COLUMN, PARQUET_JOINTLY)
+
+ALWAYS, IF_USED, NEVER = "always", "if used", "never"  # whether a manifest records an option
+COLUMNS_PANEL, GROUPING_PANEL, LEVELS_PANEL, MISSING_PANEL, OUTPUT_PANEL = (
+    "Columns",
+    "Grouping",
+    "Levels",
+    "Missing values",
+    "Output",
+)  # help panels
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An option as the `commands` show it; `names` where it is called otherwise there.
+
+    An option with a `type` is passed on as it is; one without is read by the command itself.
+    """
+
+    help: str
+    panel: str
+    commands: Sequence[str] = (MASK,)
+    type: Any = None
+    names: Sequence[str] = ()
+    metavar: str | None = None
+    words: Sequence[str] = ()  # that a shell completes, if these are not the choices
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known about an option besides its name and default.
+
+    `hint` is its type for type checkers, `kind` the type in docstrings, `text` its paragraph there; with `choices`,
+    hint and kind follow from them.  What a function calls otherwise is in `defaults`, `hints`, `kinds` and `texts`.
+    """
+
+    text: str
+    accepted_by: Sequence[str]
+    choices: Sequence[str] = ()
+    hint: str = ""
+    kind: str = ""
+    recorded: str = ALWAYS
+    flags: Sequence[Flag] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    hints: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def flag_of(self, command: str) -> Flag | None:
+        """As this command shows it."""
+        return next((flag for flag in self.flags if command in flag.commands), None)
+
+
+def option(default: Any, text: str, accepted_by: Sequence[str], **about: Any) -> Any:
+    """A field of `Options`."""
+    return field(default=default, metadata={"option": Option(text, accepted_by, **about)})
+
+
+ONE_OR_MORE = "column name or list of them"
+ALL_TABLES = (*TABLES, GENERALIZE)
+AS_IN_MULTIVARIATE = "As in `mag.multivariate`."
+CRITERIA_OF_CLASSES = (
+    "As in `mag.microaggregate`: classes that fail are suppressed, too.  The distribution that classes are compared "
+    "with is that of the published records."
+)
+FOR_FRAMES = (
+    "For frames of pandas or polars that hold categories, as in `mag.microaggregate`; hierarchies are no functions."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the caller of `mag.microaggregate` or `mag.generalize` wrote, unchecked."""
+
+    k: Any
+    columns: Any
+    by: Any = option(
+        None,
+        "Strata: groups never mix combinations of values of these columns, which are published unchanged.  A missing "
+        "value is a value.",
+        (*ALL_TABLES, COMPARE),
+        hint="Names | None",
+        kind=f"{ONE_OR_MORE}, optional",
+        texts={
+            GENERALIZE: "Quasi-identifiers that are not recoded: classes never mix their values, which are published "
+            "unchanged."
+        },
+        flags=[
+            Flag(
+                "A stratum column: groups never mix its values, which stay. Repeatable.",
+                COLUMNS_PANEL,
+                (MASK, COMPARE),
+            ),
+            Flag(
+                "A quasi-identifier that is not recoded: classes never mix its values. Repeatable.",
+                COLUMNS_PANEL,
+                (GENERALIZE,),
+            ),
+        ],
+    )
+    method: str = option(
+        "auto",
+        "How to group several columns jointly, see `mag.multivariate`; further keywords are options of the method.",
+        (MICROAGGREGATE, PARQUET_JOINTLY, ESTIMATOR),
+        hint="MethodName",
+        kind="str",
+        texts={ESTIMATOR: "How to group, see `mag.multivariate`."},
+        flags=[
+            Flag(
+                "How to group whole records; see the list below.",
+                GROUPING_PANEL,
+                type=str,
+                names=("--method", "-m"),
+                metavar="NAME",
+            )
+        ],
+    )
+    scope: str = option(
+        "joint",
+        "Whether whole records are grouped, or every column by itself.  The latter loses far less and is not joint "
+        "k-anonymity.",
+        TABLES,
+        choices=("joint", "per-column"),
+        flags=[
+            Flag(
+                "joint: whole records are equal; per-column: each column alone, a weaker guarantee.",
+                GROUPING_PANEL,
+                type=str,
+            ),
+        ],
+    )
+    cost: Any = option(
+        None,
+        'What to minimize where columns are grouped by themselves, see `mag.univariate`; "sse" by default.',
+        TABLES,
+        hint="AnyCost | None",
+        kind="str or mag.Cost, optional",
+        flags=[
+            Flag("Cost minimized with --scope per-column: {words}.", GROUPING_PANEL, type=str | None, metavar="NAME")
+        ],
+    )
+    aggregate: Any = option(
+        None,
+        "What the values of a group are replaced by, one for all columns or a dictionary by column.  By default "
+        "numbers by the mean, categories with a hierarchy by their closest common ancestor, ordered ones by the lower "
+        'median, others by the mode; "medoid" is the category nearest to all of the group, "range" the text '
+        "``[20, 39]``.  Where numbers are grouped by themselves the cost decides.",
+        (MICROAGGREGATE, PARQUET_JOINTLY, COMPARE, ESTIMATOR),
+        hint="Aggregate | None",
+        kind='{"ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"} or dict, optional',
+        kinds={ESTIMATOR: "optional"},
+        texts={ESTIMATOR: FOR_FRAMES},
+        hints={ESTIMATOR: "Any"},
+        flags=[
+            Flag(
+                "What replaces a group: max, mean (default), median, mid_range, min or range; of categories ancestor, "
+                "medoid or mode. Of one column: NAME=HOW, repeatable.",
+                GROUPING_PANEL,
+                (MASK, COMPARE),
+                metavar="HOW",
+                words=("ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"),
+            )
+        ],
+    )
+    hierarchies: Any = option(
+        None,
+        "By column: a `mag.Hierarchy`, the path of a file of ARX, a frame of levels, a dictionary of parents, or a "
+        "function that makes a hierarchy of the column's distinct values.  The distance of two categories is the loss "
+        "of their closest common ancestor.",
+        (MICROAGGREGATE, PARQUET_BY_COLUMN, GENERALIZE, COMPARE, ESTIMATOR),
+        hint="Mapping[Any, Any] | None",
+        kind="dict, optional",
+        kinds={ESTIMATOR: "optional"},
+        texts={
+            GENERALIZE: "By column: a `mag.Hierarchy`, the path of a file of ARX, a dictionary of parents, or a "
+            "function that makes a hierarchy of the column's distinct values.",
+            ESTIMATOR: FOR_FRAMES,
+        },
+        hints={ESTIMATOR: "Any"},
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "A column of categories and its hierarchy, a CSV file in the format of ARX. Repeatable.",
+                GROUPING_PANEL,
+                (MASK, COMPARE),
+                names=("--hierarchy",),
+                metavar="NAME=FILE",
+            ),
+            Flag(
+                "A column and its hierarchy, a CSV file in the format of ARX. Repeatable.",
+                LEVELS_PANEL,
+                (GENERALIZE,),
+                names=("--hierarchy",),
+                metavar="NAME=FILE",
+            ),
+        ],
+    )
+    order: Any = option(
+        None,
+        "By column, masked or sensitive: the categories in order, which makes their distance the difference of ranks.  "
+        "Ordered categoricals and Enums have one.",
+        (MICROAGGREGATE, PARQUET_BY_COLUMN, GENERALIZE, COMPARE, ESTIMATOR),
+        hint="Mapping[Any, Sequence[Any]] | None",
+        kind="dict, optional",
+        kinds={ESTIMATOR: "optional"},
+        texts={
+            GENERALIZE: "By sensitive column: its categories in order, for closeness over ranks.",
+            ESTIMATOR: FOR_FRAMES,
+        },
+        hints={ESTIMATOR: "Any"},
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "A column of categories and all of them in order, e.g. degree=low,mid,high; one with a comma in "
+                "quotes. Repeatable.",
+                GROUPING_PANEL,
+                (MASK, COMPARE),
+                metavar="NAME=A,B,...",
+            ),
+            Flag(
+                "A sensitive column and its values in order, for --closeness, e.g. degree=low,mid,high. Repeatable.",
+                COLUMNS_PANEL,
+                (GENERALIZE,),
+                metavar="NAME=A,B,...",
+            ),
+        ],
+    )
+    importance: Any = option(
+        None,
+        "By column: a factor of its distances, 1 by default.",
+        (*ALL_TABLES, COMPARE, ESTIMATOR),
+        hint="Mapping[Any, float] | None",
+        kind="dict, optional",
+        kinds={ESTIMATOR: "optional"},
+        texts={GENERALIZE: "By column: how much its loss counts, 1 by default.", ESTIMATOR: FOR_FRAMES},
+        hints={ESTIMATOR: "Any"},
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "How much the distances of a column count (default: 1). Repeatable.",
+                GROUPING_PANEL,
+                (MASK, COMPARE),
+                metavar="NAME=NUMBER",
+            ),
+            Flag(
+                "How much the loss of a column counts (default: 1). Repeatable.",
+                LEVELS_PANEL,
+                (GENERALIZE,),
+                metavar="NAME=NUMBER",
+            ),
+        ],
+    )
+    sensitive: Any = option(
+        (),
+        "Columns that classes should not reveal.  They are published as they are: no value of theirs is masked.",
+        (MICROAGGREGATE, PARQUET_BY_COLUMN, GENERALIZE),
+        hint="Names",
+        kind=ONE_OR_MORE,
+        kinds={GENERALIZE: ""},
+        texts={GENERALIZE: CRITERIA_OF_CLASSES},
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "A sensitive column: published as it is, see --diversity, --closeness. Repeatable.",
+                COLUMNS_PANEL,
+                (MASK, GENERALIZE),
+            )
+        ],
+    )
+    diversity: Any = option(
+        None,
+        'By sensitive column: how many different values every class must hold; or ``("entropy", l)``, at least the '
+        'entropy of l equally frequent values; or ``("recursive", c, l)``, the most frequent value rarer than c times '
+        "all from the l-th on.  A tuple of columns is for their combined values.",
+        (MICROAGGREGATE, PARQUET_BY_COLUMN, GENERALIZE, ESTIMATOR),
+        hint="DiversityByColumn | None",
+        kind="dict, optional",
+        kinds={GENERALIZE: "", ESTIMATOR: "int or tuple, optional"},
+        texts={
+            GENERALIZE: CRITERIA_OF_CLASSES,
+            ESTIMATOR: "How many different sensitive values every group must hold, or another criterion: see "
+            "`mag.microaggregate`.  The values themselves are for `fit`.",
+        },
+        hints={ESTIMATOR: "Any"},
+        recorded=NEVER,  # the guarantee holds it
+        flags=[
+            Flag(
+                "A sensitive column, and how many values every class must hold, e.g. disease=3; or "
+                "disease=entropy:2.5, disease=recursive:2,3 (c and l); disease+income=3 counts combined values. "
+                "Repeatable.",
+                COLUMNS_PANEL,
+                (MASK, GENERALIZE),
+                metavar="NAME=L",
+            )
+        ],
+    )
+    closeness: Any = option(
+        None,
+        "By sensitive column: how far its distribution in a class may be from that of the published table, as earth "
+        "mover's distance from 0 to 1: a number, or a `mag.Closeness` with a ground distance.",
+        (MICROAGGREGATE, PARQUET_BY_COLUMN, GENERALIZE, ESTIMATOR),
+        hint="ClosenessByColumn | None",
+        kind="dict, optional",
+        kinds={GENERALIZE: "", ESTIMATOR: "float or mag.Closeness, optional"},
+        texts={
+            GENERALIZE: CRITERIA_OF_CLASSES,
+            ESTIMATOR: "How far the distribution of the sensitive values in a group may be from that of all records.",
+        },
+        hints={ESTIMATOR: "Any"},
+        recorded=NEVER,
+        flags=[
+            Flag(
+                "A sensitive column, and how far its distribution in a class may be from the table's, e.g. income=0.2; "
+                "behind a colon the distance of values: ordered, equal, or a hierarchy's file. Repeatable.",
+                COLUMNS_PANEL,
+                (MASK, GENERALIZE),
+                metavar="NAME=T[:FILE]",
+            )
+        ],
+    )
+    enforce: str = option(
+        "auto",
+        "How to meet diversity and closeness: merge groups that fail, let them swap records with near groups first, "
+        "draw groups from buckets of the sensitive values, or whichever of these loses least.",
+        (*TABLES, ESTIMATOR),
+        choices=("auto", "buckets", "merge", "swap"),
+        texts={ESTIMATOR: "How to meet both, see `mag.microaggregate`."},
+        recorded=IF_USED,
+    )
+    other: str = option(
+        "error",
+        "How to treat values that have no leaf in their hierarchy: raise an error, or publish the root for them and "
+        "for all of their group, see `mag.Hierarchy.with_other`.",
+        TABLES,
+        choices=("error", "root"),
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "Values without a leaf in their hierarchy: error, or root (published as the most general label).",
+                GROUPING_PANEL,
+                (MASK, COMPARE),
+            ),
+            Flag(
+                "Values without a leaf in their hierarchy: error, or root (published as the most general label).",
+                LEVELS_PANEL,
+                (GENERALIZE,),
+            ),
+        ],
+    )
+    suppress: float = option(
+        0.05,
+        "The largest share of the records that may be suppressed: those in classes that are too small on the levels "
+        "that are chosen.  0 suppresses none.",
+        (GENERALIZE,),
+        hint="float",
+        kind="float",
+        flags=[Flag("The largest share of records that may be suppressed.", LEVELS_PANEL, (GENERALIZE,), type=float)],
+    )
+    suppressed: str = option(
+        "root",
+        "What becomes of suppressed records: published with the most general label in every column, or not published.  "
+        "Those that would be a class of fewer than k with the same `by`, or one that fails `diversity` or `closeness`, "
+        "are withheld in either case.",
+        (GENERALIZE,),
+        choices=("root", "withhold"),
+        flags=[
+            Flag(
+                "Suppressed records: root (shows the most general label in every column) or withhold.",
+                LEVELS_PANEL,
+                (GENERALIZE,),
+                type=str,
+            )
+        ],
+    )
+    max_nodes: int = option(
+        10**6,
+        "The most combinations of levels of which the best is searched with proof, up to 10**7.  Of more, those along "
+        "some paths are looked at, and `Release.proven` is False.",
+        (GENERALIZE,),
+        hint="int",
+        kind="int",
+        flags=[
+            Flag(
+                "The most combinations of levels that are searched with proof.",
+                LEVELS_PANEL,
+                (GENERALIZE,),
+                type=int,
+                metavar="N",
+            )
+        ],
+    )
+    weights: Any = option(
+        None,
+        "How much records count in means and medians, and in the optimum of a single column.  Groups count records.",
+        (*TABLES, COMPARE),
+        hint="Any",
+        kind="column name or array, optional",
+        flags=[Flag("A column of weights.", COLUMNS_PANEL, (MASK, COMPARE))],
+    )
+    standardize: Any = option(
+        None,
+        "With several columns: measure each in standard deviations of the whole table's column, the same in all "
+        'strata; True by default.  "range" measures numbers in their range and categories by what they lose, for the '
+        "least `Release.ncp`.",
+        (MICROAGGREGATE, PARQUET_JOINTLY, COMPARE, ESTIMATOR),
+        hint='bool | Literal["range"] | None',
+        kind='bool or "range", optional',
+        defaults={ESTIMATOR: True},
+        hints={ESTIMATOR: 'bool | Literal["range"]'},
+        kinds={ESTIMATOR: 'bool or "range"'},
+        texts={
+            ESTIMATOR: 'Measure each column in its standard deviations; "range", of frames with categories, numbers '
+            "in their range."
+        },
+        flags=[
+            Flag(
+                "Divide columns by their standard deviations before distances are computed (default: yes).",
+                GROUPING_PANEL,
+                type=bool | None,
+                names=("--standardize/--no-standardize",),
+            )
+        ],
+    )
+    missing: str = option(
+        "error",
+        "How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or "
+        "group them with records that miss the same cells, which stay missing.",
+        (*ALL_TABLES, COMPARE),
+        choices=("drop", "error", "group"),
+        texts={
+            GENERALIZE: "How to treat records with missing cells in `columns`: withhold them, raise an error, or take "
+            "missing for a value of its own, which only the most general label covers."
+        },
+        flags=[
+            Flag(
+                "Records with missing numbers: error, group (with those that miss the same cells) or drop.",
+                MISSING_PANEL,
+                (MASK, COMPARE),
+                type=str,
+            ),
+            Flag(
+                "Records with missing cells: error, group (missing is a value) or drop.",
+                MISSING_PANEL,
+                (GENERALIZE,),
+                type=str,
+            ),
+        ],
+    )
+    small_strata: str = option(
+        "error",
+        "How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next "
+        "smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.",
+        (MICROAGGREGATE, COMPARE),
+        choices=("error", "merge", "suppress"),
+        flags=[
+            Flag(
+                "Strata of fewer than k records: error, merge (blanks the --by cells) or suppress (withholds the "
+                "records).",
+                MISSING_PANEL,
+                (MASK, COMPARE),
+                type=str,
+            )
+        ],
+    )
+    round: Any = option(
+        None,
+        "Number of decimals of published floats, rounded in exact arithmetic, ends of ranges outwards; may be a "
+        "dictionary by column.",
+        TABLES,
+        hint="int | dict[Any, int] | None",
+        kind="int or dict, optional",
+        flags=[
+            Flag(
+                "Number of decimals, or NAME=DECIMALS. Repeatable.",
+                OUTPUT_PANEL,
+                names=("--round",),
+                metavar="DECIMALS",
+            )
+        ],
+    )
+    keep: Any = option(
+        (),
+        "Columns that are published unchanged and not covered by the guarantee, and columns that are not published.",
+        ALL_TABLES,
+        hint="Names",
+        kind=ONE_OR_MORE,
+        flags=[
+            Flag("Publish this column unchanged: it is not protected. Repeatable.", COLUMNS_PANEL, (MASK, GENERALIZE)),
+        ],
+    )
+    drop: Any = option(
+        (),
+        "Columns that are published unchanged and not covered by the guarantee, and columns that are not published.",
+        ALL_TABLES,
+        hint="Names",
+        kind=ONE_OR_MORE,
+        flags=[Flag("Do not publish this column. Repeatable.", COLUMNS_PANEL, (MASK, GENERALIZE))],
+    )
+    rest: str = option(
+        "error",
+        "The role of columns that no argument names: an error by default, so that none is published by oversight.",
+        ALL_TABLES,
+        choices=("drop", "error", "keep"),
+        recorded=NEVER,  # these columns are in keep or drop by then
+    )
+    shuffle: bool = option(
+        False,
+        "Publish the records in random order; the index of a pandas frame and the groups are then renumbered.",
+        (MICROAGGREGATE, GENERALIZE),
+        hint="bool",
+        kind="bool",
+        flags=[
+            Flag(
+                "Publish the records in random order.",
+                OUTPUT_PANEL,
+                (MASK, GENERALIZE),
+                type=bool,
+                names=("--shuffle",),
+            )
+        ],
+    )
+    random_state: Any = option(
+        None,
+        "Seeds `shuffle` and the methods that draw random numbers; other methods ignore it.  None, the default, is 0 "
+        "for methods, and for `shuffle` an order that nobody can repeat: anyone who knows the seed can undo it.",
+        (*ALL_TABLES, COMPARE, ESTIMATOR),
+        hint="RandomState",
+        kind="int, numpy.random.Generator, optional",
+        defaults={COMPARE: 0, ESTIMATOR: 0},
+        hints={ESTIMATOR: "int | np.random.Generator | np.random.RandomState | None"},
+        kinds={ESTIMATOR: "int, numpy.random.Generator, numpy.random.RandomState"},
+        texts={
+            GENERALIZE: "Seeds `shuffle`; None, the default, is an order that nobody can repeat.",
+            ESTIMATOR: "Seeds the methods that draw random numbers; None is 0 too.  Other methods ignore it.",
+        },
+        flags=[
+            Flag(
+                "Seed of methods that draw random numbers, and of --shuffle.",
+                GROUPING_PANEL,
+                (MASK, COMPARE),
+                type=int | None,
+                names=("--seed",),
+            ),
+            Flag("Seed of --shuffle.", OUTPUT_PANEL, (GENERALIZE,), type=int | None, names=("--seed",)),
+        ],
+    )
+    backend: Any = option(
+        "auto",
+        AS_IN_MULTIVARIATE,
+        (*TABLES, ESTIMATOR),
+        hint="BackendName",
+        kinds={ESTIMATOR: '{"auto", "cpu"}'},
+        texts={ESTIMATOR: "Where to compute."},
+    )
+    threads: int | None = option(
+        None,
+        AS_IN_MULTIVARIATE,
+        (*TABLES, COMPARE, ESTIMATOR),
+        hint="int | None",
+        kinds={ESTIMATOR: "int, optional"},
+        texts={ESTIMATOR: "The number of threads; all processors by default.  The result does not depend on it."},
+        flags=[Flag("Number of threads (default: all CPUs).", GROUPING_PANEL, (MASK, COMPARE), type=int | None)],
+    )
+    progress: Any = option(
+        None,
+        AS_IN_MULTIVARIATE,
+        (*TABLES, COMPARE),
+        hint="ProgressReport",
+        kinds={COMPARE: "bool or callable, optional"},
+        texts={COMPARE: "As in `mag.multivariate`, of all runs together."},
+        recorded=NEVER,
+    )
+    time_limit: float | None = option(
+        None,
+        AS_IN_MULTIVARIATE,
+        (MICROAGGREGATE, COMPARE, ESTIMATOR),
+        hint="float | None",
+        kinds={COMPARE: "float, optional", ESTIMATOR: "float, optional"},
+        texts={
+            COMPARE: "Seconds for each run of a method that can be limited.",
+            ESTIMATOR: "Seconds after which the best grouping so far is taken; `complete_` is then False.",
+        },
+        flags=[Flag("Seconds to search for better groups.", GROUPING_PANEL, (MASK, COMPARE), type=float | None)],
+    )
+    output: Any = option(
+        None,
+        "For Parquet: the file to write, which appears, with its manifest beside it, once it is finished and counted.  "
+        "An unfinished run resumes after the columns that it had completed, if their input is unchanged; two runs into "
+        "one output exclude each other.",
+        TABLES,
+        hint="str | os.PathLike[str] | None",
+        kind="path, optional",
+        recorded=NEVER,
+    )
+    overwrite: bool = option(
+        False,
+        "Whether `output` may exist already; it is never a file that is read.",
+        TABLES,
+        hint="bool",
+        kind="bool",
+        recorded=NEVER,
+    )
+    memory: Any = option(
+        None,
+        'For Parquet with ``scope="joint"``: bytes that the data may take at once, such as "2GB"; 1 GiB by default.  '
+        "It decides how many parts there are.",
+        TABLES,
+        hint="int | str | None",
+        kind="int or str, optional",
+        recorded=NEVER,  # but in bytes
+        flags=[
+            Flag(
+                "From Parquet to Parquet, jointly: group in parts, so that data take no more than this at once.",
+                GROUPING_PANEL,
+                metavar="SIZE",
+            )
+        ],
+    )
+    of_method: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> "Options":
+        """Of a function's arguments by name; its keyword `options`, if it has one, are those of the method."""
+        own = {name: arguments[name] for name in ("k", "columns", *OPTIONS) if name in arguments}
+        return cls(**own, of_method=dict(arguments.get("options", {})))
+
+    def is_used(self, name: str) -> bool:
+        """Whether the caller set an option to something else than its default."""
+        setting, default = getattr(self, name), DEFAULTS[name]
+        if default is None:
+            return setting is not None
+        return isinstance(setting, str) or bool(setting) if default == () else bool(setting != default)
+
+    def refused_by(self, function: str) -> list[str]:
+        """The options that are set, but not accepted by this function."""
+        return [name for name in OPTIONS if name not in accepted(function) and self.is_used(name)]
+
+    def files(self) -> list[pathlib.Path]:
+        """The files that these options name, and the call reads."""
+        from mag._lib.identity import find_files
+
+        trees = self.hierarchies.values() if isinstance(self.hierarchies, Mapping) else ()
+        return [path.absolute() for path in find_files(*trees)]
+
+
+OPTIONS: dict[str, Option] = {
+    one.name: one.metadata["option"] for one in dataclasses.fields(Options) if "option" in one.metadata
+}
+DEFAULTS: dict[str, Any] = {one.name: one.default for one in dataclasses.fields(Options) if one.name in OPTIONS}
+
+
+def accepted(function: str) -> dict[str, Option]:
+    """The options that a function accepts."""
+    return {name: option for name, option in OPTIONS.items() if function in option.accepted_by}
