@@ -35,7 +35,7 @@ def test_every_kernel_compiles_for_every_small_k():
 def test_a_fused_operation_would_be_found():
     source = 'extern "C" __global__ void f(double* x) { x[0] = x[1] * x[2] + x[3]; }'
     assert FUSED_OR_LOOSE.search(nvrtc.compiled(source, (), 80)[0])
-    assert not FUSED_OR_LOOSE.search(nvrtc.compiled(source, nvrtc.OPTIONS, 80)[0])
+    assert not FUSED_OR_LOOSE.search(nvrtc.compiled(source, nvrtc.NVRTC_OPTIONS, 80)[0])
 
 
 def test_costs_in_cuda_equal_the_table():

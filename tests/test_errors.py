@@ -66,7 +66,7 @@ def test_every_recount_raises_the_same_error():
 
 
 def test_a_regression_that_does_not_converge_is_no_violation(monkeypatch):
-    monkeypatch.setattr(sys.modules[mag.metrics.propensity_mse.__module__], "STEPS", 0)
+    monkeypatch.setattr(sys.modules[mag.metrics.propensity_mse.__module__], "MAX_NEWTON_STEPS", 0)
     x = np.arange(12.0)[:, None]
     with pytest.raises(mag.InputRuntimeError, match="has not converged in 0 steps; raise ridge"):
         mag.metrics.propensity_mse(x, x + 1)

@@ -19,7 +19,7 @@ from mag._compiled import jit, linking
 from mag._lib import notice
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress
-notice.PATIENCE = 0.2
+notice.NOTICE_AFTER_SECONDS = 0.2
 compile_extra = linking.Compiler.compile_extra
 def slow(self, func):
     time.sleep(0.4)
@@ -63,7 +63,7 @@ def test_a_terminal_is_told_once():
         (BOTH, True, {"MAG_QUIET": "1"}),
         ("with working_on('ona_star', Progress(False).span(0.0, 0.5).quiet): increase(1)", True, {}),
         ("with working_on(quiet=True), working_on('ona_star'): increase(1)", True, {}),
-        ("notice.PATIENCE = 60.0; increase(1)", True, {}),
+        ("notice.NOTICE_AFTER_SECONDS = 60.0; increase(1)", True, {}),
     ],
 )
 def test_nothing_is_written_where_nobody_wants_it(code, terminal, environment):
@@ -75,7 +75,7 @@ def test_short_compilations_add_up_and_a_method_is_named_as_users_call_it():
     code = """
 linking.Compiler.compile_extra = compile_extra
 import mag
-notice.PATIENCE = 0.05
+notice.NOTICE_AFTER_SECONDS = 0.05
 mag.multivariate(np.arange(40.0).reshape(20, 2) ** 2, 3, method="zscore", progress=False)
 mag.multivariate(np.arange(40.0).reshape(20, 2) ** 2, 3, method="mondrian")
 mag.univariate([1.0, 2.0, 3.0, 4.0], 2, solver="quadratic")

@@ -99,7 +99,7 @@ FORKS = """
 import os, numpy as np, mag
 from mag._compiled import sort
 from mag._backends import cpu
-cpu.LONG = sort.LONG = 100
+cpu.BOTH_ENDS_FROM_N = sort.PARALLEL_FROM_N = 100
 x = np.random.default_rng(0).random((600, 9))
 def labels():
     return [mag.univariate(x[:, 0], 5, threads=2).labels, mag.columns(x[:80], 5, threads=2).labels]
