@@ -36,7 +36,6 @@ EDITS = [
     ("hybrid", "            self.copies[slot].synchronize()", "            pass"),
     ("hybrid", "copied.record(self.stream)", "copied.record()"),
     ("hybrid", "device.xp.cuda.Stream(non_blocking=True) if", "device.xp.cuda.get_current_stream() if"),
-    ("transfer", "array = source.xp.ascontiguousarray(array)", "pass"),
     # a device is not the current one, or an array is on another one
     ("launch", "return nullcontext() if known is None else known(self.number)", "return nullcontext()"),
     ("transfer", "if target.number == source.number:", "if target.number >= 0:"),
