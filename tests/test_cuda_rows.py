@@ -79,7 +79,7 @@ def test_there_is_a_launch_per_batch(device, monkeypatch, kind):
         assert np.array_equal(found[j].representatives, expected[j].representatives)
     assert np.array_equal(found.cost, expected.cost)
     described = ["gather", "represent"] if kind == "integers" else ["represent"]
-    assert launched == [*described * 3, "price", *["deviations", "share"] * 3]  # 4, 4 and 1 columns
+    assert launched == [*described * 3, "price", *["gather", "deviations", "share"] * 3]  # 4, 4 and 1 columns
     launched.clear()
     assert np.array_equal(found.masked, expected.masked)
     assert launched == ["mask"] * 3
