@@ -12,6 +12,7 @@ import mag
 from mag.cli import main
 from mag.files import File
 from mag.measures import assess
+from mag.measures.scales import read_scales
 from tests.test_hierarchy import JOBS
 
 TREE = mag.Hierarchy.from_levels(JOBS)
@@ -263,6 +264,42 @@ def test_linkage_of_mixed_records_by_all_pairs(seed, standardize):
     )  # fmt: skip
     assert (linkage.expected, linkage.possible, linkage.certain) == pytest.approx(naive_linkage(far, after))
     assert linkage.expected <= 1 / (2 + seed)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_linkage_of_mixed_records_with_ties_by_all_pairs(seed):
+    """Ranges, nodes of a tree and other categories, drawn without regard to the records: few links are right."""
+    random = np.random.default_rng(seed)
+    n, kinds = random.integers(20, 150), random.permutation(["age", "job", "degree", "party"])[: random.integers(1, 5)]
+    nodes = sorted({label for row in JOBS for label in row})
+    jobs, parties = [row[0] for row in JOBS], ["a", "b", "c", "d"]
+    low = random.integers(20, 40, n)
+    before = {
+        "age": random.integers(20, 40, n),
+        "job": random.choice(jobs, n),
+        "degree": random.choice(LEVELS, n),
+        "party": random.choice(parties, n),
+    }
+    after = {
+        "age": np.array([f"[{a}, {a + width}]" for a, width in zip(low, random.integers(0, 4, n), strict=True)]),
+        "job": random.choice(nodes, n),
+        "degree": random.choice([*LEVELS, f"[{LEVELS[0]}, {LEVELS[1]}]"], n),
+        "party": random.choice(parties, n),
+    }
+    keep = random.random(n) < 0.5
+    after = {name: np.where(keep, before[name].astype(str), after[name]) for name in kinds}
+    before = {name: before[name] for name in kinds}
+    options = {
+        "hierarchies": {"job": TREE} if "job" in kinds else None,
+        "order": {"degree": LEVELS} if "degree" in kinds else None,
+    }
+    scales, every = read_scales(before, after, **options), np.arange(n)
+    far = sum(scale.squared(every, every) / scale.unit(True) ** 2 for scale in scales)
+    linkage = mag.privacy.distance_linkage(before, after, **options)
+    published = list(zip(*(column.tolist() for column in after.values()), strict=True))
+    assert (linkage.expected, linkage.possible, linkage.certain) == pytest.approx(
+        naive_linkage(far.tolist(), published), rel=1e-12
+    )
 
 
 def test_standard_deviations_are_those_that_records_are_grouped_by():

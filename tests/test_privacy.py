@@ -7,7 +7,7 @@ import pytest
 
 import mag
 from mag import privacy
-from mag.measures import closeness, linkage
+from mag.measures import closeness
 from mag.privacy import MEASURES, IntervalDisclosure, Linkage
 from tests.people import in_groups_of, people
 
@@ -326,12 +326,27 @@ def test_rank_linkage_by_hand():
     assert privacy.rank_linkage(X, np.exp(X)).certain == 1
 
 
-def test_linkage_does_not_depend_on_its_blocks(monkeypatch):
-    X = people()
-    Y = X + np.random.default_rng(3).normal(size=X.shape)
-    whole = privacy.distance_linkage(X, Y)
-    monkeypatch.setattr(linkage, "DISTANCES_PER_BLOCK", 100)
-    assert privacy.distance_linkage(X, Y) == whole
+def linkage_by_all_pairs(X, Y):
+    far = np.zeros((len(X), len(Y)))
+    for j in range(X.shape[1]):
+        far += np.square(X[:, None, j] - Y[None, :, j])
+    near = far <= far.min(axis=1, keepdims=True) * (1 + 1e-9)
+    right, candidates = near.diagonal(), near.sum(axis=1)
+    return Linkage(
+        pytest.approx((right / candidates).mean(), rel=1e-12), right.mean(), (right & (candidates == 1)).mean()
+    )
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_linkage_with_ties_by_all_pairs(seed):
+    """Small integers, scaled by thirds: many records are equally near, up to rounding."""
+    random = np.random.default_rng(seed)
+    n, d, size = random.integers(20, 200), random.integers(1, 5), random.integers(2, 12)
+    X = random.integers(0, size, (n, d)) / 3
+    Y = in_groups_of(int(random.integers(1, 5)), X) if seed % 2 else X + random.integers(-1, 2, (n, d)) / 3
+    assert privacy.distance_linkage(X, Y, standardize=False) == linkage_by_all_pairs(X, Y)
+    ranks = [((Z[:, None] > Z).sum(axis=1) + ((Z[:, None] == Z).sum(axis=1) + 1) / 2) for Z in (X, Y)]
+    assert privacy.rank_linkage(X, Y) == linkage_by_all_pairs(*ranks)
 
 
 def test_linkage_of_many_records_needs_no_matrix():

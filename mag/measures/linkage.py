@@ -1,6 +1,6 @@
 """Risk that the nearest masked record is the right one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,9 +11,6 @@ from mag._lib.errors import InputValueError
 from mag.measures.equal import classes
 from mag.measures.numbers import pair, scaled, standardized
 from mag.measures.scales import Interval, Scale, is_plain, read_scales
-
-DISTANCES_PER_BLOCK = 2**20  # of a block of distances: no n × n matrix is ever in memory
-TIE_FACTOR = 1 + 1e-9  # squared distances closer than this are equal
 
 
 @dataclass(frozen=True)
@@ -37,44 +34,60 @@ class Linkage:
 
 def link(X: np.ndarray, Y: np.ndarray) -> Linkage:
     """By the squared Euclidean distances of all records to all distinct masked ones."""
-
-    def distances(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-        far = np.zeros((rows.size, others.size))
-        for j in range(X.shape[1]):
-            far += np.square(X[rows, j, None] - Y[others, j])
-        return far
-
-    return link_by(classes("masked", Y), distances)
+    columns = [Interval(j, x, y, y, 0.0, 0) for j, (x, y) in enumerate(zip(X.T, Y.T, strict=True))]
+    return link_scales(columns, [1.0] * len(columns))
 
 
 def link_scales(scales: Sequence[Scale], units: Sequence[float]) -> Linkage:
-    """By the distances of every column, each divided by its unit, squared and added up."""
+    """By the distances of every column, each divided by its unit, squared and added up.
+
+    Equal masked records are one, with their number.  No distance above that of a record from its own masked one is of
+    interest, so a k-d tree leaves most of the others out.
+    """
+    from mag.measures._nearest import count_nearest, cut_into_boxes
+
     cells = {place: scale.after for place, scale in enumerate(scales)}
     cells |= {-1 - place: scale.high for place, scale in enumerate(scales) if isinstance(scale, Interval)}
-
-    def distances(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-        far = np.zeros((rows.size, others.size))
-        for scale, unit in zip(scales, units, strict=True):
-            far += scale.squared(rows, others) / unit**2
-        return far
-
-    return link_by(classes("masked", cells), distances)
-
-
-def link_by(labels: np.ndarray, distances: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Linkage:
-    """By the distances of records to masked ones, block by block; `labels` are the classes of equal masked records."""
-    n = labels.size
+    labels = classes("masked", cells)
     _, first, counts = np.unique(labels, return_index=True, return_counts=True)
-    expected, possible, certain = 0.0, 0, 0
-    for rows in np.split(np.arange(n), range(0, n, max(1, DISTANCES_PER_BLOCK // counts.size)))[1:]:
-        far = distances(rows, first)
-        bound = far.min(axis=1) * TIE_FACTOR
-        nearest = far[np.arange(rows.size), labels[rows]] <= bound
-        candidates = (far <= bound[:, None]) @ counts
-        expected += float((nearest / candidates).sum())
-        possible += int(nearest.sum())
-        certain += int((nearest & (candidates == 1)).sum())
-    return Linkage(expected / n, possible / n, certain / n)
+    # records that are equal before and after are measured once
+    pairs = classes("original", dict(enumerate([*(scale.before for scale in scales), labels])))
+    _, rows, times = np.unique(pairs, return_index=True, return_counts=True)
+    n = rows.size
+    x, low, high, squares_of_units = [np.empty((n, 0))], [np.empty((first.size, 0))], [np.empty((first.size, 0))], []
+    leaves, losses, paths = [np.empty((n, 0), np.int64)], [np.empty((n, 0))], [np.empty((first.size, 0), np.int64)]
+    widths, roots, keys = list[int](), list[float](), list[np.ndarray]()
+    for scale, unit in zip(scales, units, strict=True):
+        if isinstance(scale, Interval):
+            x.append(scale.before[rows, None])
+            low.append(scale.after[first, None])
+            high.append(scale.high[first, None])
+            squares_of_units.append(unit**2)
+            keys.append((scale.after[first] / 2 + scale.high[first] / 2) / unit)
+        else:
+            below, loss, published, root = scale.levels()
+            leaves.append(below[rows])
+            losses.append(loss[rows] / unit**2)
+            paths.append(published[first])
+            widths.append(below.shape[1])
+            roots.append(root / unit**2)
+            # from 0 to the distance of different categories, those with a common ancestor side by side
+            place = np.unique(paths[-1][:, ::-1], axis=0, return_inverse=True)[1].reshape(-1)
+            keys.append(place / max(int(place.max()), 1) * np.sqrt(roots[-1]))
+    ends = (np.hstack(low), np.hstack(high), np.hstack(paths))
+    order, tree = cut_into_boxes(*ends, np.column_stack(keys))
+    place_in_tree = np.empty_like(order)
+    place_in_tree[order] = np.arange(order.size)
+    starts = np.cumsum([0, *widths])
+    original = (
+        np.hstack(x), np.array(squares_of_units, np.float64), np.hstack(leaves), np.hstack(losses), starts,
+        np.array(roots, np.float64),
+    )  # fmt: skip
+    masked = tuple(part[order] for part in ends)
+    candidates = count_nearest(original, masked, counts[order], tree, place_in_tree[labels[rows]])
+    right = candidates > 0
+    expected, possible = (times[right] / candidates[right]).sum(), times[right].sum()
+    return Linkage(*(float(found / labels.size) for found in (expected, possible, times[candidates == 1].sum())))
 
 
 def distance_linkage(

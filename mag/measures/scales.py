@@ -35,6 +35,13 @@ class Scale:
         """Squared distances of the values of `rows` from the published cells of `others`."""
         raise NotImplementedError
 
+    def levels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Of categories: nodes of values below the root, their losses, nodes of published cells, the loss of the root.
+
+        The squared distance is the loss of the lowest node that both have, and that of the root if they have no other.
+        """
+        raise NotImplementedError
+
     def apart(self) -> np.ndarray:
         """Of every record, how far its published cell is from its value, from 0 to 1 within the range of the values."""
         raise NotImplementedError
@@ -86,6 +93,10 @@ class Nominal(Scale):
         """Squared distances of the values of `rows` from the published cells of `others`."""
         return (self.before[rows, None] != self.after[others]).astype(np.float64)
 
+    def levels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """All categories are children of the root."""
+        return self.before[:, None], np.zeros((self.before.size, 1)), self.after[:, None], 1.0
+
     def apart(self) -> np.ndarray:
         """Of every record, from 0 to 1."""
         return (self.before != self.after).astype(np.float64)
@@ -111,6 +122,11 @@ class Tree(Scale):
             here = leaves[:, level]
             np.copyto(far, self.tree.loss[here][:, None], where=here[:, None] == nodes[:, level])
         return far
+
+    def levels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Those of the tree."""
+        leaves = self.tree.levels[self.before][:, :-1]
+        return leaves, self.tree.loss[leaves], self.paths[self.after][:, :-1], float(self.tree.loss[self.tree.root])
 
     def apart(self) -> np.ndarray:
         """Of every record, from 0 to 1."""
