@@ -259,6 +259,33 @@ def test_mt_closeness_by_hand():
     assert privacy.mt_closeness(age, disease, m=4, supersets=np.array(age) > 5) == 0.25
 
 
+@pytest.mark.parametrize("seed", range(100))
+def test_mt_closeness_by_all_balls(seed):
+    """Places on a grid: many classes are equally far, and balls take all of them or none."""
+    random = np.random.default_rng(seed)
+    ground = ["ordered", "equal", "hierarchical"][seed % 3]
+    n, size = int(random.integers(5, 250)), int(random.integers(2, 20))
+    table, m = random.integers(0, size, (n, random.integers(1, 3))), int(random.integers(1, n + 1))
+    leaves = sorted(set(DISEASES) - set(DISEASES.values()))
+    codes = random.integers(0, random.integers(2, len(leaves)), n)
+    values = np.array(leaves)[codes] if ground == "hierarchical" else codes
+    options = {"ground": ground, "hierarchy": DISEASES if ground == "hierarchical" else None}
+    codes, n_values, distances = closeness.read_sensitive(values, n, **options)
+
+    def distribution(records):
+        return (np.bincount(codes[records], minlength=n_values) / records.sum())[None]
+
+    scale = table.std(axis=0)
+    places, worst = table / np.where(scale > 0, scale, 1), 0.0
+    for own in np.unique(table, axis=0):
+        members = (table == own).all(axis=1)
+        far = np.square(places - places[members][0]).sum(axis=1)
+        balls = [far <= radius * (1 + 1e-9) for radius in np.unique(far)]
+        near = [distances.between(distribution(members), distribution(ball))[0] for ball in balls if ball.sum() >= m]
+        worst = max(worst, min(near))
+    assert privacy.mt_closeness(table, values, m, **options) == pytest.approx(worst, rel=1e-12, abs=1e-15)
+
+
 def test_mt_closeness_grows_with_m_up_to_t_closeness():
     rng = np.random.default_rng(0)
     table, values = in_groups_of(4, people()), rng.integers(0, 5, 60)
