@@ -97,11 +97,17 @@ def with_table_options(name: str) -> Callable[[Callable[..., None]], Callable[..
         flags = {option: about.flag_of(name) for option, about in OPTIONS.items()}
         plain = {_parameter(option, flag): option for option, flag in flags.items() if flag and flag.type}
 
-        def run(**values: Any) -> None:
-            command(table_options={plain[name]: values.pop(name) for name in plain}, **values)
-
         own = inspect.signature(command).parameters
         added = [_as_parameter(parameter, option, name) for parameter, option in plain.items()]
+        defaults = {parameter.name: parameter.default for parameter in added}
+
+        def run(**values: Any) -> None:
+            given = defaults | values
+            command(
+                table_options={option: given.pop(parameter) for parameter, option in plain.items()},
+                **given,
+            )
+
         after = [*own].index("out" if "out" in own else "option") + 1
         others = [parameter for parameter in own.values() if parameter.name != "table_options"]
         return _with_signature(run, command, [*others[:after], *added, *others[after:]])
