@@ -55,7 +55,9 @@ def test_a_killed_process_leaves_nothing_under_the_final_name(source, tmp_path, 
         assert process.returncode == -signal.SIGKILL
         return
     assert process.returncode == 128 + number
-    assert complained in ("mag: terminated; nothing was written.\n", "mag: interrupted; nothing was written.\n")
+    # A thread of polars may print that its channel was closed, before, after or around our sentence.
+    sentences = ("mag: terminated; nothing was written.\n", "mag: interrupted; nothing was written.\n")
+    assert complained in sentences or ("polars" in complained and any(one in complained for one in sentences))
     assert list(tmp_path.iterdir()) == []
 
 
