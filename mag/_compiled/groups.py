@@ -15,7 +15,7 @@ HUGE = 2.0**960  # 2**63 numbers below this can be summed
 OVERFLOW_EXPONENT = 64  # the power of two that distances are divided by where sums of them could overflow
 HEAVY = 960  # the exponent of a group's heaviest weight, so that the lightest do not vanish beside it
 MIN_DIVIDED_WEIGHT = 2.0**-900  # smaller weights lose digits when they are divided by 2**OVERFLOW_EXPONENT
-FLOAT64_DENOMINATOR = 2**1074  # float64 are multiples of 1 / SMALLEST
+FLOAT64_DENOMINATOR = 2**1074  # float64 are multiples of 1 / FLOAT64_DENOMINATOR
 MAX_PLAIN_FACTOR = (
     2.0**100
 )  # weights and distances from 1/MAX_PLAIN_FACTOR to MAX_PLAIN_FACTOR are multiplied as they are
