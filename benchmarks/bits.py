@@ -408,23 +408,23 @@ def scale(threads: int) -> Cases:
     frame = dask.dataframe.from_pandas(pd.DataFrame(frame), npartitions=4)
     pieces = dask.array.from_array(np.random.default_rng(6).integers(0, 400, 900), chunks=170)
     for cost in COSTS:
-        call = partial(mag.scale.univariate, pieces, 3, cost=cost, ranges=3)
+        call = partial(mag.distributed.univariate, pieces, 3, cost=cost, ranges=3)
         yield f"scale/univariate/{cost}", partial(computed, call)
     cases: dict[str, Callable[[], Any]] = {
-        "univariate/floats": lambda: mag.scale.univariate(array[:, 0], 13),
-        "columns/array": lambda: mag.scale.columns(array, [2, 3, 13], cost=["sse", "sae", "maxdist"]),
-        "columns/frame": lambda: mag.scale.columns(frame, 3, keep="region"),
-        "multivariate/array": lambda: mag.scale.multivariate(array, 4, parts=4),
-        "multivariate/ona_star": lambda: mag.scale.multivariate(array, 4, parts=2, method="ona_star"),
-        "multivariate/frame": lambda: mag.scale.multivariate(frame, 4, keep="region", parts=2, random_state=1),
-        "verify/array": lambda: mag.scale.verify(mag.scale.multivariate(array, 4, parts=4).masked, 4),
-        "verify/frame": lambda: mag.scale.verify(frame, 2, columns="region"),
-        "verify/fails": lambda: mag.scale.verify(array, 2),
+        "univariate/floats": lambda: mag.distributed.univariate(array[:, 0], 13),
+        "columns/array": lambda: mag.distributed.columns(array, [2, 3, 13], cost=["sse", "sae", "maxdist"]),
+        "columns/frame": lambda: mag.distributed.columns(frame, 3, keep="region"),
+        "multivariate/array": lambda: mag.distributed.multivariate(array, 4, parts=4),
+        "multivariate/ona_star": lambda: mag.distributed.multivariate(array, 4, parts=2, method="ona_star"),
+        "multivariate/frame": lambda: mag.distributed.multivariate(frame, 4, keep="region", parts=2, random_state=1),
+        "verify/array": lambda: mag.distributed.verify(mag.distributed.multivariate(array, 4, parts=4).masked, 4),
+        "verify/frame": lambda: mag.distributed.verify(frame, 2, columns="region"),
+        "verify/fails": lambda: mag.distributed.verify(array, 2),
     }
     for name, call in cases.items():
         yield f"scale/{name}", partial(computed, call)
     labels = np.arange(len(X)) % 60
-    tasks = mag.scale.kernels
+    tasks = mag.distributed.kernels
     yield "scale/kernels/label_columns", partial(tasks.label_columns, X, 5)
     yield "scale/kernels/label_records", partial(tasks.label_records, X, 5, "ona_star")
     yield "scale/kernels/mask_columns", partial(tasks.mask_columns, X, np.stack([labels] * 3, axis=1))
@@ -574,7 +574,7 @@ def mistakes(threads: int) -> Cases:
         "estimator": lambda: mag.Microaggregator(k=0).fit(X),
         "new records of another width": lambda: mag.Microaggregator(k=2).fit(X).transform(X[:, :1]),
         "measure": lambda: mag.metrics.sse(X, X[:3]),
-        "array for Dask": lambda: mag.scale.columns(X, 2),
+        "array for Dask": lambda: mag.distributed.columns(X, 2),
     }
     for name, call in calls.items():
         yield f"mistakes/{name}", call

@@ -37,7 +37,7 @@ def blocks_of(x, k):
 
     def fill():
         for t in range(0, blocks, batch):
-            diagonal.fill(kernel, x, np.empty(0), k, t, left, joint, right, sizes, work)
+            diagonal.fill(kernel, x, np.empty(0), k, t, (left, joint, right), work)
 
     def search():  # of one batch again and again, which takes as long
         for t in range(0, blocks, batch):

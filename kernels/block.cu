@@ -112,15 +112,14 @@ DEVICE void add_up(const Frame& f, real* sums, int low, int columns)
         }
     }
     __syncwarp();
-    for (int quad = lane; quad < before + after; quad += LANES) {
-        const bool left = quad < before;
-        const int p = left ? -4 * (quad + 1) : 4 * (quad - before);
+    for (int p = lane - 4 * before; p < 4 * after; p += LANES) {  // lanes side by side: no conflicts of banks
+        const int within = p & 3, from = p - within;
         #pragma unroll
         for (int s = 0; s < Cost::terms; ++s) {
-            real* line = sums + s * length + p;
-            const real carry = left ? line[4] : line[0];
-            #pragma unroll
-            for (int q = 1; q < 4; ++q) line[q] = left ? carry - line[q] : carry + line[q];
+            real* line = sums + s * length;
+            const real carry = line[p < 0 ? from + 4 : from], here = line[p];
+            const real left = carry - here, right = carry + here;  // both: a selection, no branch
+            if (within) line[p] = p < 0 ? left : right;
         }
     }
     __syncwarp();

@@ -26,6 +26,7 @@ __all__ = [
     "backends",
     "columns",
     "compare",
+    "distributed",
     "dp",
     "generalize",
     "graphs",
@@ -34,7 +35,6 @@ __all__ = [
     "microaggregate",
     "multivariate",
     "privacy",
-    "scale",
     "univariate",
     "verify",
 ]
@@ -54,27 +54,27 @@ if TYPE_CHECKING:
     from mag.api.insensitive import insensitive
     from mag.api.multivariate import multivariate
     from mag.api.univariate import univariate
-    from mag.comparison import Comparison, compare
     from mag.costs import Cost
-    from mag.criteria import Closeness
     from mag.estimators import Microaggregator as Microaggregator
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
-    from mag.table import Guarantee, Release, generalize, microaggregate
+    from mag.tables import Guarantee, Release, generalize, microaggregate
+    from mag.tables.compare import Comparison, compare
+    from mag.tables.criteria import Closeness
 
 _HOMES = {
     "CacheWarning": "mag._lib.errors",
-    "Closeness": "mag.criteria",
+    "Closeness": "mag.tables.criteria",
     "ColumnGroupings": "mag.results",
-    "Comparison": "mag.comparison",
+    "Comparison": "mag.tables.compare",
     "CopyWarning": "mag._lib.arrays",
     "Cost": "mag.costs",
     "Grouping": "mag.results",
     "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn
-    "Guarantee": "mag.table",
+    "Guarantee": "mag.tables",
     "Hierarchy": "mag.hierarchy",
     "RecordGrouping": "mag.results",
-    "Release": "mag.table",
+    "Release": "mag.tables",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",
@@ -82,16 +82,16 @@ _HOMES = {
     "InputTypeError": "mag._lib.errors",
     "InputValueError": "mag._lib.errors",
     "columns": "mag.api.columns",
-    "compare": "mag.comparison",
+    "compare": "mag.tables.compare",
+    "distributed": "mag.distributed",
     "dp": "mag.dp",
-    "generalize": "mag.table",
+    "generalize": "mag.tables",
     "graphs": "mag.graphs",
     "insensitive": "mag.api.insensitive",
     "metrics": "mag.metrics",
-    "microaggregate": "mag.table",
+    "microaggregate": "mag.tables",
     "multivariate": "mag.api.multivariate",
     "privacy": "mag.privacy",
-    "scale": "mag.scale",
     "univariate": "mag.api.univariate",
     "verify": "mag.verify",
 }

@@ -107,7 +107,7 @@ def run(
         The report.
     """
     from mag import verify
-    from mag.table import microaggregate
+    from mag.tables import microaggregate
 
     register = people()
     n = len(register["id"])

@@ -23,28 +23,25 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "bounds": "test_bounds",
     "commands": "test_cli",
     "costs": "test_grouping",
-    "criteria": "test_criteria",
     "dp": "test_dp",
-    "enforce": "test_diversity",
     "estimators": "test_diversity",
     "files": "test_files",
     "frames": "test_table",
     "graphs": "test_graphs",
     "hierarchy": "test_hierarchy",
-    "lattice": "test_lattice",
     "measures": "test_privacy",
     "methods": "test_table",
     "report": "test_report",
-    "scale": "test_recounts",
+    "distributed": "test_recounts",
     "solvers": "test_grouping",
-    "table": "test_table",
+    "tables": "test_table",
     "verify": "test_verify",
 }
 SLOW = ("long", "mutation", "sanitize")
 
 
 def pytest_collection_modifyitems(items):
-    quick = {"test_architecture", "test_verify", *QUICK.values()}
+    quick = {"test_architecture", "test_criteria", "test_lattice", "test_verify", *QUICK.values()}
     for item in items:
         if item.path.stem in quick and not any(item.get_closest_marker(slow) for slow in SLOW):
             item.add_marker("quick")

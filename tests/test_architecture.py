@@ -14,15 +14,15 @@ from mag._backends import BACKENDS
 from mag.bounds import BOUNDS
 from mag.commands import COMMANDS
 from mag.costs import COSTS
-from mag.criteria import CRITERIA
 from mag.dp import MECHANISMS
-from mag.enforce import ENFORCE
 from mag.files import FORMATS
 from mag.graphs.keep import KEEP
 from mag.methods import METHODS
 from mag.metrics import METRICS
 from mag.privacy import MEASURES
 from mag.solvers import SOLVERS
+from mag.tables.criteria import CRITERIA
+from mag.tables.criteria.enforce import ENFORCE
 from tests import conftest
 
 ROOT = pathlib.Path(mag.__file__).parent
@@ -30,18 +30,17 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.cli"],
     ["mag.commands"],
     ["mag.demo", "mag.info"],
-    ["mag.comparison", "mag.estimators"],
-    ["mag.dp", "mag.table"],
+    ["mag.estimators"],
+    ["mag.dp", "mag.tables"],
     ["mag.files", "mag.report"],
     ["mag.verify"],
     ["mag.frames"],
-    ["mag.graphs", "mag.scale"],
+    ["mag.graphs", "mag.distributed"],
     ["mag.api"],
-    ["mag.bounds", "mag.enforce"],
+    ["mag.bounds"],
     ["mag.methods"],
-    ["mag.lattice"],
     ["mag.metrics", "mag.privacy"],
-    ["mag.criteria", "mag.measures"],
+    ["mag.measures"],
     ["mag._backends"],
     ["mag.results"],
     ["mag.reference", "mag.solvers"],
@@ -119,6 +118,52 @@ def test_few_classes_share_a_name():
     assert sum(len(homes) > 1 for homes in defined("class").values()) <= 22
 
 
+def functions(path):
+    """The functions of a file, at any depth."""
+    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
+
+
+def parameters(function):
+    return [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+
+
+COMPILED = {"jit", "called", "inlined", "layout", "overload", "intrinsic"}
+MAX_COMPILED_PARAMETERS = 8
+LONG = {"mag._backends.cpu.batch._group"}  # to be shortened; never add a name
+
+
+def test_compiled_functions_have_few_parameters():
+    """A tuple with names for those that belong together: a call of ten values is read by nobody."""
+    found = {}
+    for name, path in MODULES.items():
+        for function in functions(path):
+            decorators = [node.func if isinstance(node, ast.Call) else node for node in function.decorator_list]
+            if COMPILED & {ast.unparse(node) for node in decorators}:
+                found[f"{name}.{function.name}"] = len(parameters(function))
+    assert len(found) > 400
+    assert {name for name, count in found.items() if count > MAX_COMPILED_PARAMETERS} == LONG
+
+
+def test_metrics_have_the_same_operations():
+    home = ROOT / "methods" / "distances"
+    operations = {f.name: parameters(f) for f in functions(home / "metric.py") if parameters(f)[:1] == ["metric"]}
+    assert len(operations) >= 7
+    for file in ("euclidean.py", "mixed.py"):
+        found = {f.name: parameters(f) for f in functions(home / file) if f.name in operations}
+        assert found == operations, file
+
+
+@pytest.mark.parametrize("name", [name for name in INSIDE if name.startswith("mag.methods.")])
+def test_methods_do_not_ask_which_metric_they_have(name):
+    if name in ("mag.methods.distances.metric", "mag.methods.distances.hierarchies"):  # which choose it
+        return
+    for node in ast.walk(ast.parse(MODULES[name].read_text())):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            assert not re.search(r"\b(terms|metric)\b", ast.unparse(node)), f"{name}: {ast.unparse(node)}"
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            assert not re.search(r"\b(Euclidean|Mixed)\b", ast.unparse(node)), f"{name}: {ast.unparse(node)}"
+
+
 @pytest.mark.parametrize("name", INSIDE)
 def test_imports_point_down(name):
     here = layer(name)
@@ -160,11 +205,11 @@ TABLES = {
     "bounds": BOUNDS,
     "commands": COMMANDS,
     "costs": COSTS,
-    "criteria": CRITERIA,
-    "enforce": ENFORCE,
     "files": FORMATS,
     "graphs/keep": KEEP,
     "solvers": SOLVERS,
+    "tables/criteria": CRITERIA,
+    "tables/criteria/enforce": ENFORCE,
 }
 
 
@@ -255,11 +300,11 @@ def test_commands_load_what_they_need_only(tmp_path, command, heavy):
 
 
 def test_dir_lists_public_names_only():
-    code = "import mag, mag.cli, mag.scale; {}; print(*[n for n in dir({}) if not n.startswith('__')])"
+    code = "import mag, mag.cli, mag.distributed; {}; print(*[n for n in dir({}) if not n.startswith('__')])"
     assert run(code.format("mag.univariate([1, 2], 2), mag.verify", "mag")).split() == sorted(
         {*mag.__all__, "Microaggregator"} & set(dir(mag))
     )
-    assert run(code.format("mag.scale.kernels", "mag.scale")).split() == sorted(mag.scale.__all__)
+    assert run(code.format("mag.distributed.kernels", "mag.distributed")).split() == sorted(mag.distributed.__all__)
 
 
 def test_names_are_found_on_demand():

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 
 import pytest
 
@@ -163,6 +164,24 @@ def test_a_cache_that_cannot_be_read_or_written_is_done_without(tmp_path, monkey
     assert files.load("k = 3") == "code"
     for path in tmp_path.iterdir():
         path.write_bytes(path.read_bytes()[:-5])  # the disk was full
+    assert files.load("k = 3") is None
+    files.save("k = 3", "code")
+    assert files.load("k = 3") == "code"
+
+
+@pytest.mark.parametrize("gone", ["class", "module"])
+def test_a_cache_that_names_what_is_gone_is_written_again(tmp_path, monkeypatch, gone):
+    """Keys hold the classes of arguments: a new version may have renamed one, or its module."""
+    module = types.ModuleType("mag_of_before")
+    module.Records = type("Records", (), {"__module__": "mag_of_before", "__qualname__": "Records"})
+    monkeypatch.setitem(sys.modules, "mag_of_before", module)
+    files = cache._CacheFiles(str(tmp_path), "solve-1.py311", cpu.group)
+    files.save(module.Records, "code")
+    assert files.load(module.Records) == "code"
+    if gone == "class":
+        del module.Records
+    else:
+        monkeypatch.delitem(sys.modules, "mag_of_before")
     assert files.load("k = 3") is None
     files.save("k = 3", "code")
     assert files.load("k = 3") == "code"

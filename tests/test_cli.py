@@ -278,7 +278,7 @@ def test_codes_for_missing_numbers_are_of_one_column_or_of_all(tmp_path, mag_, e
 
 def test_codes_for_columns_that_are_not_computed_with_are_a_mistake(people, mag_):
     given = ["mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "--null", "region=n"]
-    assert mag_(*given)[2].startswith("mag: --null: codes are for columns that are computed with; 'region' is none")
+    assert mag_(*given)[2].startswith("mag: --null: codes apply to numeric columns only; got 'region'")
 
 
 def test_a_code_is_a_word_and_a_number(tmp_path, mag_):
@@ -503,14 +503,14 @@ def test_kept_cells_that_a_format_would_alter_are_refused(tmp_path, mag_, ending
 
 
 def test_an_input_that_changes_meanwhile_is_not_published(people, mag_, monkeypatch):
-    import mag.table
+    import mag.tables
 
     def slow(*arguments, **options):
         people.write_text(people.read_text() + "\n")
         return grouped(*arguments, **options)
 
-    grouped = mag.table.microaggregate
-    monkeypatch.setattr(mag.table, "microaggregate", slow)
+    grouped = mag.tables.microaggregate
+    monkeypatch.setattr(mag.tables, "microaggregate", slow)
     code, _, complained = mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK)
     assert (code, "has changed while it was read" in complained) == (2, True)
     assert list(people.parent.iterdir()) == [people]
@@ -824,7 +824,7 @@ def test_a_missing_library_is_one_sentence_how_to_install_it(tmp_path, library, 
 
 
 @pytest.mark.parametrize("kind", [TypeError, ValueError, RuntimeError, KeyError, AssertionError])
-@pytest.mark.parametrize("where", ["mag.table.microaggregate", "mag.files.csv.Csv.read", "mag.files.csv.Csv.write"])
+@pytest.mark.parametrize("where", ["mag.tables.microaggregate", "mag.files.csv.Csv.read", "mag.files.csv.Csv.write"])
 def test_an_error_inside_is_a_defect_with_its_traceback(people, mag_, monkeypatch, kind, where):
     def broken(*arguments, **options):
         raise kind("k='5' went\x1b[31m wrong")
@@ -847,12 +847,12 @@ def test_a_panic_inside_a_library_is_a_defect(people, mag_, monkeypatch):
     def panic(*arguments, **options):
         raise PanicException
 
-    monkeypatch.setattr("mag.table.microaggregate", panic)
+    monkeypatch.setattr("mag.tables.microaggregate", panic)
     assert mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK)[0] == 70
 
 
 def test_a_missing_module_of_ours_is_a_defect(people, mag_, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mag.table", None)
+    monkeypatch.setitem(sys.modules, "mag.tables", None)
     assert mag_("mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK)[0] == 70
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 import mag
-from mag.criteria import CRITERIA, closeness_of, diversity_of, ground_of
-from mag.criteria._transport import excess
+from mag.tables.criteria import CRITERIA, closeness_of, diversity_of, ground_of
+from mag.tables.criteria._transport import excess
 
 TREE = mag.Hierarchy.from_parents(
     {"flu": "lung", "cough": "lung", "ulcer": "belly", "lung": "inner", "belly": "inner", "inner": "any", "skin": "any"}

@@ -43,7 +43,7 @@ def filled(cost, x, k, first, blocks):
     )
     kernel = COSTS[cost].kernel
     work = np.empty(diagonal.memory(kernel, x.size, k))
-    diagonal.fill(kernel, x, np.empty(0), k, first, left, joint, right, np.empty(x.size + 1, np.int32), work)
+    diagonal.fill(kernel, x, np.empty(0), k, first, (left, joint, right), work)
     return left, joint, right
 
 

@@ -56,7 +56,7 @@ EDITS = [
     ("labels.cu", "starts[col * most + place] = ", "starts[col + place] = "),
     ("groups.cu", "id / n * most + labels[id]", "id / n + labels[id]"),
     # a swapped side of the anchor, a wrong anchor, a wrong sign
-    ("block.cu", "left ? carry - line[q] : carry + line[q]", "left ? carry + line[q] : carry - line[q]"),
+    ("block.cu", "p < 0 ? left : right", "p < 0 ? right : left"),
     ("block.cu", "scaled(run.x[b - 1], run.scale)", "scaled(run.x[b], run.scale)"),
     ("narrow.cu", "sums[s][L - 1] - t[s]", "sums[s][L - 1] + t[s]"),
     ("costs/sse.cuh", "return -f.total(1, i);", "return f.total(1, i);"),

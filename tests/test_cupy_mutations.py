@@ -22,6 +22,8 @@ EDITS = [
     ("launch", "            stream.wait_event(self.mark())", "            pass"),
     ("transfer", "        target.follow(computed)\n", ""),
     ("transfer", "        source.follow(copied)\n", "        pass\n"),
+    ("transfer", "source.xp.ascontiguousarray(array)", "array"),
+    ("columns", "with self._finishing:", "if True:"),
     ("transfer", "        copied = target.mark()\n", "        copied = computed\n"),
     ("transfer", "    with source.active():\n        source.follow(copied)", "    target.follow(copied)"),
     ("columns", "        self.device.follow(self._queued)\n        flags", "        flags"),

@@ -1,5 +1,6 @@
 """Streams and devices of the real CuPy.  Devices that are lazy show what no event orders: `.ci/gpu` has such a mode."""
 
+import contextlib
 import itertools
 import os
 import threading
@@ -182,6 +183,27 @@ def test_threads_read_one_result_on_streams_of_their_own(cupy):
     assert not wrong
 
 
+def test_threads_that_read_one_result_together_label_its_columns_once(cupy, monkeypatch):
+    """Labels are counted in place: two threads at once would count a column twice, or find groups below k."""
+    monkeypatch.setattr(pipeline, "host_is_sooner", lambda *shape: True)
+    label_again, together, labeled = pipeline.Columns._label_again, threading.Barrier(2), []
+
+    def label(self, row, starts):
+        labeled.append(row.start)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            together.wait(timeout=1)  # for the other thread, if it comes here, too
+        label_again(self, row, starts)
+
+    monkeypatch.setattr(pipeline.Columns, "_label_again", label)
+    found = mag.columns(cupy.asarray(X), K)
+    threads = [threading.Thread(target=lambda: found.labels) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert labeled == list(range(X.shape[1]))
+
+
 def test_a_thread_reads_and_drops_what_the_default_stream_of_another_computed(cupy):
     """No thread can name the default stream of another: the reader waits instead."""
     expected = mag.univariate(X[:, 0], K)
@@ -283,6 +305,15 @@ def test_any_array_is_copied_to_the_other_device(two, view):
     finally:
         with there.active():
             two.cuda.Stream.null.use()
+
+
+@pytest.mark.parametrize("view", [lambda a: a.T, lambda a: a[::2, 1:]])
+def test_what_crosses_to_the_other_device_is_contiguous(two, monkeypatch, view):
+    """CuPy would make a contiguous copy itself, which no event orders."""
+    crossed, copyto = [], two.copyto
+    monkeypatch.setattr(two, "copyto", lambda copy, array: (crossed.append(array.flags), copyto(copy, array)))
+    copy_to_device(cuda._on(1), cuda._on(0), view(two.asarray(X)))
+    assert [flags.c_contiguous for flags in crossed] == [True]
 
 
 def test_a_table_of_the_host_is_dealt_out(two):

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 import mag
 from mag import verify
-from mag.criteria import closeness_of, diversity_of, ground_of
-from mag.enforce import ENFORCE, Constraint, Enforced
-from mag.enforce.buckets import draw_groups, group_by_buckets, numbers_of_buckets
-from mag.enforce.merge import merge_groups
-from mag.table import _grouping
+from mag.tables import _grouping
+from mag.tables.criteria import closeness_of, diversity_of, ground_of
+from mag.tables.criteria.enforce import ENFORCE, Constraint, Enforced
+from mag.tables.criteria.enforce.buckets import draw_groups, group_by_buckets, numbers_of_buckets
+from mag.tables.criteria.enforce.merge import merge_groups
 from tests import test_criteria as oracle
 from tests.frames import LIBRARIES, cells
 
@@ -475,7 +475,7 @@ def test_merging_joins_whole_groups_until_all_hold(labels, values, least):
 
 def test_the_nearest_records_with_enough_values_are_taken():
     """Of all sets of k records with enough values, the one nearest to the seed: by enumeration."""
-    from mag.enforce.buckets import take_values
+    from mag.tables.criteria.enforce.buckets import take_values
 
     rng = np.random.default_rng(3)
     for _ in range(40):

@@ -13,7 +13,7 @@ import sysconfig
 import pytest
 
 import mag
-import mag.scale.kernels
+import mag.distributed.kernels
 from mag.commands import COMMANDS
 from mag.methods import FAMILIES, METHODS
 from tests import console
@@ -116,7 +116,7 @@ def public_names():
                 yield from (f"{home}.{n}" for n, f in functions if f.__module__ == home and not n.startswith("_"))
             else:
                 yield f"mag.{name}.{inner}"
-    yield from (f"mag.table.{name}" for name in ("FileRelease", "LatticeNode", "Promise", "TableGrouping"))
+    yield from (f"mag.tables.{name}" for name in ("FileRelease", "LatticeNode", "Promise", "TableGrouping"))
 
 
 def test_every_public_name_is_in_the_reference():

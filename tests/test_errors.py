@@ -46,7 +46,7 @@ def test_errors_travel_between_processes(kind):
         (lambda: mag.univariate([1.0, np.nan], 1), ValueError),
         (lambda: mag.microaggregate({"a": ["x", "y"]}, 1, "a", scope="per-column"), TypeError),
         (lambda: mag.microaggregate({"a": [1, 2], "b": [1, 2]}, 2, "a", by="b"), ValueError),
-        (lambda: mag.scale.columns([1.0, 2.0], 1), TypeError),
+        (lambda: mag.distributed.columns([1.0, 2.0], 1), TypeError),
         (lambda: mag.metrics.propensity_mse([[0.0], [1.0]], [[0.0], [1.0]], ridge="none"), TypeError),
     ],
 )
@@ -62,7 +62,7 @@ def test_every_recount_raises_the_same_error():
     assert not issubclass(mag.NotAnonymousError, mag.InputError)
     da = pytest.importorskip("dask.array")
     with pytest.raises(mag.NotAnonymousError, match="got 1, in 2 of 2 classes"):
-        mag.scale.verify(da.from_array(np.array([1.0, 2.0])), 2)
+        mag.distributed.verify(da.from_array(np.array([1.0, 2.0])), 2)
 
 
 def test_a_regression_that_does_not_converge_is_no_violation(monkeypatch):

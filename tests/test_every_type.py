@@ -23,9 +23,9 @@ from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputError
 from mag._lib.rowhash import count_classes
 from mag.cli import main
+from mag.distributed._cells import hash_records
 from mag.files import File, smallest
-from mag.scale._cells import hash_records
-from mag.table import _joint_file, _parquet
+from mag.tables import _joint_file, _parquet
 from tests.arrow_types import CANARIES, TYPES, array_of, is_one_value
 
 PATTERN = [0, 0, 0, 1, 1, 2, 0, 1, 1, 2, 2, 0, 1, 1]  # 5 of the first, 6 of the second, 3 nulls
@@ -97,7 +97,7 @@ def test_every_recount_counts_values(name, way, tmp_path, monkeypatch):
                 count_classes([np.concatenate(w) for w in zip(*map(hash_records, parts), strict=True)]).sizes.min()
             )
             if not name.startswith(("binary_view", "run ends", "string_view")):  # whose rows Arrow cannot take
-                assert mag.scale.verify(dd.from_pandas(frame, npartitions=4), 1) == counts["dask"]
+                assert mag.distributed.verify(dd.from_pandas(frame, npartitions=4), 1) == counts["dask"]
     path = tmp_path / "in.parquet"
     try:
         pq.write_table(table, path, row_group_size=3)
@@ -145,9 +145,9 @@ def test_nothing_but_recounts_reads_cells_as_words():
     root = pathlib.Path(mag.__file__).parent
     named = {path.relative_to(root).as_posix() for path in root.rglob("*.py") if "mag._lib.cells" in path.read_text()}
     assert named == {
-        "scale/_cells.py",
-        "table/_joint_file.py",
-        "table/_parquet.py",
+        "distributed/_cells.py",
+        "tables/_joint_file.py",
+        "tables/_parquet.py",
         "verify/__init__.py",
         "verify/_cells.py",
     }

@@ -71,7 +71,7 @@ def test_a_process_that_goes_on_finishes(source, tmp_path):
 
 LIMITED = """
 import json, resource, sys
-import polars, pyarrow, pyreadstat, mag.table  # whatever is compiled or unpacked on the way is so before
+import polars, pyarrow, pyreadstat, mag.tables  # whatever is compiled or unpacked on the way is so before
 from mag.cli import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, 2**14))
 for ending in sys.argv[1].split():
@@ -104,7 +104,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(source, tmp_path):
 
 
 def test_a_report_that_fails_takes_everything_with_it(source, tmp_path, capsys, monkeypatch):
-    from mag.table._release import Release
+    from mag.tables._release import Release
 
     def full(self, path, overwrite):
         pathlib.Path(path).write_text("half")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import mag
 from mag.cli import main
-from mag.table import LatticeNode
+from mag.tables import LatticeNode
 from tests.frames import LIBRARIES, cells, dtypes, names, smallest_class
 from tests.test_categories import CATEGORICAL
 from tests.test_hierarchy import DATA, JOBS, adult

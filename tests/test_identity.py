@@ -483,7 +483,7 @@ RAW = {"write_text", "write_bytes", "savefig", "write_csv", "write_parquet", "to
 WITH_DRAFTS = {  # modules whose functions are handed a draft, or a folder that only their run knows
     "mag/commands/_table.py", "mag/commands/warmup.py", "mag/files/csv.py", "mag/files/parquet.py",
     "mag/files/xlsx.py", "mag/files/_statistics.py",
-    "mag/table/_joint_file.py", "mag/table/_parts.py",
+    "mag/tables/_joint_file.py", "mag/tables/_parts.py",
 }  # fmt: skip
 
 
@@ -661,7 +661,7 @@ def test_a_refused_run_leaves_no_parts(tmp_path, capsys):
 
 STOPPED = """
 import os, signal, sys
-from mag.table import _parquet
+from mag.tables import _parquet
 real = _parquet.ColumnFiles.add
 def add(*given):
     real(*given)

@@ -10,9 +10,9 @@ import mag
 from mag._lib.cells import words_of_arrow
 from mag.cli import main
 from mag.frames import frame_of
-from mag.table import _joint_file, _parquet
-from mag.table._joint_file import bytes_of
-from mag.table._parts import Cut, Spool, Strata, examine, measure, read_records
+from mag.tables import _joint_file, _parquet
+from mag.tables._joint_file import bytes_of
+from mag.tables._parts import Cut, Spool, Strata, examine, measure, read_records
 from mag.verify import NotAnonymousError
 
 pa = pytest.importorskip("pyarrow")

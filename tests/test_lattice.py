@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mag
-from mag.criteria.distinct import Distinct
-from mag.criteria.entropy import Entropy
-from mag.criteria.equal import Equal
-from mag.criteria.ordered import Ordered
-from mag.criteria.recursive import Recursive
-from mag.lattice import Ladder, Lattice, Rules, search
-from mag.lattice import _lattice as lattice_module
-from mag.lattice import _rules as rules_module
-from mag.lattice._classes import number_rows
+from mag.tables.criteria.distinct import Distinct
+from mag.tables.criteria.entropy import Entropy
+from mag.tables.criteria.equal import Equal
+from mag.tables.criteria.ordered import Ordered
+from mag.tables.criteria.recursive import Recursive
+from mag.tables.recode import Ladder, Lattice, Rules, search
+from mag.tables.recode import _lattice as lattice_module
+from mag.tables.recode import _rules as rules_module
+from mag.tables.recode._classes import number_rows
 
 FINE = mag.Hierarchy.from_levels(
     [["a", "ab", "abc", "*"], ["b", "ab", "abc", "*"], ["c", "c", "abc", "*"], ["d", "d", "d", "*"]]

@@ -14,10 +14,10 @@ import pytest
 
 import mag
 from mag._lib import rowhash
+from mag.distributed import _cells
+from mag.distributed._cells import hash_records
 from mag.files import File, _blocks, _counts, smallest
-from mag.scale import _cells
-from mag.scale._cells import hash_records
-from mag.table import _parquet
+from mag.tables import _parquet
 from tests import hostile
 
 N = 24
@@ -107,9 +107,9 @@ def of_parquet(table, folder):
 def of_dask(table):
     frame = dd.from_pandas(table, npartitions=3)
     try:
-        return mag.scale.verify(frame, 2)
+        return mag.distributed.verify(frame, 2)
     except mag.NotAnonymousError:
-        assert mag.scale.verify(frame, 1) == 1
+        assert mag.distributed.verify(frame, 1) == 1
         return 1
 
 

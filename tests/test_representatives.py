@@ -13,7 +13,7 @@ import mag
 from mag import reference
 from mag._compiled.groups import Groups
 from mag.costs import COSTS
-from mag.table._aggregate import representatives
+from mag.tables._aggregate import representatives
 
 EPSILON = Fraction(2) ** -52
 LARGEST = Fraction(sys.float_info.max)

@@ -20,7 +20,7 @@ import mag
 from mag._lib.content import feed
 from mag._lib.lock import alone
 from mag.cli import main
-from mag.table import _parquet
+from mag.tables import _parquet
 from mag.verify import NotAnonymousError
 
 pa = pytest.importorskip("pyarrow")

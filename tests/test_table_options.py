@@ -28,7 +28,7 @@ from mag.api.table_options import (
 from mag.commands import COMMANDS
 from mag.frames import base, frame_of
 from mag.methods import METHODS
-from mag.table import _grouping, _pipeline, _request
+from mag.tables import _grouping, _pipeline, _request
 
 N = 40
 PEOPLE = {

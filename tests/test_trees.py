@@ -19,7 +19,7 @@ from mag.methods.distances.hierarchies import TreeColumn, Trees, select
 from mag.methods.mona.parts import divide_wide
 from mag.methods.mondrian.cutting import parts_of_trees
 from mag.methods.mondrian.halving import labels_of
-from mag.table import _grouping
+from mag.tables import _grouping
 from tests.test_hierarchy import DATA, adult
 from tests.test_ready import compiled
 
@@ -499,7 +499,7 @@ def test_parts_that_no_tree_divides_are_halved(monkeypatch):
 def _watched(expanded, made):
     def watch(*args):
         records = expanded(*args)
-        made.append(records.shape)
+        made.append((records.n, records.d))
         return records
 
     return watch

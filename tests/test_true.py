@@ -16,9 +16,9 @@ from hypothesis import example, given
 
 import mag
 from mag.hierarchy._rules import Locate
-from mag.table import _categories
-from mag.table._aggregate import representatives
-from mag.table._round import round_floats, round_floats_outwards, round_outwards
+from mag.tables import _categories
+from mag.tables._aggregate import representatives
+from mag.tables._round import round_floats, round_floats_outwards, round_outwards
 
 LARGEST = float(np.finfo(np.float64).max)
 

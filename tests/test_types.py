@@ -18,13 +18,13 @@ from mag._backends import BACKENDS
 from mag.api import types
 from mag.bounds import BOUNDS
 from mag.costs import COSTS
-from mag.enforce import ENFORCE
 from mag.graphs._costs import COST_CODES as DEGREE_COSTS
 from mag.graphs.keep import KEEP
 from mag.methods import METHODS
 from mag.solvers import SOLVERS
-from mag.table import types as table
-from mag.table._categories import ALLOWED
+from mag.tables import types as table
+from mag.tables._categories import ALLOWED
+from mag.tables.criteria.enforce import ENFORCE
 from tools.names import ROOT, written
 
 CLIENT = pathlib.Path(__file__).with_name("client.py")

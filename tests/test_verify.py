@@ -19,7 +19,7 @@ from mag.frames.arrow import ArrowColumn
 from mag.frames.base import SeriesColumn
 from mag.frames.pandas import PandasColumn
 from mag.frames.polars import PolarsColumn
-from mag.table import _aggregate, _grouping
+from mag.tables import _aggregate, _grouping
 from mag.verify import NotAnonymousError, _cells, recount
 from tests.frames import LIBRARIES, cells, dtypes, names, smallest_class
 

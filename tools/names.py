@@ -27,10 +27,10 @@ def written() -> dict[str, str]:
         "mag/api/names.py": _module(),
         "mag/api/univariate.py": _with("mag/api/univariate.py", "cost", sorted(COSTS), _costs()),
         "mag/api/multivariate.py": _with("mag/api/multivariate.py", "method", sorted(["auto", *METHODS]), _methods()),
-        "mag/table/types.py": _types(),
-        "mag/table/__init__.py": _with_options("mag/table/__init__.py", MICROAGGREGATE),
-        "mag/table/_generalize.py": _with_options("mag/table/_generalize.py", GENERALIZE),
-        "mag/comparison.py": _with_options("mag/comparison.py", COMPARE),
+        "mag/tables/types.py": _types(),
+        "mag/tables/__init__.py": _with_options("mag/tables/__init__.py", MICROAGGREGATE),
+        "mag/tables/recode/generalize.py": _with_options("mag/tables/recode/generalize.py", GENERALIZE),
+        "mag/tables/compare.py": _with_options("mag/tables/compare.py", COMPARE),
         "mag/estimators/__init__.py": _with_options("mag/estimators/__init__.py", ESTIMATOR),
     }
 
@@ -119,7 +119,7 @@ def _types() -> str:
         lines += ["", "", f"class {name}({base}, total=False):", described, ""]
         own = accepted(function).items()
         lines += [f"    {option}: {_hint(option, about, function)}" for option, about in own if option != "output"]
-    text = (ROOT / "mag/table/types.py").read_text(encoding="utf-8")
+    text = (ROOT / "mag/tables/types.py").read_text(encoding="utf-8")
     return "\n".join([text.partition(WRITTEN)[0] + WRITTEN, *lines, ""])
 
 
@@ -199,9 +199,9 @@ def _with_imports(text: str) -> str:
     others = text[: found.start()] + text[found.end() :]
     read = {node.id for node in ast.walk(ast.parse(others)) if isinstance(node, ast.Name)}
     used = sorted(name for pair in types for name in pair if name in read)
-    line = f"from mag.table.types import {', '.join(used)}\n"
+    line = f"from mag.tables.types import {', '.join(used)}\n"
     if len(line) > WIDTH + 1:
-        line = "".join(["from mag.table.types import (\n", *(f"    {name},\n" for name in used), ")\n"])
+        line = "".join(["from mag.tables.types import (\n", *(f"    {name},\n" for name in used), ")\n"])
     return text[: found.start()] + line + text[found.end() :]
 
 

@@ -18,7 +18,8 @@ from mag._lib.errors import CacheWarning
 from mag._lib.lazy import cached_property
 from mag._lib.notice import SECONDS
 
-UNREADABLE = (OSError, EOFError, pickle.UnpicklingError)  # files of others, or cut short
+# files of others, or cut short, or of a version that had other modules and classes
+UNREADABLE = (OSError, EOFError, pickle.UnpicklingError, ImportError, AttributeError)
 
 
 class _ReadOnly(InTreeCacheLocator):

@@ -17,6 +17,7 @@ inputs in tests/test_sort.py took 21 ns or less.  `python -m benchmarks.sort` co
 """
 
 import itertools
+from collections import namedtuple
 
 import numpy as np
 from numba import types
@@ -41,6 +42,9 @@ MOVES = 4  # that insertion may take per value; 512 more are free, so that a pen
 
 WORD, TAIL = 0, 1  # of a record: the word; the lower place beside the index
 BEGIN, END = 0, 1  # of a pending bucket
+
+# How places become buckets: the lowest place, shifts up and down from it, and the bits of a bucket's name.
+Scale = namedtuple("Scale", "low up down bits")
 
 as_reals, as_integers, as_counts = part_of(types.float64), part_of(types.int64), part_of(types.uint32)
 
@@ -123,48 +127,47 @@ def finish(records, begin, end, slots, words, order, real):
 
 
 @inlined
-def shifts(low, high, bits):
+def scale_of(low, high, bits):
     """How far a place above the lowest is shifted up, then down, so that the bucket stands above 32 bits."""
     taken = width(high - low)
     if taken > bits + 32:
-        return U(0), U(taken - bits - 32)
-    return U(bits + 32 - taken), U(0)
+        return Scale(low, U(0), U(taken - bits - 32), bits)
+    return Scale(low, U(bits + 32 - taken), U(0), bits)
 
 
 @inlined
-def count(places, n, low, up, down, counts):
+def count(places, n, scale, counts):
     """Count the values of every bucket."""
     for i in range(n):
-        bucket = ((U(places[i] - low) << up) >> down) >> U(32)
+        bucket = ((U(places[i] - scale.low) << scale.up) >> scale.down) >> U(32)
         counts[bucket] += 1
 
 
 @inlined
-def fill(source, indexes, again, first, n, places, low, up, down, counts, records):
-    """Write records to their buckets; indexes are `first` and those that follow, or `again` those of before."""
+def fill(source, indexes, first, n, places, scale, counts, records):
+    """Write records to their buckets; their indexes are `first` and those that follow, or given if that is -1."""
     for i in range(n):
-        here = (U(places[i] - low) << up) >> down
+        here = (U(places[i] - scale.low) << scale.up) >> scale.down
         bucket = here >> U(32)
         position = counts[bucket]
         counts[bucket] = position + 1
-        index = indexes[i] if again else first + i
+        index = indexes[i] if first < 0 else first + i
         records[position, WORD] = source[i]
         records[position, TAIL] = (here << U(32)) | U(index)
         ahead(records[position], 8)
 
 
 @called
-def deal(source, indexes, n, begin, low, high, bits, work, n_pending, real):
+def deal(source, indexes, n, begin, scale, work, n_pending, real):
     """Fill the buckets of n values, whose places stand in the words, and finish them: how many are pending now."""
     records, pending, counts, slots, words, order = work
-    up, down = shifts(low, high, bits)
-    places = part(words, begin)
+    places, bits = part(words, begin), scale.bits
     for bucket in range(1 << bits):
         counts[bucket] = 0
-    count(places, n, low, up, down, counts)
+    count(places, n, scale, counts)
     add_up(counts, bits, begin)
     # -1 pending: the first round, indexes are yet to come
-    fill(source, indexes, n_pending >= 0, 0, n, places, low, up, down, counts, records)
+    fill(source, indexes, -1 if n_pending >= 0 else 0, n, places, scale, counts, records)
     n_pending = n_pending if n_pending > 0 else 0
     for bucket in range(1 << bits):
         end = np.int64(counts[bucket])
@@ -205,8 +208,9 @@ def parts(memory, words, order):
 
 
 @called
-def at_once(source, n, places, low, high, slots, words, order, real):
+def at_once(source, n, places, low, high, work, real):
     """Sort what fits into the cache without buckets; False if that takes too many moves."""
+    slots, words, order = work[3], work[4], work[5]
     bits, taken = width(n) + 1, width(high - low)
     down = U(taken - bits) if taken > bits else U(0)
     for slot in range(1 << bits):
@@ -255,16 +259,16 @@ def arrange(numbers, source, n, real, work):
     """Sort n words that stand for `numbers`: how many buckets are left pending, or -1 if they are sorted."""
     if ascends(source, 1, n, real):
         return -1
-    records, slots, words, order = work[0], work[3], work[4], work[5]
+    records, words, order = work[0], work[4], work[5]
     center, scale = middle(numbers, n, as_reals(records, 0))
     places = as_integers(records, 0) if n <= DIRECT else words
     low, high = place_each(numbers, center, scale, 0, n, places)
     if n <= DIRECT:
-        if at_once(source, n, places, low, high, slots, words, order, real):
+        if at_once(source, n, places, low, high, work, real):
             return 0
         for i in range(n):
             words[i] = places[i]
-    return deal(source, order, n, np.int64(0), low, high, bucket_bits(n), work, np.int64(-1), real)
+    return deal(source, order, n, np.int64(0), scale_of(low, high, bucket_bits(n)), work, np.int64(-1), real)
 
 
 @jit
@@ -300,7 +304,8 @@ def resolve(n_pending, real, memory, words, order):
                 order[begin + i] = indexes[i]
         else:
             bits = min(max(width(n) - PER_BUCKET, LEAST_BITS), MOST_BITS)
-            n_pending = deal(part(source, 0), part(indexes, 0), n, begin, low, high, bits, work, n_pending, real)
+            scale = scale_of(low, high, bits)
+            n_pending = deal(part(source, 0), part(indexes, 0), n, begin, scale, work, n_pending, real)
 
 
 @jit
@@ -334,24 +339,25 @@ def place_part(numbers, center, scale, first, last, words):
 
 
 @jit
-def count_part(words, first, last, low, high, bits, counts):
-    """As `count`, for arrays."""
-    up, down = shifts(low, high, bits)
+def count_part(words, first, last, span, counts):
+    """As `count`, for arrays; `span` : the lowest and the highest place, the bits of a bucket's name."""
+    low, high, bits = span
     counts[:] = 0
-    count(part(words, first), last - first, low, up, down, part(counts, 0))
+    count(part(words, first), last - first, scale_of(low, high, bits), part(counts, 0))
 
 
 @jit
-def fill_part(source, words, first, last, low, high, bits, counts, memory):
+def fill_part(source, words, first, last, span, counts, memory):
     """As `fill`, for arrays; indexes are those of the values."""
-    up, down = shifts(low, high, bits)
-    places, source = part(words, first), part(source, first)
-    fill(source, places, False, first, last - first, places, low, up, down, part(counts, 0), grid(memory, 2))
+    low, high, bits = span
+    places, source, scale = part(words, first), part(source, first), scale_of(low, high, bits)
+    fill(source, places, first, last - first, places, scale, part(counts, 0), grid(memory, 2))
 
 
 @jit
-def finish_part(ends, first, last, slots, memory, words, order, real, pending):
+def finish_part(ends, first, last, work, real, pending):
     """Sort the buckets first .. last-1 into the result: how many are pending.  Shared with `deal`, it is slower."""
+    memory, slots, words, order = work
     records, slots, words, order = grid(memory, 2), part(slots, 0), part(words, 0), part(order, 0)
     begin, n_pending = np.int64(ends[first - 1]) if first > 0 else np.int64(0), np.int64(0)
     for bucket in range(first, last):
@@ -378,15 +384,15 @@ def _arrange_in_parts(numbers, source, real, memory, words, order, threads):
     low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
     bits = min(max(n.bit_length() - PER_BUCKET, 0), MOST_BITS)
     counts = np.empty((threads, 1 << bits), np.uint32)
-    each(lambda i: count_part(words, *parts[i], low, high, bits, counts[i]), range(threads), threads)
+    each(lambda i: count_part(words, *parts[i], (low, high, bits), counts[i]), range(threads), threads)
     ends = counts.sum(axis=0, dtype=np.int64).cumsum()
     counts[:] = np.cumsum(counts, axis=0, dtype=np.int64) - counts + np.append(0, ends[:-1])
-    each(lambda i: fill_part(source, words, *parts[i], low, high, bits, counts[i], memory), range(threads), threads)
+    each(lambda i: fill_part(source, words, *parts[i], (low, high, bits), counts[i], memory), range(threads), threads)
     buckets = [0, *np.searchsorted(ends, edges[1:-1]).tolist(), 1 << bits]
 
     def finish_some(part):
         pending, slots = np.empty((part[1] - part[0], 2), np.int64), borrow("slots", 1 << SLOT_BITS, np.uint32)
-        return pending[: finish_part(ends, *part, slots, memory, words, order, real, pending)]
+        return pending[: finish_part(ends, *part, (memory, slots, words, order), real, pending)]
 
     pending = np.concatenate(each(finish_some, list(itertools.pairwise(buckets)), threads))
     memory[2 * n : 2 * n + pending.size] = pending.ravel()

@@ -153,7 +153,7 @@ def words_of_numbers(array: np.ndarray) -> list[np.ndarray]:
 
 
 def with_nulls(tokens: list[np.ndarray], null: Any) -> list[np.ndarray]:
-    """What stands below a null does not count; that it is null does."""
+    """The hash ignores the bytes below a null, and includes the null itself."""
     null = np.asarray(null, bool)
     return [*_emptied(tokens, null), null.astype(np.uint8)] if null.any() or not tokens else tokens
 

@@ -53,7 +53,7 @@ def _feed(hashed: Any, array: Any) -> None:
         array = array.cast(pa.list_(kind.field(0)))
     elif str(kind) in TEXTS:
         array = array.cast(pa.large_binary())
-    if array.null_count:  # what stands in the place of a missing cell is nothing
+    if array.null_count:  # the bytes below a missing cell have no meaning
         hashed.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)))
         array = array.drop_null()
     if types.is_dictionary(kind):

@@ -379,7 +379,7 @@ def bare_field(field: Any) -> Any:
 
 
 def arrow_table(schema: Any, columns: list[Any]) -> Any:
-    """A Table of fresh columns with the names and nullability that a schema tells, and no metadata."""
+    """A Table of fresh columns with the names and nullability of a schema, and no metadata."""
     pyarrow = sys.modules["pyarrow"]
     fields = [bare_field(field) for field in schema]
     return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))

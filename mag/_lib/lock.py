@@ -91,7 +91,7 @@ def _hold_file(target: str, stack: contextlib.ExitStack) -> bool:
         return True
     try:
         handle = _open(target)
-    except OSError:  # there is none, or it is another user's, who is asked for nothing but its name
+    except OSError:  # the file is missing, or it belongs to another user
         return True
     stack.callback(os.close, handle)
     try:

@@ -1,7 +1,7 @@
 """One line on a terminal or in a notebook while code is compiled for more than a second.
 
 Whoever runs something long says what it is (`working_on`); whoever compiles says so (`compiling`).  Nothing is written
-into pipes and files, nor with MAG_QUIET=1 or `progress=False`; and a bar tells it itself.
+into pipes and files, nor with MAG_QUIET=1 or `progress=False`; and a progress bar shows it itself.
 """
 
 import os

@@ -66,7 +66,7 @@ def each_in_time(
 
 
 def in_parts(function: Callable[[int, int], Any], n: int, threads: int) -> list[Any]:
-    """[function(first, last)] for consecutive parts of n values, side by side where there are so many that it pays."""
+    """[function(first, last)] for consecutive parts of n values, in parallel where n is large enough."""
     parts = min(threads, 1 + n // PASS_VALUES_PER_THREAD)
     if parts == 1:
         return [function(0, n)]

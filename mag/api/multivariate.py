@@ -58,10 +58,10 @@ def multivariate(
         The smallest group size, from 1 to n.
     method : {"anneal", "auto", "cbfs_order", "dba", "kmeans_cleanup", "lmas", "matching", "md", "mdav", \
 "mdav_order", "mdav_plus", "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", \
-"mondrian_v2d", "mst", "mu_approx", "nearest_neighbor", "npn", "ona", "ona_star", "ona_star_gamma", "pcl", \
-"projection", "sbm", "tfrp", "tsp", "v_mdav", "zscore"}
+"mondrian_v2d", "mst", "mu_approx", "nearest_neighbor", "npn", "ona", "ona_local", "ona_star", "ona_star_gamma", \
+"pcl", "projection", "sbm", "tfrp", "tsp", "v_mdav", "zscore"}
         How to group; "auto" is "anneal" with a `time_limit`.  Without one it is "ona_star" while n·n·d is at most
-        2**35, some seconds, and "mona" beyond.
+        2**35, some seconds, and "ona_local" beyond.
 
         ===================== ==================================================== ====================================
         method                groups                                               options
@@ -71,6 +71,8 @@ def multivariate(
         ``lmas``              clusters of k-means, small ones merged and large     restarts, random_state, time_limit
                               ones split
         ``ona``               random groups that exchange records one by one       restarts, random_state, time_limit
+        ``ona_local``         groups of MDAV*, polished as by ONA* in parts that   time_limit
+                              change from round to round
         ``ona_star``          groups of MDAV*, dissolved and reassigned while      time_limit
                               that lowers the loss
         ``ona_star_gamma``    as ONA*, from the groups of MDAV*γ                   gamma, time_limit

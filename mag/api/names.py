@@ -9,12 +9,12 @@ CostName: TypeAlias = Literal[
 MethodName: TypeAlias = Literal[
     "anneal", "auto", "cbfs_order", "dba", "kmeans_cleanup", "lmas", "matching", "md", "mdav", "mdav_order",
     "mdav_plus", "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", "mondrian_v2d", "mst",
-    "mu_approx", "nearest_neighbor", "npn", "ona", "ona_star", "ona_star_gamma", "pcl", "projection", "sbm", "tfrp",
-    "tsp", "v_mdav", "zscore",
+    "mu_approx", "nearest_neighbor", "npn", "ona", "ona_local", "ona_star", "ona_star_gamma", "pcl", "projection",
+    "sbm", "tfrp", "tsp", "v_mdav", "zscore",
 ]
 FAMILIES: dict[str, list[str]] = {
     "Exchange (smallest loss)": [
-        "anneal", "lmas", "ona", "ona_star", "ona_star_gamma",
+        "anneal", "lmas", "ona", "ona_local", "ona_star", "ona_star_gamma",
     ],
     "Maximum distance": [
         "md", "mdav", "mdav_plus", "mdav_star", "mdav_star_gamma", "sbm", "tfrp", "v_mdav",

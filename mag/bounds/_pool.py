@@ -6,6 +6,8 @@ them costs at least Σ y.  For any y,  y[i] + min over groups G of i of (SSE(G) 
 group, the minima are at most its excess.  The sum of these is concave in y, and is raised by subgradients.
 """
 
+from collections import namedtuple
+
 import numpy as np
 
 from mag._compiled.jit import called, jit
@@ -13,6 +15,9 @@ from mag._compiled.jit import called, jit
 MAX_GROUPS_PER_RECORD, KEPT_GROUPS_PER_RECORD = 40, 15  # groups per record: from so many on, only the tightest are kept
 MEMBERS_PER_CALL = 2**24  # members of groups that are looked at in one call
 BEST_SLOT, WAITS_SLOT, STEP_SLOT = 0, 1, 2  # where the ascent keeps its numbers
+
+# Payments; the best so far, and what is fair of them; the direction of the next step; see `BEST_SLOT`.
+Ascent = namedtuple("Ascent", "y start fair direction numbers")
 
 
 class Pool:
@@ -45,19 +50,15 @@ class Pool:
 
     def ascend(self, y, target, step, rounds, progress):
         """Payments fair to the pool, from y on, and their sum, which is large; `target` cannot be exceeded."""
-        start, fair, direction = y.copy(), y.copy(), np.zeros_like(y)
-        y, numbers, at_once = (
-            y.copy(),
-            np.array([-np.inf, 0.0, step]),
-            max(1, MEMBERS_PER_CALL // max(self.groups.size, 1)),
-        )
+        ascent = Ascent(y.copy(), y.copy(), y.copy(), np.zeros_like(y), np.array([-np.inf, 0.0, step]))
+        at_once = max(1, MEMBERS_PER_CALL // max(self.groups.size, 1))
         for first in range(0, rounds, at_once):
             some = min(at_once, rounds - first)
-            if _ascend(y, self.safe, self.groups, self.costs, target, some, start, fair, direction, numbers):
+            if _ascend(ascent, self.safe, self.groups, self.costs, target, some):
                 break
             if progress.step(0.0):
                 break
-        return fair, numbers[BEST_SLOT]
+        return ascent.fair, ascent.numbers[BEST_SLOT]
 
 
 @jit
@@ -92,11 +93,12 @@ def _corrections(y, groups, costs, correction, tightest):
 
 
 @jit
-def _ascend(y, safe, groups, costs, target, rounds, start, fair, direction, numbers):
+def _ascend(ascent, safe, groups, costs, target, rounds):
     """Subgradients, smoothed, with Polyak's step to the target; back to the best and shorter when that is too far.
 
-    So many rounds, which change all from `start` on and y; True if no more are of use.
+    So many rounds, which change the ascent; True if no more are of use.
     """
+    y, start, fair, direction, numbers = ascent
     n, k, best, waits, step = len(y), groups.shape[1], numbers[BEST_SLOT], numbers[WAITS_SLOT], numbers[STEP_SLOT]
     scale = safe + (1e-3 * safe.mean() + 1e-300)  # records that are far from others pay more
     correction, tightest, slope = np.empty(n), np.empty(n, np.int64), np.empty(n)

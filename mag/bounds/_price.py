@@ -19,6 +19,9 @@ Records = namedtuple("Records", "distance others near")
 # candidate, and memory for the smallest of some numbers.
 Tree = namedtuple("Tree", "ids sums keys count next base chosen mark least")
 
+# For every anchor i: a group, groups[i], if it `improves`, and its excess; no group of i has less excess than least[i].
+Found = namedtuple("Found", "groups least improves excess")
+
 
 def tree(n, k):
     """Memory for a search in n records."""
@@ -84,12 +87,13 @@ def _swap(records, y, ids, sums, inside, k, excess):
 
 
 @jit
-def search(records, y, rank, limit, anchors, tree, groups, least, improves, excess):
+def search(records, y, rank, limit, anchors, tree, found):
     """For every anchor i, least[i] ≤ 0: no group whose first record by `rank` is i has less excess.
 
     improves[i] says whether a group with excess[i] below 0 is in groups[i].  A search of more than `limit` steps ends,
     with the least bound of what it has not looked at.
     """
+    groups, least, improves, excess = found
     k = groups.shape[1]
     for i in anchors:
         count, best, improves[i] = 0, 0.0, False

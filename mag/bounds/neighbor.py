@@ -12,6 +12,7 @@ import numpy as np
 from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag.methods.distances.blocks import field_at
+from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists
 
 EPSILON = 2.0**-52
@@ -19,7 +20,7 @@ EPSILON = 2.0**-52
 
 def bound(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress) -> float:
     """What any grouping costs at least."""
-    work = work_for(field_at, *X.shape)
+    work = work_for(field_at, metric_of(X))
     _, distances = neighbor_lists(work, X, k - 1, threads, Progress())
     sums = np.add.accumulate(distances, axis=1)[:, -1]  # from the nearest on
     return math.fsum(sums) / (2 * k) * (1 - (X.shape[1] + k + 16) * EPSILON)

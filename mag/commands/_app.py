@@ -34,7 +34,7 @@ def application(commands: dict[str, Callable[..., int | None]]) -> Callable[...,
 
 
 def describe(command: Callable[..., Any]) -> tuple[str, str]:
-    """The help of a command and what stands below its options, examples and methods, from its docstring."""
+    """The help of a command, and the examples and methods below its options, from its docstring."""
     text, _, examples = (inspect.getdoc(command) or "").partition("\n\nExamples:\n")
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
     below = ["Examples:", *(line.strip() for line in examples.splitlines())] if examples else []

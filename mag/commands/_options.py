@@ -59,7 +59,7 @@ def complete(words: Iterable[str]) -> Callable[[str], list[str]]:
 def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
     """The columns of the file that the command line names before; none where it cannot be read."""
     options = [ctx.params.get(name) for name in ("delimiter", "decimal_comma", "encoding")]
-    try:  # an option without a value ends the parsing: what stands before it is left over
+    try:  # an option without a value ends the parsing: the arguments before it remain
         names = File(ctx.args[0], layout(options[0], bool(options[1]), options[2] or "utf-8", None)).names()
     except Exception:  # a completion must not fail
         return []

@@ -82,7 +82,7 @@ def take_others(trees: Mapping[str, Any], other: str, options: str = "--hierarch
 
 
 def parse_orders(words: Sequence[str], columns: Sequence[str], role: str = "-c") -> dict[str, list[str]]:
-    """The categories of every column that has an order, NAME=A,B,…; one with a comma stands in quotes."""
+    """The categories of every column that has an order, NAME=A,B,…; one with a comma is quoted."""
     orders = {}
     for name, listed in parse_pairs("--order", "NAME=A,B,...", words, columns, role).items():
         try:
@@ -192,7 +192,7 @@ def parse_closeness(words: Sequence[str], columns: Sequence[str]) -> dict[Any, A
         t = _value(number)
         if not (name and equals) or isinstance(t, (str, bool)) or (colon and not ground):
             raise InputValueError(f"--closeness must be NAME=T, or NAME=T:ordered, :equal or :FILE; got {word!r}.")
-        from mag.criteria import Closeness
+        from mag.tables.criteria import Closeness
 
         key = _columns_named(name, columns)
         _check_once("--closeness", key, wishes)
@@ -220,7 +220,7 @@ def parse_method_options(words: Sequence[str]) -> dict[str, Any]:
         options[name] = _value(value)
     if not options:
         return {}
-    from mag.table import microaggregate
+    from mag.tables import microaggregate
 
     shared = [name for name in options if name in inspect.signature(microaggregate).parameters]
     if shared:

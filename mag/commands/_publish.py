@@ -19,7 +19,7 @@ from mag.commands._table import write_withheld
 from mag.files import File, Layout, Meta, columns_of, smallest
 
 if TYPE_CHECKING:
-    from mag.table import Guarantee, Release
+    from mag.tables import Guarantee, Release
 
 Drafts = dict[str, pathlib.Path]
 ROLE_SENTENCES = Sentences(
@@ -244,7 +244,7 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
 
 def verify_sensitive(file: File, draft: pathlib.Path, roles: Roles) -> list[dict[str, Any]]:
     """Diversity and closeness, counted on the file read back."""
-    from mag.table import recount_promises
+    from mag.tables import recount_promises
 
     demands, classes = roles.demands, [*roles.by, *roles.columns]
     text = [name for name in demands.columns if name not in demands.ranked]

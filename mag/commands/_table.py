@@ -28,7 +28,7 @@ def read_table(
     unused = [name for name in file.layout.null_of if name not in [*columns, *declared, weights]]
     if unused:
         listed = ", ".join(map(repr, unused))
-        raise InputValueError(f"--null: codes are for columns that are computed with; {listed} is none of them.")
+        raise InputValueError(f"--null: codes apply to numeric columns only; got {listed}.")
     frame, meta = file.read(columns, others, declared)
     text = [name for name in columns if _is_category(frame[name])]
     if text:

@@ -23,7 +23,7 @@ from mag.commands._parse import Demands
 from mag.files import File
 
 if TYPE_CHECKING:
-    from mag.table import Promise
+    from mag.tables import Promise
 
 
 def check(
@@ -83,7 +83,7 @@ def _promises(file: File, qi: list[str], demands: Demands) -> "list[Promise]":
     """What is demanded of sensitive columns, counted on the file; numbers among them by their order."""
     if not demands.columns:
         return []
-    from mag.table import recount_promises
+    from mag.tables import recount_promises
 
     if both := [repr(name) for name in qi if name in demands.columns]:
         raise InputValueError(f"a sensitive column must be none of --qi; got {', '.join(both)}.")

@@ -75,7 +75,7 @@ def compare(
     if plot is not None and plot.suffix.lower() not in PLOTS:
         raise InputValueError(f"the ending of --plot must be one of {', '.join(PLOTS)}; got {plot.name!r}.")
     targets, sources = [] if plot is None else [plot], opt.read_files(compare, locals())
-    from mag.comparison import compare as compare_methods
+    from mag.tables.compare import compare as compare_methods
 
     with reserving(*targets, sources=sources, overwrite=overwrite) as reserved:
         [file] = opt.open_files([source], text_layout)

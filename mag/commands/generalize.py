@@ -21,7 +21,7 @@ from mag.files import Meta
 if TYPE_CHECKING:
     import polars as pl
 
-    from mag.table import Release
+    from mag.tables import Release
 
 
 def _of_columns(help_text: str, name: str, metavar: str) -> Any:
@@ -68,7 +68,7 @@ def generalize(
 ) -> None:
     """Recode columns of a file, each to one level of its hierarchy, so that every record equals at least k-1 others.
 
-    Full-domain recoding: a value is recoded alike wherever it stands, and the levels are those that lose least.  Every
+    Full-domain recoding: records with one value get one label, and the levels are those that lose least.  Each
     column of IN needs a role: -c, --by, --keep, --sensitive or --drop; columns of --diversity and --closeness are
     sensitive.  Text without --hierarchy shows its values, or nothing but *.  A manifest beside OUT records levels,
     options, versions, the hash of OUT and what was counted on it.
@@ -95,7 +95,7 @@ def generalize(
 
 def _recode(files: Files, roles: Roles, k: int, options: dict[str, Any], searched: str) -> "tuple[Release, Meta]":
     """The whole table at once; codes for missing cells are missing."""
-    from mag.table import generalize as recode
+    from mag.tables import generalize as recode
 
     frame, meta = read_table(files.source, roles.demands.ranked, roles.untouched, None, roles.columns)
     _check_numbers(frame, [name for name in roles.columns if name not in (options["hierarchies"] or ())])

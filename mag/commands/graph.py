@@ -114,7 +114,7 @@ def graph(
             "bound": found.bound, "keep": keep, "smallest": found.smallest, "counted": "on the published edges",
         }  # fmt: skip
         if found.n_added and len(found.edges) == read.n * (read.n - 1) // 2:
-            warn("only the complete graph was found, which tells nothing; try a smaller k.")
+            warn("only the complete graph was found, which carries no information; try a smaller k.")
         if out is not None and not dry_run:
             with reserved.drafts() as drafts:
                 write_edge_list(drafts[0], found.edges, read.n, overwrite=True)

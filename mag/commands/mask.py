@@ -17,7 +17,7 @@ from mag.commands._table import read_table, read_weights
 from mag.files import FORMATS, Layout, Meta
 
 if TYPE_CHECKING:
-    from mag.table import FileRelease, Release
+    from mag.tables import FileRelease, Release
 
 Options = dict[str, Any]
 
@@ -123,7 +123,7 @@ def _is_streamed(files: Files, options: Options, memory: str | None, has_codes: 
 
 def _mask_stream(files: Files, roles: Roles, k: Any, options: Options, quiet: bool) -> Summary:
     """Column by column, or in parts; `mag.microaggregate` writes the file and its manifest."""
-    from mag.table import microaggregate
+    from mag.tables import microaggregate
 
     source = files.source
     for name in () if quiet or options["memory"] is not None else roles.columns:  # one at a time, as they are masked
@@ -138,7 +138,7 @@ def _mask_table(
     files: Files, roles: Roles, cells: Cells, weights: str | None, k: Any, options: Options, quiet: bool
 ) -> "tuple[Release, Meta]":
     """The whole table at once, in memory."""
-    from mag.table import microaggregate
+    from mag.tables import microaggregate
 
     frame, meta = read_table(files.source, cells.computed, roles.untouched, weights, cells.categories)
     note_codes(frame, [name for name in cells.computed if name in roles.columns], k, quiet)

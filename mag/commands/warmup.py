@@ -162,7 +162,7 @@ def _people(n: int = 120) -> dict[str, Any]:
 
 def _run_tables() -> None:
     """`microaggregate`: jointly and each column, with and without strata."""
-    from mag.table import Release, microaggregate
+    from mag.tables import Release, microaggregate
 
     ways: list[dict[str, Any]] = [{"drop": "s"}, {"by": "s"}]
     for options in ways:

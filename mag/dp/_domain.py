@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 Real = float | Fraction | decimal.Decimal
 MAX_GRID_STEPS = 2**31  # so that sums of 2**32 records fit into 64 bits
 POINTS = 10**6  # among which one is chosen
-FLOAT64_EXACT = 2**53  # integers that float64 tells apart
+FLOAT64_EXACT = 2**53  # float64 represents all integers up to it
 
 
 class Domain(ABC):
@@ -42,7 +42,7 @@ class Domain(ABC):
 
     @abstractmethod
     def center(self, cell: int) -> Any:
-        """One value that stands for a cell."""
+        """One value that replaces a cell."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -61,7 +61,7 @@ class Numbers(Domain):
     step : number
         The width of a cell, or the distance of two points of the grid.
     missing : number, optional
-        What stands for cells that are missing; default: `low`.
+        The value of missing cells; default: `low`.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class Categories(Listed):
     categories : sequence
         The categories, known without looking at the data.
     other : optional
-        What stands for all other cells.
+        The category of all other cells.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from mag._lib.lock import holding
 WAIT_SECONDS = 30.0  # seconds for another process that writes the ledger
 GONE = "{!r}, the ledger of a budget, is gone; put it back, because what was spent stays spent."
 CHANGED = "{!r}, the ledger of a budget, was replaced, shortened or edited; put the file back that it was."
-NO_LEDGER = "{!r} must be a ledger of mag.dp.Budget; a line of it is none."
+NO_LEDGER = "{!r} must be a ledger of mag.dp.Budget; one of its lines is not an entry."
 NOTE = re.compile("^([0-9]+) ([0-9a-f]{64})$", re.MULTILINE)  # in a marker
 
 

@@ -152,7 +152,7 @@ def check_lengths(coded: Coded) -> Coded:
 
 
 def limit_contributions(opened: Opened, coded: Coded, person: Hashable | None, contributions: int) -> Coded:
-    """At most so many records of each person: the first by a hash of their cells, whoever else is in the table.
+    """At most this number of records of each person: the first by a hash of their cells, independent of other persons.
 
     Records without a person are left out: who shares one could push another's record in.
     """

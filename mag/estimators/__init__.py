@@ -11,12 +11,12 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag.api.multivariate import multivariate
 from mag.api.table_options import DEFAULTS, ESTIMATOR, accepted
 from mag.api.types import BackendName, MethodName
-from mag.enforce import ENFORCE
 from mag.estimators import _frames, _numbers
 from mag.methods import METHODS
 from mag.results import published
-from mag.table import constrain_values
-from mag.table.types import Enforce
+from mag.tables import constrain_values
+from mag.tables.criteria.enforce import ENFORCE
+from mag.tables.types import Enforce
 
 try:
     from scipy.spatial import KDTree
@@ -100,7 +100,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         False if `time_limit` ended the search.
     details_ : dict
         What the method reports besides the groups.
-    promises_ : list of mag.table.Promise
+    promises_ : list of mag.tables.Promise
         Diversity and closeness, as counted on the masked records beside their sensitive values.
     n_features_in_ : int
         The number of columns that `fit` saw.

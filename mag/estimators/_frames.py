@@ -11,7 +11,7 @@ from mag.frames import Frame, frame_of
 from mag.frames.categories import is_category, order_of
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.measures.scales import nearest_records, read_scales
-from mag.table import Release, microaggregate
+from mag.tables import Release, microaggregate
 
 Trees = dict[Any, Hierarchy]
 

@@ -8,10 +8,10 @@ from mag._compiled.groups import Groups, exact_means
 from mag._lib.arrays import read
 from mag._lib.checks import weights_for
 from mag.api.method import number_groups
-from mag.enforce import Constraint, enforce
 from mag.measures.numbers import deviations, exponents, scaled
 from mag.methods.distances.standard import center_columns
-from mag.table import Promise, recount_promises
+from mag.tables import Promise, recount_promises
+from mag.tables.criteria.enforce import Constraint, enforce
 
 MAX_SPREADS = 2.0**500  # in units of a column; squares of it can be summed
 

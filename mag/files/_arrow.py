@@ -19,7 +19,7 @@ class Arrow(Format):
     """Values are as they are stored; nothing that a file holds besides them is read."""
 
     def arrow_schema(self, path: pathlib.Path) -> "pa.Schema":
-        """The types of the columns, as pyarrow tells them."""
+        """The types of the columns, as pyarrow names them."""
         raise NotImplementedError
 
     def schema(self, path: pathlib.Path) -> "dict[str, pl.DataType]":

@@ -18,7 +18,7 @@ BOM = codecs.BOM_UTF8
 
 
 def header(path: pathlib.Path, layout: Layout, delimiter: str) -> list[str]:
-    """The names of the columns; a name that stands there twice is an error."""
+    """The names of the columns; a name that occurs twice is an error."""
     first = next(pieces(path, layout, HEAD), b"")
     try:
         names = next(csv.reader(io.StringIO(first.decode(), newline=""), delimiter=delimiter), [])
@@ -111,7 +111,7 @@ def _first_line(block: bytes) -> int:
 
 
 def _last_line(block: bytes) -> int:
-    """Where the last line ends that is complete; 0 where there is none."""
+    """The end of the last complete line; 0 without a complete line."""
     cut = block.rfind(b"\n") + 1
     odd = b'"' in block and block.count(b'"', 0, cut) % 2  # to look is several times as fast as to count
     while cut and odd:  # inside of quotes that opened at the last quote

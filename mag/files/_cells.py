@@ -102,7 +102,7 @@ def fill_codes(column: "pl.Series", layout: Layout) -> "pl.Series":
 
 
 def parsed(text: "pl.Expr", kind: str, strict: bool = False) -> "pl.Expr":
-    """The cells as a kind; null for what is none, or an error with `strict`."""
+    """The cells as a kind; null for a cell of another kind, or an error with `strict`."""
     number = straight({kind: kind}).get(kind)
     if number is not None:
         return text.cast(number, strict=strict)

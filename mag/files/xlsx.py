@@ -109,7 +109,7 @@ class Xlsx(Format):
         import fastexcel
         import polars as pl
 
-        logging.getLogger("fastexcel").setLevel(logging.CRITICAL)  # it tells of columns without cells
+        logging.getLogger("fastexcel").setLevel(logging.CRITICAL)  # it reports columns without cells
         _check_size(path)
         frame = pl.DataFrame(fastexcel.read_excel(path).load_sheet(0, schema_sample_rows=None))
         return pl.DataFrame({column.name: _narrow_type(column.alias("")) for column in frame})
@@ -148,7 +148,7 @@ def _check_size(path: pathlib.Path) -> None:
             unpacked = sum(member.file_size for member in archive.infolist())
             starts = [archive.open(member).read(2000).decode(errors="replace") for member in sheets]
     except (zipfile.BadZipFile, OSError):
-        return  # which the reader tells
+        return  # the reader reports it
     if unpacked > 2**26 and unpacked > MAX_UNPACKED_RATIO * path.stat().st_size:
         raise InputValueError(f"{path.name!r} would unpack to {unpacked / 1e6:.0f} MB; save it as .csv.")
     for sheet, start in zip(sheets, starts, strict=True):

@@ -86,7 +86,7 @@ class Column(ABC):
 
     @abstractmethod
     def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
-        """What stands for the column in a dictionary; `reset` numbers the index of a pandas series anew."""
+        """The value of the column in a dictionary of columns; `reset` numbers the index of a pandas series anew."""
 
     @abstractmethod
     def cells(self) -> list[Any]:

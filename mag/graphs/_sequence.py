@@ -5,10 +5,15 @@ F[j, p] is the least cost of the first j vertices, in ascending order of degree,
 parity p.  Groups of 2k or more need not be looked at: their halves may take the same degree.  O(nk), in integers.
 """
 
+from collections import namedtuple
+
 import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag.graphs._costs import COST_CODES, INFINITE, candidates, sort_degrees
+
+# F; of the best last group its start, the parity before it, and its degree.
+Table = namedtuple("Table", "F start before degree")
 
 
 def group_degrees(v, k, top, cost, parity, late=False):
@@ -16,12 +21,12 @@ def group_degrees(v, k, top, cost, parity, late=False):
 
     Of sequences that cost the same, `late` asks for another one.
     """
-    F = np.full((v.size + 1, 2), INFINITE)
-    F[0, 0] = 0
-    start, before, degree = (np.empty((v.size + 1, 2), np.int64) for _ in range(3))
+    shape = v.size + 1, 2
+    table = Table(np.full(shape, INFINITE), *(np.empty(shape, np.int64) for _ in range(3)))
+    table.F[0, 0] = 0
     rules = np.array([COST_CODES[cost], parity, late], np.int64)
-    fill_table(sort_degrees(v), k, top, rules, F, start, before, degree)
-    return follow(start, before, degree), int(F[v.size, 0])
+    fill_table(sort_degrees(v), k, top, rules, table)
+    return follow(table), int(table.F[v.size, 0])
 
 
 def follow_groups(v, ends, top, cost):
@@ -42,12 +47,12 @@ def represent(s, ends, top, code, chosen):
 
 
 @jit
-def fill_table(s, k, top, rules, F, start, before, degree):
+def fill_table(s, k, top, rules, table):
     """For every j and p the last group's start, the parity before it, and its degree.
 
     Of equal costs the first one found stays, or the last one with `late`.
     """
-    n, code, parity, late = s.v.size, rules[0], rules[1], rules[2]
+    F, n, code, parity, late = table.F, s.v.size, rules[0], rules[1], rules[2]
     for j in range(k, n + 1):
         for i in range(max(0, j - 2 * k + 1), j - k + 1):
             if F[i, 0] >= INFINITE and F[i, 1] >= INFINITE:
@@ -55,14 +60,15 @@ def fill_table(s, k, top, rules, F, start, before, degree):
             first, cost, second, more = candidates(s, i, j, top, code)
             odd = parity & (j - i)
             p = odd & first
-            offer(F, start, before, degree, i, j, p, first, cost, late)
+            offer(table, i, j, p, first, cost, late)
             if odd and more < INFINITE:
-                offer(F, start, before, degree, i, j, 1 - p, second, more, late)
+                offer(table, i, j, 1 - p, second, more, late)
 
 
 @called
-def offer(F, start, before, degree, i, j, p, r, cost, late):
+def offer(table, i, j, p, r, cost, late):
     """A group from i to j of degree r, which adds parity p."""
+    F, start, before, degree = table
     for q in range(2):
         if F[i, q] < INFINITE and F[i, q] + cost < F[j, p ^ q] + late:
             F[j, p ^ q] = F[i, q] + cost
@@ -70,8 +76,9 @@ def offer(F, start, before, degree, i, j, p, r, cost, late):
 
 
 @jit
-def follow(start, before, degree):
+def follow(table):
     """The degrees of the last groups, from n back; the sum of all is even."""
+    _, start, before, degree = table
     j, p = len(start) - 1, 0
     chosen = np.empty(j, np.int64)
     while j > 0:

@@ -1,6 +1,6 @@
 """Files of edges: two names a line; lines that begin with # or % are comments, as in the collections SNAP and KONECT.
 
-What is written holds numbers, and the comment ``# Nodes: 34 Edges: 83``, which also tells of vertices without edges.
+What is written holds numbers, and the comment ``# Nodes: 34 Edges: 83``, which also counts vertices without edges.
 """
 
 import codecs

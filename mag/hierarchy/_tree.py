@@ -21,7 +21,7 @@ from mag.hierarchy._text import text_of
 
 
 class Hierarchy:
-    """A tree of categories: every value is a leaf, every level above it more general, the root stands for all.
+    """A tree of categories: every value is a leaf, every level above it is more general, the root contains all.
 
     A node is a label on a level, so that a label may stay over several levels.  Publishing the root is what others call
     suppression.  Make one by `read`, `from_levels`, `from_parents`, `from_columns`, `flat`, `intervals`, `prefixes` or
@@ -118,7 +118,7 @@ class Hierarchy:
         path : path
             UTF-8, with or without a byte order mark.
         separator : str, optional
-            What stands between labels; by default ``;``, or ``,`` or a tab where the first line has no ``;``.
+            The separator of labels; by default ``;``, or ``,`` or a tab where the first line has no ``;``.
         """
         name = pathlib.Path(path).name
         return cls(*_rows.check_levels(repr(name), _rows.read_lines(path, separator), "line"))

@@ -62,8 +62,9 @@ def bound_boxes(low, high, paths, first, end):
 
 
 @inlined
-def measure(x, squares_of_units, leaves, losses, starts, roots, low, high, paths, limit):
+def measure(record, low, high, paths, limit):
     """The squared distance of an original record from a masked one or a box; above the limit, any number above it."""
+    x, squares_of_units, leaves, losses, starts, roots = record
     far = 0.0
     for c in range(x.size):
         apart = max(x[c], high[c]) - min(x[c], low[c])
@@ -84,7 +85,7 @@ def measure(x, squares_of_units, leaves, losses, starts, roots, low, high, paths
 def count_nearest(original, masked, counts, tree, own):
     """For every original record, how many masked ones are nearest to it; 0 if its own is not among them.
 
-    `counts` : how many records each masked one stands for; `own` : the masked one of every original record.
+    `counts` : how many records each masked one represents; `own` : the masked one of every original record.
     """
     X, units, all_leaves, all_losses, starts, roots = original
     low, high, paths = masked
@@ -92,8 +93,8 @@ def count_nearest(original, masked, counts, tree, own):
     found = np.zeros(own.size, np.int64)
     waiting, bounds = np.empty(MAX_TREE_DEPTH, np.int64), np.empty(MAX_TREE_DEPTH)
     for i in range(own.size):
-        x, leaves, losses, mine = X[i], all_leaves[i], all_losses[i], own[i]
-        to_own = measure(x, units, leaves, losses, starts, roots, low[mine], high[mine], paths[mine], np.inf)
+        person, mine = (X[i], units, all_leaves[i], all_losses[i], starts, roots), own[i]
+        to_own = measure(person, low[mine], high[mine], paths[mine], np.inf)
         least, total = to_own, 0
         for counting in range(2):
             limit = least * TIE_FACTOR if counting else least
@@ -105,10 +106,8 @@ def count_nearest(original, masked, counts, tree, own):
                     continue
                 if after[box] > box + 1:  # push both halves, the nearer one last
                     one, other = box + 1, after[box + 1]
-                    to_one = measure(x, units, leaves, losses, starts, roots, lows[one], highs[one], shared[one], limit)
-                    to_other = measure(
-                        x, units, leaves, losses, starts, roots, lows[other], highs[other], shared[other], limit
-                    )
+                    to_one = measure(person, lows[one], highs[one], shared[one], limit)
+                    to_other = measure(person, lows[other], highs[other], shared[other], limit)
                     if to_one < to_other:
                         one, other, to_one, to_other = other, one, to_other, to_one
                     waiting[depth], bounds[depth] = one, to_one
@@ -116,9 +115,7 @@ def count_nearest(original, masked, counts, tree, own):
                     depth += 2
                     continue
                 for record in range(first[box], end[box]):
-                    away = measure(
-                        x, units, leaves, losses, starts, roots, low[record], high[record], paths[record], limit
-                    )
+                    away = measure(person, low[record], high[record], paths[record], limit)
                     if counting:
                         if away <= limit:
                             total += counts[record]

@@ -211,7 +211,7 @@ def reidentification_risk(table: Any, weights: Any = None) -> np.ndarray:
     table : array, shape (n, d) or (n,)
         The quasi-identifiers: numbers, strings, dates or objects.
     weights : array, shape (n,), optional
-        The number of persons of the population that a record stands for.
+        The number of persons of the population that a record represents.
 
     Returns
     -------

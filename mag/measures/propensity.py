@@ -1,4 +1,4 @@
-"""Loss as the success of a model that tells masked records from original ones."""
+"""Loss as the success of a model that separates masked records from original ones."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias

@@ -26,7 +26,20 @@ from mag._backends.protocol import Backend, DeviceBackend
 from mag._lib.checks import members_of, one_of
 from mag._lib.lazy import cached_property
 from mag._lib.progress import Progress
-from mag.methods import anneal, dissolve, kmeans_cleanup, matching, mdav, mona, mondrian, ona, pcl, sbm, trees
+from mag.methods import (
+    anneal,
+    dissolve,
+    kmeans_cleanup,
+    matching,
+    mdav,
+    mona,
+    mondrian,
+    ona,
+    ona_local,
+    pcl,
+    sbm,
+    trees,
+)
 from mag.methods._best_of import sum_of_squares
 from mag.methods._split import split_large
 from mag.methods.anneal.recombine import numbered
@@ -288,6 +301,13 @@ METHODS = {
         time="n²/k per round",
         source=f"Soria-Comas, Domingo-Ferrer & Mulero 2019; {THESIS}, algorithm 14",
     ),
+    "ona_local": Method(
+        ona_local.group,
+        family="Exchange",
+        summary="groups of MDAV*, polished as by ONA* in parts that change from round to round",
+        time="n log n",
+        source=f"{THESIS}, algorithm 16 (the steps); the division is ours",
+    ),
     "ona_star": Method(
         ona.ona_star,
         family="Exchange",
@@ -363,14 +383,17 @@ METHODS = {
 MAX_ONA_WORK = 2**35  # n·n·d up to which ONA* takes seconds; 30 000 × 24 is 2**34.3 (benchmarks/families.py)
 
 
-def automatic(n: int, d: int, k: int, limited: bool) -> str:
+def automatic(n: int, d: int, k: int, limited: bool, categories: bool = False) -> str:
     """The method of "auto": annealing while there is time, if that is limited.
 
-    Without a limit ONA*, which loses least without it, while n·n·d is affordable; beyond that, MONA.
+    Without a limit ONA*, which loses least without it, while n·n·d is affordable; beyond that, ONA* in parts for
+    numbers.  MONA remains for categories, whose hierarchies it cuts; it would leave gaps in columns of numbers.
     """
     if limited:
         return "anneal"
-    return "ona_star" if n * n * d <= MAX_ONA_WORK else "mona"
+    if n * n * d <= MAX_ONA_WORK:
+        return "ona_star"
+    return "mona" if categories else "ona_local"
 
 
 # ---- groups to begin with

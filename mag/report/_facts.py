@@ -69,7 +69,7 @@ class Facts:
     original, masked : mapping of column to float64 array of shape (n,)
         Published records, row i of both the same; missing is NaN, datetimes are seconds since 1970, durations seconds.
     labels : int array of shape (n,), or (n, m) with ``scope="per-column"``
-        The group of every record, or of every cell; negative where there is none.
+        The group of every record, or of every cell; negative without a group.
     kinds : mapping of column to {"datetime", "duration", "number"}
         Columns that are not named are numbers.
     categories : mapping of column to Category

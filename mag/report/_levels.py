@@ -73,7 +73,7 @@ def bars(before: np.ndarray, after: np.ndarray, order: Sequence[str], k: int, ge
 
 
 def join(runs: Sequence[_Run], k: int, generalized: bool) -> list[_Run]:
-    """Neighbors joined until each tells of none or at least k records."""
+    """Neighbors joined until each counts no record or at least k."""
     joined: list[_Run] = []
     current: _Run | None = None
     for run in runs:

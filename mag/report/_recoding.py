@@ -29,7 +29,7 @@ def describe_recoding(recoding: Recoding) -> Element:
     """A section with a row for every column."""
     proven = "No other levels lose less." if recoding.is_proven else "Others may lose less: not all were looked at."
     said = (
-        "A value is recoded alike wherever it stands. The loss is the share of the hierarchy's leaves that is below "
+        "Records with one value have one label. The loss is the share of the hierarchy's leaves that is below "
         "the published label, on average over records and columns (by importance), where suppressed records lose all: "
         f"{share(recoding.loss)}. {proven}"
     )

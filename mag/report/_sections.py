@@ -293,7 +293,7 @@ def _meaning(word: _words.Measure) -> list[Content]:
 
 
 def reveals(facts: Facts) -> Element:
-    """What the page itself tells about the original."""
+    """The facts about the original table that the page itself publishes."""
     text = (
         "The page shows no value of a person. Its axes span published values only, no bar counts fewer than k original "
         "values, and no quantile of the original is given."

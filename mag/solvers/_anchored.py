@@ -159,5 +159,5 @@ def _go_on(sums, carry, values, p, sign):
 
 def run_bounded(solve, column, problem):
     """The `run` of solvers whose groups have fewer than 2k values."""
-    starts, total, _ = run_scalar(solve, memory, column, problem)
+    starts, total, _ = run_scalar(solve, memory, column, problem, problem.k)
     return Solution(starts, total)

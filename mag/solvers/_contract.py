@@ -26,6 +26,15 @@ class SolverInput(NamedTuple):
     unevenness: float = 1.0  # the heaviest weight over the lightest
 
 
+class GroupLimits(NamedTuple):
+    """The numbers of a `Demand`, for compiled solvers of groups without a largest size."""
+
+    k: int
+    least: int
+    fixed: float
+    short: float
+
+
 class Demand(Protocol):
     """The part of a problem that solvers look at.
 
@@ -59,14 +68,14 @@ def room_for_sizes(n):
     return borrow("sizes", n + 1 + PAD, np.int32 if n < 2**31 else np.int64)[: n + 1]
 
 
-def run_scalar(solve, memory, column, problem, *options):
-    """Run a compiled solver of plain values; starts, total, and the memory that it worked in."""
+def run_scalar(solve, memory, column, problem, limits):
+    """Run a compiled solver of plain values; `limits` are k or `GroupLimits`.  Starts, total, and its memory."""
     kernel, values, weights = column.kernel, column.values[PAD:-PAD], column.weights[PAD:-PAD]
     sizes = room_for_sizes(values.size)
     work = borrow("work", memory(kernel, values.size, problem.k), np.float64)
     if not problem.cost.built_in:
         solve, values = _for_users(solve), problem.cost.prepare(values)
-    total = solve(kernel, values, weights, problem.k, *options, sizes, work)
+    total = solve(kernel, values, weights, limits, sizes, work)
     return trace(sizes, problem), total, work
 
 

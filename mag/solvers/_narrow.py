@@ -179,9 +179,9 @@ def in_one_pass(cost, tag, x, w, sizes, memory):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
             best, size = F[now - k] + group_costs(cost, f, j, k), spread(k, width(tag))
             for L in range(k + 1, 3 * k // 2):  # two short loops: LLVM unrolls each of them
-                carry, best, size = consider(cost, f, F, now, j, L, carry, best, size)
+                carry, best, size = consider(cost, f, F, now, j, L, (carry, best, size))
             for L in range(3 * k // 2, 2 * k):
-                carry, best, size = consider(cost, f, F, now, j, L, carry, best, size)
+                carry, best, size = consider(cost, f, F, now, j, L, (carry, best, size))
             F[now] = best
             sizes[now + (b - PAD)] = size
         spent += restart(F, k, m)
@@ -197,8 +197,9 @@ def group_costs(cost, f, j, size):
 
 
 @inlined
-def consider(cost, f, F, now, j, size, carry, best, best_size):
-    """Go on to groups of one value more."""
+def consider(cost, f, F, now, j, size, found):
+    """Go on to groups of one value more; `found` are the sums carried on, the least cost and its size so far."""
+    carry, best, best_size = found
     carry = add(f.sums, terms(cost, f, j - size), carry, j - size)
     candidate = F[now - size] + group_costs(cost, f, j, size)
     better = candidate < best

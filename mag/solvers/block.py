@@ -133,7 +133,8 @@ def fresh(k):
 def _solve(cost, k, x, w, sizes, work):
     memory = begin(cost, k, work)
     memory.columns[2 * k + PAD] = 0.0
-    return in_blocks(cost, k, part(x, PAD), part(w, PAD), len(x) - 2 * PAD, sizes, memory, k, 2 * k + PAD)[0]
+    values, weights, n = part(x, PAD), part(w, PAD), len(x) - 2 * PAD
+    return in_blocks(cost, k, (values, weights, n), sizes, memory, k, 2 * k + PAD)[0]
 
 
 @jit
@@ -144,8 +145,8 @@ def _resume(cost, k, x, w, sizes, work, state):
         memory.columns[first + t] = state[t]
     for t in range(max(n + 1 - k, 0), 2 * k - 1):  # a run so short that it ends with columns of the one before
         memory.last[t - (n + 1 - k)] = state[t]
-    values, weights = part(x, k + PAD), part(w, k + PAD)
-    spent, low = in_blocks(cost, k, values, weights, n, sizes, memory, K, first + np.int64(state[2 * k - 1]))
+    column = part(x, k + PAD), part(w, k + PAD), n
+    spent, low = in_blocks(cost, k, column, sizes, memory, K, first + np.int64(state[2 * k - 1]))
     for t in range(2 * k - 1):
         state[t] = memory.last[t]
     state[2 * k - 1] = low
@@ -170,11 +171,13 @@ def begin(cost, k, work):
 
 
 @inlined
-def in_blocks(cost, k, values, weights, n, sizes, memory, K, low):
+def in_blocks(cost, k, column, sizes, memory, K, low):
     """The blocks from column k on: K columns stand in the block before it, whose first row that counts is at `low`.
 
-    Returns what the last column costs, and the first row that counts behind it, among the last 2k-1.
+    `column` : values, weights and how many.  Returns what the last column costs, and the first row that counts after
+    it, among the last 2k-1.
     """
+    values, weights, n = column
     origin, first_of_last = 2 * k + PAD, n - 2 * k + 2
     rows, columns, last, sizes = memory.rows, memory.columns, memory.last, part(sizes, 0)
     spent = 0.0

@@ -34,7 +34,7 @@ from mag._compiled.work import layout, length_for, reals, space_in, wholes
 from mag._lib.workspace import borrow
 from mag.solvers import _soft
 from mag.solvers._anchored import clear
-from mag.solvers._contract import Solution, room_for_sizes
+from mag.solvers._contract import GroupLimits, Solution, room_for_sizes
 from mag.solvers._narrow import LARGEST_K, NUMBERS, PAD
 from mag.solvers._searches import COLUMNS_PER_SEARCH, add_columns, charge, restart, search_columns, stack_at
 from mag.solvers.extensions.columnwise import EVEN, at_stake
@@ -86,15 +86,16 @@ def memory(kernel, n, k):
     return max(long, _soft.memory(n, k)) if k <= LARGEST_K else long
 
 
-def solve(cost, x, w, k, least, fixed, short, sizes, work):
+def solve(cost, x, w, limits, sizes, work):
     """As `quadratic.solve`, for values and weights from `block.padded`; sizes have room for PAD more."""
-    if least == 1 < k <= LARGEST_K and fixed == 0.0 and cost.narrow:
-        return _soft.solve(cost.narrow, NUMBERS[k], x, w, short, sizes, work)
-    return _solve(cost, x, w, k, least, fixed, short, sizes, work)
+    if limits.least == 1 < limits.k <= LARGEST_K and limits.fixed == 0.0 and cost.narrow:
+        return _soft.solve(cost.narrow, NUMBERS[limits.k], x, w, limits.short, sizes, work)
+    return _solve(cost, x, w, limits, sizes, work)
 
 
 @jit
-def _solve(cost, x, w, k, least, fixed, short, sizes, work):
+def _solve(cost, x, w, limits, sizes, work):
+    k, least, fixed, short = limits
     n, first = len(x) - 2 * PAD, least + PAD
     memory = lines_at(space_in(work), cost, n)
     F, G, inverse = memory.F, memory.G, part(memory.inverse, PAD)
@@ -180,7 +181,8 @@ def run(column, problem):
         weights = values
     sizes = room_for_sizes(values.size - 2 * PAD)
     work = borrow("work", memory(kernel, sizes.size - 1, problem.k), np.float64)
-    total = solve(kernel, values, weights, problem.k, problem.least, problem.fixed, problem.short, sizes, work)
+    limits = GroupLimits(problem.k, problem.least, problem.fixed, problem.short)
+    total = solve(kernel, values, weights, limits, sizes, work)
     starts = trace(sizes, problem)
     sums = sums_behind(values, weights, column.weights.size > 0, problem.squares, sizes, work)
     return Solution(starts, total, lost_to_rounding(column, problem, starts, sums))

@@ -9,9 +9,9 @@ __all__ = ["memory", "run", "solve"]
 
 
 @jit
-def solve(cost, x, w, k, least, fixed, short, sizes, work):
+def solve(cost, x, w, limits, sizes, work):
     """sizes[j] = size of the last group in the best grouping of the first j values; returns the cost of all n."""
-    s = start(cost, x, w, k, least, fixed, short, sizes, work)
+    s = start(cost, x, w, limits, sizes, work)
     for c in range(1, columns(s) + 1):
         row = 0
         for r in range(1, c):

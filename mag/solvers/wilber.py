@@ -30,9 +30,9 @@ Guess.later_wins = inlined(later_wins)
 
 
 @jit
-def solve(cost, x, w, k, least, fixed, short, sizes, work):
+def solve(cost, x, w, limits, sizes, work):
     """As `quadratic.solve`."""
-    s = start(cost, x, w, k, least, fixed, short, sizes, work)
+    s = start(cost, x, w, limits, sizes, work)
     last = columns(s)
     best = np.empty(last + 1, sizes.dtype)
     rows = notebook(last, sizes.dtype)

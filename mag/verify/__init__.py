@@ -313,7 +313,7 @@ def require_true(
 
 
 def is_uncertain(table: Any, columns: Sequence[Hashable], sensitive: Any, least: Fraction) -> bool:
-    """Whether every class has at least the entropy of so many equally frequent values, decided in integers."""
+    """Whether every class has at least the entropy of this number of equally frequent values, decided in integers."""
     return all(_sensitive.is_uncertain(own, least) for own in sensitive_counts(table, columns, sensitive))
 
 

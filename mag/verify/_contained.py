@@ -1,4 +1,4 @@
-"""Whether published labels and ranges are true: each contains the original that it stands for, in exact arithmetic.
+"""Whether published labels and ranges are true: each contains the original that it replaces, in exact arithmetic.
 
 Nothing is shared with what makes them: originals are read here by themselves, and ends are read back from the published
 text.  A float means the decimal number that it is printed as.
@@ -148,7 +148,7 @@ def _between_ranks(order: Sequence[Any]) -> Callable[[Any, str | None], bool]:
 
 
 def _spans_of_labels(tree: Hierarchy) -> dict[str, list[Span]]:
-    """The numbers that every label of a tree of intervals stands for, on each level that it is on."""
+    """The interval of every label of a tree of intervals, on each of its levels."""
     edges = tree.edges or ()
     ends: dict[tuple[str, int], tuple[Fraction, Fraction]] = {}
     for row, low, high in zip(tree.to_levels(), edges, edges[1:], strict=False):  # one more leaf may be for others
@@ -234,7 +234,7 @@ def _number(value: Any) -> Number | None:
 
 
 def _time(text: str, unit: int) -> int | Fraction | None:
-    """A moment since 1970, or a duration, in units of so many nanoseconds."""
+    """A moment since 1970, or a duration, in units of this number of nanoseconds."""
     if found := MOMENT.fullmatch(text):
         year, month, day, *clock, zone = found.groups()
         nanoseconds = _days(int(year), int(month), int(day)) * NANOSECONDS["D"] + _clock(clock)

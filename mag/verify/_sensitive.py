@@ -1,6 +1,6 @@
 """Diversity and closeness of a published table, counted class by class in Python's integers.
 
-Nothing is shared with `mag.criteria`, which decides while groups are made: cells are read and counted here by
+Nothing is shared with `mag.tables.criteria`, which decides while groups are made: cells are read and counted here by
 themselves, entropy is compared in decimals of 50 digits, and distances over a tree are what flows along its edges.
 """
 
@@ -66,7 +66,7 @@ def least_entropy(counts: Counts) -> float:
 
 
 def is_uncertain(own: Counter[Any], least: Fraction) -> bool:
-    """Whether a class has at least the entropy of so many equally frequent values."""
+    """Whether a class has at least the entropy of this number of equally frequent values."""
     s = own.total()
     with localcontext() as context:
         context.prec = DECIMAL_DIGITS

@@ -235,7 +235,7 @@ class Translator:
 
         users: dict[str, set[str]] = {}
         for body in bodies.values():
-            for m in re.finditer(r"(?:^|[;{}])\s*(\.shared[^;]*)", body):
+            for m in re.finditer(r"(?:^|[;{}\n])\s*(\.shared[^;]*)", body):
                 self.variable(m[1])
         for name in self.entries:
             for v in self.declared:
@@ -346,7 +346,8 @@ class Translator:
                 out.append(cname(m[1]) + ": ;")
                 pos = m.end()
                 continue
-            end, self.line = body.index(";", pos), first + body.count("\n", 0, pos)
+            ending = "\n" if re.compile(r"\.loc\s").match(body, pos) else ";"  # of -lineinfo
+            end, self.line = body.index(ending, pos), first + body.count("\n", 0, pos)
             s = body[pos:end].strip()
             pos = end + 1
             if not s:

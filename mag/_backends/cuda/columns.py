@@ -8,6 +8,7 @@ depend on what becomes of X after the call.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -83,11 +84,14 @@ class Columns:
             else:
                 first += rows
         self._queued, self._stream = device.mark(), device.stream()
+        self._finishing = Lock()
 
     def finish(self) -> bool:
         """Wait, redo what is for the CPU, withhold groups below k; False if there are values that are not finite."""
-        if self._final:
-            return True
+        with self._finishing:  # threads may read one result together, and columns are labeled again in place
+            return self._final or self._finish()
+
+    def _finish(self) -> bool:
         self.device.follow(self._queued)
         flags = self.device.host(self.flags)
         if (flags & NOT_FINITE).any():

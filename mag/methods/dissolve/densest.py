@@ -17,6 +17,7 @@ from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NOBODY, fill, insert, layout, reals, space_in, wholes, work_for
 from mag.methods.distances.blocks import are_equal, field_at, is_free, take
+from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists, search_for
 from mag.methods.mdav.centroids import cost_of
 from mag.methods.mdav.run import group_rest
@@ -33,11 +34,12 @@ Surroundings = namedtuple("Surroundings", "rows field cost bound rank member fir
 
 
 @layout
-def surroundings_at(space, rows, n, d, k):
-    """Of n records."""
+def surroundings_at(space, metric, k):
+    """Of the records of a metric."""
+    n = metric.n
     return Surroundings(
-        rows=rows,
-        field=field_at(space, n, d),
+        rows=metric.points,
+        field=field_at(space, metric),
         cost=reals(space, n),  # of N(x); infinite where it is not known, or x is not free
         bound=reals(space, n),  # of that, where it is not known, otherwise infinite
         rank=wholes(space, n),  # of the last member of N(x) in the list of x
@@ -54,7 +56,7 @@ def surroundings_at(space, rows, n, d, k):
 @called
 def _surroundings_in(work, X, k):
     """What `surroundings_at` cuts from this memory."""
-    return surroundings_at(space_in(work), grid(X, X.shape[1]), X.shape[0], X.shape[1], k)
+    return surroundings_at(space_in(work), metric_of(X), k)
 
 
 @called
@@ -144,8 +146,8 @@ def _least(values, n):
 
 def group_densest(X, k, threads, progress):
     """Labels of groups of k, numbered in turn; fewer than k records that are left join the nearest groups."""
-    n, d = X.shape
-    work, labels = work_for(surroundings_at, None, n, d, k), np.full(n, -1)
+    n = len(X)
+    work, labels = work_for(surroundings_at, metric_of(X), k), np.full(n, -1)
     length = min(LENGTH * k, n - 1)
     lists = neighbor_lists(work, X, length, threads, progress.span(0.0, PROGRESS_OF_FIRST_LISTS))
     left = n

@@ -10,9 +10,10 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called, jit
-from mag._compiled.memory import grid, part
+from mag._compiled.memory import part
 from mag._compiled.work import NOBODY, fill, layout, space_in, wholes, work_for
 from mag._lib.threads import each_in_time
+from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import cost_of
 from mag.methods.ona.joining import is_first, joint_cost
 from mag.methods.ona.journal import add_record, clear_journal, erase, journal_at, look, nearest, write
@@ -23,10 +24,11 @@ Pass = namedtuple("Pass", "journal label first last following members targets in
 
 
 @layout
-def pass_at(space, rows, n, d, m):
-    """Of n records in m groups."""
+def pass_at(space, metric, m):
+    """Of the records of a metric in m groups."""
+    n = metric.n
     return Pass(
-        journal=journal_at(space, rows, n, d, m, m),
+        journal=journal_at(space, metric, m, m),
         label=wholes(space, n),
         first=wholes(space, m),  # members of a group, in the order in which they came
         last=wholes(space, m),
@@ -40,7 +42,7 @@ def pass_at(space, rows, n, d, m):
 @called
 def _pass_in(work, X, m):
     """What `pass_at` cuts from this memory."""
-    return pass_at(space_in(work), grid(X, X.shape[1]), X.shape[0], X.shape[1], m)
+    return pass_at(space_in(work), metric_of(X), m)
 
 
 @called
@@ -102,7 +104,7 @@ def dissolve_groups(X, labels, order, threads, progress):
     n, m = len(X), len(order)
     if progress.step(0.0):
         return labels
-    work = work_for(pass_at, None, *X.shape, m)
+    work = work_for(pass_at, metric_of(X), m)
     form(work, X, m, labels)
     parts = [(a, min(a + RECORDS_PER_STEP, n)) for a in range(0, n, RECORDS_PER_STEP)]
     each_in_time(lambda part: refresh(work, X, m, *part), parts, threads, lambda: progress.left() <= 0)
@@ -118,7 +120,7 @@ def dissolve_groups(X, labels, order, threads, progress):
 def group_costs(X, labels):
     """The sum of squares of each group."""
     m = int(labels.max()) + 1
-    work, costs = work_for(pass_at, None, *X.shape, m), np.empty(m)
+    work, costs = work_for(pass_at, metric_of(X), m), np.empty(m)
     form(work, X, m, labels)
     write_costs(work, X, costs)
     return costs

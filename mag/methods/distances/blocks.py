@@ -15,20 +15,28 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called, inlined
-from mag._compiled.lanes import lanes_at, least_lane, select, spread
+from mag._compiled.lanes import lanes_at, least_lane
 from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NOBODY, ZERO, fill, insert, layout, reals, wholes
-from mag.methods.distances.leaves import LANES_PER_STEP, distances, width_of, write_record
+from mag.methods.distances.euclidean import BOXES_PER_STEP, LANES_PER_STEP
+from mag.methods.distances.metric import distances, distances_to_boxes, sort_keys, write_record
 
 RECORDS_PER_BLOCK = 64
 
-Field = namedtuple("Field", "x low high ids lowest alive size place n d blocks boxes wide terms")
+Field = namedtuple("Field", "x low high ids lowest alive size place n d blocks boxes wide metric")
+
+# What `scan` looks for: the nearest (sign = 1) or the farthest (-1) from each of `count` records of a metric, free or
+# assigned ones of the field; unless `itself`, a record does not find itself.
+Query = namedtuple("Query", "metric records count sign free itself")
+# Where its lists go: rows of `keys` and `ids`, of m entries at most, of which `lengths` are filled.
+Found = namedtuple("Found", "keys ids lengths m")
 
 
 @layout
-def field_at(space, n, d, terms=None):
-    """A field of n records."""
-    blocks, wide = (n + RECORDS_PER_BLOCK - 1) // RECORDS_PER_BLOCK, width_of(terms, d)
+def field_at(space, metric):
+    """A field of the records of a metric."""
+    n, wide = metric.n, metric.wide
+    blocks = (n + RECORDS_PER_BLOCK - 1) // RECORDS_PER_BLOCK
     boxes = (blocks + 7) // 8 * 8  # read eight at a time
     return Field(
         x=reals(space, blocks, wide, RECORDS_PER_BLOCK),  # the records of a block, column by column
@@ -40,11 +48,11 @@ def field_at(space, n, d, terms=None):
         size=wholes(space, blocks),
         place=wholes(space, n),  # where record i is: block · LANES + lane
         n=n,
-        d=d,
+        d=metric.d,
         blocks=blocks,
         boxes=boxes,
         wide=wide,  # columns of a block
-        terms=terms,  # of distances, where there are categories (see `leaves`)
+        metric=metric,
     )
 
 
@@ -147,10 +155,11 @@ def _neighborhoods(rows, n, d, order, values, statistics, stack):
 
 
 @called
-def fill_field(field, rows, order):
+def fill_field(field, order):
     """Put all records into the field, free; `order` is memory for n numbers."""
     n, wide, order = field.n, field.wide, part(order, 0)
-    _arrange(field.terms, rows, n, field.d, order)
+    keys, m = sort_keys(field.metric)
+    _neighborhoods(keys, n, m, order, np.empty(n), np.empty(2 * m), np.empty((64, 2), np.int64))
     fill(field.x, field.blocks * wide * RECORDS_PER_BLOCK, 0.0)
     fill(field.low, wide * field.boxes, np.inf)
     fill(field.high, wide * field.boxes, -np.inf)
@@ -161,30 +170,11 @@ def fill_field(field, rows, order):
         field.place[i] = p
         field.alive[b] = lane + 1
         field.size[b] = lane + 1
-        _enter(field.terms, field.x[b], lane, i, rows, field.d)
+        write_record(field.metric, field.x[b], lane, i)
         for j in range(wide):
             v = field.x[b, j, lane]
             field.low[j, b] = min(field.low[j, b], v)
             field.high[j, b] = max(field.high[j, b], v)
-
-
-@called
-def _arrange(terms, rows, n, d, order):
-    """Order the records by place; those with categories by one number for each column."""
-    if terms is None:
-        _neighborhoods(rows, n, d, order, np.empty(n), np.empty(2 * d), np.empty((64, 2), np.int64))
-    else:
-        m = terms.n_numbers + terms.n_trees
-        _neighborhoods(terms.keys, n, m, order, np.empty(n), np.empty(2 * m), np.empty((64, 2), np.int64))
-
-
-@called
-def _enter(terms, block, lane, i, rows, d):
-    if terms is None:
-        for j in range(d):
-            block[j, lane] = rows[i, j]
-    else:
-        write_record(terms, block, lane, i)
 
 
 # ---- assigning
@@ -242,14 +232,12 @@ def distance(a, b, d):
 
 
 @called
-def nearest_lane(terms, x, d, weight, count, point, i):
+def nearest_lane(metric, x, weight, count, i):
     """The first of the `count` points in blocks whose weighted squared distance from record i is least."""
     best, least, buffer = NOBODY, np.inf, scratch(LANES_PER_STEP)
     for first in range(0, count, LANES_PER_STEP):
-        key = (
-            distances(terms, x[first // RECORDS_PER_BLOCK], first % RECORDS_PER_BLOCK, d, point, i)
-            * weight[lanes_at(first, LANES_PER_STEP)]
-        )
+        away = distances(metric, x[first // RECORDS_PER_BLOCK], first % RECORDS_PER_BLOCK, i)
+        key = away * weight[lanes_at(first, LANES_PER_STEP)]
         if best < 0 or least_lane(key) < least:
             buffer[lanes_at(0, LANES_PER_STEP)] = key
             for lane in range(first, min(count, first + LANES_PER_STEP)):
@@ -258,44 +246,22 @@ def nearest_lane(terms, x, d, weight, count, point, i):
     return best
 
 
-@inlined
-def _gap(low, high, v, sign):
-    """How far v is from intervals: from the near end (0 inside) if sign = 1, from the far one if -1."""
-    below, above = low - v, v - high
-    if sign > 0:
-        t = select(below > above, below, above)
-        return select(t > 0.0, t, spread(0.0, 8))
-    return select(below < above, below, above)
+@called
+def bounds(metric, field, i, sign, out):
+    """For every block, a lower bound of sign * distance from record i of the metric."""
+    for b in range(0, field.boxes, BOXES_PER_STEP):
+        out[lanes_at(b, BOXES_PER_STEP)] = distances_to_boxes(metric, field.low, field.high, b, i, sign) * sign
 
 
 @called
-def bounds(terms, field, point, i, sign, out):
-    """For every block, a lower bound of sign * distance from record i, which is `point`."""
-    for b in range(0, field.boxes, 8):
-        here, total = lanes_at(b, 8), spread(0.0, 8)
-        if terms is None:
-            for j in range(field.d):
-                t = _gap(field.low[j, here], field.high[j, here], point[j], sign)
-                total = total + t * t
-        else:
-            for j in range(terms.n_numbers):
-                t = _gap(field.low[j, here], field.high[j, here], terms.numbers[i, j], sign)
-                total = total + t * t
-            edge = field.low if sign > 0 else field.high
-            for c in range(terms.n_trees):
-                total = total + edge[terms.codes[i, c], here]
-        out[here] = total * sign
-
-
-@called
-def _visit(field, b, free, point, i, sign, skip, keys, ids, m, count):
-    """Offer the free, or the assigned, records of block b to one list; returns the list's length."""
-    d, alive = field.d, field.alive[b]
-    start, stop = (0, alive) if free else (alive, field.size[b])
+def _visit(field, query, b, i, keys, ids, m, count):
+    """Offer the free, or the assigned, records of block b to the list of record i; returns the list's length."""
+    alive, skip, sign = field.alive[b], NOBODY if query.itself else i, query.sign
+    start, stop = (0, alive) if query.free else (alive, field.size[b])
     x, names, buffer = field.x[b], field.ids[b], scratch(LANES_PER_STEP)
     worst = keys[m - 1] if count == m else np.inf
     for first in range(start // LANES_PER_STEP * LANES_PER_STEP, stop, LANES_PER_STEP):
-        key = distances(field.terms, x, first, d, point, i) * sign
+        key = distances(query.metric, x, first, i) * sign
         if least_lane(key) <= worst:
             buffer[lanes_at(0, LANES_PER_STEP)] = key
             for lane in range(max(start, first), min(stop, first + LANES_PER_STEP)):
@@ -312,33 +278,28 @@ def can_enter(field, b, bound, key, number):
 
 
 @called
-def scan(field, points, queries, count, itself, sign, free, keys, ids, m, lengths):
-    """For each of `count` queries, rows of points, the m records with the smallest (sign * distance, number).
-
-    sign = 1 finds the nearest, -1 the farthest; `free` chooses between free and assigned records; unless `itself`, a
-    record does not find itself.  Lists are rows of keys and ids; `lengths` says how long each is.
-    """
-    bounds_of, home = np.empty((count, field.boxes)), np.empty(count, np.int64)
-    _scan(field, points, queries, count, itself, sign, free, keys, ids, m, lengths, bounds_of, home)
+def scan(field, query, found):
+    """Fill the lists of a query: the m records of the field with the smallest (sign * distance, number)."""
+    bounds_of, home = np.empty((query.count, field.boxes)), np.empty(query.count, np.int64)
+    _scan(field, query, found, bounds_of, home)
 
 
 @called
-def _scan(field, points, queries, count, itself, sign, free, keys, ids, m, lengths, bounds_of, home):
-    """Blocks are visited once for all queries, so they stay in the fastest cache."""
+def _scan(field, query, found, bounds_of, home):
+    """Blocks are visited once for all records, so they stay in the fastest cache."""
+    keys, ids, lengths, m = found.keys, found.ids, found.lengths, found.m
     bounds_of, home = grid(bounds_of, field.boxes), part(home, 0)
-    for q in range(count):
-        i, mine = queries[q], bounds_of[q]
-        bounds(field.terms, field, points[i], i, sign, mine)
+    for q in range(query.count):
+        i, mine = query.records[q], bounds_of[q]
+        bounds(query.metric, field, i, query.sign, mine)
         b = ZERO  # the most promising block first: it makes the list's last entry small, and many blocks too far
         for other in range(1, field.blocks):
             if mine[other] < mine[b]:
                 b = other
         home[q] = b
-        skip = NOBODY if itself else i
-        lengths[q] = _visit(field, b, free, points[i], i, sign, skip, keys[q], ids[q], m, ZERO)
+        lengths[q] = _visit(field, query, b, i, keys[q], ids[q], m, ZERO)
     for b in range(field.blocks):
-        for q in range(count):
-            length, i = lengths[q], queries[q]
+        for q in range(query.count):
+            length = lengths[q]
             if b != home[q] and (length < m or can_enter(field, b, bounds_of[q, b], keys[q, m - 1], ids[q, m - 1])):
-                skip = NOBODY if itself else i
-                lengths[q] = _visit(field, b, free, points[i], i, sign, skip, keys[q], ids[q], m, length)
+                lengths[q] = _visit(field, query, b, query.records[q], keys[q], ids[q], m, length)

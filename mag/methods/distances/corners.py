@@ -6,7 +6,8 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NEAREST, ONE, YES, space_in, work_for
-from mag.methods.distances.blocks import field_at, scan, take
+from mag.methods.distances.blocks import Found, Query, field_at, scan, take
+from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import arrange
 
 COORDINATES_PER_CLOCK_LOOK = 2**24  # coordinates looked at between two looks at the clock
@@ -20,7 +21,7 @@ def group_at_corners(X, k, progress):
     n, d = X.shape
     order = np.lexsort(X.T[::-1])  # by the first column first; `scan` takes equally near records by number
     X, last = X[order], max(n // k - 1, 0)
-    work, found, share = work_for(field_at, n, d), np.full(n, last), 1 + COORDINATES_PER_CLOCK_LOOK // (n * d)
+    work, found, share = work_for(field_at, metric_of(X)), np.full(n, last), 1 + COORDINATES_PER_CLOCK_LOOK // (n * d)
     arrange(work, X)
     for a in range(0, last, share):
         progress.step(a / last)
@@ -42,8 +43,7 @@ def corners(numbers, d):
 @jit
 def take_nearest(work, X, k, points, numbers, found):
     """The k free records nearest to each point are its group."""
-    n, d = X.shape
-    field = field_at(space_in(work), n, d)
+    field = field_at(space_in(work), metric_of(X))
     keys, ids, lengths, query = np.empty(k), np.empty(k, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
     for g in range(len(points)):
         query[0] = g
@@ -56,5 +56,5 @@ def take_nearest(work, X, k, points, numbers, found):
 @called
 def _nearest(field, points, query, keys, ids, lengths):
     """The caller keeps the arrays alive."""
-    k, rows = ids.size, grid(points, points.shape[1])
-    scan(field, rows, part(query, 0), ONE, YES, NEAREST, YES, grid(keys, k), grid(ids, k), k, part(lengths, 0))
+    k, query = ids.size, Query(metric_of(points), part(query, 0), ONE, NEAREST, YES, YES)
+    scan(field, query, Found(grid(keys, k), grid(ids, k), part(lengths, 0), k))

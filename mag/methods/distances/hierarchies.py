@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._lib.lazy import cached_property
 from mag.hierarchy import axes_of, embed, variance_of
-from mag.methods.distances.leaves import Records
+from mag.methods.distances.mixed import ROUNDING, Mixed
 
 SLOWER = 4  # times as long as for numbers: ONA* on Adult (benchmarks/categories.py)
 
@@ -133,8 +133,8 @@ class Trees:
             columns[c] = replace(columns[c], first=int(starts[column.first]))
         return np.concatenate(blocks, axis=1), replace(self, numbers=starts[self.numbers], columns=columns)
 
-    def records(self, X: np.ndarray) -> Records:
-        """These records for compiled functions."""
+    def records(self, X: np.ndarray) -> Mixed:
+        """These records for compiled functions, as their metric."""
         n, a = len(X), len(self.numbers)
         numbers, codes = np.ascontiguousarray(X[:, self.numbers]), np.empty((n, len(self.columns)), np.int64)
         keys, origin = np.empty((n, a + len(self.columns))), np.zeros(X.shape[1])
@@ -158,9 +158,13 @@ class Trees:
             axes.append(first + axis)
             steps.append(column.places[leaf, axis])
             row, from_apart, from_steps = row + m, from_apart + m * m, from_steps + leaf.size
-        return Records(
-            shape=X.shape,
+        return Mixed(
             points=X,
+            n=n,
+            d=X.shape[1],
+            wide=row,
+            repeats=True,
+            rounding=ROUNDING,
             numbers=numbers,
             codes=codes,
             keys=keys,
@@ -174,18 +178,17 @@ class Trees:
             origin=origin,
             n_numbers=a,
             n_trees=len(self.columns),
-            n_leaves=row - a,
         )
 
 
 def select(records: Any, members: np.ndarray) -> Any:
     """Some of these records, of an array or of `Trees.records`."""
-    if not isinstance(records, Records):
+    if not isinstance(records, Mixed):
         return records[members]
     _, first, place = np.unique(records.twins[members], return_index=True, return_inverse=True)
     return records._replace(
-        shape=(members.size, records.shape[1]),
         points=records.points[members],
+        n=members.size,
         numbers=records.numbers[members],
         codes=records.codes[members],
         keys=records.keys[members],

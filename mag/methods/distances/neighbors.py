@@ -5,6 +5,7 @@ Each distance is computed once, for both of its records.  Blocks make tiles, and
 every round each tile meets one other, so that no two threads write into the same lists, and none has to wait.
 """
 
+from collections import namedtuple
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,18 +16,23 @@ from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NEAREST, NO, NOBODY, YES, insert, space_in, work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each, each_in_time
-from mag.methods.distances.blocks import RECORDS_PER_BLOCK, field_at, fill_field, scan
-from mag.methods.distances.leaves import LANES_PER_STEP, distances
+from mag.methods.distances.blocks import RECORDS_PER_BLOCK, Found, Query, field_at, fill_field, scan
+from mag.methods.distances.euclidean import LANES_PER_STEP
+from mag.methods.distances.metric import distances, metric_of
 
 RECORDS_PER_CALL = 64  # records whose neighbors are looked for in one call
 RECORDS_PER_THREAD = 4  # records that are worth a thread
 TILE = 16  # blocks of a tile, which fits into a cache
 TILES = 64  # at most
 
+# The lists of all places of the field, rows of m entries; the last distance of every list, `worst`; the largest of
+# these of every block, `most`.
+Lists = namedtuple("Lists", "ids keys worst most m")
+
 
 def neighbors(X, count, threads=1):
     """The `count` nearest other records of every record, nearest first, equally near ones in their order."""
-    work = work_for(field_at, *X.shape)
+    work = work_for(field_at, metric_of(X))
     return neighbor_lists(work, X, count, threads, Progress())[0]
 
 
@@ -38,9 +44,15 @@ def neighbor_lists(work, X, count, threads, progress):
     n = len(X)
     arrange(work, X)
     blocks = -(-n // RECORDS_PER_BLOCK)
-    found, near = np.full((blocks * RECORDS_PER_BLOCK, count), n), np.full((blocks * RECORDS_PER_BLOCK, count), np.inf)
-    worst, most = np.full(blocks * RECORDS_PER_BLOCK, np.inf), np.full(blocks, np.inf)
-    worst[n:] = -1.0  # nobody is there
+    places = blocks * RECORDS_PER_BLOCK
+    lists = Lists(
+        ids=np.full((places, count), n),
+        keys=np.full((places, count), np.inf),
+        worst=np.full(places, np.inf),
+        most=np.full(blocks, np.inf),
+        m=count,
+    )
+    lists.worst[n:] = -1.0  # nobody is there
     size = max(TILE, -(-blocks // TILES))
     tiles = -(-blocks // size)
 
@@ -48,13 +60,11 @@ def neighbor_lists(work, X, count, threads, progress):
         return progress.left() <= 0
 
     for number, round_ in enumerate(rounds(tiles)):
-        each_in_time(
-            lambda pair: compare_tiles(work, X, *pair, size, found, near, worst, most), round_, threads, is_over
-        )
+        each_in_time(lambda pair: compare_tiles(work, X, *pair, size, lists), round_, threads, is_over)
         if progress.step(number / tiles):
             break
-    order = places(work, X)
-    return found[order], near[order]
+    order = places_of(work, X)
+    return lists.ids[order], lists.keys[order]
 
 
 def rounds(tiles: int) -> Iterator[list[tuple[int, int]]]:
@@ -77,17 +87,15 @@ def search_for(work, X, records, found, distances, threads):
 @jit
 def arrange(work, X):
     """Put the records into the field."""
-    n, d = X.shape
-    field = field_at(space_in(work), n, d)
-    fill_field(field, grid(X, d), np.empty(n, np.int64))
+    field = field_at(space_in(work), metric_of(X))
+    fill_field(field, np.empty(X.shape[0], np.int64))
 
 
 @jit
-def places(work, X):
+def places_of(work, X):
     """Where each record is in the field."""
-    n, d = X.shape
-    field, found = field_at(space_in(work), n, d), np.empty(n, np.int64)
-    for i in range(n):
+    field, found = field_at(space_in(work), metric_of(X)), np.empty(X.shape[0], np.int64)
+    for i in range(found.size):
         found[i] = field.place[i]
     return found
 
@@ -96,32 +104,29 @@ def places(work, X):
 
 
 @jit
-def compare_tiles(work, X, one, two, size, found, near, worst, most):
-    """Records of two tiles enter each other's lists: of every place `found`, `near`, and the last distance, `worst`.
-
-    `most` is the largest of these of every block.
-    """
-    (n, d), m = X.shape, found.shape[1]
-    field, rows, ids, keys = field_at(space_in(work), n, d), grid(X, d), grid(found, m), grid(near, m)
-    worst, most = part(worst, 0), part(most, 0)
+def compare_tiles(work, X, one, two, size, lists):
+    """Records of two tiles enter each other's lists."""
+    field = field_at(space_in(work), metric_of(X))
+    ids, keys = grid(lists.ids, lists.m), grid(lists.keys, lists.m)
+    lists = Lists(ids, keys, part(lists.worst, 0), part(lists.most, 0), lists.m)
     first, stop = one * size, min((one + 1) * size, field.blocks)
     if one == two:
         for apart in range(size):  # each block with itself first: its lists are full then, and bounds small
             for a in range(first, stop - apart):
-                _compare_blocks(field, rows, a, a + apart, ids, keys, m, worst, most)
+                _compare_blocks(field, lists, a, a + apart)
     else:
         for a in range(first, stop):
             for b in range(two * size, min((two + 1) * size, field.blocks)):
-                _compare_blocks(field, rows, a, b, ids, keys, m, worst, most)
+                _compare_blocks(field, lists, a, b)
 
 
 @called
-def _compare_blocks(field, rows, a, b, ids, keys, m, worst, most):
-    apart = _apart(field, a, b)
+def _compare_blocks(field, lists, a, b):
+    worst, most, apart = lists.worst, lists.most, _apart(field, a, b)
     if apart >= max(most[a], most[b]):
         # many may be equally far: those with lower numbers enter
-        here = apart == most[a] and field.lowest[b] < _last(ids, m, worst, a, apart)
-        there = apart == most[b] and field.lowest[a] < _last(ids, m, worst, b, apart)
+        here = apart == most[a] and field.lowest[b] < _last(lists, a, apart)
+        there = apart == most[b] and field.lowest[a] < _last(lists, b, apart)
         if not (here or there):
             return
     away = scratch(RECORDS_PER_BLOCK)
@@ -129,36 +134,37 @@ def _compare_blocks(field, rows, a, b, ids, keys, m, worst, most):
     for lane in range(field.size[a]):
         place = a * RECORDS_PER_BLOCK + lane
         if away[lane] <= max(worst[place], most[b]):
-            _compare(field, rows, place, b, lane + 1 if a == b else 0, ids, keys, m, worst)
+            _compare(field, lists, place, b, lane + 1 if a == b else 0)
     most[a] = _largest(worst, a)
     most[b] = _largest(worst, b)
 
 
 @called
-def _compare(field, rows, place, b, start, ids, keys, m, worst):
+def _compare(field, lists, place, b, start):
     """The record at a place, and those of block b from lane `start` on."""
-    i, names, first_place, buffer = (
+    i, names, first_place, buffer, worst = (
         field.ids[place // RECORDS_PER_BLOCK, place % RECORDS_PER_BLOCK],
         field.ids[b],
         b * RECORDS_PER_BLOCK,
         scratch(LANES_PER_STEP),
+        lists.worst,
     )
     for first in range(start // LANES_PER_STEP * LANES_PER_STEP, field.size[b], LANES_PER_STEP):
-        key = distances(field.terms, field.x[b], first, field.d, rows[i], i)
+        key = distances(field.metric, field.x[b], first, i)
         theirs = least_lane(key - worst[lanes_at(first_place + first, LANES_PER_STEP)]) <= 0.0
         if theirs or least_lane(key) <= worst[place]:
             buffer[lanes_at(0, LANES_PER_STEP)] = key
             for lane in range(max(start, first), min(field.size[b], first + LANES_PER_STEP)):
-                _enter(ids, keys, m, worst, place, buffer[lane - first], names[lane])
-                _enter(ids, keys, m, worst, first_place + lane, buffer[lane - first], i)
+                _enter(lists, place, buffer[lane - first], names[lane])
+                _enter(lists, first_place + lane, buffer[lane - first], i)
 
 
 @called
-def _enter(ids, keys, m, worst, place, away, other):
+def _enter(lists, place, away, other):
     """Offer a record to the list of a place."""
-    if away <= worst[place]:
-        insert(keys[place], ids[place], m, m, away, other)
-        worst[place] = keys[place, m - 1]
+    if away <= lists.worst[place]:
+        insert(lists.keys[place], lists.ids[place], lists.m, lists.m, away, other)
+        lists.worst[place] = lists.keys[place, lists.m - 1]
 
 
 @called
@@ -170,12 +176,12 @@ def _largest(worst, b):
 
 
 @called
-def _last(ids, m, worst, b, away):
+def _last(lists, b, away):
     """The highest number that is last in a list of block b, at this distance."""
     number = NOBODY
     for place in range(b * RECORDS_PER_BLOCK, (b + 1) * RECORDS_PER_BLOCK):
-        if worst[place] == away:
-            number = max(number, ids[place, m - 1])
+        if lists.worst[place] == away:
+            number = max(number, lists.ids[place, lists.m - 1])
     return number
 
 
@@ -209,10 +215,10 @@ def _apart(field, a, b):
 @jit
 def search(work, X, queries, found, distances):
     """The rows of these records."""
-    (n, d), (count, m) = X.shape, (queries.size, found.shape[1])
-    field = field_at(space_in(work), n, d)
+    count, m = queries.size, found.shape[1]
+    field = field_at(space_in(work), metric_of(X))
     ids, keys, lengths = np.empty((count, m), np.int64), np.empty((count, m)), np.empty(count, np.int64)
-    _search(field, X, queries, keys, ids, lengths)
+    _search(field, queries, keys, ids, lengths)
     for q in range(count):
         i, length = queries[q], lengths[q]
         found[i, :length], distances[i, :length] = ids[q, :length], keys[q, :length]
@@ -220,8 +226,8 @@ def search(work, X, queries, found, distances):
 
 
 @called
-def _search(field, X, queries, keys, ids, lengths):
+def _search(field, queries, keys, ids, lengths):
     """The caller keeps the arrays alive."""
     count, m = ids.shape
-    rows, keys, ids = grid(X, X.shape[1]), grid(keys, m), grid(ids, m)
-    scan(field, rows, part(queries, 0), count, NO, NEAREST, YES, keys, ids, m, part(lengths, 0))
+    found = Found(grid(keys, m), grid(ids, m), part(lengths, 0), m)
+    scan(field, Query(field.metric, part(queries, 0), count, NEAREST, YES, NO), found)

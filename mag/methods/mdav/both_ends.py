@@ -24,16 +24,17 @@ def _skip_assigned(field, order, p):
 @called
 def _foresee(state, orders, cursors, k, ahead, out):
     """Request lists for those that come next in both orders."""
+    field, near = state.field, state.near
     ahead[0] = cursors[0]
     ahead[1] = cursors[1]
     for seen in range(2 * LISTS_PER_BATCH):
         end = seen % 2
-        p = _skip_assigned(state.field, orders[end], ahead[end])
+        p = _skip_assigned(field, orders[end], ahead[end])
         ahead[end] = p + 1
-        if p < state.field.n:
+        if p < field.n:
             i = orders[end, p]
-            if slot_of(state.near, i) != LIST_WANTED and not first_free(state.field, state.near, i, NOBODY, k - 1, out):
-                request_list(state.near, i)
+            if slot_of(field, near, i) != LIST_WANTED and not first_free(field, near, i, NOBODY, k - 1, out):
+                request_list(field, near, i)
 
 
 @jit
@@ -50,7 +51,7 @@ def both_ends(work, X, k, orders, cursors, least):
         cursors[end] = _skip_assigned(field, orders[end], cursors[end])
         r = orders[end, cursors[end]]
         if not first_free(field, state.near, r, NOBODY, k - 1, others):
-            request_list(state.near, r)
+            request_list(field, state.near, r)
             _foresee(state, orders, cursors, k, part(others, 4 * k), part(others, 2 * k))
             return True
         create_group(state, r, others, k - 1)

@@ -8,27 +8,26 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.work import fill, layout, reals, wholes
 from mag.methods.distances.blocks import RECORDS_PER_BLOCK
-from mag.methods.distances.leaves import width_of, write_centroid
+from mag.methods.distances.metric import write_centroid
 
 CENTROID, MEMBER, COST = np.int64(0), np.int64(1), np.int64(2)
 CLOSEST = {"centroid": CENTROID, "member": MEMBER, "cost": COST}  # clos, clos' and clos'' of section 5.1
 
-Centroids = namedtuple("Centroids", "sums x weight size used capacity d terms")
+Centroids = namedtuple("Centroids", "sums x weight size used capacity d")
 
 
 @layout
-def centroids_at(space, capacity, d, terms=None):
+def centroids_at(space, metric, capacity):
     """At most `capacity` groups."""
     blocks = (capacity + RECORDS_PER_BLOCK - 1) // RECORDS_PER_BLOCK
     return Centroids(
-        sums=reals(space, capacity, d),
-        x=reals(space, blocks, width_of(terms, d), RECORDS_PER_BLOCK),  # centroids in blocks
+        sums=reals(space, capacity, metric.d),
+        x=reals(space, blocks, metric.wide, RECORDS_PER_BLOCK),  # centroids in blocks
         weight=reals(space, blocks * RECORDS_PER_BLOCK),  # what a squared distance counts
         size=wholes(space, capacity),
         used=wholes(space, 1),  # how many groups there are
         capacity=capacity,
-        d=d,
-        terms=terms,
+        d=metric.d,
     )
 
 
@@ -50,17 +49,11 @@ def join(centroids, g, row):
 
 
 @called
-def write(centroids, g, rule):
+def write(metric, centroids, g, rule):
     """The centroid of group g as it is now."""
     size = centroids.size[g]
-    write_centroid(
-        centroids.terms,
-        centroids.x[g // RECORDS_PER_BLOCK],
-        g % RECORDS_PER_BLOCK,
-        centroids.sums[g],
-        size,
-        centroids.d,
-    )
+    block, lane = centroids.x[g // RECORDS_PER_BLOCK], g % RECORDS_PER_BLOCK
+    write_centroid(metric, block, lane, centroids.sums[g], size)
     if rule == COST:  # adding a record costs |C| / (|C|+1) times its squared distance
         centroids.weight[g] = size / (size + 1)
 

@@ -8,7 +8,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.work import FARTHEST, ONE, ZERO, fill, layout, reals, space_in, wholes
 from mag.methods.distances.blocks import are_equal
-from mag.methods.distances.leaves import rows_of, terms_of, width_of
+from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at, make_lists, reserve_lists
 from mag.methods.mdav.state import measure_from_centroid, state_at
 
@@ -19,14 +19,14 @@ Ends = namedtuple("Ends", "far total center lane reference bound beyond work")
 
 
 @layout
-def ends_at(space, rows, n, d, k, rule, terms=None):
+def ends_at(space, metric, k, rule):
     """The state of a method, and the ends behind it."""
-    state = state_at(space, rows, n, d, k, rule, terms)
+    n, d, state = metric.n, metric.d, state_at(space, metric, k, rule)
     ends = Ends(
-        far=lists_at(space, n, DEEP, terms),  # lists of the farthest records
+        far=lists_at(space, metric, DEEP),  # lists of the farthest records
         total=reals(space, d),  # MDAV: the sum of the free records
         center=reals(space, d),  # and their centroid
-        lane=reals(space, width_of(terms, d), ONE),  # the same as a block of one lane
+        lane=reals(space, metric.wide, ONE),  # the same as a block of one lane
         reference=reals(space, d),  # a former centroid: `order` is sorted by the distance `away` from it
         bound=reals(space, n),  # MD: no record is farther from i than this
         beyond=wholes(space, n),  # MDAV: where the records end in `order` that equal the one at a position
@@ -41,14 +41,14 @@ def ends_at(space, rows, n, d, k, rule, terms=None):
 @called
 def ends_in(work, X, k, rule):
     """What `ends_at` cuts from this memory."""
-    return ends_at(space_in(work), rows_of(X), X.shape[0], X.shape[1], k, rule, terms_of(X))
+    return ends_at(space_in(work), metric_of(X), k, rule)
 
 
 @jit
 def begin_ends(work, X, k):
     """No lists, and all records free; the state has begun before."""
-    n, d = X.shape
     state, ends = ends_in(work, X, k, ZERO)
+    n, d = state.field.n, state.field.d
     drop_lists(ends.far)
     measure_from_centroid(state, ends.total)
     for j in range(d):
@@ -80,4 +80,4 @@ def reserve_farthest(work, X, k):
 def make_farthest(work, X, k, count, start, stop):
     """Lists start .. stop of those that were reserved."""
     state, ends = ends_in(work, X, k, ZERO)
-    make_lists(state.field, ends.far, state.rows, FARTHEST, count, start, stop)
+    make_lists(state.field, ends.far, FARTHEST, count, start, stop)

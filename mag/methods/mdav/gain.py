@@ -15,6 +15,7 @@ from mag._lib.checks import gain
 from mag._lib.progress import Progress
 from mag.methods._best_of import best_of, sum_of_squares
 from mag.methods.distances.blocks import field_at
+from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists
 from mag.methods.mdav.run import Rivals
 from mag.methods.mdav.state import list_length
@@ -31,7 +32,7 @@ def gammas_of(gamma: Any) -> tuple[float, ...]:
 
 def rivals_of(X: np.ndarray, k: int, threads: int, progress: Progress) -> Rivals:
     """What runs of maximum distance methods share."""
-    work, length = work_for(field_at, *X.shape), min(list_length(k), len(X) - 1)
+    work, length = work_for(field_at, metric_of(X)), min(list_length(k), len(X) - 1)
     near, _ = neighbor_lists(work, X, length, threads, progress.span(0.0, 0.0))
     return Rivals(X, None if progress.stopped else near)
 

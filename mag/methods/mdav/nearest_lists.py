@@ -3,7 +3,7 @@
 
 A list holds the `length` nearest free records of one record at the time of the scan.  Free records only ever become
 fewer, so whatever is still free in the list is nearest today, in the same order; a list is renewed when too few of
-its records are left.  Where there are categories, many records are equal: they have one list, which holds them too.
+its records are left.  Where many records are equal, these have one list, which holds them too.
 Methods say which records they will look at next, and the lists of many records are made in one scan, on several
 threads.
 """
@@ -14,21 +14,22 @@ import numpy as np
 
 from mag._compiled.jit import called
 from mag._compiled.memory import grid, part
-from mag._compiled.work import NO, NOBODY, YES, fill, layout, reals, wholes
-from mag.methods.distances.blocks import are_equal, is_free, scan
-from mag.methods.distances.leaves import twin_of
+from mag._compiled.work import NOBODY, YES, fill, layout, reals, wholes
+from mag.methods.distances.blocks import Found, Query, are_equal, is_free, scan
+from mag.methods.distances.metric import first_equal
 
 LISTS_PER_BATCH = 64  # records whose lists are made at once
 MEMORY = 1 << 22  # entries of all lists
 NO_LIST, LIST_WANTED = np.int64(-1), np.int64(-2)
 
-Lists = namedtuple("Lists", "keys ids filled slot requests used length slots n terms")
+Lists = namedtuple("Lists", "keys ids filled slot requests used length slots n")
 
 
 @layout
-def lists_at(space, n, length, terms=None):
-    """Lists for some of n records."""
-    length = min(length if terms is None else length + 1, n)
+def lists_at(space, metric, length):
+    """Lists for some of the records of a metric."""
+    n = metric.n
+    length = min(length + 1 if metric.repeats else length, n)
     slots = min(2 * n, max(2 * LISTS_PER_BATCH, MEMORY // length)) + LISTS_PER_BATCH
     return Lists(
         keys=reals(space, slots, length),  # a list is a row: the distances, nearest first
@@ -40,7 +41,6 @@ def lists_at(space, n, length, terms=None):
         length=length,
         slots=slots,
         n=n,
-        terms=terms,
     )
 
 
@@ -65,15 +65,15 @@ def copy_lists(lists, near, length):
 
 
 @called
-def slot_of(lists, i):
+def slot_of(field, lists, i):
     """Where the list of record i is, or MISSING or WANTED."""
-    return lists.slot[twin_of(lists.terms, i)]
+    return lists.slot[first_equal(field.metric, i)]
 
 
 @called
 def first_free(field, lists, i, skip, size, out):
     """The first free records in the list of i, into out; False if the list is missing or used up."""
-    slot = slot_of(lists, i)
+    slot = slot_of(field, lists, i)
     if slot < 0:
         return False
     ids, filled, count, rank = lists.ids[slot], lists.filled[slot], 0, 0
@@ -87,9 +87,9 @@ def first_free(field, lists, i, skip, size, out):
 
 
 @called
-def request_list(lists, i):
+def request_list(field, lists, i):
     """Note that record i wants a list."""
-    count, twin = lists.used[1], twin_of(lists.terms, i)
+    count, twin = lists.used[1], first_equal(field.metric, i)
     if lists.slot[twin] != LIST_WANTED and count < LISTS_PER_BATCH:
         lists.slot[twin] = LIST_WANTED
         lists.requests[count] = twin
@@ -115,18 +115,18 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
         before = i
         if same:
             continue
-        if slot_of(lists, i) == LIST_WANTED:
+        if slot_of(field, lists, i) == LIST_WANTED:
             continue
         if not first_free(field, lists, i, NOBODY, size, out):
-            request_list(lists, i)
+            request_list(field, lists, i)
             continue
         fill(nearest, breadth, -1)
         first_free(field, lists, i, NOBODY, breadth, nearest)
         for q in range(breadth):
             other = nearest[q]
-            known = other < 0 or slot_of(lists, other) == LIST_WANTED
+            known = other < 0 or slot_of(field, lists, other) == LIST_WANTED
             if not known and not first_free(field, lists, other, i, depth, out):
-                request_list(lists, other)
+                request_list(field, lists, other)
 
 
 @called
@@ -145,10 +145,9 @@ def reserve_lists(lists):
 
 
 @called
-def make_lists(field, lists, rows, sign, count, start, stop):
+def make_lists(field, lists, sign, count, start, stop):
     """Scan for the lists start .. stop of the `count` that were reserved last."""
     first = lists.used[0] - count + start
     keys, ids = grid(lists.keys[first], lists.length), grid(lists.ids[first], lists.length)
-    queries, lengths = part(lists.requests, start), part(lists.filled, first)
-    itself = NO if lists.terms is None else YES
-    scan(field, rows, queries, stop - start, itself, sign, YES, keys, ids, lists.length, lengths)
+    query = Query(field.metric, part(lists.requests, start), stop - start, sign, YES, field.metric.repeats)
+    scan(field, query, Found(keys, ids, part(lists.filled, first), lists.length))

@@ -7,7 +7,7 @@ from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
 from mag._compiled.work import FARTHEST, NEAREST, NO, NOBODY, ONE, YES, ZERO, sort_falling
 from mag.methods.distances.blocks import distance, is_free
-from mag.methods.distances.leaves import distance_to, write_centroid
+from mag.methods.distances.metric import distance_to, write_centroid
 from mag.methods.mdav.ends import HERE, MEASURED, ends_in, find_runs
 from mag.methods.mdav.nearest_lists import (
     LIST_WANTED,
@@ -22,10 +22,9 @@ from mag.methods.mdav.nearest_lists import (
 from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, place_rest
 
 DISTANCE_SLACK = 1e-9  # relative; far above what rounding does to a distance
-TIED = 1e-10  # relative: categories are often equally far from a centroid, but for rounding
 LONGER = 16  # times as long as to pass an assigned record takes a distance
 UNKNOWN = np.int64(-2)
-AT_ONCE = 1 << 23  # records that lists of categories are chosen from in a step
+AT_ONCE = 1 << 23  # records that shared lists are chosen from in a step
 
 
 @called
@@ -35,10 +34,10 @@ def _outermost(state, ends):
     It is at most as far from the centroid as from the reference plus the distance of these two, so that the search
     ends soon.
     """
-    rows, order, left, d = state.rows, state.order, state.status[LEFT], state.field.d
+    metric, order, left, d = state.field.metric, state.order, state.status[LEFT], state.field.d
     for j in range(d):
         ends.center[j] = ends.total[j] / left
-    write_centroid(state.field.terms, ends.lane, ZERO, ends.total, left, d)
+    write_centroid(metric, ends.lane, ZERO, ends.total, left)
     if ends.work[MEASURED] > LONGER * left:
         _sort_again(state, ends)
     shift = np.sqrt(distance(ends.center, ends.reference, d))
@@ -46,7 +45,7 @@ def _outermost(state, ends):
     while not is_free(state.field, order[first]):
         first += 1
     state.status[CURSOR] = first
-    best, most, rounded = NOBODY, -1.0, 0.0 if state.field.terms is None else TIED
+    best, most = NOBODY, -1.0
     p, measured = first, ends.work[MEASURED]
     while p < state.field.n:
         i = order[p]
@@ -60,8 +59,8 @@ def _outermost(state, ends):
         else:
             p = ends.beyond[p]  # equal records, in the order of their numbers: the first free one will do
             measured += LONGER
-            away = distance_to(state.field.terms, ends.lane, ZERO, d, rows[i], i)
-            tied = best >= 0 and abs(away - most) <= rounded * most
+            away = distance_to(metric, ends.lane, ZERO, i)
+            tied = best >= 0 and abs(away - most) <= metric.rounding * most
             if away > most and not tied:
                 best, most = i, away
             elif tied:
@@ -76,7 +75,7 @@ def _sort_again(state, ends):
     d, count, last = state.field.d, ZERO, state.field.n
     for i in range(state.field.n):
         if is_free(state.field, i):
-            state.away[i] = distance_to(state.field.terms, ends.lane, ZERO, d, state.rows[i], i)
+            state.away[i] = distance_to(state.field.metric, ends.lane, ZERO, i)
             state.order[count] = i
             count += 1
         else:
@@ -108,10 +107,10 @@ def _most_distant(state, ends, out):
                 if bound[i] > most:
                     best, most = other, bound[i]
             else:
-                slot = slot_of(far, i)
+                slot = slot_of(state.field, far, i)
                 if slot >= 0:
                     bound[i] = -far.keys[slot, far.length - 1]
-                request_list(far, i)
+                request_list(state.field, far, i)
     return UNKNOWN if far.used[1] > 0 else best
 
 
@@ -126,7 +125,7 @@ def _among(others, count, i):
 @called
 def _opposite(state, far, r, others, count):
     """The free record farthest from r that is not among others; UNKNOWN if the list is missing or used up."""
-    slot, used_up = slot_of(far, r), True
+    slot, used_up = slot_of(state.field, far, r), True
     if slot < 0:
         return UNKNOWN
     for rank in range(far.filled[slot]):
@@ -170,9 +169,9 @@ def _round(state, ends, average, alone, k):
         ready = first_free(field, near, r, NOBODY, k - 1, others)
         s = NOBODY if alone else _opposite(state, ends.far, r, others, k - 1 if ready else ZERO)
         if not ready:
-            request_list(near, r)
+            request_list(field, near, r)
         if s == UNKNOWN:
-            request_list(ends.far, r)
+            request_list(field, ends.far, r)
         if not ready or s == UNKNOWN:
             return False
         _group_of(state, ends, r, others, k - 1)
@@ -180,7 +179,7 @@ def _round(state, ends, average, alone, k):
     if not alone:
         s = state.status[GROWN] - 1
         if not first_free(field, near, s, NOBODY, k - 1, others):
-            request_list(near, s)
+            request_list(field, near, s)
             return False
         _group_of(state, ends, s, others, k - 1)
         state.status[GROWN] = 0
@@ -189,13 +188,13 @@ def _round(state, ends, average, alone, k):
 
 @called
 def _try_round(state, ends, average, alone, k):
-    """The next round; where there are categories, with lists that are made now: they take less time than a step."""
+    """The next round; where equal records share lists, with lists that are made now: that is less work than a step."""
     ready = _round(state, ends, average, alone, k)
     while not ready and ends.work[HERE] > 0:
         ends.work[HERE] -= 1
         near, far = reserve_lists(state.near), reserve_lists(ends.far)
-        make_lists(state.field, state.near, state.rows, NEAREST, near, ZERO, near)
-        make_lists(state.field, ends.far, state.rows, FARTHEST, far, ZERO, far)
+        make_lists(state.field, state.near, NEAREST, near, ZERO, near)
+        make_lists(state.field, ends.far, FARTHEST, far, ZERO, far)
         ready = _round(state, ends, average, alone, k)
     return ready
 
@@ -217,9 +216,9 @@ def finish(state, k):
 def pairs(work, X, k, rule, average):
     """Assign records until lists are wanted; False if none are.  `average` is MDAV, otherwise MD."""
     state, ends = ends_in(work, X, k, rule)
-    field, order, status, out = state.field, state.order, state.status, part(state.scratch, 2 * k)
+    field, near, order, status, out = state.field, state.near, state.order, state.status, part(state.scratch, 2 * k)
     limit, ready = 3 * k if average else 2 * k, True
-    ends.work[HERE] = 0 if field.terms is None else AT_ONCE // field.n + 1
+    ends.work[HERE] = AT_ONCE // field.n + 1 if field.metric.repeats else 0
     while ready and (status[LEFT] >= limit or status[GROWN] > 0):
         ready = _try_round(state, ends, average, NO, k)
     if ready and average and status[LEFT] >= 2 * k:
@@ -228,13 +227,13 @@ def pairs(work, X, k, rule, average):
         finish(state, k)
     elif average:
         cursor = status[CURSOR]
-        foresee(field, state.near, order, cursor, k - 1, ZERO, ZERO, out)
+        foresee(field, near, order, cursor, k - 1, ZERO, ZERO, out)
         foresee(field, ends.far, order, cursor, ONE, ZERO, ZERO, out)
         for p in range(cursor, min(cursor + LISTS_PER_BATCH, field.n)):
             out[0] = NOBODY
             i = order[p]
             if is_free(field, i) and first_free(field, ends.far, i, NOBODY, ONE, out) and out[0] >= 0:
                 s = out[0]
-                if slot_of(state.near, s) != LIST_WANTED and not first_free(field, state.near, s, NOBODY, k - 1, out):
-                    request_list(state.near, s)
+                if slot_of(field, near, s) != LIST_WANTED and not first_free(field, near, s, NOBODY, k - 1, out):
+                    request_list(field, near, s)
     return not ready

@@ -10,7 +10,7 @@ from mag._compiled.jit import jit
 from mag._compiled.memory import grid
 from mag._compiled.work import NEAREST, ZERO, work_for
 from mag._lib.threads import each
-from mag.methods.distances.leaves import terms_of
+from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.ends import begin_ends, ends_at, make_farthest, reserve_farthest
 from mag.methods.mdav.nearest_lists import copy_lists, make_lists, reserve_lists
 from mag.methods.mdav.on_device import DeviceLists
@@ -39,7 +39,7 @@ def _reserve_nearest(work, X, k):
 def _make_nearest(work, X, k, count, start, stop):
     """Lists start .. stop of those that were reserved."""
     state = state_in(work, X, k, ZERO)
-    make_lists(state.field, state.near, state.rows, NEAREST, count, start, stop)
+    make_lists(state.field, state.near, NEAREST, count, start, stop)
 
 
 @jit
@@ -128,7 +128,7 @@ def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=N
     are `trees`, distances come from them.
     """
     points, X = X, X if trees is None or engine is not cpu else trees.records(X)
-    work = work_for(ends_at if ends else state_at, None, *X.shape, k, ZERO, terms_of(X))
+    work = work_for(ends_at if ends else state_at, metric_of(X), k, ZERO)
     _begin(work, X, k)
     lists = [(_reserve_nearest, _make_nearest)]
     if ends:
@@ -136,7 +136,7 @@ def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=N
         lists.append((reserve_farthest, make_farthest))
     if rivals is not None and rivals.near is not None:
         _copy_nearest(work, X, k, rivals.near)
-    on_device = engine is not cpu and engine.supports_lists(*X.shape, 2 * k + SPARE)
+    on_device = engine is not cpu and engine.supports_lists(*points.shape, 2 * k + SPARE)
     device = DeviceLists(work, X, k, ends, engine) if on_device else None
     while step(work, X, k, *options):  # ends: every step uses the list that it wanted first, and assigns records then
         if rivals is not None and rivals.beat(_cost_by_now(work, X, k, rivals.squares)):

@@ -67,7 +67,7 @@ def _step(state, k, gamma, second):
     need = _advance(state, k, gamma, second)
     if need < 0:
         return False
-    request_list(state.near, need)
+    request_list(state.field, state.near, need)
     breadth = 1 if gamma > 0 or second else 0
     cursor = state.status[CURSOR]
     foresee(state.field, state.near, state.order, cursor, k - 1, breadth, k - 1, part(state.scratch, 2 * k))
@@ -82,11 +82,11 @@ def star(work, X, k, rule, gamma, second):
 
 
 @called
-def small_star(space, rows, n, d, k, gamma, second, terms=None):
-    """The whole method on a few rows, in one call; returns where the labels are."""
-    state = state_at(space, rows, n, d, k, CENTROID, terms)
+def small_star(space, metric, k, gamma, second):
+    """The whole method on a few records, in one call; returns where the labels are."""
+    state = state_at(space, metric, k, CENTROID)
     begin_state(state)
     while _step(state, k, gamma, second):
         count = reserve_lists(state.near)
-        make_lists(state.field, state.near, rows, NEAREST, count, ZERO, count)
+        make_lists(state.field, state.near, NEAREST, count, ZERO, count)
     return state.label

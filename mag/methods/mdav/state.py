@@ -8,8 +8,8 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NEAREST, NO, NOBODY, ONE, fill, layout, reals, sort_falling, space_in, wholes
-from mag.methods.distances.blocks import field_at, fill_field, is_free, nearest_lane, scan, take
-from mag.methods.distances.leaves import rows_of, terms_of
+from mag.methods.distances.blocks import Found, Query, field_at, fill_field, is_free, nearest_lane, scan, take
+from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import MEMBER, centroids_at, join, remove_groups, write
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at
 
@@ -26,13 +26,14 @@ def list_length(k):
 
 
 @layout
-def state_at(space, rows, n, d, k, rule, terms=None):
-    """Of n records, grouped by a rule which group is closest; `terms` see `leaves`."""
+def state_at(space, metric, k, rule):
+    """Of the records of a metric, grouped by a rule which group is closest."""
+    n = metric.n
     return State(
-        rows=rows,
-        field=field_at(space, n, d, terms),
-        near=lists_at(space, n, list_length(k), terms),  # lists of nearest records
-        centroids=centroids_at(space, n // k, d, terms),  # of the groups
+        rows=metric.points,
+        field=field_at(space, metric),
+        near=lists_at(space, metric, list_length(k)),  # lists of nearest records
+        centroids=centroids_at(space, metric, n // k),  # of the groups
         away=reals(space, n),  # squared distance of a record from the centroid of all
         real=reals(space, 1, ONE),  # memory for one number
         limit=reals(space, 1),  # gain factors from the one of the run up to here decide alike
@@ -49,14 +50,14 @@ def state_at(space, rows, n, d, k, rule, terms=None):
 @called
 def state_in(work, X, k, rule):
     """What `state_at` cuts from this memory."""
-    return state_at(space_in(work), rows_of(X), X.shape[0], X.shape[1], k, rule, terms_of(X))
+    return state_at(space_in(work), metric_of(X), k, rule)
 
 
 @called
 def begin_state(state):
     """Free all records, and remove all groups."""
     n, order = state.field.n, state.order
-    fill_field(state.field, state.rows, order)
+    fill_field(state.field, order)
     drop_lists(state.near)
     remove_groups(state.centroids)
     measure_from_centroid(state, np.empty(state.field.d))
@@ -93,7 +94,7 @@ def measure_from_centroid(state, center):
 def assign(state, i, g):
     """Record i joins group g."""
     _assign(state, i, g)
-    write(state.centroids, g, state.rule)
+    write(state.field.metric, state.centroids, g, state.rule)
 
 
 @called
@@ -122,7 +123,7 @@ def create_group(state, i, others, count):
     _assign(state, i, g)
     for p in range(count):
         _assign(state, others[p], g)
-    write(state.centroids, g, state.rule)
+    write(state.field.metric, state.centroids, g, state.rule)
 
 
 @called
@@ -146,10 +147,11 @@ def place_rest(state):
 @called
 def closest_group(state, i):
     """The group that record i would join; there must be one."""
-    field, centroids, row = state.field, state.centroids, state.rows[i]
+    field, centroids = state.field, state.centroids
     if state.rule != MEMBER:
-        return nearest_lane(field.terms, centroids.x, field.d, centroids.weight, centroids.used[0], row, i)
-    query, nearest = part(state.scratch, 4 * state.k), grid(part(state.scratch, 4 * state.k + 1), ONE)
-    query[0] = i
-    scan(field, state.rows, query, ONE, NO, NEAREST, NO, state.real, nearest, ONE, part(query, 2))
+        return nearest_lane(field.metric, centroids.x, centroids.weight, centroids.used[0], i)
+    one, nearest = part(state.scratch, 4 * state.k), grid(part(state.scratch, 4 * state.k + 1), ONE)
+    one[0] = i
+    query = Query(field.metric, one, ONE, NEAREST, NO, NO)
+    scan(field, query, Found(state.real, nearest, part(one, 2), ONE))
     return state.label[nearest[0, 0]]

@@ -101,9 +101,9 @@ def _request_for_members(state):
     field, near, out = state.field, state.near, part(state.scratch, 2 * state.k)
     for p in range(state.status[GROWN]):
         i, other = state.scratch[p], state.nearest[p]
-        known = slot_of(near, i) == LIST_WANTED or (other >= 0 and is_free(field, other))
+        known = slot_of(field, near, i) == LIST_WANTED or (other >= 0 and is_free(field, other))
         if not known and not first_free(field, near, i, NOBODY, ONE, out):
-            request_list(near, i)
+            request_list(field, near, i)
 
 
 @jit
@@ -113,7 +113,7 @@ def grow(work, X, k, rule, gamma):
     need = _advance(state, k, gamma)
     if need < 0:
         return False
-    request_list(state.near, need)
+    request_list(state.field, state.near, need)
     _request_for_members(state)
     cursor, breadth, out = state.status[CURSOR], k - 1 if gamma > 0 else ZERO, part(state.scratch, 2 * k)
     foresee(state.field, state.near, state.order, cursor, k - 1, breadth, ONE, out)

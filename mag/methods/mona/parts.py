@@ -7,7 +7,8 @@ from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods.distances.hierarchies import Trees, select
-from mag.methods.distances.leaves import Records, terms_of
+from mag.methods.distances.metric import metric_of
+from mag.methods.distances.mixed import Mixed
 from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 from mag.methods.ona import ona_star
 from mag.methods.ona.phases import group_part, part_at
@@ -43,11 +44,12 @@ def group_parts(
     records = X if trees is None or sparse or not turn.size else trees.records(X)
 
     def group(some: np.ndarray) -> None:
-        work = None if sparse else work_for(part_at, int(sizes[some].max()), X.shape[1], k, terms_of(records))
+        largest = metric_of(records)._replace(n=int(sizes[some].max()))
+        work = None if sparse else work_for(part_at, largest, k)
         for p in some:
             own = members(p)
             part = _expanded(X, sparse, own) if sparse else select(records, own)
-            own_work = work_for(part_at, *part.shape, k, terms_of(part)) if work is None else work
+            own_work = work_for(part_at, metric_of(part), k) if work is None else work
             if not group_part(own_work, part, k, MAX_ROUNDS, labels, own):
                 labels[own] = star(own, 1, progress.silent())
 
@@ -92,7 +94,7 @@ def divide_wide(
     return np.concatenate(orders), np.concatenate(cuts)
 
 
-def _expanded(X: np.ndarray, trees: Trees, own: np.ndarray) -> Records:
+def _expanded(X: np.ndarray, trees: Trees, own: np.ndarray) -> Mixed:
     """Some records with all of their coordinates."""
     points, own_trees = trees.select(own).expand(X[own])
     return own_trees.records(points)

@@ -24,6 +24,9 @@ RECORDS_PER_CALL = 1 << 14  # records that one compiled call may divide
 # `values` and `codes` of records; `nodes`, the ancestors of each code from itself to the root; the `loss` of nodes;
 # what a `unit` of each number loses; `columns`, in the order of the table, number j as j, tree c as -1 - c.
 Table = namedtuple("Table", "values codes nodes loss unit columns")
+# The `order` of records, and memory to sort it in; where the parts of the part that is cut `ends`; 1 in `cuts` where a
+# part starts.
+Parts = namedtuple("Parts", "order spare values ends cuts")
 
 
 def table_of(X, trees):
@@ -60,8 +63,8 @@ def parts_of_trees(
     `allowed` says of the numbers of some records whether they may be a part.
     """
     n, table = len(X), table_of(X, trees)
-    memory = (np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64))
-    order, cuts = memory[0], memory[-1]
+    parts = Parts(np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64))
+    order, cuts = parts.order, parts.cuts
     cuts[0] = 1
     large, small = [(0, n)], []
     while large and not progress.stopped:
@@ -69,7 +72,7 @@ def parts_of_trees(
         if allowed is None and stop - start <= RECORDS_PER_CALL:
             small.append((start, stop))
             continue
-        ends = _ends(table, memory, start, stop, k, limit, allowed or (lambda part: True))
+        ends = _ends(table, parts, start, stop, k, limit, allowed or (lambda part: True))
         cuts[ends[:-1]] = 1
         large += zip([start, *ends[:-1]], ends, strict=True) if len(ends) > 1 else []
         progress.step(0.0)
@@ -77,20 +80,20 @@ def parts_of_trees(
     for a in range(0, len(small), share):
         if progress.step(a / len(small)):
             break
-        each(lambda job: divide(table, *memory, *job, k, limit), small[a : a + share], threads)
+        each(lambda job: divide(table, parts, *job, k, limit), small[a : a + share], threads)
     return order, np.flatnonzero(cuts)
 
 
-def _ends(table, memory, start, stop, k, limit, may_be):
+def _ends(table, parts, start, stop, k, limit, may_be):
     """Where the parts of order[start:stop] end; the end of all of them where they cannot be cut."""
-    order, _, _, ends, _ = memory
+    order, ends = parts.order, parts.ends
     best, most = (order[start:stop].copy(), [stop]), 0.0
     for column in table.columns if stop - start > limit and stop - start >= 2 * k else ():
-        children = list_children(table, *memory, start, stop, k, column)
+        children = list_children(table, parts, start, stop, k, column)
         bounds = [start, *ends[start : start + children].tolist()]
         fit = np.array([b - a >= k and may_be(order[a:b]) for a, b in itertools.pairwise(bounds)], bool)
-        count = pool(*memory, start, stop, k, children, column, fit)
-        gain = gain_of(table, *memory, start, stop, column, count)
+        count = pool(parts, start, stop, k, children, column, fit)
+        gain = gain_of(table, parts, start, stop, column, count)
         if gain > most * CLEARLY and (fit.all() or may_be(order[ends[start + count - 2] : stop])):
             best, most = (order[start:stop].copy(), ends[start : start + count].tolist()), gain
     order[start:stop] = best[0]
@@ -127,8 +130,9 @@ def _loss(table, order, start, stop, column):
 
 
 @jit
-def list_children(table, order, spare, values, ends, cuts, start, stop, k, column):
+def list_children(table, parts, start, stop, k, column):
     """Sort order[start:stop] by child, or divide it at a value; ends[start:] are the ends of these; how many, or 0."""
+    order, values, ends = parts.order, parts.values, parts.ends
     level, count = 0, 0
     if column < 0:
         level = _level(table, order, start, stop, -1 - column)
@@ -137,7 +141,7 @@ def list_children(table, order, spare, values, ends, cuts, start, stop, k, colum
     for p in range(start, stop):
         i = order[p]
         values[0, p] = table.values[i, column] if column >= 0 else table.nodes[table.codes[i, -1 - column], level - 1]
-    sort_part(order, spare, values[0], values[1], start, stop)
+    sort_part(parts, start, stop)
     if column < 0:
         for p in range(start + 1, stop + 1):
             if p == stop or values[0, p] != values[0, p - 1]:
@@ -154,9 +158,9 @@ def list_children(table, order, spare, values, ends, cuts, start, stop, k, colum
 
 
 @jit
-def pool(order, spare, values, ends, cuts, start, stop, k, children, column, fit):
+def pool(parts, start, stop, k, children, column, fit):
     """The children that are not `fit` go to the end of order[start:stop], together; how many parts, 0 if that fails."""
-    pooled = 0
+    order, spare, ends, pooled = parts.order, parts.spare, parts.ends, 0
     for q in range(children):
         if not fit[q]:
             pooled += ends[start + q] - (start if q == 0 else ends[start + q - 1])
@@ -193,8 +197,9 @@ def pool(order, spare, values, ends, cuts, start, stop, k, children, column, fit
 
 
 @jit
-def gain_of(table, order, spare, values, ends, cuts, start, stop, column, count):
+def gain_of(table, parts, start, stop, column, count):
     """How much less the records lose in a column after it was cut into `count` parts."""
+    order, ends = parts.order, parts.ends
     whole, gain, a = _loss(table, order, start, stop, column), 0.0, start
     for q in range(count):
         b = ends[start + q]
@@ -204,8 +209,9 @@ def gain_of(table, order, spare, values, ends, cuts, start, stop, column, count)
 
 
 @jit
-def divide(table, order, spare, values, ends, cuts, start, stop, k, limit):
+def divide(table, parts, start, stop, k, limit):
     """Cut order[start:stop], and its parts, until they have at most `limit` records or cannot be cut."""
+    ends, cuts = parts.ends, parts.cuts
     stack = np.empty((stop - start) // k + 1, np.int64)  # ends of parts, the first on top
     stack[0], depth = stop, 1
     fit = np.empty(stop - start, np.bool_)
@@ -217,12 +223,12 @@ def divide(table, order, spare, values, ends, cuts, start, stop, k, limit):
             if number == tries and most == 0.0:
                 break
             column = table.columns[number] if number < tries else best
-            children, a = list_children(table, order, spare, values, ends, cuts, start, stop, k, column), start
+            children, a = list_children(table, parts, start, stop, k, column), start
             for q in range(children):
                 fit[q] = ends[start + q] - a >= k
                 a = ends[start + q]
-            count = pool(order, spare, values, ends, cuts, start, stop, k, children, column, fit)
-            gain = gain_of(table, order, spare, values, ends, cuts, start, stop, column, count)
+            count = pool(parts, start, stop, k, children, column, fit)
+            gain = gain_of(table, parts, start, stop, column, count)
             if gain > most * CLEARLY:
                 best, most = column, gain
         if most > 0.0:

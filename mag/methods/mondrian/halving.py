@@ -6,6 +6,8 @@ part was divided by before, and at first in the order of the data: neighbors in 
 another one cannot tell them apart.
 """
 
+from collections import namedtuple
+
 import numpy as np
 
 from mag._backends import cpu
@@ -17,6 +19,9 @@ from mag.methods.distances.blocks import squares
 RULE_RANGE, RULE_VARIANCE, RULE_PAIRS = np.int64(0), np.int64(1), np.int64(2)
 CLEARLY = 1.0 + 1e-9  # variances closer than this are equal, and the first column is taken: all are 1 at the start
 RECORDS_PER_CALL = 1 << 14  # records that one compiled call may divide
+
+# The `order` of records, and memory to sort it in; 1 in `cuts` where a part starts.
+Halves = namedtuple("Halves", "order spare values cuts")
 
 
 @called
@@ -63,9 +68,9 @@ def _widest_pair(X, order, start, stop, mean, variance):
 
 
 @called
-def sort_part(order, spare, values, other, start, stop):
-    """Sort values[start:stop] and `order` with them, equal values as they are: merges of runs that double."""
-    run = 16
+def sort_part(parts, start, stop):
+    """Sort values[0, start:stop] and `order` with them, equal values as they are: merges of runs that double."""
+    order, spare, values, other, run = parts.order, parts.spare, parts.values[0], parts.values[1], 16
     for a in range(start, stop, run):
         for p in range(a + 1, min(a + run, stop)):
             v, i, q = values[p], order[p], p
@@ -90,9 +95,9 @@ def sort_part(order, spare, values, other, start, stop):
 
 
 @called
-def _halve(X, order, start, stop, rule, spare, values, statistics):
+def _halve(X, halves, start, stop, rule, statistics):
     """Divide order[start:stop]; returns where the second half starts.  A record in the middle goes to it."""
-    d = X.shape[1]
+    order, values, d = halves.order, halves.values, X.shape[1]
     mean, variance = statistics[0], statistics[1]
     i, j, sign = 0, 0, 0.0
     if rule == RULE_RANGE:
@@ -106,17 +111,17 @@ def _halve(X, order, start, stop, rule, spare, values, statistics):
     for p in range(start, stop):
         row = X[order[p]]
         values[0, p] = row[i] + sign * row[j] if sign != 0.0 else row[i]
-    sort_part(order, spare, values[0], values[1], start, stop)
+    sort_part(halves, start, stop)
     return (start + stop) // 2
 
 
 @jit
-def divide(X, order, start, stop, k, limit, rule, spare, values, cuts, once):
+def divide(X, halves, start, stop, k, limit, rule, once):
     """Halve order[start:stop], and its halves, until they have at most `limit` records or could not be halved.
 
     cuts[p] = 1 where a part starts.  With `once`, only the first step.
     """
-    statistics = np.empty((2, X.shape[1]))
+    cuts, statistics = halves.cuts, np.empty((2, X.shape[1]))
     stack = np.empty((128, 2), np.int64)
     stack[0, 0], stack[0, 1], depth = start, stop, 1
     while depth > 0:
@@ -125,7 +130,7 @@ def divide(X, order, start, stop, k, limit, rule, spare, values, cuts, once):
         cuts[start] = 1
         if stop - start <= limit or stop - start < 2 * k:
             continue
-        middle = _halve(X, order, start, stop, rule, spare, values, statistics)
+        middle = _halve(X, halves, start, stop, rule, statistics)
         cuts[middle] = 1
         if once:
             return middle
@@ -144,12 +149,12 @@ def parts_of(X, k, limit, rule, threads, progress, engine=cpu):
             return (sizes > limit) & (sizes >= 2 * k)
 
         return engine.halve(X, int(rule), CLEARLY, divisible, lambda: progress.step(0.0))
-    order, spare, values, cuts = np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.zeros(n, np.int64)
+    halves = Halves(np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.zeros(n, np.int64))
     large, small = [(0, n)], []
     while large:
         start, stop = large.pop()
         if stop - start > RECORDS_PER_CALL:
-            middle = divide(X, order, start, stop, k, limit, rule, spare, values, cuts, True)
+            middle = divide(X, halves, start, stop, k, limit, rule, True)
             if middle >= 0:
                 large += [(start, middle), (middle, stop)]
             progress.step(0.0)
@@ -157,13 +162,13 @@ def parts_of(X, k, limit, rule, threads, progress, engine=cpu):
             small.append((start, stop))
 
     def halve(job):
-        divide(X, order, *job, k, limit, rule, spare, values, cuts, False)
+        divide(X, halves, *job, k, limit, rule, False)
 
     share = 2 * threads
     for a in range(0, len(small), share):
         each(halve, small[a : a + share], threads)
         progress.step(a / len(small))
-    return order, np.flatnonzero(cuts)
+    return halves.order, np.flatnonzero(halves.cuts)
 
 
 def labels_of(order, starts):

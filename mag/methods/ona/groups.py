@@ -8,7 +8,7 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.work import fill, layout, reals, space_in, wholes
 from mag.methods.distances.blocks import RECORDS_PER_BLOCK
-from mag.methods.distances.leaves import rows_of, terms_of
+from mag.methods.distances.metric import metric_of
 from mag.methods.ona.journal import add_record, clear_journal, journal_at, rename_groups, write
 
 USED, CHANGED, VISITS = 0, 1, 2
@@ -19,16 +19,16 @@ Groups = namedtuple("Groups", "journal rows n d k sums size label member counts 
 
 
 @layout
-def groups_at(space, rows, n, d, k, terms=None):
-    """Groups of n records."""
-    most = n // k
+def groups_at(space, metric, k):
+    """Groups of the records of a metric."""
+    n, most = metric.n, metric.n // k
     room = 2 * most + 4 * k + RECORDS_PER_BLOCK  # numbers of groups, until `renumber`
-    journal = journal_at(space, rows, n, d, most, room, terms)
+    journal = journal_at(space, metric, most, room)
     return Groups(
         journal=journal,
-        rows=rows,
+        rows=metric.points,
         n=n,
-        d=d,
+        d=metric.d,
         k=k,
         sums=journal.sums,
         size=journal.size,
@@ -43,7 +43,7 @@ def groups_at(space, rows, n, d, k, terms=None):
 @called
 def groups_in(work, X, k):
     """What `groups_at` cuts from this memory."""
-    return groups_at(space_in(work), rows_of(X), X.shape[0], X.shape[1], k, terms_of(X))
+    return groups_at(space_in(work), metric_of(X), k)
 
 
 @called

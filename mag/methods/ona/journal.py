@@ -15,32 +15,33 @@ from mag._compiled.lanes import lanes_at, least_lane
 from mag._compiled.memory import scratch
 from mag._compiled.work import NOBODY, fill, layout, reals, wholes
 from mag.methods.distances.blocks import RECORDS_PER_BLOCK
-from mag.methods.distances.leaves import LANES_PER_STEP, distances, width_of, write_centroid
+from mag.methods.distances.euclidean import LANES_PER_STEP
+from mag.methods.distances.metric import distances, write_centroid
 
 REMEMBERED = 6  # centroids per record
 END, SERIAL = 0, 1
 
 Journal = namedtuple(
     "Journal",
-    "rows n d wide terms room places sums size serial x name stamp numbers keys ids serials filled up_to bound_key "
+    "rows n d wide metric room places sums size serial x name stamp numbers keys ids serials filled up_to bound_key "
     "bound_id",
 )
 
 
 @layout
-def journal_at(space, rows, n, d, most, room, terms=None):
-    """For n records in `most` groups, which have numbers below `room`."""
-    blocks, wide = (3 * most // 2 + 2 * RECORDS_PER_BLOCK) // RECORDS_PER_BLOCK, width_of(terms, d)
+def journal_at(space, metric, most, room):
+    """For the records of a metric in `most` groups, which have numbers below `room`."""
+    n, wide, blocks = metric.n, metric.wide, (3 * most // 2 + 2 * RECORDS_PER_BLOCK) // RECORDS_PER_BLOCK
     return Journal(
-        rows=rows,
+        rows=metric.points,
         n=n,
-        d=d,
+        d=metric.d,
         wide=wide,  # columns of a block
-        terms=terms,  # of distances, where there are categories (see `leaves`)
+        metric=metric,
         room=room,
         places=blocks * RECORDS_PER_BLOCK,  # until `_tidy`
         # groups
-        sums=reals(space, room, d),
+        sums=reals(space, room, metric.d),
         size=wholes(space, room),
         serial=wholes(space, room),  # when its centroid was written, or NOBODY without a group
         # what is written
@@ -121,7 +122,7 @@ def write(journal, g):
     journal.stamp[place] = serial
     journal.serial[g] = serial
     block, lane = journal.x[place // RECORDS_PER_BLOCK], place % RECORDS_PER_BLOCK
-    write_centroid(journal.terms, block, lane, journal.sums[g], journal.size[g], journal.d)
+    write_centroid(journal.metric, block, lane, journal.sums[g], journal.size[g])
 
 
 @called
@@ -193,12 +194,11 @@ def look(journal, i):
             serials[filled] = serials[p]
             filled += 1
     journal.filled[i] = filled
-    end, d = journal.numbers[END], journal.d
-    start = _place(journal, journal.up_to[i] + 1)
+    start, end = _place(journal, journal.up_to[i] + 1), journal.numbers[END]
     journal.up_to[i] = journal.numbers[SERIAL]
-    point, buffer = journal.rows[i], scratch(LANES_PER_STEP)
+    buffer = scratch(LANES_PER_STEP)
     for first in range(start // LANES_PER_STEP * LANES_PER_STEP, end, LANES_PER_STEP):
-        key = distances(journal.terms, journal.x[first // RECORDS_PER_BLOCK], first % RECORDS_PER_BLOCK, d, point, i)
+        key = distances(journal.metric, journal.x[first // RECORDS_PER_BLOCK], first % RECORDS_PER_BLOCK, i)
         if least_lane(key) <= journal.bound_key[i]:
             buffer[lanes_at(0, LANES_PER_STEP)] = key
             for place in range(max(start, first), min(end, first + LANES_PER_STEP)):

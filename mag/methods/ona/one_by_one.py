@@ -2,9 +2,10 @@
 """ONA (algorithm 14): records go to the nearest centroid one by one, from a random start."""
 
 from mag._compiled.jit import called, jit
-from mag._compiled.memory import grid, part
+from mag._compiled.memory import part
 from mag._compiled.random import draw_below
 from mag._compiled.work import NOBODY, ZERO, fill, reals, rest_of, space_in, wholes
+from mag.methods.distances.metric import metric_of
 from mag.methods.ona.groups import groups_at, move, renumber, replace
 from mag.methods.ona.joining import is_first
 from mag.methods.ona.journal import nearest, write
@@ -82,7 +83,7 @@ def _closer(groups, i, g):
 def visit_records(work, X, k, start, stop, seed):
     """One pass over records start .. stop."""
     space = space_in(work)
-    groups = groups_at(space, grid(X, X.shape[1]), X.shape[0], X.shape[1], k)
+    groups = groups_at(space, metric_of(X), k)
     targets = part(groups.scratch, k)
     for i in range(start, stop):
         renumber(groups, ZERO)

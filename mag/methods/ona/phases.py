@@ -6,7 +6,8 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
 from mag._compiled.work import NO, NOBODY, ZERO, Room, layout, reals, rest_of, space_in, wholes
-from mag.methods.distances.leaves import rows_of, terms_of
+from mag.methods.distances.euclidean import euclidean
+from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import CENTROID, cost_of
 from mag.methods.mdav.star import small_star
 from mag.methods.mdav.state import state_at
@@ -51,7 +52,7 @@ def _split(space, groups, g):
     for p in range(size):
         own[p] = members[p]
     gather(groups.rows, d, own, size, rows)
-    parts = small_star(spare, rows, size, d, k, 1.0, NO)
+    parts = small_star(spare, euclidean(rows, size, d), k, 1.0, NO)
     replace(groups, g, own, parts, size)
 
 
@@ -151,11 +152,26 @@ def _visit(space, groups, phase, cursor, many):
     return cursor
 
 
+@called
+def _run_rounds(space, groups, rounds, many):
+    """Both phases on the first `many` groups, so many times or until nothing changes; how many records moved."""
+    moved = ZERO
+    for _ in range(rounds):
+        groups.counts[CHANGED] = 0
+        for phase in range(2):
+            groups.counts[VISITS] = 0
+            _visit(space, groups, phase, ZERO, many)
+        if groups.counts[CHANGED] == 0:
+            break
+        moved += groups.counts[CHANGED]
+    return moved
+
+
 @layout
-def rounds_at(space, rows, n, d, k, terms=None):
+def rounds_at(space, metric, k):
     """Groups that exchange records, and the memory of `_split`."""
-    groups = groups_at(space, rows, n, d, k, terms)
-    _split_at(space, 3 * k, d, k)
+    groups = groups_at(space, metric, k)
+    _split_at(space, 3 * k, metric.d, k)
     return groups
 
 
@@ -164,14 +180,14 @@ def _split_at(space, n, d, k):
     """A few records, and the state of MDAV*."""
     rows = reals(space, n, d)
     wholes(space, n)
-    return state_at(space, rows, n, d, k, CENTROID)
+    return state_at(space, euclidean(rows, n, d), k, CENTROID)
 
 
-def part_at(space, n, d, k, terms=None):
+def part_at(space, metric, k):
     """The memory of `group_part`: MDAV* first, then the groups in its place."""
     star, rounds = Room(), Room()
-    state_at(star, None, n, d, k, CENTROID, terms)
-    rounds_at(rounds, None, n, d, k, terms)
+    state_at(star, metric, k, CENTROID)
+    rounds_at(rounds, metric, k)
     space.reals += max(star.reals, rounds.reals)
     space.wholes += max(star.wholes, rounds.wholes)
 
@@ -185,26 +201,35 @@ def group_part(work, X, k, rounds, labels, members):
 
     It cannot where MDAV* makes a group of 2k or more records, which never happened to the thesis: `polish` can.
     """
-    (n, d), rows, terms = X.shape, rows_of(X), terms_of(X)
-    space = space_in(work)
-    parts, sizes = small_star(rest_of(space), rows, n, d, k, 1.0, NO, terms), np.zeros(n // k, np.int64)
+    space, metric, n = space_in(work), metric_of(X), members.size
+    parts, sizes = small_star(rest_of(space), metric, k, 1.0, NO), np.zeros(n // k, np.int64)
     own = np.empty(n, np.int64)
     for p in range(n):
         own[p] = parts[p]
         sizes[own[p]] += 1
         if sizes[own[p]] == 2 * k:
             return False
-    groups = groups_at(space, rows, n, d, k, terms)
+    groups = groups_at(space, metric, k)
     form(groups, part(own, 0))
-    for _ in range(rounds):
-        groups.counts[CHANGED] = 0
-        for phase in range(2):
-            _visit(space, groups, phase, ZERO, ALL_GROUPS)
-        if groups.counts[CHANGED] == 0:
-            break
+    _run_rounds(space, groups, rounds, ALL_GROUPS)
     for p in range(n):
         labels[members[p]] = groups.label[p]
     return own.size == n  # the array is alive until here
+
+
+@jit
+def polish_part(work, X, k, rounds, active, labels):
+    """ONA* from groups with labels 0, 1, … of fewer than 2k records; only the first `active` groups are visited.
+
+    The others receive records.  Groups that a split appends wait for the next call.  Returns how many records moved.
+    """
+    space = space_in(work)
+    groups = groups_at(space, metric_of(X), k)
+    form(groups, part(labels, 0))
+    moved = _run_rounds(space, groups, rounds, active)
+    for p in range(labels.size):
+        labels[p] = groups.label[p]
+    return moved
 
 
 @jit
@@ -226,7 +251,7 @@ def refresh(work, X, k, start, stop):
 def visit(work, X, k, phase, cursor, many):
     """Visit so many groups; the number of the next one, or NOBODY."""
     space = space_in(work)
-    groups = groups_at(space, rows_of(X), X.shape[0], X.shape[1], k, terms_of(X))
+    groups = groups_at(space, metric_of(X), k)
     return _visit(space, groups, phase, cursor, many)
 
 

@@ -11,7 +11,8 @@ from mag._lib.threads import each_in_time
 from mag.methods._best_of import sum_of_squares
 from mag.methods._split import split_large
 from mag.methods.distances.hierarchies import Trees
-from mag.methods.distances.leaves import Records, rows_of, terms_of
+from mag.methods.distances.metric import metric_of
+from mag.methods.distances.mixed import Mixed
 from mag.methods.mdav import mdav_plus
 from mag.methods.ona.one_by_one import visit_records
 from mag.methods.ona.phases import form_groups, groups_now, refresh, rounds_at, visit
@@ -41,7 +42,7 @@ def polish_below(X: np.ndarray, k: int, least: float, progress: Progress, labels
 
 
 def _dissolve_and_reassign(
-    X: np.ndarray | Records, k: int, threads: int, progress: Progress
+    X: np.ndarray | Mixed, k: int, threads: int, progress: Progress
 ) -> Callable[[Work], Iterator[None]]:
     def turn(work: Work) -> Iterator[None]:
         for phase in range(2):
@@ -69,15 +70,15 @@ def shuffle(X: np.ndarray, k: int, labels: np.ndarray, seed: int, threads: int, 
     return _rounds(X, k, labels, turn, progress)
 
 
-def _refresh(work: Work, X: np.ndarray | Records, k: int, threads: int, progress: Progress) -> None:
+def _refresh(work: Work, X: np.ndarray | Mixed, k: int, threads: int, progress: Progress) -> None:
     """Bring all memories up to date, or as many as there is time for: `visit` does that for who is left out."""
-    n = X.shape[0]
+    n = metric_of(X).n
     parts = [(a, min(a + GROUPS_PER_STEP, n)) for a in range(0, n, GROUPS_PER_STEP)]
     each_in_time(lambda part: refresh(work, X, k, *part), parts, threads, lambda: progress.left() <= 0)
 
 
 def _rounds(
-    X: np.ndarray | Records,
+    X: np.ndarray | Mixed,
     k: int,
     labels: np.ndarray,
     turn: Callable[[Work], Iterator[None]],
@@ -87,7 +88,7 @@ def _rounds(
     """Labels; None with a `least` cost that seems out of reach."""
     if progress.step(0.0):
         return labels
-    work = work_for(rounds_at, None, *X.shape, k, terms_of(X))
+    work = work_for(rounds_at, metric_of(X), k)
     form_groups(work, X, k, labels)
     before = np.inf
     for number in range(MAX_ROUNDS):
@@ -99,7 +100,7 @@ def _rounds(
         if not changes:
             break
         if least < np.inf:
-            cost = sum_of_squares(rows_of(X), labels)
+            cost = sum_of_squares(metric_of(X).points, labels)
             if cost - min(before - cost, EXPECTED_LATER_GAIN * cost) > least:
                 return None
             before = cost

@@ -11,7 +11,8 @@ from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NEAREST, NO, ONE, YES, space_in, work_for
 from mag._lib.progress import Progress
-from mag.methods.distances.blocks import field_at, is_free, scan, take
+from mag.methods.distances.blocks import Found, Query, field_at, is_free, scan, take
+from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists
 from mag.methods.distances.remaining import the_rest
 from mag.methods.orders.consecutive import labels_in_order
@@ -47,7 +48,7 @@ def order(X, progress=None, threads=1):
 def _walk_on(X, start, threads, progress):
     """The walk from a record on, until few of many are left."""
     n, d = X.shape
-    work, path, done = work_for(field_at, n, d), np.empty(n, np.int64), 1
+    work, path, done = work_for(field_at, metric_of(X)), np.empty(n, np.int64), 1
     path[0] = start
     near, _ = neighbor_lists(work, X, min(NEIGHBORS_PER_RECORD, n - 1), threads, progress.span(0.0, LISTS))
     last = n if n <= RECORDS_WORTH_SEARCHING else n - n // 4
@@ -61,8 +62,8 @@ def _walk_on(X, start, threads, progress):
 @jit
 def walk(work, X, near, path, done, stop):
     """Steps done .. stop-1."""
-    n, d = X.shape
-    field, key, other, one = field_at(space_in(work), n, d), np.empty(1), np.empty(1, np.int64), np.empty(1, np.int64)
+    field = field_at(space_in(work), metric_of(X))
+    key, other, one = np.empty(1), np.empty(1, np.int64), np.empty(1, np.int64)
     for step in range(done, stop):
         i, p = path[step - 1], 0
         take(field, i)
@@ -71,12 +72,12 @@ def walk(work, X, near, path, done, stop):
         if p < near.shape[1]:
             path[step] = near[i, p]
         else:
-            _find_nearest(field, X, path[step - 1 : step], key, other, one)
+            _find_nearest(field, path[step - 1 : step], key, other, one)
             path[step] = other[0]
 
 
 @called
-def _find_nearest(field, X, query, key, other, one):
+def _find_nearest(field, record, key, other, one):
     """The nearest free record; the caller keeps the arrays alive."""
-    rows = grid(X, X.shape[1])
-    scan(field, rows, part(query, 0), ONE, NO, NEAREST, YES, grid(key, 1), grid(other, 1), ONE, part(one, 0))
+    query = Query(field.metric, part(record, 0), ONE, NEAREST, YES, NO)
+    scan(field, query, Found(grid(key, 1), grid(other, 1), part(one, 0), ONE))

@@ -7,6 +7,7 @@ from mag._lib.checks import one_of
 from mag._lib.progress import Progress
 from mag.methods._split import Split, split_large
 from mag.methods.distances.blocks import field_at
+from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists, neighbors
 from mag.methods.mdav import md, mdav, mdav_plus
 from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
@@ -33,7 +34,7 @@ def mu_approx(
     X: np.ndarray, k: int, *, random_state: np.random.Generator, threads: int, progress: Progress
 ) -> np.ndarray:
     """The trees of `nearest_neighbor`, of which those of 2k records or more are split by MDAV (algorithm 23)."""
-    work = work_for(field_at, *X.shape)
+    work = work_for(field_at, metric_of(X))
     near, _ = neighbor_lists(work, X, k - 1, threads, progress)
     if progress.stopped:
         return _halves(X, k, threads, progress)

@@ -13,11 +13,12 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import lanes_at, least_lane
-from mag._compiled.memory import grid, part, scratch
+from mag._compiled.memory import part, scratch
 from mag._compiled.work import NEAREST, NOBODY, find_top, space_in, work_for
 from mag._lib.threads import each
 from mag.methods.distances.blocks import RECORDS_PER_BLOCK, bounds, field_at
-from mag.methods.distances.leaves import LANES_PER_STEP, distances
+from mag.methods.distances.euclidean import LANES_PER_STEP
+from mag.methods.distances.metric import distances, metric_of
 from mag.methods.distances.neighbors import neighbor_lists
 
 RECORDS_PER_LIST = 16  # records of a list
@@ -32,8 +33,7 @@ Offers = namedtuple("Offers", "component rank other bound length low high")
 
 def spanning_tree(X, threads, progress):
     """The n-1 edges, as lower and higher records, and their squared lengths; fewer if the time is up."""
-    n, d = X.shape
-    work = work_for(field_at, n, d)
+    n, work = len(X), work_for(field_at, metric_of(X))
     lists = neighbor_lists(work, X, min(RECORDS_PER_LIST, n - 1), threads, progress.span(0.0, LISTS))
     edges, lengths, count = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0
     whole = np.empty(-(-n // RECORDS_PER_BLOCK), np.int64)  # the component of a block
@@ -113,8 +113,7 @@ def offer_edges(offers, some):
 @jit
 def mark_blocks(work, X, component, whole):
     """The component that all records of a block belong to, or NOBODY."""
-    n, d = X.shape
-    field = field_at(space_in(work), n, d)
+    field = field_at(space_in(work), metric_of(X))
     for b in range(field.blocks):
         own = component[field.ids[b, 0]]
         for lane in range(1, field.size[b]):
@@ -126,33 +125,32 @@ def mark_blocks(work, X, component, whole):
 @jit
 def search_outside(work, X, offers, whole, records):
     """The nearest record outside the component, unless it is farther than the shortest edge of the component."""
-    n, d = X.shape
-    field, rows = field_at(space_in(work), n, d), grid(X, d)
+    field = field_at(space_in(work), metric_of(X))
     reach = np.empty(field.boxes)
     for i in records:
         own = offers.component[i]
-        _search(field, rows[i], offers, whole, i, own, reach)
+        _search(field, offers, whole, i, own, reach)
 
 
 @called
-def _search(field, point, offers, whole, i, own, reach):
+def _search(field, offers, whole, i, own, reach):
     best, least = NOBODY, offers.length[own]
-    bounds(None, field, point, NOBODY, NEAREST, part(reach, 0))
+    bounds(field.metric, field, i, NEAREST, part(reach, 0))
     home = field.place[i] // RECORDS_PER_BLOCK
     for step in range(field.blocks + 1):
         b = home if step == 0 else step - 1
         if whole[b] == own or reach[b] > least or (step > 0 and b == home):
             continue
-        best, least = _visit(field, b, point, offers.component, own, best, least)
+        best, least = _visit(field, b, i, offers.component, best, least)
     offers.other[i], offers.bound[i] = best, least
 
 
 @called
-def _visit(field, b, point, component, own, best, least):
+def _visit(field, b, i, component, best, least):
     """The nearest record so far, and how far it is, with those of block b."""
-    buffer, ids = scratch(LANES_PER_STEP), field.ids[b]
+    buffer, ids, own = scratch(LANES_PER_STEP), field.ids[b], component[i]
     for first in range(0, field.size[b], LANES_PER_STEP):
-        key = distances(None, field.x[b], first, field.d, point, NOBODY)
+        key = distances(field.metric, field.x[b], first, i)
         if least_lane(key) <= least:
             buffer[lanes_at(0, LANES_PER_STEP)] = key
             for lane in range(first, min(first + LANES_PER_STEP, field.size[b])):

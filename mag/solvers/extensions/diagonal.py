@@ -81,12 +81,13 @@ def restart(F, b, k):
 
 
 @jit
-def fill(cost, x, w, k, first, left, joint, right, sizes, work):
+def fill(cost, x, w, k, first, blocks, work):
     """The blocks `first` and following of a built-in cost, as kernels/blocks.cu computes them; `work` as `staggered`'s.
 
-    Entries where there is no group are 0.
+    `blocks` : left, joint and right.  Entries where there is no group are 0.
     """
-    s = start(cost, x, w, k, sizes, work)
+    left, joint, right = blocks
+    s = start(cost, x, w, k, np.empty(len(x) + 1, np.int32), work)
     for t in range(len(joint)):
         b = (first + t + 1) * k
         if b > s.n:

@@ -19,7 +19,7 @@ from mag._compiled.frame import center, numbers, source, sums_by, zero
 from mag._compiled.jit import INLINE, called, inlined
 from mag._compiled.wide import to_wide
 from mag._compiled.work import layout, length_for, reals, space_in
-from mag.solvers._contract import Solution, run_scalar
+from mag.solvers._contract import GroupLimits, Solution, run_scalar
 
 SHIFT = 4
 CELL = 1 << SHIFT
@@ -36,7 +36,7 @@ class Span(namedtuple("Span", "cost s x w shift center level middle i j at_i at_
 
 
 @layout
-def spans_at(space, cost, x, w, n, k, least, fixed, short):
+def spans_at(space, cost, x, w, n, limits):
     """The state of a solver."""
     levels, boundaries = 0, (n >> SHIFT) + 1
     while n >> SHIFT >> levels > 0:
@@ -45,10 +45,10 @@ def spans_at(space, cost, x, w, n, k, least, fixed, short):
         x,
         w,
         n,
-        k,
-        least,
-        fixed,
-        short,
+        limits.k,
+        limits.least,
+        limits.fixed,
+        limits.short,
         doubt=numbers(space, cost, 2),  # how much more than the least the solution may cost: see `hesitate`
         F=numbers(space, cost, n + 1),
         rest=numbers(space, cost, n + 1),  # of F, beyond its 53 bits
@@ -59,7 +59,7 @@ def spans_at(space, cost, x, w, n, k, least, fixed, short):
 
 def memory(kernel, n, k):
     """How many float64 Spans take."""
-    return length_for(spans_at, kernel, None, None, n, k, None, None, None)
+    return length_for(spans_at, kernel, None, None, n, GroupLimits(k, 0, 0.0, 0.0))
 
 
 def doubt(work):
@@ -149,11 +149,11 @@ def over(cost, a, start, stop):
 
 
 @inlined
-def start(cost, x, w, k, least, fixed, short, sizes, work):
+def start(cost, x, w, limits, sizes, work):
     """The table, and the columns below 2·least: one group."""
-    n = len(sizes) - 1
+    n, least = len(sizes) - 1, limits.least
     cells = n >> SHIFT
-    s = spans_at(space_in(work), cost, source(cost, x), source(cost, w), n, k, least, fixed, short)
+    s = spans_at(space_in(work), cost, source(cost, x), source(cost, w), n, limits)
     level = 0
     while (cells >> level) > 0:
         reach = 1 << level
@@ -393,5 +393,6 @@ def settled_row(s, c, sizes):
 
 def run_unbounded(solve, column, problem):
     """The `run` of solvers without a bound on the size of groups."""
-    starts, total, work = run_scalar(solve, memory, column, problem, problem.least, problem.fixed, problem.short)
+    limits = GroupLimits(problem.k, problem.least, problem.fixed, problem.short)
+    starts, total, work = run_scalar(solve, memory, column, problem, limits)
     return Solution(starts, total, doubt(work) if column.kernel.number == "real" else 0.0)

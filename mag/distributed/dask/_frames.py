@@ -1,0 +1,118 @@
+"""Columns of pandas partitions in and out, with their dtypes; a partition that differs from the others is an error."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mag._lib.checks import not_finite, refuse
+from mag._lib.dtypes import describe_dtype
+from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.roles import Sentences, assign_roles, names_of, repeated_names
+from mag.costs import Cost
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A column of one partition: its numbers, or what is wrong: another dtype, missing or infinite values."""
+
+    values: np.ndarray
+    other_dtype: str | None
+    missing: int
+    infinite: int
+
+
+SENTENCES = Sentences(
+    unknown="{role} must name columns of {table}; got {names}.",
+    shared="columns and keep must not overlap; got {names} in both.",
+    unassigned="{table} must hold columns to group or to keep= only; got {names} beside, keep or drop them.",
+)
+
+
+def columns_to_group(
+    frame: Any, columns: Sequence[Hashable] | Hashable | None, keep: Sequence[Hashable] | Hashable
+) -> list[Hashable]:
+    """Every column of the frame is one of these or is kept."""
+    known = list(frame.columns)
+    if len(set(known)) < len(known):
+        twice = ", ".join(sorted(map(repr, repeated_names(known))))
+        raise InputValueError(f"X must not hold two columns of one name; got {twice} more than once.")
+    if columns is None:
+        untouched = set(names_of(keep, known))
+        columns = [name for name in known if name not in untouched]
+    return assign_roles({"columns": columns, "keep": keep}, known, "X", SENTENCES)["columns"]
+
+
+def number_type(name: Hashable, dtype: Any, cost: Cost) -> np.dtype:
+    """The NumPy dtype of a column of numbers."""
+    plain = np.dtype(getattr(dtype, "numpy_dtype", dtype)) if not isinstance(dtype, pd.CategoricalDtype) else None
+    if plain is None or plain.kind not in "biuf" or plain.itemsize > 8:
+        raise InputTypeError(f"columns must hold real numbers; got dtype {describe_dtype(dtype)} in column {name!r}.")
+    if plain.kind == "b" and not cost.keeps_integers:
+        raise InputTypeError(
+            f"columns must not hold booleans, which have no {cost.representative}; cast column {name!r} first."
+        )
+    return plain
+
+
+def pick_columns(partition: pd.DataFrame, names: list[Any], dtypes: list[Any]) -> list[Piece]:
+    """Columns of a partition as numbers, if their dtypes are the expected ones."""
+    pieces = []
+    for name, dtype in zip(names, dtypes, strict=True):
+        column, nothing = partition[name], np.empty(0)
+        if column.dtype != dtype:
+            pieces.append(Piece(nothing, describe_dtype(column.dtype), 0, 0))
+        elif column.isna().any():
+            pieces.append(Piece(nothing, None, int(column.isna().sum()), 0))
+        else:
+            values = column.to_numpy(dtype=getattr(dtype, "numpy_dtype", dtype))
+            nans, infinities = not_finite(values)  # Arrow distinguishes NaN from missing
+            pieces.append(Piece(values, None, nans, infinities))
+    return pieces
+
+
+def drop_values(pieces: list[Piece]) -> list[Piece]:
+    """What is to be known of the columns of a partition, without their values."""
+    return [Piece(piece.values[:0], piece.other_dtype, piece.missing, piece.infinite) for piece in pieces]
+
+
+def check_pieces(partitions: list[list[Piece]], names: list[Any], dtypes: list[Any]) -> bool:
+    """One error for all that is wrong with a column in some partitions."""
+    for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
+        column = [pieces[j] for pieces in partitions]
+        if others := [piece.other_dtype for piece in column if piece.other_dtype is not None]:
+            dtypes_there = ", ".join(sorted(set(others)))
+            where, wanted = f"{len(others)} of {len(column)} partitions", describe_dtype(dtype)
+            raise InputTypeError(
+                f"column {name!r} must have dtype {wanted} in all partitions; got {dtypes_there} in {where}."
+            )
+        missing, infinite = sum(piece.missing for piece in column), sum(piece.infinite for piece in column)
+        if missing or infinite:
+            refuse(f"column {name!r}", missing, infinite)
+    return True
+
+
+def join_columns(partitions: list[list[Piece]], names: list[Any], dtypes: list[Any]) -> list[np.ndarray]:
+    """Whole columns from those of all partitions."""
+    check_pieces(partitions, names, dtypes)
+    return [np.concatenate([pieces[j].values for pieces in partitions]) for j in range(len(names))]
+
+
+def take_values(pieces: list[Piece], checked: bool) -> list[np.ndarray]:
+    """The numbers of a partition, once all partitions were looked at."""
+    return [piece.values for piece in pieces]
+
+
+def assemble_partition(
+    partition: pd.DataFrame, pieces: list[list[np.ndarray]], names: list[Any], with_rest: bool
+) -> pd.DataFrame:
+    """The partition with other numbers in some columns, in their dtypes; without the rest, these columns alone."""
+    arrays = dict(zip(names, [array for piece in pieces for array in piece], strict=True))
+    if not with_rest:
+        return pd.DataFrame(arrays, index=partition.index, columns=pd.Index(names))
+    changed = partition.copy(deep=False)
+    for name, array in arrays.items():
+        changed[name] = pd.Series(array, index=partition.index).astype(partition[name].dtype)
+    return changed

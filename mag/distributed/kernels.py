@@ -1,0 +1,157 @@
+"""What a task does, without an engine: NumPy arrays in, NumPy arrays out, on one thread.
+
+These functions pickle, take no more memory than a few copies of their block, and raise one sentence; so Spark, Ray,
+joblib or a batch system can run them as dask does (docs/guide/distributed.md).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mag._backends.cpu.labels import at_least
+from mag._compiled.groups import Groups, between
+from mag._lib.checks import not_finite, one_of, per_column, refuse
+from mag._lib.errors import group_below
+from mag._lib.progress import Progress
+from mag.api.columns import columns as group_columns
+from mag.api.method import number_groups
+from mag.api.types import CostName, SolverName
+from mag.costs import COSTS
+from mag.methods import METHODS, Resources
+from mag.results import published
+
+
+def label_columns(
+    block: np.ndarray,
+    k: int | Sequence[int],
+    cost: CostName | Sequence[CostName] = "sse",
+    solver: SolverName = "auto",
+    names: Sequence[Any] | None = None,
+) -> np.ndarray:
+    """The group of every value in every column of a block, columns grouped by themselves.
+
+    Parameters
+    ----------
+    block : array of real numbers, shape (n, m)
+        All rows of some columns.
+    k, cost, solver
+        As in `mag.columns`.
+    names : sequence, optional
+        How messages call the columns; by their numbers in the block by default.
+
+    Returns
+    -------
+    array of int, shape (n, m)
+        Groups are numbered by ascending value, in every column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mag.distributed import kernels
+    >>> block = np.array([[1.0, 70], [10.0, 20], [2.0, 30], [11.0, 80]])
+    >>> labels = kernels.label_columns(block, k=2)
+    >>> labels
+    array([[0, 1],
+           [1, 0],
+           [0, 0],
+           [1, 1]], dtype=int32)
+    >>> kernels.mask_columns(block, labels)
+    array([[ 1.5, 75. ],
+           [10.5, 25. ],
+           [ 1.5, 25. ],
+           [10.5, 75. ]])
+    """
+    counts = {j: not_finite(block[:, j]) for j in range(block.shape[1])}
+    if wrong := [j for j, wrong_values in counts.items() if any(wrong_values)]:
+        nans, infinities = (sum(counts[j][i] for j in wrong) for i in (0, 1))
+        listing = ", ".join(str(j if names is None else names[j]) for j in wrong)
+        refuse("X", nans, infinities, f" in column{'s' if len(wrong) > 1 else ''} {listing}")
+    return group_columns(block, k, cost=cost, solver=solver, backend="cpu", threads=1).labels
+
+
+def mask_columns(block: np.ndarray, labels: np.ndarray, cost: str | Sequence[str] = "sse") -> np.ndarray:
+    """The block with every value replaced by its group's representative; see `label_columns`."""
+    costs = per_column("cost", cost, block.shape[1])
+    masked = [mask_column(block[:, j], labels[:, j], costs[j]) for j in range(block.shape[1])]
+    return np.column_stack(masked)
+
+
+def mask_column(values: np.ndarray, labels: np.ndarray, cost: str = "sse", keep: bool = False) -> np.ndarray:
+    """Values replaced by their groups' representatives; `keep` rounds those of integers, half away from zero."""
+    cost_kind, dtype = COSTS[one_of("cost", cost, COSTS)], values.dtype
+    numbers = values.view(np.uint8) if dtype.kind == "b" else values
+    sizes = np.bincount(labels)
+    groups = Groups(np.sort(numbers.astype(np.float64) if dtype.kind == "f" else numbers), np.cumsum(sizes) - sizes)
+    representatives = cost_kind.representatives(groups)
+    if keep and dtype.kind in "iu" and representatives.dtype.kind == "f":
+        representatives = _round_representatives(groups, cost_kind.representative)
+    return published(representatives, dtype)[labels]
+
+
+def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -> np.ndarray:
+    """The group of every record of a part, numbered from 0 in the order of their first records.
+
+    Parameters
+    ----------
+    z : array of float64, shape (n, d)
+        The records, columns in comparable units; of a part of the table, at least 2k of them unless that is all.
+    k : int
+        The smallest group size.
+    method : {"mona", "ona_star"}
+        "ona_star" groups the part; "mona" first halves it until parts have at most `limit` records.
+    limit : int
+        For "mona": n**rho, of all records of the table.
+
+    Returns
+    -------
+    array of int32, shape (n,)
+        Every group has k records or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mag.distributed import kernels
+    >>> z = np.array([[0.0, 0.1], [5.0, 5.1], [0.1, 0.0], [5.1, 5.0]])
+    >>> kernels.label_records(z, k=2, method="ona_star")
+    array([0, 1, 0, 1], dtype=int32)
+    """
+    n = len(z)
+    if n < 2 * k:
+        labels = np.zeros(n, np.int64)
+    elif k == 1:
+        labels = np.arange(n)
+    else:
+        z = np.ascontiguousarray(z - z.mean(axis=0))
+        options = {}
+        if method == "mona" and limit < n:
+            options["rho"] = math.log(limit + 0.5) / math.log(n)  # int(n**rho) is the limit
+        else:
+            method = "ona_star"
+        resources = Resources(np.random.default_rng(0), Progress(None, None))  # one thread; nothing is drawn
+        labels, _ = METHODS[method].run(z, k, resources, options)
+    labels, n_groups = number_groups(labels, n)
+    if n_groups and not at_least(k, labels, n_groups, False):
+        raise group_below(k)
+    return labels
+
+
+def mask_records(column: np.ndarray, labels: np.ndarray, keep: bool = False) -> np.ndarray:
+    """A column of records replaced by the means of their groups; `keep` rounds those of integers, as `mask_column`."""
+    dtype = column.dtype
+    numbers = column.view(np.uint8) if dtype.kind == "b" else column
+    numbers = numbers.astype(np.float64) if dtype.kind == "f" else numbers
+    sizes = np.bincount(labels)
+    groups = Groups(numbers[np.lexsort([numbers, labels])], np.cumsum(sizes) - sizes)
+    centers = groups.rounded_mean() if keep and dtype.kind in "iu" else groups.mean()
+    return published(groups.placed(centers), dtype)[labels]
+
+
+def _round_representatives(groups: Groups, representative: str) -> np.ndarray:
+    if representative == "mean":
+        return groups.placed(groups.rounded_mean())
+    if representative == "median":
+        low, high = groups.middles()
+        return between(groups.values[low], groups.values[high])
+    return between(groups.first, groups.final)  # mid-range

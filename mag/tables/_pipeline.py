@@ -1,0 +1,487 @@
+"""A table in memory: check, then read → stratify → group → mask → build → recount → publish."""
+
+import time
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mag import verify
+from mag._lib import checks
+from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.notice import working_on
+from mag._lib.progress import Progress, is_quiet
+from mag._lib.roles import is_name
+from mag.api.table_options import MICROAGGREGATE, Options
+from mag.frames import Frame, frame_of
+from mag.frames.categories import Categories, categories_of, is_category, order_of
+from mag.frames.units import RefusedColumnError, Units
+from mag.hierarchy import Hierarchy, hierarchy_of
+from mag.tables._aggregate import AGGREGATES, representatives
+from mag.tables._categories import ALLOWED, generalized_columns, mask_categories, mask_range
+from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
+from mag.tables._release import Guarantee, Provenance, Release, TableGrouping, installed_versions
+from mag.tables._request import Plan, Request, check_request, decimals_by_column, record_options
+from mag.tables._round import round_floats
+from mag.tables._sensitive import Promise, check_feasible, constrain, orders_of, promises_of
+from mag.tables._strata import SmallStrataError, Strata, combined, form_strata, sizes_of
+from mag.tables.criteria.enforce import Constraint
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns to mask as exact numbers, the decimals that floats are rounded to, and the records' weights."""
+
+    units: dict[Hashable, Units | Categories]
+    decimals: dict[Hashable, int]
+    weights: np.ndarray | None
+
+    def select(self, rows: np.ndarray) -> "Columns":
+        """The same of some records."""
+        units = {name: unit.select(rows) for name, unit in self.units.items()}
+        return Columns(units, self.decimals, None if self.weights is None else self.weights[rows])
+
+
+@dataclass(frozen=True)
+class Published:
+    """The table to publish.
+
+    `rows` are its records' places in the original, None if they are the same; `permutation` is what shuffled the
+    published records, None if nothing did.
+    """
+
+    data: Any
+    rows: np.ndarray | None
+    permutation: np.ndarray | None
+
+
+@dataclass
+class Clock:
+    """Seconds that each stage took."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    last: float = field(default_factory=time.perf_counter)
+
+    def lap(self, stage: str) -> None:
+        """A stage ends now, and the next begins."""
+        now = time.perf_counter()
+        self.seconds[stage], self.last = now - self.last, now
+
+
+def release_table(table: Any, options: Options) -> Release:
+    """Mask a table, prove k on what is published, and return both."""
+    clock = Clock()
+    frame = frame_of(table)
+    request = check_request(frame.names, options, lambda name: scale_of(frame, name, options))
+    columns = read(frame, request)
+    strata = stratify(frame, columns, request)
+    if strata.withheld:
+        columns = columns.select(strata.rows)
+    orders = orders_of(frame, request.roles.sensitive, request.options.order)
+    constraints = constrain(frame, strata.rows, request.demands, orders)
+    check_feasible(request.demands, constraints, strata.members())
+    clock.lap("read")
+    groups = group(columns, strata, constraints, request)
+    clock.lap("group")
+    permutation = permute(strata.rows.size, request)
+    masked = mask(frame, columns, groups, request, permutation)
+    published = build(frame, masked, strata, request, permutation)
+    clock.lap("mask")
+    promises = promises_of(request.demands, constraints, orders)
+    require_true(frame, published, columns.units, request)
+    guarantee = recount(published, strata, groups, promises, request)
+    clock.lap("recount")
+    return publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
+
+
+# ---- read
+
+
+def read(frame: Frame, request: Request) -> Columns:
+    """All numbers that are computed with, of all records."""
+    verify.require_comparable(frame, request.roles.by)
+    units = {name: _read_column(frame, name, request) for name in request.roles.columns}
+    decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.is_integer])
+    return Columns(units, decimals, _weights(frame, request.options.weights))
+
+
+def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
+    """Numbers, or nominal or ordinal categories, with a hierarchy or without; numbers with a mode are codes."""
+    tree = name in (options.hierarchies or ())
+    ordered = name in (options.order or ())
+    column = frame.column(name)
+    how = options.aggregate.get(name) if isinstance(options.aggregate, Mapping) else None
+    if not (tree or ordered or how in ALLOWED["nominal"] or is_category(column)):
+        return "number"
+    scale = "ordinal" if ordered or order_of(column) is not None else "nominal"
+    return f"{scale} with a hierarchy" if tree else scale
+
+
+def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Categories:
+    options = request.options
+    if request.plan.single or request.scales[name] == "number":
+        return _units(frame, name)
+    source, order = (options.hierarchies or {}).get(name), (options.order or {}).get(name)
+    own = read_categories(frame, name, source, None if order is None else list(order), options.other == "root")
+    if own.outside.any() and request.plan.aggregates[name] != "ancestor":
+        how = request.plan.aggregates[name]
+        raise InputValueError(f"values of {name!r} without a leaf need the aggregate 'ancestor'; got {how!r}.")
+    return own
+
+
+def read_categories(
+    frame: Frame, name: Hashable, source: Any, order: list[Any] | None = None, other: bool = False, **remedy: str
+) -> Categories:
+    """A column of categories; `source` is what the caller wrote as its hierarchy.
+
+    With `other`, values may be without a leaf.
+    """
+    option = f"hierarchies[{name!r}]"
+
+    def finished(tree: Hierarchy) -> Hierarchy:
+        return tree.with_other() if other else tree
+
+    def make(values: list[Any]) -> Hierarchy:
+        made = source(values)
+        if not isinstance(made, Hierarchy):
+            raise InputTypeError(
+                f"{option} must make a mag.Hierarchy of the column's values; got {checks.describe(made)}."
+            )
+        return finished(made)
+
+    is_rule = callable(source) and not isinstance(source, Hierarchy)
+    tree = make if is_rule else None if source is None else finished(hierarchy_of(option, source))
+    return categories_of(frame.column(name), name, tree, order, **remedy)
+
+
+def _units(frame: Frame, name: Hashable) -> Units:
+    try:
+        units = frame.column(name).units()
+    except RefusedColumnError as refused:
+        raise InputTypeError(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
+    except InputValueError as error:
+        raise InputValueError(f"column {name!r} has {error}") from None
+    if not units.is_integer and not np.isfinite(units.values).all():
+        count = int((~np.isfinite(units.values)).sum())
+        raise InputValueError(f"column {name!r} has {count} infinite values; drop or replace them first.")
+    return units
+
+
+def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
+    if weights is None:
+        return None
+    if is_name(weights, frame.names):
+        units = _units(frame, weights)
+        if units.missing is not None:
+            raise InputValueError(
+                f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}."
+            )
+        values = units.values
+    elif isinstance(weights, (str, bytes)):
+        raise InputValueError(f"weights must name a column of the table or be an array; got {weights!r}.")
+    else:
+        from mag._lib.arrays import read
+
+        values = read("weights", weights)[0]
+    return checks.weights_for(values, frame.n).astype(np.float64)
+
+
+# ---- stratify
+
+
+def stratify(frame: Frame, columns: Columns, request: Request) -> Strata:
+    """Which records are published, and which of them may share a group."""
+    strata = _strata(frame, columns, request)
+    n = strata.rows.size
+    if n == 0:
+        raise InputValueError("table must hold at least one record that can be published; got none.")
+    for name, k in request.plan.ks.items():
+        checks.integer("k" if request.plan.k_is_one else f"k[{name!r}]", k, 1, n, "n")
+    return strata
+
+
+def _strata(frame: Frame, columns: Columns, request: Request) -> Strata:
+    plan, policy, small_policy = request.plan, request.options.missing, request.options.small_strata
+    missing = {name: unit.missing for name, unit in columns.units.items() if unit.missing is not None}
+    rows, pattern = np.arange(frame.n), None
+    if missing and policy == "error":
+        listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
+        raise InputValueError(
+            f"columns have missing values: {listed}; pass missing='group' to group records that miss the same cells, "
+            "or missing='drop' to withhold them."
+        )
+    if missing and policy == "drop":
+        rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
+        missing = {}
+    if missing and not plan.per_column:
+        pattern = combined([mask.astype(np.int64) for mask in missing.values()])
+    least = max(plan.ks.values()) if _are_integers(plan) else 1
+    by = [frame.column(name).codes() for name in request.roles.by]
+
+    def too_small(rows: np.ndarray, stratum: np.ndarray) -> np.ndarray:
+        sizes = sizes_of(stratum)
+        small = sizes < least
+        if plan.per_column:
+            for name, mask in missing.items():
+                absent = np.bincount(stratum, mask[rows], sizes.size)
+                for count in (absent, sizes - absent):
+                    small |= (count > 0) & (count < plan.ks[name])
+        return small
+
+    if not by and pattern is None and not (plan.per_column and missing):
+        return Strata(frame.n, rows, np.zeros(rows.size, np.int64), [])
+    try:
+        return form_strata(frame.n, by, pattern, rows, too_small, small_policy)
+    except SmallStrataError as error:
+        least_k = f"k={plan.k}" if plan.k_is_one else "the k of each column"
+        also = " (records that miss the same cells are one)" if missing else ""
+        ways = "'suppress'" if small_policy == "merge" else "'merge' or 'suppress'"
+        raise InputValueError(
+            f"every stratum{also} must have at least {least_k} records: {error}; pass small_strata={ways}, or a "
+            "smaller k."
+        ) from None
+
+
+def _are_integers(plan: Plan) -> bool:
+    """Whether k is a number; what else it may be is checked later."""
+    return all(isinstance(k, (int, np.integer)) for k in plan.ks.values())
+
+
+# ---- group
+
+
+def group(columns: Columns, strata: Strata, constraints: list[Constraint], request: Request) -> TableGroups:
+    """Groups of at least k records within the strata, for which the constraints hold."""
+    comparable = Comparable(columns.units, request.plan)
+    with working_on(quiet=is_quiet(request.progress)):
+        if request.plan.per_column:
+            groups = group_each(columns.units, strata, columns.weights, request)
+        else:
+            groups = group_jointly(comparable, strata, columns.weights, request)
+        if constraints:
+            groups = constrain_groups(groups, comparable, strata, constraints, request)
+    if request.plan.single:
+        Progress(request.progress).finish()  # compiled in one go: nothing to tell on the way
+    return groups
+
+
+# ---- mask
+
+
+def permute(n: int, request: Request) -> np.ndarray | None:
+    """The order to publish n records in; what a known seed has mixed, anyone can put back."""
+    if not request.options.shuffle:
+        return None
+    return (np.random.default_rng() if request.options.random_state is None else request.generator).permutation(n)
+
+
+def mask(
+    frame: Frame, columns: Columns, groups: TableGroups, request: Request, permutation: np.ndarray | None
+) -> dict[Hashable, Any]:
+    """The masked columns, in the dtypes and in the order that they are published in."""
+    masked: dict[Hashable, Any] = {}
+    for j, (name, unit) in enumerate(columns.units.items()):
+        labels, n_groups = groups.of_column(j)
+        aggregate, decimals = request.plan.aggregates[name], columns.decimals.get(name)
+        column, weights = frame.column(name), columns.weights
+        if isinstance(unit, Categories):
+            masked[name] = mask_categories(column, unit, aggregate, labels, n_groups, weights, permutation)
+            continue
+        if aggregate == "range":
+            masked[name] = mask_range(column, unit, labels, n_groups, decimals, permutation)
+            continue
+        values, missing = _representatives(unit, labels, n_groups, aggregate, columns.weights, decimals), unit.missing
+        if permutation is not None:
+            labels, missing = labels[permutation], None if missing is None else missing[permutation]
+        masked[name] = frame.column(name).publish(values, labels, missing)
+    return masked
+
+
+def _representatives(
+    unit: Units, labels: np.ndarray, n_groups: int, aggregate: str, weights: np.ndarray | None, decimals: int | None
+) -> np.ndarray:
+    values = unit.values
+    if unit.missing is not None:
+        there = ~unit.missing
+        values, labels, weights = values[there], labels[there], None if weights is None else weights[there]
+    if values.size == 0:
+        return np.zeros(n_groups, values.dtype)
+    short = representatives(aggregate, values, labels, n_groups, weights)
+    return short if decimals is None else round_floats(short, decimals, unit.largest)
+
+
+# ---- build
+
+
+def build(
+    frame: Frame, masked: dict[Hashable, Any], strata: Strata, request: Request, permutation: np.ndarray | None
+) -> Published:
+    """The table to publish, in fresh memory."""
+    roles = request.roles
+    order = strata.rows if permutation is None else strata.rows[permutation]
+    rows = order if strata.withheld or permutation is not None else None
+    for name, blank in zip(roles.by, strata.blank, strict=True):
+        if blank is not None:
+            masked[name] = _blank_cells(frame, name, rows, blank if permutation is None else blank[permutation])
+    dropped = frozenset(roles.drop)
+    names = [name for name in frame.names if name not in dropped]
+    return Published(frame.build(rows, names, masked, request.options.shuffle), rows, permutation)
+
+
+def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.ndarray) -> Any:
+    try:
+        return frame.column(name).take(rows, blank)
+    except RefusedColumnError as refused:
+        raise InputValueError(
+            f"small_strata='merge' would leave cells of {name!r} missing, but its dtype is {refused}; convert it or "
+            "pass small_strata='suppress'."
+        ) from None
+
+
+# ---- recount
+
+
+def recount(
+    published: Published,
+    strata: Strata,
+    groups: TableGroups,
+    promises: list[Promise],
+    request: Request,
+) -> Guarantee:
+    """What holds for the published table, counted on it; an error where it is not what was requested."""
+    roles, plan, n = request.roles, request.plan, strata.rows.size
+    true = generalized_columns(plan.aggregates)
+    mixed = not set(plan.aggregates.values()) <= set(AGGREGATES)
+    smallest, by_column = verify.recounts(published.data, roles.by, roles.columns, each=plan.per_column)
+    if not plan.per_column:
+        verify.require(smallest, plan.ks[roles.columns[0]], [*roles.by, *roles.columns], n)
+    for name, least in by_column.items():
+        verify.require(least, plan.ks[name], [*roles.by, name], n)
+    promises = [promise.recount(published.data, [*roles.by, *roles.columns]).require() for promise in promises]
+    return Guarantee(
+        scope=plan.scope,
+        k=plan.k,
+        columns=tuple(roles.columns),
+        by=tuple(roles.by),
+        kept=tuple(roles.keep),
+        n_records=n,
+        withheld=strata.withheld,
+        n_groups=dict(zip(roles.columns, groups.n_groups, strict=True)) if plan.per_column else groups.n_groups[0],
+        smallest=smallest,
+        smallest_by_column=by_column,
+        generalized=true,
+        replaced=tuple(name for name in roles.columns if name not in true) if true or mixed else (),
+        sensitive=tuple(roles.sensitive),
+        diversity={promise.key: promise for promise in promises if not promise.is_closeness},
+        closeness={promise.key: promise for promise in promises if promise.is_closeness},
+    )
+
+
+def require_true(
+    frame: Frame, published: Published, units: Mapping[Hashable, Units | Categories], request: Request
+) -> None:
+    """Refuse a table in which a label or a range does not contain the original of a record."""
+    aggregates = request.plan.aggregates
+    for name in generalized_columns(aggregates):
+        unit = units[name]
+        is_label = aggregates[name] == "ancestor" and isinstance(unit, Categories)
+        tree = unit.tree if is_label and isinstance(unit, Categories) else None
+        order = (request.options.order or {}).get(name) or order_of(frame.column(name))
+        is_number = isinstance(unit, Units)
+        verify.require_true(
+            frame, published.data, published.rows, name, tree, None if is_number or tree is not None else order
+        )
+
+
+# ---- publish
+
+
+def publish(
+    frame: Frame,
+    columns: Columns,
+    published: Published,
+    strata: Strata,
+    groups: TableGroups,
+    guarantee: Guarantee,
+    request: Request,
+    seconds: dict[str, float],
+) -> Release:
+    """The published table, with its groups, what holds for it, and what its publisher should know."""
+    labels = groups.labels
+    if published.rows is not None:  # groups are numbered as they came in the original, which is another order now
+        labels = _number_groups(labels if published.permutation is None else labels[published.permutation])
+    sizes: np.ndarray | dict[Hashable, np.ndarray]
+    if request.plan.per_column:
+        sizes = {name: np.bincount(labels[:, j]) for j, name in enumerate(guarantee.columns)}
+    else:
+        sizes = np.bincount(labels)
+    grouping = TableGrouping(
+        labels=labels,
+        sizes=sizes,
+        n_groups=guarantee.n_groups,
+        k=guarantee.k,
+        scope=guarantee.scope,
+        columns=guarantee.columns,
+        by=guarantee.by,
+        method=groups.method,
+        complete=groups.complete,
+    )
+    warnings = _warnings(published.data, frame, columns, strata, groups, request)
+    recorded = record_options(request.options, request.roles, MICROAGGREGATE) | {"threads": request.threads}
+    provenance = Provenance.of(recorded, frame, installed_versions(), seconds)
+    categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, Categories)}
+    if published.permutation is not None:
+        categories = {name: unit.select(published.permutation) for name, unit in categories.items()}
+    release = Release(published.data, guarantee, grouping, warnings, provenance, frame, published.rows, categories)
+    return replace(release, _files=tuple(request.options.files()))
+
+
+def _warnings(
+    data: Any, frame: Frame, columns: Columns, strata: Strata, groups: TableGroups, request: Request
+) -> tuple[str, ...]:
+    roles = request.roles
+    warnings: list[str] = []
+    for unit in columns.units.values():
+        if isinstance(unit, Categories) and unit.tree is not None:
+            warnings += unit.tree.warnings
+    flat = [name for name, unit in columns.units.items() if isinstance(unit, Categories) and unit.tree is None]
+    if flat := [str(name) for name in flat if not getattr(columns.units[name], "ordered", False)]:
+        warnings.append(f"Values are treated as equally far apart, because there is no hierarchy: {', '.join(flat)}.")
+    outside = [str(name) for name, unit in columns.units.items() if isinstance(unit, Categories) and unit.outside.any()]
+    if outside:
+        warnings.append(f"Values without a leaf in their hierarchy are published as its root: {', '.join(outside)}.")
+    texts = [name for name in generalized_columns(request.plan.aggregates) if not is_category(frame.column(name))]
+    if texts:
+        warnings.append(f"Published as text: {', '.join(map(str, texts))}.")
+    published = [*roles.by, *roles.columns, *roles.keep, *roles.sensitive]
+    if not request.options.shuffle and (note := frame.index_note(published, strata.withheld > 0)):
+        warnings.append(note)
+    if roles.keep:
+        warnings.append(f"Published unchanged: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")
+    merged = [str(name) for name, blank in zip(roles.by, strata.blank, strict=True) if blank is not None]
+    if merged:
+        warnings.append(f"Small strata were pooled: cells of {', '.join(merged)} are missing there.")
+    free = [name for name in roles.sensitive if not any(name in demand.columns for demand in request.demands)]
+    for name in free:
+        least = verify.distinct(data, [*roles.by, *roles.columns], (name,))
+        values = "a single value" if least == 1 else f"only {least} different values"
+        warnings.append(f"No diversity or closeness was requested for {name}: at least one class has {values}.")
+    if groups.n_before is not None:
+        what = " and ".join(dict.fromkeys(demand.option for demand in request.demands))
+        counts = f"{groups.n_before} before, {groups.n_groups[0]} after"
+        warnings.append(f"Groups were changed to meet the required {what}: {counts}.")
+    if not groups.complete:
+        warnings.append("time_limit ended the search: these are the best groups found until then.")
+    return tuple(warnings)
+
+
+def _number_groups(labels: np.ndarray) -> np.ndarray:
+    """The same groups, numbered in the order of their first records; of every column where each has its own."""
+    if labels.ndim == 2:
+        return np.stack([_number_groups(own) for own in labels.T], axis=1)
+    first = np.empty(int(labels.max()) + 1, np.int64)
+    first[labels[::-1]] = np.arange(labels.size)[::-1]
+    number = np.empty(first.size, labels.dtype)
+    number[np.argsort(first)] = np.arange(first.size)
+    return number[labels]

@@ -1,0 +1,285 @@
+"""What is requested of a table: the role of every column, and how to group; all that is checked before it is read."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from mag._lib import checks
+from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.roles import assign_roles, names_of
+from mag.api.options import cost_of, generator_of, progress_of
+from mag.api.table_options import ALWAYS, IF_USED, OPTIONS, Options, accepted
+from mag.costs import Cost
+from mag.methods import METHODS
+from mag.tables._aggregate import AGGREGATES
+from mag.tables._categories import ALLOWED, WEIGHTED
+from mag.tables._release import WITHHELD, name_of
+from mag.tables._sensitive import Demand, demands_of, sensitive_columns
+
+OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The role of every column."""
+
+    columns: list[Hashable]
+    by: list[Hashable]
+    keep: list[Hashable]
+    drop: list[Hashable]
+    sensitive: list[Hashable] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How columns are grouped; `single` where each is grouped by itself, at the least cost that is possible."""
+
+    scope: str
+    single: bool
+    ks: dict[Hashable, int]
+    k_is_one: bool
+    cost: Cost
+    aggregates: dict[Hashable, str]
+    standardize: bool | Literal["range"]
+    method: str
+    importance: dict[Hashable, float] = field(default_factory=dict)
+
+    @property
+    def per_column(self) -> bool:
+        """Whether every column has groups of its own."""
+        return self.scope == "per-column"
+
+    @property
+    def k(self) -> int | dict[Hashable, int]:
+        """As the caller wrote it."""
+        return next(iter(self.ks.values())) if self.k_is_one else dict(self.ks)
+
+
+@dataclass(frozen=True)
+class Request:
+    """Checked options; `scales` are those of the masked columns."""
+
+    options: Options
+    roles: Roles
+    plan: Plan
+    scales: dict[Hashable, str]
+    demands: Sequence[Demand]
+    generator: np.random.Generator
+    threads: int
+    progress: bool | Callable[[float], Any] | None
+
+
+def check_request(
+    names: Sequence[Hashable], options: Options, scale_of: Callable[[Hashable], str] = lambda name: "number"
+) -> Request:
+    """All that can be checked before a column is read; `scale_of` says which columns are no numbers."""
+    check_choices(options)
+    demands = demands_of(options.diversity, options.closeness, names)
+    roles = roles_of(names, options, demands)
+    check_names_of("hierarchies", options.hierarchies, roles.columns)
+    ranked = [demand.columns[0] for demand in demands if demand.follows_ranks]
+    check_names_of("order", options.order, [*roles.columns, *ranked], "masked, or compared by closeness over ranks")
+    if options.enforce != "auto" and not demands:
+        raise InputValueError(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
+    check_names_of("importance", options.importance, roles.columns)
+    if options.other != "error" and not options.hierarchies:
+        raise InputValueError(f"other is not used without hierarchies; got {options.other!r}.")
+    scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
+    plan = plan_of(roles.columns, options, scales)
+    checks.flag("shuffle", options.shuffle)
+    generator = generator_of(options.random_state)
+    threads = checks.thread_count("threads", options.threads)
+    if plan.single:
+        checks.unused("time_limit", options.time_limit, "columns that are grouped by themselves")
+    progress = progress_of(options.progress)
+    if options.small_strata != "error" and not roles.by and options.missing != "group":
+        raise InputValueError(f"small_strata is not used without by= or missing='group'; got {options.small_strata!r}.")
+    return Request(options, roles, plan, scales, demands, generator, threads, progress)
+
+
+def check_choices(options: Options) -> None:
+    """Every option that is one of a few words."""
+    for name, option in OPTIONS.items():
+        if option.choices:
+            checks.one_of(name, getattr(options, name), option.choices)
+
+
+def record_options(options: Options, roles: Roles, function: str) -> dict[str, Any]:
+    """The options for the manifest: names instead of objects, and no seed that would undo a shuffle."""
+    own = accepted(function)
+    names = [name for when in (ALWAYS, IF_USED) for name in own if own[name].recorded == when]
+    recorded = {name: getattr(options, name) for name in ("k", "columns", *names)} | vars(roles)
+    used = {name for name in names if own[name].recorded == ALWAYS or options.is_used(name)}
+    if roles.sensitive:
+        used.add("sensitive")
+    if options.diversity is not None or options.closeness is not None:
+        used.add("enforce")
+    for name in ("cost", "weights"):  # objects and arrays
+        if name in used:
+            recorded[name] = name_of(recorded[name])
+    for name in ("hierarchies", "order"):  # which columns have one: trees may be made of the values
+        if name in used:
+            recorded[name] = list(recorded[name])
+    if options.shuffle:
+        recorded["random_state"] = WITHHELD
+    return {name: recorded[name] for name in recorded if name in used or name in ("k", "columns")} | options.of_method
+
+
+def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Demand]) -> Roles:
+    """The role of every column, each of which has one."""
+    requested = {"columns": options.columns, "by": options.by, "keep": options.keep, "drop": options.drop}
+    masked, listed = names_of(options.columns, names), names_of(options.sensitive, names)
+    if sensitive := sensitive_columns(demands, listed, masked):
+        if options.scope == "per-column":
+            raise InputValueError("sensitive, diversity and closeness are for scope='joint'; got scope='per-column'.")
+        kept = names_of(options.keep, names)  # a column that something is demanded of may be listed there as well
+        requested["keep"] = [name for name in kept if name in listed or name not in sensitive]
+        requested["sensitive"] = sensitive
+    return Roles(**assign_roles(requested, names, rest=None if options.rest == "error" else options.rest))
+
+
+def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str = "masked") -> None:
+    """An option by column, of columns that are used so."""
+    if setting is None:
+        return
+    if not isinstance(setting, Mapping):
+        raise InputTypeError(f"{option} must be a dictionary by column; got {checks.describe(setting)}.")
+    if wrong := [repr(name) for name in setting if name not in columns]:
+        raise InputValueError(f"{option} must name columns that are {role}; got {', '.join(wrong)}.")
+
+
+def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, str]) -> Plan:
+    """How these columns are grouped."""
+    check_names_of("aggregate", options.aggregate if isinstance(options.aggregate, Mapping) else None, columns)
+    numbers = set(scales.values()) == {"number"}
+    single = options.scope == "per-column" or (len(columns) == 1 and numbers)
+    if single:
+        _check_categories_unused(columns, options)
+    aggregate = _one_aggregate(columns, options, single)
+    ks = sizes_by_column(options.k, columns, options.scope)
+    checks.one_of("method", options.method, ["auto", *METHODS])
+    ranged = options.scope == "joint"  # whether ranges may be published
+    if aggregate is not None and numbers and not (ranged and aggregate == "range"):
+        checks.one_of("aggregate", aggregate, [*AGGREGATES, "range"] if ranged else AGGREGATES)
+    if single:
+        cost = _cost_of_single(options)
+        aggregates = dict.fromkeys(columns, _aggregate_of_single(aggregate, cost, ranged))
+        if options.weights is not None and not cost.takes_weights:
+            raise InputValueError(f"weights are used by the costs 'sae' and 'sse' only; got cost {cost.name!r}.")
+        standardize: bool | Literal["range"] = False
+    else:
+        standardize = _standardize_jointly(options)
+        cost, aggregates = cost_of("cost", "sse"), aggregates_of(options.aggregate, scales)
+        if options.weights is not None:
+            _check_weights_used(aggregates, numbers)
+    importance = {name: checks.positive(f"importance[{name!r}]", x) for name, x in (options.importance or {}).items()}
+    one_k = not isinstance(options.k, dict)
+    return Plan(options.scope, single, ks, one_k, cost, aggregates, standardize, options.method, importance)
+
+
+def _one_aggregate(columns: list[Hashable], options: Options, single: bool) -> Any:
+    """The aggregate of all columns; None where each may have its own."""
+    if not isinstance(options.aggregate, Mapping):
+        return options.aggregate
+    if single and len(columns) > 1:
+        raise InputValueError("aggregate must be one for all columns with scope='per-column'; got a dictionary.")
+    return options.aggregate.get(columns[0]) if len(columns) == 1 else None
+
+
+# ---- columns that are grouped by themselves
+
+
+def _check_categories_unused(columns: list[Hashable], options: Options) -> None:
+    ordered = any(name in columns for name in options.order or ())  # sensitive columns may be, too
+    unused = {"hierarchies": options.hierarchies, "importance": options.importance}
+    for option, setting in (unused | {"order": options.order if ordered else None}).items():
+        checks.unused(option, setting, "numbers that are grouped by themselves")
+
+
+def _cost_of_single(options: Options) -> Cost:
+    """The cost, of which the optimum is known: neither a method nor its options are used."""
+    why = "scope='per-column'" if options.scope == "per-column" else "a single column"
+    why += ", whose optimum is known"
+    for name in ("method", "standardize"):
+        if options.is_used(name):
+            raise InputValueError(f"{name} is not used with {why}; leave it out.")
+    if options.of_method:
+        raise InputTypeError(f"{', '.join(options.of_method)} is not used with {why}; leave it out.")
+    return cost_of("cost", "sse" if options.cost is None else options.cost)
+
+
+def _aggregate_of_single(aggregate: str | None, cost: Cost, ranged: bool) -> str:
+    if ranged and aggregate == "range":
+        return aggregate
+    how = OF_COST.get(cost.representative, cost.representative)
+    if aggregate not in (None, how):
+        raise InputValueError(f"aggregate must be {how!r} with cost {cost.name!r}; got {aggregate!r}.")
+    return how
+
+
+# ---- records that are grouped jointly
+
+
+def _standardize_jointly(options: Options) -> bool | Literal["range"]:
+    """How columns are measured; neither a cost nor options of arrays are used."""
+    checks.unused("cost", options.cost, "records of several columns that are grouped jointly")
+    standardize = options.standardize
+    if standardize != "range":
+        standardize = True if standardize is None else checks.flag("standardize", standardize)
+    for option in ("integer", "return_scores"):
+        if option in options.of_method:
+            raise InputTypeError(f"{option} is not used by microaggregate; leave it out, or use mag.multivariate.")
+    return standardize
+
+
+def _check_weights_used(aggregates: dict[Hashable, str], numbers: bool) -> None:
+    if set(WEIGHTED) & set(aggregates.values()):
+        return
+    got = ", ".join(map(repr, dict.fromkeys(aggregates.values())))
+    names = "'mean' and 'median'" if numbers else "'mean', 'median', 'medoid', 'mode'"
+    raise InputValueError(f"weights are used by the aggregates {names} only; got {got}.")
+
+
+def aggregates_of(aggregate: Any, scales: dict[Hashable, str]) -> dict[Hashable, str]:
+    """What the groups of every column are replaced by: one for all, or one for each, as far as its scale allows."""
+    aggregates = {}
+    for name, scale in scales.items():
+        how = aggregate.get(name) if isinstance(aggregate, Mapping) else aggregate
+        allowed = ALLOWED[scale]
+        if how is not None and how not in allowed:
+            listed = ", ".join(map(repr, sorted(allowed)))
+            raise InputValueError(
+                f"aggregate of {name!r} ({scale}) must be one of {listed}; got {checks.describe(how)}."
+                if scale != "number" or isinstance(aggregate, Mapping)
+                else f"aggregate must be one of {listed}; got {checks.describe(how)}."
+            )
+        aggregates[name] = how or allowed[0]
+    return aggregates
+
+
+def sizes_by_column(k: Any, columns: list[Hashable], scope: str) -> dict[Hashable, int]:
+    """The k of every column."""
+    if not isinstance(k, dict):
+        return dict.fromkeys(columns, k)
+    if scope != "per-column":
+        raise InputTypeError(
+            "k must be an integer with scope='joint'; got a dictionary, which is for scope='per-column'."
+        )
+    if set(k) != set(columns):
+        listed = ", ".join(map(repr, k))
+        raise InputValueError(f"k must have an entry for every one of columns and no other; got {listed}.")
+    return {name: k[name] for name in columns}
+
+
+def decimals_by_column(decimals: Any, floats: list[Hashable]) -> dict[Hashable, int]:
+    """How many decimals each column of floats is rounded to."""
+    if decimals is None:
+        return {}
+    each = decimals if isinstance(decimals, dict) else dict.fromkeys(floats, decimals)
+    wrong = [repr(name) for name in each if name not in floats]
+    if wrong or not each:
+        listed = ", ".join(wrong) or "none"
+        raise InputValueError(f"round is for columns of floats among columns; got {listed}.")
+    return {name: checks.integer("round", digits, -300, 300, "most") for name, digits in each.items()}

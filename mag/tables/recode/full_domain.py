@@ -1,0 +1,306 @@
+"""`mag.generalize`: read → search the lattice → recode → build → recount → publish."""
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mag import verify
+from mag._lib import checks
+from mag._lib.errors import InputTypeError, InputValueError
+from mag.api.table_options import GENERALIZE, OPTIONS, Options
+from mag.frames import Frame, frame_of
+from mag.frames.categories import Categories, is_category, publish_text
+from mag.hierarchy import Hierarchy, text_of
+from mag.tables._grouping import TableGroups
+from mag.tables._pipeline import Clock, Columns, build, permute, publish, read_categories, recount, require_true
+from mag.tables._release import LatticeNode, Provenance, Release
+from mag.tables._request import Request, check_request, record_options
+from mag.tables._sensitive import constrain, orders_of, promises_of
+from mag.tables._strata import Strata, combined
+from mag.tables.criteria.enforce import Constraint
+from mag.tables.recode import Ladder, Lattice, Recoding, Rules, search
+
+ROOT = "*"
+MAX_NODES = 10**7  # nodes, of which each takes some 20 bytes
+METHOD = "full-domain"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the caller of `mag.generalize` wrote about the search, checked."""
+
+    suppress: float
+    suppressed: str
+    max_nodes: int
+
+    @classmethod
+    def checked(cls, options: Options) -> "Limits":
+        """All that can be checked before a column is read."""
+        return cls(
+            checks.fraction("suppress", options.suppress),
+            checks.one_of("suppressed", options.suppressed, OPTIONS["suppressed"].choices),
+            checks.integer("max_nodes", options.max_nodes, 1, MAX_NODES, "10**7"),
+        )
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """What the search says of every record that it was handed: class, whether suppressed, whether withheld."""
+
+    levels: tuple[int, ...]
+    classes: np.ndarray
+    suppressed: np.ndarray
+    withheld: np.ndarray
+
+
+def release_recoded(table: Any, options: Options) -> Release:
+    """Recode a table, prove k on what is published, and return both."""
+    clock, limits = Clock(), Limits.checked(options)
+    frame = frame_of(table)
+    request = _check(frame, options)
+    columns, rows = _read(frame, request)
+    stratum = combined([frame.column(name).codes()[rows] for name in request.roles.by] or [np.zeros_like(rows)])
+    orders = orders_of(frame, request.roles.sensitive, request.options.order)
+    constraints = constrain(frame, rows, request.demands, orders)
+    clock.lap("read")
+    lattice, recoding, recoded = _search(columns, stratum, constraints, request, limits)
+    stays = ~recoded.withheld
+    strata = Strata(frame.n, rows[stays], stratum[stays], [None] * len(request.roles.by))
+    columns = columns.select(np.flatnonzero(stays))
+    suppressed = recoded.suppressed[stays]
+    labels = combined([*_codes_of_labels(columns, recoded.levels, suppressed), stratum[stays]])
+    groups = TableGroups(labels, [int(labels.max()) + 1], METHOD, True)
+    clock.lap("search")
+    permutation = permute(labels.size, request)
+    masked = _mask(frame, columns, recoded.levels, suppressed, permutation)
+    published = build(frame, masked, strata, request, permutation)
+    clock.lap("recode")
+    levels = dict(zip(columns.units, recoded.levels, strict=True))
+    require_true(frame, published, columns.units, request)
+    counted = recount(published, strata, groups, promises_of(request.demands, constraints, orders), request)
+    guarantee = replace(counted, levels=levels, suppressed=int(suppressed.sum()))
+    clock.lap("recount")
+    release = publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
+    return _complete(release, frame, request, limits, lattice, recoding)
+
+
+# ---- check and read
+
+
+def _check(frame: Frame, options: Options) -> Request:
+    if frame.n == 0:
+        raise InputValueError("table must hold at least one record that can be published; got none.")
+    checks.integer("k", options.k, 1, frame.n, "n")
+    request = check_request(frame.names, options, lambda name: "nominal with a hierarchy")
+    if wrong := [repr(name) for name in options.order or () if name in request.roles.columns]:
+        raise InputValueError(f"order must name sensitive columns; got {', '.join(wrong)}.")
+    return request
+
+
+def _read(frame: Frame, request: Request) -> tuple[Columns, np.ndarray]:
+    """The columns as categories with a hierarchy, of the records that are not withheld for a missing cell."""
+    verify.require_comparable(frame, request.roles.by)
+    units: dict[Hashable, Any] = {name: _read_column(frame, name, request) for name in request.roles.columns}
+    missing = {name: unit.missing for name, unit in units.items() if unit.missing is not None}
+    rows = np.arange(frame.n)
+    if missing and request.options.missing == "error":
+        listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
+        raise InputValueError(
+            f"columns have missing values: {listed}; pass missing='group' to make missing a value of its own, or "
+            "missing='drop' to withhold these records."
+        )
+    columns = Columns(units, {}, None)
+    if missing and request.options.missing == "drop":
+        rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
+        if rows.size == 0:
+            raise InputValueError("table must hold at least one record that can be published; got none.")
+        checks.integer("k", request.options.k, 1, rows.size, "n")
+        columns = columns.select(rows)
+    return columns, rows
+
+
+def _read_column(frame: Frame, name: Hashable, request: Request) -> Categories:
+    source = (request.options.hierarchies or {}).get(name)
+    if source is None:
+        if not is_category(frame.column(name)):
+            raise InputTypeError(
+                f"hierarchies must have an entry for {name!r}, which holds no categories; mag.Hierarchy.intervals "
+                "makes one for numbers, mag.Hierarchy.dates for dates."
+            )
+        source = _flat
+    remedy = "--other root of the command or its method with_other takes them for its root"
+    categories = read_categories(frame, name, source, remedy=remedy)
+    tree = categories.tree
+    assert tree is not None
+    if categories.missing is not None and tree.levels.shape[1] == 1:  # its root would be the value of missing cells
+        tree = Hierarchy([[*row, ROOT] for row in tree.to_levels()], tree.warnings)
+    return replace(categories, ordered=False, tree=tree)
+
+
+def _flat(values: list[Any]) -> Hierarchy:
+    """All values below one root: published as they are, or not at all; an empty text is a value, too."""
+    texts = dict.fromkeys(map(text_of, values))  # as which they are published: 1 is "1"
+    return Hierarchy([[text, ROOT] for text in texts] or [[ROOT, ROOT]])
+
+
+# ---- search
+
+
+def _search(
+    columns: Columns, stratum: np.ndarray, constraints: list[Constraint], request: Request, limits: Limits
+) -> tuple[Lattice, Recoding, Recoded]:
+    ladders, codes = [], []
+    for unit in columns.units.values():
+        assert isinstance(unit, Categories)
+        assert unit.tree is not None
+        assert unit.leaves is not None
+        ladders.append(Ladder.of(unit.tree, unit.leaves, unit.missing is not None))
+        codes.append(unit.values if unit.missing is None else np.where(unit.missing, len(unit.labels), unit.values))
+    importance = [request.plan.importance.get(name, 1.0) for name in columns.units]
+    sensitive = [(constraint.codes, constraint.totals.size) for constraint in constraints]
+    lattice = Lattice(ladders, np.stack(codes, axis=1), stratum, sensitive, importance)
+    most = math.floor(Fraction(str(limits.suppress)) * lattice.n)
+    criteria = [(place, constraint.criterion) for place, constraint in enumerate(constraints)]
+    rules = Rules(request.options.k, most, limits.suppressed == "root", criteria)
+    reasons = [constraint.criterion.why_not(constraint.totals, constraint.column) for constraint in constraints]
+    reason = next((reason for reason in reasons if reason), None)
+    if reason is not None and rules.is_monotone:  # no suppression helps
+        raise InputValueError(reason)
+    recoding = search(lattice, rules, limits.max_nodes)
+    if not recoding.best:
+        raise InputValueError(reason or _describe_failure(lattice, rules, limits))
+    levels = recoding.best[0].levels
+    return lattice, recoding, Recoded(levels, *lattice.records(levels, rules))
+
+
+def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits) -> str:
+    """Why no node is allowed."""
+    counts = lattice.classes(lattice.top).counts
+    small = int(counts[counts < rules.k].sum())
+    allowed = f"suppress={limits.suppress:g} allows {rules.most} of {lattice.n} records to be suppressed"
+    if small > rules.most or not rules.criteria:
+        return (
+            f"{allowed}, but even on the highest levels {small} records are in strata of fewer than k={rules.k}; pass "
+            "a larger suppress, a smaller k, or fewer columns of by."
+        )
+    return (
+        f"{allowed}, which is too few for diversity= and closeness= on any levels; pass a larger suppress, weaker "
+        "criteria, or fewer columns of by."
+    )
+
+
+# ---- recode
+
+
+def _mask(
+    frame: Frame,
+    columns: Columns,
+    levels: tuple[int, ...],
+    suppressed: np.ndarray,
+    permutation: np.ndarray | None,
+) -> dict[Hashable, Any]:
+    """The recoded columns, in the order that they are published in."""
+    masked: dict[Hashable, Any] = {}
+    for (name, unit), level in zip(columns.units.items(), levels, strict=True):
+        nodes, missing = _nodes(unit, level, suppressed)
+        assert isinstance(unit, Categories)
+        assert unit.tree is not None
+        if permutation is not None:
+            nodes, missing = nodes[permutation], None if missing is None else missing[permutation]
+        masked[name] = _texts(frame, name, unit.tree, nodes, missing)
+    return masked
+
+
+def _nodes(unit: Any, level: int, suppressed: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """The node that every record shows, and where it shows nothing."""
+    tree, is_root = unit.tree, suppressed | (level == unit.tree.levels.shape[1] - 1)
+    missing = None if unit.missing is None else unit.missing & ~is_root
+    nodes = np.full(is_root.size, tree.root)
+    plain = ~is_root if missing is None else ~is_root & ~missing
+    nodes[plain] = tree.levels[unit.leaves[unit.values[plain]], level]
+    return nodes, missing
+
+
+def _codes_of_labels(columns: Columns, levels: tuple[int, ...], suppressed: np.ndarray) -> list[np.ndarray]:
+    """Numbers of the published labels: two nodes may have the same, the root and one on a lower level."""
+    codes, units = [], list[Any](columns.units.values())
+    for unit, level in zip(units, levels, strict=True):
+        nodes, missing = _nodes(unit, level, suppressed)
+        present, place = np.unique(nodes, return_inverse=True)
+        numbers: dict[str, int] = {}
+        of_node = [numbers.setdefault(text_of(unit.tree.labels[node]), len(numbers)) for node in present.tolist()]
+        code = np.array(of_node)[place]
+        codes.append(code if missing is None else np.where(missing, len(numbers), code))
+    return codes
+
+
+def _texts(frame: Frame, name: Hashable, tree: Hierarchy, nodes: np.ndarray, missing: np.ndarray | None) -> Any:
+    """The labels of every record's node, and no other."""
+    column = frame.column(name)
+    if missing is not None and not missing.any():
+        missing = None
+    if missing is not None and missing.all():
+        return column.take(np.arange(nodes.size), missing)
+    there = nodes if missing is None else nodes[~missing]
+    present, place = np.unique(there, return_inverse=True)
+    places = np.zeros(nodes.size, np.int64)
+    places[slice(None) if missing is None else ~missing] = place
+    return publish_text(column, [text_of(tree.labels[node]) for node in present.tolist()], places, missing)
+
+
+# ---- publish
+
+
+def _complete(
+    release: Release, frame: Frame, request: Request, limits: Limits, lattice: Lattice, recoding: Recoding
+) -> Release:
+    """The release with what only a full-domain recoding has."""
+    names = release.guarantee.columns
+    nodes = tuple(
+        LatticeNode(
+            levels=dict(zip(names, outcome.levels, strict=True)),
+            loss=float(outcome.value * lattice.unit),
+            suppressed=outcome.suppressed,
+            withheld=outcome.withheld,
+            smallest=outcome.smallest,
+        )
+        for outcome in recoding.best
+    )
+    recorded = record_options(request.options, request.roles, GENERALIZE)
+    provenance = Provenance.of(recorded, frame, release._provenance.versions, release._provenance.seconds)
+    return replace(
+        release,
+        warnings=(*release.warnings, *_warnings(frame, request, limits, recoding)),
+        grouping=replace(release.grouping, complete=recoding.is_proven),
+        _provenance=provenance,
+        levels=dict(nodes[0].levels),
+        proven=recoding.is_proven,
+        lattice=nodes,
+        _ncp=float(lattice.ncp(recoding.best[0])),
+    )
+
+
+def _warnings(frame: Frame, request: Request, limits: Limits, recoding: Recoding) -> list[str]:
+    warnings = []
+    hierarchies = request.options.hierarchies or {}
+    if flat := [str(name) for name in request.roles.columns if name not in hierarchies]:
+        warnings.append(f"Without a hierarchy a column shows its values or nothing but {ROOT!r}: {', '.join(flat)}.")
+    if withheld := recoding.best[0].withheld if limits.suppressed == "root" else 0:
+        records = "suppressed record is" if withheld == 1 else "suppressed records are"
+        fails = "of fewer than k, or one that fails a criterion" if request.demands else "of fewer than k"
+        warnings.append(f"{withheld} {records} withheld: together they would be a class {fails}.")
+    if not recoding.is_proven:
+        warnings.append(too_many_nodes(recoding.n_nodes, limits.max_nodes))
+    return warnings
+
+
+def too_many_nodes(n_nodes: int, max_nodes: int, local: str = "mag.microaggregate") -> str:
+    """What to know of a lattice that is too large, in one sentence."""
+    return (
+        f"There are {n_nodes} combinations of levels, more than max_nodes={max_nodes}: these are the best found along "
+        f"some paths, not proven; {local} recodes locally, which needs no search and loses less."
+    )

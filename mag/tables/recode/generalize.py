@@ -1,0 +1,125 @@
+"""`mag.generalize`: the same recoding for all records."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeVar, Unpack, overload
+
+from mag.api.table_options import Options
+from mag.api.types import RandomState
+from mag.tables._release import Release
+from mag.tables.recode.full_domain import release_recoded
+from mag.tables.types import ClosenessByColumn, DiversityByColumn, Missing, Names, RecodingOptions, Rest, Suppressed
+
+Name = TypeVar("Name", bound=Hashable)
+Table = TypeVar("Table")
+
+
+@overload
+def generalize(
+    table: Mapping[Name, Any], k: int, columns: Names, **options: Unpack[RecodingOptions]
+) -> Release[dict[Name, Any]]: ...
+@overload
+def generalize(table: Table, k: int, columns: Names, **options: Unpack[RecodingOptions]) -> Release[Table]: ...
+def generalize(
+    table: Any,
+    k: int,
+    columns: Names,
+    *,
+    # options: written by tools.names from mag.api.table_options
+    by: Names | None = None,
+    hierarchies: Mapping[Any, Any] | None = None,
+    order: Mapping[Any, Sequence[Any]] | None = None,
+    importance: Mapping[Any, float] | None = None,
+    sensitive: Names = (),
+    diversity: DiversityByColumn | None = None,
+    closeness: ClosenessByColumn | None = None,
+    suppress: float = 0.05,
+    suppressed: Suppressed = "root",
+    max_nodes: int = 1_000_000,
+    missing: Missing = "error",
+    keep: Names = (),
+    drop: Names = (),
+    rest: Rest = "error",
+    shuffle: bool = False,
+    random_state: RandomState = None,
+    # end of options
+) -> Release[Any]:
+    """Recode columns of a table, each to one level of its hierarchy, so that every record equals at least k-1 others.
+
+    Full-domain recoding: records with one value get one label.  Of all combinations of levels the one with the
+    least loss is published, and k is counted on the result.
+
+    Parameters
+    ----------
+    table : frame of pandas, polars or pyarrow, or dictionary of arrays
+        The original; it is not changed.
+    k : int
+        The smallest class size.
+    columns : column name or list of them
+        What to recode.  Numbers and dates need a hierarchy; categories without one show their values, or ``*``.
+    by : column name or list of them, optional
+        Quasi-identifiers that are not recoded: classes never mix their values, which are published unchanged.
+    hierarchies : dict, optional
+        By column: a `mag.Hierarchy`, the path of a file of ARX, a dictionary of parents, or a function that makes a
+        hierarchy of the column's distinct values.
+    order : dict, optional
+        By sensitive column: its categories in order, for closeness over ranks.
+    importance : dict, optional
+        By column: how much its loss counts, 1 by default.
+    sensitive, diversity, closeness
+        As in `mag.microaggregate`: classes that fail are suppressed, too.  The distribution that classes are compared
+        with is that of the published records.
+    suppress : float
+        The largest share of the records that may be suppressed: those in classes that are too small on the levels that
+        are chosen.  0 suppresses none.
+    suppressed : {"root", "withhold"}
+        What becomes of suppressed records: published with the most general label in every column, or not published.
+        Those that would be a class of fewer than k with the same `by`, or one that fails `diversity` or `closeness`,
+        are withheld in either case.
+    max_nodes : int
+        The most combinations of levels of which the best is searched with proof, up to 10**7.  Of more, those along
+        some paths are looked at, and `Release.proven` is False.
+    missing : {"drop", "error", "group"}
+        How to treat records with missing cells in `columns`: withhold them, raise an error, or take missing for a value
+        of its own, which only the most general label covers.
+    keep, drop : column name or list of them
+        Columns that are published unchanged and not covered by the guarantee, and columns that are not published.
+    rest : {"drop", "error", "keep"}
+        The role of columns that no argument names: an error by default, so that none is published by oversight.
+    shuffle : bool
+        Publish the records in random order; the index of a pandas frame and the groups are then renumbered.
+    random_state : int, numpy.random.Generator, optional
+        Seeds `shuffle`; None, the default, is an order that nobody can repeat.
+
+    Returns
+    -------
+    Release
+        The published table with its guarantee; `Release.levels`, `Release.lattice` and `Release.proven` tell of the
+        search.
+
+    Raises
+    ------
+    mag.NotAnonymousError
+        If the recount finds a class of fewer than k equal records, or one that breaks a criterion: nothing is
+        returned.
+
+    Notes
+    -----
+    The loss of a cell is the share of its hierarchy's leaves that is below the published label, 0 for a single one; a
+    suppressed record, published or not, loses 1 in every column.  Losses are compared in exact arithmetic; of equal
+    ones the combination with fewer suppressed records is taken, then that with lower levels in the order of `columns`.
+
+    Numbers are published as text; text and categorical columns keep their dtype.
+
+    Examples
+    --------
+    >>> import mag
+    >>> people = {"age": [31, 34, 38, 52, 55, 57], "job": ["nurse", "cook", "smith", "cook", "baker", "nurse"]}
+    >>> release = mag.generalize(
+    ...     people, 3, ["age", "job"], hierarchies={"age": mag.Hierarchy.intervals(20, 60, [5, 20])}, suppress=0
+    ... )
+    >>> release.levels
+    {'age': 1, 'job': 1}
+    >>> release.data["age"].tolist()
+    ['[20, 40)', '[20, 40)', '[20, 40)', '[40, 60)', '[40, 60)', '[40, 60)']
+    """
+    return release_recoded(table, Options.of(locals()))
