@@ -85,12 +85,12 @@ def test_columns_of_a_device_are_dealt_out_and_come_back(two, touched, devices):
 
 
 def test_all_devices_are_at_work_before_one_is_waited_for(two, monkeypatch):
-    from mag._backends.cuda.columns import Columns
+    from mag._backends.cuda.columns import ColumnBatch
 
     order = []
-    finish, begin = Columns.finish, Columns.__init__
-    monkeypatch.setattr(Columns, "__init__", lambda self, *a, **n: order.append("begin") or begin(self, *a, **n))
-    monkeypatch.setattr(Columns, "finish", lambda self: order.append("finish") or finish(self))
+    finish, begin = ColumnBatch.finish, ColumnBatch.__init__
+    monkeypatch.setattr(ColumnBatch, "__init__", lambda self, *a, **n: order.append("begin") or begin(self, *a, **n))
+    monkeypatch.setattr(ColumnBatch, "finish", lambda self: order.append("finish") or finish(self))
     mag.columns(X, 3, devices=[0, 1])
     assert order == ["begin", "begin", "finish", "finish"]
 

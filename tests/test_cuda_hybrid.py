@@ -9,7 +9,7 @@ import pytest
 import mag
 from mag._backends import cuda
 from mag._backends.cuda import hybrid, sources
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.hybrid import BlockStream
 from mag._backends.cuda.launch import Device
 from mag._backends.problem import Problem
@@ -129,7 +129,7 @@ def test_a_group_below_k_is_withheld(device, monkeypatch):
 
     monkeypatch.setattr(hybrid, "starts_of", wrong)
     with pytest.raises(mag.NotAnonymousError, match="fewer than k=3 records was found and withheld"):
-        Columns(HOST, x[None, :], staggered("sse", 3)).finish()
+        ColumnBatch(HOST, x[None, :], staggered("sse", 3)).finish()
 
 
 def test_what_is_not_taken_is_refused_in_a_sentence(device):

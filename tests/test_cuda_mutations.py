@@ -11,9 +11,9 @@ import pytest
 import mag
 from mag._backends import cpu, cuda
 from mag._backends.cuda import sources
-from mag._backends.cuda.columns import TOO_SMALL, UNSORTED, Columns
+from mag._backends.cuda.columns import TOO_SMALL, UNSORTED, ColumnBatch
 from mag._backends.cuda.launch import Device, label, verify
-from mag._backends.cuda.lines import Lines
+from mag._backends.cuda.lines import DeviceProjections
 from mag._backends.cuda.sort import TILE
 from mag._backends.cuda.totals import integer_means, squares_within
 from mag.methods.orders import consecutive
@@ -204,7 +204,7 @@ def notices(module):
         X = np.stack([real_columns(2503)[name] for name in ("uniform", "duplicates", "cauchy", "offset")])
         X = np.vstack([X, np.random.default_rng(0).standard_cauchy((4, 2503))])  # sums that are rounded
         for k in (3, 13, 200):
-            columns = Columns(device, X, problem("sse", k))
+            columns = ColumnBatch(device, X, problem("sse", k))
             columns.finish()
             masked, costs = columns.masked, columns.cost
             for row, x in enumerate(X):
@@ -265,9 +265,9 @@ def orders_alike(device):
     """Whether groups in orders, some ends at a time, are those of the CPU; of constant records all are equally good."""
     X, constant = test_cuda_records.table(250, 8), np.ones((250, 3))
     orders = np.stack([np.argsort(X[:, c]).astype(np.int32) for c in range(3)])
-    with mock.patch.object(Lines, "scratch", 90 * 3 * 30):
+    with mock.patch.object(DeviceProjections, "scratch", 90 * 3 * 30):
         for rows, k in ((X, 3), (X, 40), (constant, 4), (constant, 40)):
-            sizes, costs = Lines(device, rows, problem("sse", k))._solved_in(orders)
+            sizes, costs = DeviceProjections(device, rows, problem("sse", k))._solved_in(orders)
             for order, own, cost in zip(orders, sizes, costs, strict=True):
                 expected, d = np.full(251, k), rows.shape[1]
                 padded = np.zeros((250, -(-d // 4) * 4))
@@ -314,7 +314,7 @@ def sums_alike(device):
 
 
 def labels_alike(device, X, k):
-    columns = Columns(device, X, problem("sse", k))
+    columns = ColumnBatch(device, X, problem("sse", k))
     return columns.finish() and all(
         np.array_equal(columns.labels[row], mag.univariate(x, k).labels) for row, x in enumerate(X)
     )

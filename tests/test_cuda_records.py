@@ -9,7 +9,7 @@ import pytest
 import mag
 from mag._backends import cuda
 from mag._backends.cuda.launch import Device
-from mag._backends.cuda.neighbors import RECORDS_PER_BLOCK, Neighbors
+from mag._backends.cuda.neighbors import RECORDS_PER_BLOCK, DeviceNeighbors
 from mag._backends.protocol import Boxes
 from tests.cuda import runs
 from tests.cuda.host import ORDERS
@@ -66,7 +66,7 @@ def bus(emulated):
 @pytest.mark.gpu
 def test_only_records_scores_and_one_vector_of_labels_cross_the_bus(device, bus):
     n, d, m = 400, 5, 30
-    with mock.patch.object(cuda.Lines, "width", 7):
+    with mock.patch.object(cuda.DeviceProjections, "width", 7):
         mag.multivariate(table(n, d), 5, backend="cuda", method="projection", n_projections=m, ordered=False)
     directions = m + 1  # and the principal component
     up, down = bus.crossed()
@@ -85,7 +85,7 @@ def test_results_of_tables_on_the_device_are_those_of_the_cpu(device, n, d, k, o
     options = {"n_projections": 30, "ordered": ordered, "standardize": standardize, "return_scores": True}
     expected = mag.multivariate(X, k, method="projection", **options)
     given = device.asarray(X.T).T if ordered else device.asarray(X)
-    with mock.patch.object(cuda.Lines, "width", 4):
+    with mock.patch.object(cuda.DeviceProjections, "width", 4):
         found = mag.multivariate(given, k, method="projection", **options)
         same_record_groupings(found, expected)
         pickled = pickle.loads(pickle.dumps(found))
@@ -210,7 +210,7 @@ def check_lists(device, n, d, m, sign):
     rng = np.random.default_rng(n)
     X = rng.normal(scale=3, size=(n, d)).round(0 if n < 1000 else 3)  # ties
     boxes = boxes_of(X)
-    field = Neighbors(device, boxes)
+    field = DeviceNeighbors(device, boxes)
     place = np.empty(n, np.int32)
     place[boxes.ids[:n]] = np.arange(n)
     free = np.ones(n, bool)
@@ -248,7 +248,7 @@ def check_edges(device):
             boxes, itself = boxes_of(X), 127 if first else 63
             place = np.empty(128, np.int32)
             place[boxes.ids] = np.arange(128)
-            keys, found, _ = Neighbors(device, boxes).lists(place[[itself]], 5, 1.0)
+            keys, found, _ = DeviceNeighbors(device, boxes).lists(place[[itself]], 5, 1.0)
             away = squared_distances(X, itself)
             away[itself] = np.inf
             expected = np.lexsort((np.arange(128), away))[:5]

@@ -7,7 +7,7 @@ import pytest
 
 import mag
 from mag._backends.cuda import columns as pipeline
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.launch import Device
 from mag._lib import arrays
 from mag.costs import COSTS
@@ -35,7 +35,7 @@ def crossing(monkeypatch):
 
 def differing(device, X, cost, k):
     """The rows whose information loss differs from the CPU's in any bit."""
-    columns = Columns(device, np.ascontiguousarray(X), problem(cost, k))
+    columns = ColumnBatch(device, np.ascontiguousarray(X), problem(cost, k))
     assert columns.finish()
     found = columns.shares
     expected = [mag.univariate(x, k, cost=cost, backend="cpu").information_loss for x in X]

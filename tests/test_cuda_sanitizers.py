@@ -23,9 +23,9 @@ import sys
 import numpy as np
 from tests.cuda.host import HostModule
 HostModule.sanitize, HostModule.order = sys.argv[1:3]
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.launch import Device, solve
-from mag._backends.cuda.lines import Lines
+from mag._backends.cuda.lines import DeviceProjections
 from tests.cuda.runs import problem
 from tests.test_cuda_records import check_lists
 device = Device(np, HostModule, shared=100 << 10)
@@ -33,7 +33,7 @@ rng = np.random.default_rng(0)
 for k in (3, 13):
     for n in (2 * k, 5 * k + 1, 300):
         X = np.stack([rng.random(n), np.arange(n) * 1.0, rng.integers(0, 5, n) * 1.0])
-        columns = Columns(device, X, problem("sse", k))
+        columns = ColumnBatch(device, X, problem("sse", k))
         assert columns.finish()
         columns.masked
         solve(device, np.sort(X, axis=1), np.zeros(3, np.int32), "sse", k, (2, 1))
@@ -43,7 +43,7 @@ from tests.test_cuda_hybrid import staggered
 for k in (3, 13):
     for n in (2 * k, 5 * k + 1, 300):
         assert starts_by_blocks(device, np.sort(rng.random(n)), staggered("sse", k))[0] == 0
-lines = Lines(device, rng.normal(size=(90, 9)), problem("sse", 3))
+lines = DeviceProjections(device, rng.normal(size=(90, 9)), problem("sse", 3))
 lines.score(rng.normal(size=(10, 9)))
 lines.labels_in_orders(rng.normal(size=(3, 9)))
 lines.products()
@@ -51,7 +51,7 @@ from mag._backends.cuda.halving import Halving
 from mag._backends.cuda.totals import group_means, squares_within
 weights = rng.uniform(1, 9, 300)
 for k in (3, 13):
-    columns = Columns(device, X, problem("sse", k), weights=weights)
+    columns = ColumnBatch(device, X, problem("sse", k), weights=weights)
     assert columns.finish()
     columns.masked, columns.shares
 rows, order, starts = rng.normal(size=(90, 3)), np.arange(90, dtype=np.int32), np.array([0, 7, 40], np.int32)

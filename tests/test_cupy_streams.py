@@ -186,7 +186,7 @@ def test_threads_read_one_result_on_streams_of_their_own(cupy):
 def test_threads_that_read_one_result_together_label_its_columns_once(cupy, monkeypatch):
     """Labels are counted in place: two threads at once would count a column twice, or find groups below k."""
     monkeypatch.setattr(pipeline, "host_is_sooner", lambda *shape: True)
-    label_again, together, labeled = pipeline.Columns._label_again, threading.Barrier(2), []
+    label_again, together, labeled = pipeline.ColumnBatch._label_again, threading.Barrier(2), []
 
     def label(self, row, starts):
         labeled.append(row.start)
@@ -194,7 +194,7 @@ def test_threads_that_read_one_result_together_label_its_columns_once(cupy, monk
             together.wait(timeout=1)  # for the other thread, if it comes here, too
         label_again(self, row, starts)
 
-    monkeypatch.setattr(pipeline.Columns, "_label_again", label)
+    monkeypatch.setattr(pipeline.ColumnBatch, "_label_again", label)
     found = mag.columns(cupy.asarray(X), K)
     threads = [threading.Thread(target=lambda: found.labels) for _ in range(2)]
     for thread in threads:

@@ -372,7 +372,7 @@ def test_repaired_parts_have_2k_records(seed):
     rng = np.random.default_rng(seed)
 
     def tree(depth):
-        return None if depth == 0 or rng.random() < 0.2 else tasks.Tree(0, 0.0, (tree(depth - 1), tree(depth - 1)))
+        return None if depth == 0 or rng.random() < 0.2 else tasks.SplitTree(0, 0.0, (tree(depth - 1), tree(depth - 1)))
 
     def leaves(tree):
         return 1 if tree is None else sum(map(leaves, tree.halves))

@@ -105,7 +105,7 @@ def test_every_recount_counts_values(name, way, tmp_path, monkeypatch):
     except pa.ArrowException:
         pass
     else:
-        source = _parquet.Source(path)
+        source = _parquet.ParquetSource(path)
         counts["joint file"] = _joint_file.count_smallest(source, ["x", "y"], tmp_path, 2**30)
         counts["joint file in little memory"] = _joint_file.count_smallest(source, ["x", "y"], tmp_path, 500)
         counts["file by columns"] = _parquet.recount_file(source, {"x": 1}, ["y"])[0]

@@ -433,7 +433,7 @@ def writers(tmp_path):
     tree = mag.Hierarchy([["a", "*"], ["b", "*"]])
     source = tmp_path / "in.parquet"
     frame.write_parquet(source)
-    facts = report.Facts(
+    facts = report.ReportFacts(
         title="Ages", guarantee="", scope="joint", k=2, smallest=2, original={"age": np.array([1.0, 2.0])},
         masked={"age": np.array([1.5, 1.5])}, labels=np.array([0, 0]),
     )  # fmt: skip

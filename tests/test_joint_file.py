@@ -12,7 +12,7 @@ from mag.cli import main
 from mag.frames import frame_of
 from mag.tables import _joint_file, _parquet
 from mag.tables._joint_file import bytes_of
-from mag.tables._parts import Cut, Spool, Strata, examine, measure, read_records
+from mag.tables._parts import Cut, Spool, StratumNumbers, examine, measure, read_records
 from mag.verify import NotAnonymousError
 
 pa = pytest.importorskip("pyarrow")
@@ -213,7 +213,7 @@ def test_the_recount_sees_every_class_of_the_file(tmp_path, monkeypatch, memory)
     folder = tmp_path / "folder"
     folder.mkdir()
     names = ["x", "text", "null", "sometimes"]
-    counted = _joint_file.count_smallest(_parquet.Source(tmp_path / "in.parquet"), names, folder, memory)
+    counted = _joint_file.count_smallest(_parquet.ParquetSource(tmp_path / "in.parquet"), names, folder, memory)
     assert counted == classes(some, names)
 
 
@@ -257,7 +257,7 @@ def test_sizes_of_memory():
 
 
 def test_strata_have_one_number_in_all_blocks():
-    strata = Strata(["a", "b"])
+    strata = StratumNumbers(["a", "b"])
     first = strata.number(frame_of(pa.table({"a": [0.0, -0.0, 1.0], "b": ["x", "x", None]})))
     second = strata.number(frame_of(pa.table({"a": [1.0, 0.0, 1.0], "b": [None, "x", "x"]})))
     assert sorted(first.tolist()) == [0, 1, 2]

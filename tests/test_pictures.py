@@ -12,7 +12,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 import mag
-from mag._lib.progress import Bar, Progress
+from mag._lib.progress import Progress, ProgressBar
 from mag.measures import assess
 from tests.frames import people
 
@@ -232,7 +232,7 @@ def test_utility_of_wide_tables_fits_into_memory(monkeypatch):
 
 def test_a_bar_updates_in_place(capsys, monkeypatch):
     monkeypatch.setattr("mag._lib.progress.PAUSE", 0.0)
-    bar = Bar("grouping \x1b[31m people")
+    bar = ProgressBar("grouping \x1b[31m people")
     progress = Progress(bar)
     for fraction in (0.25, 0.5, 0.75):
         progress.step(fraction)
@@ -249,7 +249,7 @@ def test_a_bar_updates_in_place(capsys, monkeypatch):
 
 
 def test_a_bar_that_is_not_left_erases_its_line(capsys):
-    bar = Bar(leave=False)
+    bar = ProgressBar(leave=False)
     bar(0.5)
     bar.close()
     bar.close()

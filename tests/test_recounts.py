@@ -98,7 +98,7 @@ def of_file(frame, folder, ending):
 def of_parquet(table, folder):
     path = folder / "columns.parquet"
     pq.write_table(table, path, row_group_size=5)
-    written = _parquet.Source(path)
+    written = _parquet.ParquetSource(path)
     jointly = _parquet.recount_file(written, {"x": 1, "y": 1}, [])[0]
     assert _parquet.recount_file(written, {"x": 1}, ["y"]) == (jointly, {"x": jointly})
     return jointly

@@ -66,7 +66,7 @@ def released(original, k=K, scope="joint", **changes):
         "risk": {"k_anonymity": 5.0, "uniques": 0.0, "distance_linkage": 0.2},
         "manifest": {"mag": mag.__version__, "options": {"method": "zscore"}, "seed": 7},
     }
-    return report.Facts(**content | changes)
+    return report.ReportFacts(**content | changes)
 
 
 class Reader(HTMLParser):
@@ -361,7 +361,7 @@ def test_warnings_of_many_columns_are_one_sentence():
 
 def test_k_may_differ_by_column():
     facts = released(columns(), scope="per-column")
-    facts = report.Facts(**vars(facts) | {"k": {"age": 3, "income": 4, "born": 5}})
+    facts = report.ReportFacts(**vars(facts) | {"k": {"age": 3, "income": 4, "born": 5}})
     text = Reader(report.page(facts)).text
     assert "k requested 3 to 5" in text
 
@@ -419,7 +419,7 @@ def test_a_million_records_stay_small():
     X = X[np.argsort(X[:, 0])]
     masked = np.repeat(X.reshape(-1, 5, d).mean(axis=1), 5, axis=0)
     tables = {"original": dict(zip("abcd", X.T, strict=True)), "masked": dict(zip("abcd", masked.T, strict=True))}
-    facts = report.Facts(**vars(released(columns())) | tables | {"labels": labels, "kinds": {}})
+    facts = report.ReportFacts(**vars(released(columns())) | tables | {"labels": labels, "kinds": {}})
     assert len(report.page(facts).encode()) < 100_000
 
 
@@ -462,7 +462,7 @@ def test_facts_that_disagree_are_refused():
     with pytest.raises(ValueError, match="labels must be of shape"):
         released(original, labels=np.zeros((500, 3), int))
     with pytest.raises(ValueError, match="scope must be one of 'joint', 'per-column'; got 'both'"):
-        report.Facts(**vars(released(original)) | {"scope": "both"})
+        report.ReportFacts(**vars(released(original)) | {"scope": "both"})
 
 
 # --- numbers and dates ----------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def test_categories_of_another_length_are_refused():
     own = report.Category(before=objects(["a"]), after=objects(["a"]), order=["a"], generalized=True)
     content = {"title": "", "guarantee": "", "scope": "joint", "k": 1, "smallest": 1, "original": {}, "masked": {}}
     with pytest.raises(ValueError, match="every column of categories must have as many records as labels"):
-        report.Facts(**content, labels=np.zeros(2, int), categories={"x": own})
+        report.ReportFacts(**content, labels=np.zeros(2, int), categories={"x": own})
 
 
 def test_levels_are_drawn_by_matplotlib():

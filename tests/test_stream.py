@@ -239,7 +239,7 @@ ROLES = {
 @pytest.mark.parametrize("change", ["nothing", "column", "by", "weights", "kept"])
 def test_a_part_is_of_what_it_was_made_of(people, tmp_path, monkeypatch, change):
     """Data sets of one shape and, so they say, of one file: neither inodes nor times tell them apart."""
-    monkeypatch.setattr(_parquet.Source, "identity", lambda source: b"one file")
+    monkeypatch.setattr(_parquet.ParquetSource, "identity", lambda source: b"one file")
     output = tmp_path / "out.parquet"
     interrupted(pads.InMemoryDataset(people), output, monkeypatch, **ROLES)
     roles, changed = dict(ROLES), {"nothing": None, "column": "age", "by": "region", "weights": "weight"}.get(change)
@@ -255,7 +255,7 @@ def test_a_part_is_of_what_it_was_made_of(people, tmp_path, monkeypatch, change)
 
 def test_a_cost_of_ones_own_is_not_continued(people, tmp_path, monkeypatch):
     """Two costs may have one name."""
-    monkeypatch.setattr(_parquet.Source, "identity", lambda source: b"one file")
+    monkeypatch.setattr(_parquet.ParquetSource, "identity", lambda source: b"one file")
     own = mag.Cost("own", group=lambda x, i, j: x[j - 1] - x[i], representative="min")
     source, output = pads.InMemoryDataset(people), tmp_path / "out.parquet"
     roles = {"columns": ["age"], "scope": "per-column", "drop": [n for n in people.schema.names if n != "age"]}

@@ -44,7 +44,7 @@ class Boxes(NamedTuple):
     d: int
 
 
-class Neighbors(Protocol):
+class NeighborSearch(Protocol):
     """Records on a device, all free at first; places count in blocks."""
 
     def take(self, places: np.ndarray) -> None:
@@ -54,7 +54,7 @@ class Neighbors(Protocol):
         """Of each place, the m free records with the smallest (sign · squared distance, number): both, and how many."""
 
 
-class Lines(Protocol):
+class Projections(Protocol):
     """Records on a device, projected on directions; the groups of one of these are kept."""
 
     total: float  # the sum of squares of all records
@@ -127,7 +127,7 @@ class DeviceBackend(Backend, Protocol):
     def supports_lines(self, n: int, d: int, problem: Problem) -> bool:
         """Whether n records of d columns can be projected, grouped and scored there."""
 
-    def lines(self, X: Any, problem: Problem) -> Lines:
+    def lines(self, X: Any, problem: Problem) -> Projections:
         """Records of several columns, which go to the device once, unless they are there."""
 
     def records(self, X: Any) -> tuple[Any, Callable[..., RecordGrouping]]:
@@ -149,5 +149,5 @@ class DeviceBackend(Backend, Protocol):
     def supports_lists(self, n: int, d: int, length: int) -> bool:
         """Whether lists of so many records can be made for n records of d columns."""
 
-    def neighbors(self, boxes: Boxes) -> Neighbors:
+    def neighbors(self, boxes: Boxes) -> NeighborSearch:
         """Records of several columns, which go to the device once."""

@@ -127,7 +127,7 @@ def _center(cost, x, i):
 
 
 # Sorted values and weights, the position of value 0, the anchor, a line of sums per term, a line of 1/size.
-Frame = namedtuple("Frame", "x w shift center sums inverse")
+AnchoredSums = namedtuple("AnchoredSums", "x w shift center sums inverse")
 
 
 def value(f, i):

@@ -44,7 +44,7 @@ WORD, TAIL = 0, 1  # of a record: the word; the lower place beside the index
 BEGIN, END = 0, 1  # of a pending bucket
 
 # How places become buckets: the lowest place, shifts up and down from it, and the bits of a bucket's name.
-Scale = namedtuple("Scale", "low up down bits")
+KeyScale = namedtuple("KeyScale", "low up down bits")
 
 as_reals, as_integers, as_counts = part_of(types.float64), part_of(types.int64), part_of(types.uint32)
 
@@ -131,8 +131,8 @@ def scale_of(low, high, bits):
     """How far a place above the lowest is shifted up, then down, so that the bucket stands above 32 bits."""
     taken = width(high - low)
     if taken > bits + 32:
-        return Scale(low, U(0), U(taken - bits - 32), bits)
-    return Scale(low, U(bits + 32 - taken), U(0), bits)
+        return KeyScale(low, U(0), U(taken - bits - 32), bits)
+    return KeyScale(low, U(bits + 32 - taken), U(0), bits)
 
 
 @inlined

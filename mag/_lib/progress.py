@@ -82,7 +82,7 @@ class Progress:
             self._reporter.finish()
 
 
-class Bar:
+class ProgressBar:
     """How much is done, drawn in one place over and over: a line of a terminal, or a display of a notebook.
 
     It can be called with fractions from 0 to 1.  Before the first, code is compiled or loaded.
@@ -112,12 +112,12 @@ class Bar:
 
 def bar_of(report: Any) -> Any:
     """What to report to: a bar where that is wanted."""
-    return Bar() if report is True else report
+    return ProgressBar() if report is True else report
 
 
 def is_quiet(report: Any) -> bool:
     """Whether to write nothing about compiling: it is unwanted, or a bar says it."""
-    return report is False or isinstance(report, Bar)
+    return report is False or isinstance(report, ProgressBar)
 
 
 class _Line:
@@ -188,5 +188,5 @@ class _Reporter:
 
     def finish(self) -> None:
         self._report(1.0)
-        if isinstance(self._report, Bar):
+        if isinstance(self._report, ProgressBar):
             self._report.close()

@@ -126,7 +126,7 @@ def columns(
 
 
 @dataclass
-class _Plan:
+class _ColumnsPlan:
     """The arguments, checked; `values` are what backends take, `dtype` is that of the data, `k` as it was written."""
 
     values: Any
@@ -150,7 +150,7 @@ def _plan_columns(
     max_groups: int | None,
     soft: float | None,
     threads: int | None,
-) -> _Plan:
+) -> _ColumnsPlan:
     """What is to be solved: columns of the same cost and k together."""
     values = real_table("X", X)
     (n, m), dtype = values.shape, values.dtype
@@ -168,7 +168,7 @@ def _plan_columns(
     options = solver, weights is not None, group_penalty, max_groups, soft
     jobs = [(problem_of(kind, size, n, *options), np.array(group)) for (kind, size), group in pairs.items()]
     one_each = tuple(ks) if isinstance(sizes, (list, tuple)) else ks[0]
-    return _Plan(values, dtype, one_each, ks, costs, weights, jobs, thread_count("threads", threads))
+    return _ColumnsPlan(values, dtype, one_each, ks, costs, weights, jobs, thread_count("threads", threads))
 
 
 def _with_names(option: str, entries: list[Any], argument: Any) -> list[tuple[str, Any]]:

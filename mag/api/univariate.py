@@ -132,7 +132,7 @@ def univariate(
 
 
 @dataclass
-class _Plan:
+class _ColumnPlan:
     """The arguments, checked; `values` are what backends take, `dtype` is that of the data."""
 
     values: Any
@@ -153,7 +153,7 @@ def _check(
     x: Any,
     cost: Cost,
     look: bool,
-) -> _Plan:
+) -> _ColumnPlan:
     """What is to be solved; `look` says whether to check that the values are finite."""
     workers = thread_count("threads", threads) if x.size > PASS_VALUES_PER_THREAD else 1
     values = real_vector("x", x, look, workers)
@@ -166,7 +166,7 @@ def _check(
     assume_sorted = flag("assume_sorted", assume_sorted)
     if assume_sorted and not all(in_parts(lambda *part: _ascend(values, *part), n, threads)):
         raise InputValueError("assume_sorted must be False; got True, but x is not in ascending order.")
-    return _Plan(values, dtype, weights, problem, assume_sorted, threads)
+    return _ColumnPlan(values, dtype, weights, problem, assume_sorted, threads)
 
 
 def _ascend(values: np.ndarray, first: int, last: int) -> bool:

@@ -20,7 +20,7 @@ Records = namedtuple("Records", "distance others near")
 Tree = namedtuple("Tree", "ids sums keys count next base chosen mark least")
 
 # For every anchor i: a group, groups[i], if it `improves`, and its excess; no group of i has less excess than least[i].
-Found = namedtuple("Found", "groups least improves excess")
+FoundGroups = namedtuple("FoundGroups", "groups least improves excess")
 
 
 def tree(n, k):

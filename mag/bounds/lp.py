@@ -22,7 +22,7 @@ from mag._compiled.jit import jit
 from mag._lib.threads import each
 from mag.bounds import neighbor
 from mag.bounds._pool import Pool
-from mag.bounds._price import Found, Records, grow, search, tree
+from mag.bounds._price import FoundGroups, Records, grow, search, tree
 from mag.methods.distances.neighbors import neighbors
 
 CLOSE = 2e-4  # the bound is at most this part below what the groups found so far allow
@@ -98,7 +98,7 @@ class _Task:
 
         def look(part):
             steps = 0 if self.progress.step(0) else MAX_ASCENT_STEPS
-            search(self.records, y, rank, steps, part, tree(n, self.k), Found(groups, least, improves, best))
+            search(self.records, y, rank, steps, part, tree(n, self.k), FoundGroups(groups, least, improves, best))
 
         each(look, self._chunks(order), self.threads)
         total = math.fsum(y) + math.fsum(least) - self.margin * math.fsum(np.maximum(y, 0))

@@ -1,6 +1,6 @@
 """Tables of numbers: criteria on their groups, weighted means, and the units in which records are near."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,17 +11,9 @@ from mag.api.method import number_groups
 from mag.measures.numbers import deviations, exponents, scaled
 from mag.methods.distances.standard import center_columns
 from mag.tables import Promise, recount_promises
-from mag.tables.criteria.enforce import Constraint, enforce
+from mag.tables.criteria.enforce import Constraint, Enforced, enforce
 
 MAX_SPREADS = 2.0**500  # in units of a column; squares of it can be summed
-
-
-class Enforced(NamedTuple):
-    """Groups that satisfy criteria, and how that was reached."""
-
-    labels: np.ndarray
-    n_groups: int
-    ways: list[str]
 
 
 def read_weights(sample_weight: Any, n: int) -> np.ndarray:

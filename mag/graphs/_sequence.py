@@ -13,7 +13,7 @@ from mag._compiled.jit import called, jit
 from mag.graphs._costs import COST_CODES, INFINITE, candidates, sort_degrees
 
 # F; of the best last group its start, the parity before it, and its degree.
-Table = namedtuple("Table", "F start before degree")
+SequenceTable = namedtuple("SequenceTable", "F start before degree")
 
 
 def group_degrees(v, k, top, cost, parity, late=False):
@@ -22,7 +22,7 @@ def group_degrees(v, k, top, cost, parity, late=False):
     Of sequences that cost the same, `late` asks for another one.
     """
     shape = v.size + 1, 2
-    table = Table(np.full(shape, INFINITE), *(np.empty(shape, np.int64) for _ in range(3)))
+    table = SequenceTable(np.full(shape, INFINITE), *(np.empty(shape, np.int64) for _ in range(3)))
     table.F[0, 0] = 0
     rules = np.array([COST_CODES[cost], parity, late], np.int64)
     fill_table(sort_degrees(v), k, top, rules, table)

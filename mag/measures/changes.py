@@ -7,7 +7,7 @@ import numpy as np
 from mag._lib.checks import flag
 from mag._lib.errors import InputValueError
 from mag.measures.numbers import deviations, pair, scaled
-from mag.measures.scales import Interval, Nominal, Scale, Tree, read_scales
+from mag.measures.scales import IntervalScale, NominalScale, Scale, TreeScale, read_scales
 
 
 def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:
@@ -167,18 +167,18 @@ def total_variation(original: Any, masked: Any, *, hierarchies: Any = None, orde
 
 def _change(scale: Scale) -> float:
     """Of one column; -1 for numbers."""
-    if isinstance(scale, Nominal):
+    if isinstance(scale, NominalScale):
         shares = [
             np.bincount(codes, minlength=int(max(scale.before.max(), scale.after.max())) + 1)
             for codes in (scale.before, scale.after)
         ]
         return float(np.abs(shares[0] - shares[1]).sum()) / 2 / scale.before.size
-    if isinstance(scale, Tree):
+    if isinstance(scale, TreeScale):
         levels, n = scale.tree.levels, len(scale.tree.labels)
         cells = np.bincount(scale.after, minlength=n) / np.maximum(np.bincount(levels.ravel(), minlength=n), 1)
         after = cells[levels].sum(axis=1)
         return float(np.abs(np.bincount(scale.before, minlength=len(levels)) - after).sum()) / 2 / scale.before.size
-    assert isinstance(scale, Interval)
+    assert isinstance(scale, IntervalScale)
     if not scale.ranks:
         return -1.0
     last = max(scale.ranks - 1, 1)

@@ -7,7 +7,7 @@ of all groups that end in a panel, in SIMD lanes; then the recurrence; then whic
 from collections import namedtuple
 
 from mag._compiled.cost import number, terms
-from mag._compiled.frame import Frame
+from mag._compiled.frame import AnchoredSums
 from mag._compiled.jit import jit
 from mag._compiled.lanes import lanes_at, select, spread, stripe_at
 from mag._compiled.memory import part
@@ -15,13 +15,13 @@ from mag._compiled.work import layout, length_for, reals, space_in, wholes
 from mag.solvers import _narrow
 from mag.solvers._narrow import COLUMNS_PER_STEP, PAD, PANEL, add, clear, group_costs, restart, stripes
 
-Lines = namedtuple("Lines", "anchors narrow costs")
+SoftBuffers = namedtuple("SoftBuffers", "anchors narrow costs")
 
 
 @layout
 def lines_at(space, n, k):
     """The memory of a solver."""
-    return Lines(
+    return SoftBuffers(
         anchors=wholes(space, n + 1),  # of every column, where `growing` has them
         narrow=_narrow.lines_at(space, k),
         costs=reals(space, 2 * k - 1, PANEL),  # of groups of 1, 2 … values that end at the columns of a panel
@@ -52,7 +52,7 @@ def solve(cost, tag, x, w, short, sizes, work):
         m = min(PANEL, n + 1 - b)
         for t in range(0, m, COLUMNS_PER_STEP):
             now, j = lanes_at(t, COLUMNS_PER_STEP), stripe_at(2 * k, COLUMNS_PER_STEP)
-            f = Frame(values, weights, b + t - 2 * k, values[now + (b - 1)], sums, inverse)
+            f = AnchoredSums(values, weights, b + t - 2 * k, values[now + (b - 1)], sums, inverse)
             carry = clear(sums, j)
             for L in range(1, 2 * k):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mag._lib.keys import as_key
 from mag.frames import Frame
-from mag.frames.categories import Categories
+from mag.frames.categories import CategoryCodes
 from mag.hierarchy import Hierarchy
 from mag.measures.scales import labels_in_order, middles
 
@@ -26,7 +26,7 @@ class Compared:
     masked: Any
     options: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    codes: Mapping[Hashable, Categories] = field(default_factory=dict)
+    codes: Mapping[Hashable, CategoryCodes] = field(default_factory=dict)
     ranges: Mapping[Hashable, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def categories(
@@ -65,7 +65,7 @@ def compare_cells(
     rows: Any,
     published: Frame,
     names: Sequence[Hashable],
-    categories: Mapping[Hashable, Categories],
+    categories: Mapping[Hashable, CategoryCodes],
     numbers: tuple[Numbers, Numbers],
 ) -> Compared:
     """Columns of a release that holds more than numbers; missing cells are NaN or None, nested ones tuples."""

@@ -33,11 +33,11 @@ from mag.api.table_options import PARQUET_JOINTLY, Options
 from mag.frames import frame_of
 from mag.methods import automatic
 from mag.tables import _parquet
-from mag.tables._parquet import Copies, FileRelease, Source, check_options
+from mag.tables._parquet import Copies, FileRelease, ParquetSource, check_options
 from mag.tables._parts import Cut, Spool, examine, measure, parts_of, read_records
 from mag.tables._pipeline import release_table
 from mag.tables._release import Guarantee, installed_versions, public_options
-from mag.tables._request import Roles, check_request, record_options
+from mag.tables._request import ColumnRoles, check_request, record_options
 
 MEMORY = 2**30  # bytes, where the caller does not say
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
@@ -77,7 +77,7 @@ def _aggregates(aggregate: Any) -> list[Any]:
 def release_joint_file(table: Any, options: Options) -> FileRelease:
     """Mask the records of a Parquet file jointly into another one."""
     check_options(options, PARQUET_JOINTLY, _refused_settings(options))
-    source = Source(table)
+    source = ParquetSource(table)
     request = check_request(source.names, options)
     if request.plan.single:
         raise InputValueError(
@@ -95,7 +95,9 @@ def release_joint_file(table: Any, options: Options) -> FileRelease:
 class Job:
     """One file, and what is done to it."""
 
-    def __init__(self, source: Source, options: Options, roles: Roles, memory: int, progress: Progress) -> None:
+    def __init__(
+        self, source: ParquetSource, options: Options, roles: ColumnRoles, memory: int, progress: Progress
+    ) -> None:
         self.source, self.options, self.roles, self.memory, self.progress = source, options, roles, memory, progress
         weights = [] if options.weights is None else [options.weights]
         self.names: list[Any] = list(dict.fromkeys([*roles.columns, *roles.by, *weights]))
@@ -134,7 +136,9 @@ class Job:
                     self._put_together(draft, spool, published, hashes)
                     source.check_unchanged()
                     self.progress.step(0.95)
-                    smallest = count_smallest(Source(draft), [*roles.by, *roles.columns], spool.folder, self.memory)
+                    smallest = count_smallest(
+                        ParquetSource(draft), [*roles.by, *roles.columns], spool.folder, self.memory
+                    )
                     verify.require(smallest, self.k, [*roles.by, *roles.columns], source.n)
                     guarantee = Guarantee(
                         scope="joint",
@@ -301,7 +305,7 @@ def _width(kind: Any) -> int:
         return 32  # text
 
 
-def count_smallest(file: Source, names: list[Any], folder: pathlib.Path, memory: int) -> int:
+def count_smallest(file: ParquetSource, names: list[Any], folder: pathlib.Path, memory: int) -> int:
     """The size of the smallest class of equal records of a file, of which only hashes are kept, in this memory."""
     ranges = min(-(-COUNTED * file.n // memory), 2**10)
     kept: list[tuple[np.ndarray, ...]] = []

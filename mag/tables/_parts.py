@@ -16,7 +16,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag.frames import Frame, frame_of
 from mag.frames.units import RefusedColumnError
 from mag.methods.distances import partition
-from mag.methods.distances.partition import PER_PART, Facts, Records, Transform, Tree
+from mag.methods.distances.partition import PER_PART, ChunkFacts, Records, SplitTree, Transform
 from mag.tables._strata import combined
 
 
@@ -25,12 +25,12 @@ class Measured:
     """What the first two reads of a file find out: units of the columns, strata with their sizes, and a sample."""
 
     transform: Transform
-    strata: "Strata"
+    strata: "StratumNumbers"
     sample: np.ndarray
     sampled_strata: np.ndarray
 
 
-class Strata:
+class StratumNumbers:
     """Numbers for the combinations of values of `by`, the same in every block."""
 
     def __init__(self, by: Sequence[Hashable]) -> None:
@@ -94,10 +94,12 @@ def read_records(frame: Frame, names: Sequence[Hashable]) -> Records:
     return records
 
 
-def examine(blocks: Iterator[Any], names: list[Any], by: Sequence[Hashable], k: int) -> tuple[Transform, Strata]:
+def examine(
+    blocks: Iterator[Any], names: list[Any], by: Sequence[Hashable], k: int
+) -> tuple[Transform, StratumNumbers]:
     """The range of every column and the strata, or one error for what is wrong with them."""
-    strata = Strata(by)
-    facts: list[Facts] = []
+    strata = StratumNumbers(by)
+    facts: list[ChunkFacts] = []
     for block in blocks:
         frame = frame_of(block)
         facts.append(partition.examine_chunk(read_records(frame, names)))
@@ -108,7 +110,7 @@ def examine(blocks: Iterator[Any], names: list[Any], by: Sequence[Hashable], k: 
 
 
 def measure(
-    blocks: Iterator[Any], names: list[Any], transform: Transform, strata: Strata, standardize: bool, most: int
+    blocks: Iterator[Any], names: list[Any], transform: Transform, strata: StratumNumbers, standardize: bool, most: int
 ) -> Measured:
     """Deviations of the columns, and some records at random."""
     moments, rows, records, numbers = [], [], [], []
@@ -134,7 +136,7 @@ class Whole:
 
     stratum: int
     first: int
-    tree: Tree | None
+    tree: SplitTree | None
     leaves: int
 
 
@@ -193,7 +195,7 @@ def _fill_parts(sizes: np.ndarray, most: int) -> tuple[np.ndarray, int]:
     return leaf, full + 1
 
 
-def _count(tree: Tree | None) -> int:
+def _count(tree: SplitTree | None) -> int:
     return 1 if tree is None else sum(map(_count, tree.halves))
 
 

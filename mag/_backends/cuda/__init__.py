@@ -10,10 +10,10 @@ import numpy as np
 from mag._backends import cpu
 from mag._backends.cuda import halving, hybrid
 from mag._backends.cuda import weights as weighed
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.launch import MAX_K_16_BIT, PER_SM, Device
-from mag._backends.cuda.lines import Lines
-from mag._backends.cuda.neighbors import Neighbors, fits
+from mag._backends.cuda.lines import DeviceProjections
+from mag._backends.cuda.neighbors import DeviceNeighbors, fits
 from mag._backends.cuda.records import DeviceRecordGrouping, Place
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.cuda.transfer import copy_to_device
@@ -122,7 +122,7 @@ def group(
     if not supports(x.size, problem, weights):
         return cpu.group(x, weights, problem, assume_sorted, threads)
     device = current()
-    columns = Columns(device, device.xp.asarray(_native(x))[None, :], problem, weights=weights)
+    columns = ColumnBatch(device, device.xp.asarray(_native(x))[None, :], problem, weights=weights)
     columns.finish()
     starts = device.host(columns.starts[0])[: int(columns.n_groups[0])].astype(np.int64)
     order = None if assume_sorted else device.host(columns.order[0])
@@ -157,7 +157,7 @@ def group_columns(
         for device, part in deal(which, several(devices)):  # all are at work before one is waited for
             with device.active():
                 rows = device.xp.asarray(np.ascontiguousarray(_native(X[:, part]).T))
-                parts.append((Columns(device, rows, problem, weights=weights), part))
+                parts.append((ColumnBatch(device, rows, problem, weights=weights), part))
         for columns, part in parts:
             with columns.device.active():
                 if not columns.finish():
@@ -177,7 +177,7 @@ def group_resident(
     device = device_of(x)
     with device.active():
         row = device.xp.ascontiguousarray(x)[None, :]
-        columns = Columns(device, row, problem, dtype=dtype, weights=weights)
+        columns = ColumnBatch(device, row, problem, dtype=dtype, weights=weights)
     return DeviceGrouping(columns, x=x, dtype=dtype, home=home)
 
 
@@ -201,7 +201,7 @@ def group_resident_columns(
                 rows = transposed(place, X) if whole else place.xp.ascontiguousarray(X.T[place.xp.asarray(part)])
             rows = copy_to_device(device, place, rows)
             with device.active():
-                parts.append((Columns(device, rows, problem, dtype=dtype, weights=weights), part))
+                parts.append((ColumnBatch(device, rows, problem, dtype=dtype, weights=weights), part))
     return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home, device=place)
 
 
@@ -210,9 +210,9 @@ def supports_lines(n: int, d: int, problem: Problem) -> bool:
     return supports(n, problem) and n * d < 2**31 - 2**20
 
 
-def lines(X: Any, problem: Problem) -> Lines:
+def lines(X: Any, problem: Problem) -> DeviceProjections:
     """Records that are projected, grouped and scored on the device; on the one that they are on already."""
-    return Lines(device_of(X), X, problem)
+    return DeviceProjections(device_of(X), X, problem)
 
 
 def records(X: Any) -> tuple[Place, Callable[..., DeviceRecordGrouping]]:
@@ -237,9 +237,9 @@ def halve(
     return halving.Halving(current(), X, rule, clearly).run(divisible, step)
 
 
-def neighbors(boxes: Boxes) -> Neighbors:
+def neighbors(boxes: Boxes) -> DeviceNeighbors:
     """Records whose nearest and farthest are found on the device."""
-    return Neighbors(current(), boxes)
+    return DeviceNeighbors(current(), boxes)
 
 
 def supports_lists(n: int, d: int, length: int) -> bool:

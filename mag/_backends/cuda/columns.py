@@ -1,9 +1,9 @@
 """Columns grouped on a device: order, prepare, solve, label, count; the same steps as on the CPU, all columns at once.
 
 Steps follow each other on the device without waiting.  What the host has to know is collected in one flag per column,
-and looked at when a result is asked for: `Columns.finish`.  Columns that are few and hard to cut into chunks take the
-hybrid way: sorted values go to the host when the result is asked for, and where groups start comes back.  Labels never
-depend on what becomes of X after the call.
+and looked at when a result is asked for: `ColumnBatch.finish`.  Columns that are few and hard to cut into chunks take
+the hybrid way: sorted values go to the host when the result is asked for, and where groups start comes back.  Labels
+never depend on what becomes of X after the call.
 """
 
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ SPARE = 0.8  # of the free memory that a batch may take
 RESULT_BATCH_BYTES = 2**26  # bytes of the values that results are computed from at once
 
 
-class Columns:
+class ColumnBatch:
     """The rows of X, [cols][n] on the device, each grouped by itself.
 
     `order` is each row's stable order, `starts` [cols][n // k] and `n_groups` say how it is cut, `labels` are int32.
@@ -308,7 +308,7 @@ def shifted(integers: Any, offset: Any) -> Any:
     return (integers.astype(same, copy=False).view(np.uint64) + offset).view(same)
 
 
-def _group(columns: Columns, rows: slice) -> None:
+def _group(columns: ColumnBatch, rows: slice) -> None:
     """Everything from order to count for some rows of X."""
     device, problem, xp = columns.device, columns.problem, columns.device.xp
     x, cost, k = columns.X[rows], problem.cost, problem.k

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.launch import Device
 from mag._backends.cuda.per_stream import kept
 from mag._backends.cuda.rows import Row
@@ -70,7 +70,7 @@ def restore(kind: type[Result], state: dict[str, Any]) -> Result:
     return result
 
 
-def _there(columns: Columns | Row, function: Callable[..., Value]) -> Value:
+def _there(columns: ColumnBatch | Row, function: Callable[..., Value]) -> Value:
     """What a function makes of columns, while their device is the current one."""
     with columns.device.active():
         return function(columns)
@@ -80,12 +80,12 @@ class DeviceGrouping(Grouping):
     """A `Grouping` of values on a device."""
 
     _home: Home
-    _columns: Columns | Row
+    _columns: ColumnBatch | Row
     _place: Device
     _device_x: Any
 
     def __init__(
-        self, columns: Columns | Row, *, x: Any, dtype: np.dtype, home: Home, place: Device | None = None
+        self, columns: ColumnBatch | Row, *, x: Any, dtype: np.dtype, home: Home, place: Device | None = None
     ) -> None:
         """`place` is where x is, if not where the columns are."""
         self.k, self.k_guaranteed, self._place = columns.problem.k, True, place or columns.device
@@ -96,7 +96,7 @@ class DeviceGrouping(Grouping):
         return restore, (Grouping, self.__getstate__() | {"_home": FromHost(self._home)})
 
     @on_device
-    def _final(self) -> Columns | Row:
+    def _final(self) -> ColumnBatch | Row:
         if not self._columns.finish():
             finite("x", self._device_x)
         return self._columns
@@ -110,7 +110,7 @@ class DeviceGrouping(Grouping):
         return self._columns.device
 
     def _hold(self) -> None:
-        _there(self._columns, Columns.hold if isinstance(self._columns, Columns) else Row.hold)
+        _there(self._columns, ColumnBatch.hold if isinstance(self._columns, ColumnBatch) else Row.hold)
 
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)
@@ -186,13 +186,13 @@ class DeviceColumnGroupings(ColumnGroupings):
     """The `ColumnGroupings` of a table on a device; `parts` are pairs of Columns and which of the table's they are."""
 
     _home: Home
-    _parts: list[tuple[Columns, np.ndarray]]
+    _parts: list[tuple[ColumnBatch, np.ndarray]]
     _device: Device
     _device_x: Any
 
     def __init__(
         self,
-        parts: list[tuple[Columns, np.ndarray]],
+        parts: list[tuple[ColumnBatch, np.ndarray]],
         k: int | tuple[int, ...],
         *,
         x: Any,
@@ -210,8 +210,8 @@ class DeviceColumnGroupings(ColumnGroupings):
         return restore, (ColumnGroupings, self.__getstate__() | {"_home": FromHost(self._home)})
 
     @on_device
-    def _final(self) -> list[tuple[Columns, np.ndarray]]:
-        if not all(_there(columns, Columns.finish) for columns, _ in self._parts):
+    def _final(self) -> list[tuple[ColumnBatch, np.ndarray]]:
+        if not all(_there(columns, ColumnBatch.finish) for columns, _ in self._parts):
             finite("X", self._device_x)
         return self._parts
 
@@ -227,7 +227,7 @@ class DeviceColumnGroupings(ColumnGroupings):
 
     def _hold(self) -> None:
         for columns, _ in self._parts:
-            _there(columns, Columns.hold)
+            _there(columns, ColumnBatch.hold)
 
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)

@@ -7,7 +7,7 @@ import numpy as np
 from mag._lib.checks import integer, not_negative
 from mag._lib.progress import Progress
 from mag.methods._best_of import sum_of_squares
-from mag.methods.anneal.regions import ROUNDING_COST, Chains, Parts
+from mag.methods.anneal.regions import ROUNDING_COST, Chains, RegionParts
 from mag.methods.anneal.schedule import PILOT_STEPS_PER_RECORD, melt, pilot_plan, warm
 
 ITERATIONS = 2000  # steps per record, unless there is a time limit
@@ -52,7 +52,7 @@ def group(
         chains = Chains(X, k, labels, restarts or DEFAULT_RESTARTS, random_state, threads)
         labels = _as_a_whole(chains, WHOLE * steps, progress.span(BEGUN, WHOLE))
         steps *= 1.0 - WHOLE
-    return _in_parts(Parts(X, k, labels, random_state, threads), steps, progress.span(WHOLE, 1.0))
+    return _in_parts(RegionParts(X, k, labels, random_state, threads), steps, progress.span(WHOLE, 1.0))
 
 
 def _as_a_whole(chains: Chains, steps: float, progress: Progress) -> np.ndarray:
@@ -81,7 +81,7 @@ def _has_time(X: np.ndarray, progress: Progress) -> bool:
     )
 
 
-def _in_parts(parts: Parts, steps: float, progress: Progress) -> np.ndarray:
+def _in_parts(parts: RegionParts, steps: float, progress: Progress) -> np.ndarray:
     """Rounds of parts, until all steps are done or the time is up."""
     rounds, left = int(np.ceil(steps / EFFORT)), progress.left()
     for turn in range(rounds):

@@ -29,7 +29,7 @@ Field = namedtuple("Field", "x low high ids lowest alive size place n d blocks b
 # assigned ones of the field; unless `itself`, a record does not find itself.
 Query = namedtuple("Query", "metric records count sign free itself")
 # Where its lists go: rows of `keys` and `ids`, of m entries at most, of which `lengths` are filled.
-Found = namedtuple("Found", "keys ids lengths m")
+FoundRecords = namedtuple("FoundRecords", "keys ids lengths m")
 
 
 @layout

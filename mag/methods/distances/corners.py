@@ -6,7 +6,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NEAREST, ONE, YES, space_in, work_for
-from mag.methods.distances.blocks import Found, Query, field_at, scan, take
+from mag.methods.distances.blocks import FoundRecords, Query, field_at, scan, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import arrange
 
@@ -57,4 +57,4 @@ def take_nearest(work, X, k, points, numbers, found):
 def _nearest(field, points, query, keys, ids, lengths):
     """The caller keeps the arrays alive."""
     k, query = ids.size, Query(metric_of(points), part(query, 0), ONE, NEAREST, YES, YES)
-    scan(field, query, Found(grid(keys, k), grid(ids, k), part(lengths, 0), k))
+    scan(field, query, FoundRecords(grid(keys, k), grid(ids, k), part(lengths, 0), k))

@@ -16,7 +16,7 @@ from mag._compiled.memory import grid, part, scratch
 from mag._compiled.work import NEAREST, NO, NOBODY, YES, insert, space_in, work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each, each_in_time
-from mag.methods.distances.blocks import RECORDS_PER_BLOCK, Found, Query, field_at, fill_field, scan
+from mag.methods.distances.blocks import RECORDS_PER_BLOCK, FoundRecords, Query, field_at, fill_field, scan
 from mag.methods.distances.euclidean import LANES_PER_STEP
 from mag.methods.distances.metric import distances, metric_of
 
@@ -27,7 +27,7 @@ TILES = 64  # at most
 
 # The lists of all places of the field, rows of m entries; the last distance of every list, `worst`; the largest of
 # these of every block, `most`.
-Lists = namedtuple("Lists", "ids keys worst most m")
+NeighborLists = namedtuple("NeighborLists", "ids keys worst most m")
 
 
 def neighbors(X, count, threads=1):
@@ -45,7 +45,7 @@ def neighbor_lists(work, X, count, threads, progress):
     arrange(work, X)
     blocks = -(-n // RECORDS_PER_BLOCK)
     places = blocks * RECORDS_PER_BLOCK
-    lists = Lists(
+    lists = NeighborLists(
         ids=np.full((places, count), n),
         keys=np.full((places, count), np.inf),
         worst=np.full(places, np.inf),
@@ -108,7 +108,7 @@ def compare_tiles(work, X, one, two, size, lists):
     """Records of two tiles enter each other's lists."""
     field = field_at(space_in(work), metric_of(X))
     ids, keys = grid(lists.ids, lists.m), grid(lists.keys, lists.m)
-    lists = Lists(ids, keys, part(lists.worst, 0), part(lists.most, 0), lists.m)
+    lists = NeighborLists(ids, keys, part(lists.worst, 0), part(lists.most, 0), lists.m)
     first, stop = one * size, min((one + 1) * size, field.blocks)
     if one == two:
         for apart in range(size):  # each block with itself first: its lists are full then, and bounds small
@@ -229,5 +229,5 @@ def search(work, X, queries, found, distances):
 def _search(field, queries, keys, ids, lengths):
     """The caller keeps the arrays alive."""
     count, m = ids.shape
-    found = Found(grid(keys, m), grid(ids, m), part(lengths, 0), m)
+    found = FoundRecords(grid(keys, m), grid(ids, m), part(lengths, 0), m)
     scan(field, Query(field.metric, part(queries, 0), count, NEAREST, YES, NO), found)

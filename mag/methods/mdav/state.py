@@ -8,7 +8,7 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NEAREST, NO, NOBODY, ONE, fill, layout, reals, sort_falling, space_in, wholes
-from mag.methods.distances.blocks import Found, Query, field_at, fill_field, is_free, nearest_lane, scan, take
+from mag.methods.distances.blocks import FoundRecords, Query, field_at, fill_field, is_free, nearest_lane, scan, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import MEMBER, centroids_at, join, remove_groups, write
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at
@@ -16,7 +16,9 @@ from mag.methods.mdav.nearest_lists import drop_lists, lists_at
 SPARE = 6  # entries of a list for what neighbors will have taken
 CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
 
-State = namedtuple("State", "rows field near centroids away real limit order label status nearest scratch rule k")
+MdavState = namedtuple(
+    "MdavState", "rows field near centroids away real limit order label status nearest scratch rule k"
+)
 
 
 @layout
@@ -29,7 +31,7 @@ def list_length(k):
 def state_at(space, metric, k, rule):
     """Of the records of a metric, grouped by a rule which group is closest."""
     n = metric.n
-    return State(
+    return MdavState(
         rows=metric.points,
         field=field_at(space, metric),
         near=lists_at(space, metric, list_length(k)),  # lists of nearest records
@@ -153,5 +155,5 @@ def closest_group(state, i):
     one, nearest = part(state.scratch, 4 * state.k), grid(part(state.scratch, 4 * state.k + 1), ONE)
     one[0] = i
     query = Query(field.metric, one, ONE, NEAREST, NO, NO)
-    scan(field, query, Found(state.real, nearest, part(one, 2), ONE))
+    scan(field, query, FoundRecords(state.real, nearest, part(one, 2), ONE))
     return state.label[nearest[0, 0]]

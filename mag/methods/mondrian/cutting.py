@@ -23,10 +23,10 @@ RECORDS_PER_CALL = 1 << 14  # records that one compiled call may divide
 
 # `values` and `codes` of records; `nodes`, the ancestors of each code from itself to the root; the `loss` of nodes;
 # what a `unit` of each number loses; `columns`, in the order of the table, number j as j, tree c as -1 - c.
-Table = namedtuple("Table", "values codes nodes loss unit columns")
+MixedTable = namedtuple("MixedTable", "values codes nodes loss unit columns")
 # The `order` of records, and memory to sort it in; where the parts of the part that is cut `ends`; 1 in `cuts` where a
 # part starts.
-Parts = namedtuple("Parts", "order spare values ends cuts")
+CutParts = namedtuple("CutParts", "order spare values ends cuts")
 
 
 def table_of(X, trees):
@@ -46,7 +46,7 @@ def table_of(X, trees):
     unit = np.divide(trees.importance, ranges, out=np.zeros(ranges.size), where=ranges > 0)
     places = [(j, number) for number, j in enumerate(trees.numbers.tolist())]
     places += [(column.first, -1 - c) for c, column in enumerate(trees.columns)]
-    return Table(values, codes, nodes, np.concatenate(loss), unit, np.array([at for _, at in sorted(places)]))
+    return MixedTable(values, codes, nodes, np.concatenate(loss), unit, np.array([at for _, at in sorted(places)]))
 
 
 def parts_of_trees(
@@ -63,7 +63,9 @@ def parts_of_trees(
     `allowed` says of the numbers of some records whether they may be a part.
     """
     n, table = len(X), table_of(X, trees)
-    parts = Parts(np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64))
+    parts = CutParts(
+        np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64)
+    )
     order, cuts = parts.order, parts.cuts
     cuts[0] = 1
     large, small = [(0, n)], []

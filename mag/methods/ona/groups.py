@@ -15,7 +15,7 @@ USED, CHANGED, VISITS = 0, 1, 2
 TRUSTED = 2  # times the number of groups: as many visits of a phase believe any gain, ordinary data take fewer
 EPSILON = 2.0**-48  # of the largest coordinate: more than rounding does to a distance from a mean
 
-Groups = namedtuple("Groups", "journal rows n d k sums size label member counts largest scratch")
+OnaGroups = namedtuple("OnaGroups", "journal rows n d k sums size label member counts largest scratch")
 
 
 @layout
@@ -24,7 +24,7 @@ def groups_at(space, metric, k):
     n, most = metric.n, metric.n // k
     room = 2 * most + 4 * k + RECORDS_PER_BLOCK  # numbers of groups, until `renumber`
     journal = journal_at(space, metric, most, room)
-    return Groups(
+    return OnaGroups(
         journal=journal,
         rows=metric.points,
         n=n,

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Records projected on lines, whose optimal groups are scored by all columns, on the threads of the host.
 
-A backend with a device has the same functions: `mag._backends.protocol.Lines`.
+A backend with a device has the same functions: `mag._backends.protocol.Projections`.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from mag.methods.orders.consecutive import PADDED_COLUMNS, best_in_orders
 NUMBERS_PER_BLOCK = 2**16  # numbers that are projected at once, by one thread
 
 
-class HostLines:
+class HostProjections:
     """Directions that the records X, (n, d), were projected on; one of them is kept."""
 
     def __init__(self, X, problem, threads):

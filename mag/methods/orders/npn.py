@@ -11,7 +11,7 @@ from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NEAREST, NO, ONE, YES, space_in, work_for
 from mag._lib.progress import Progress
-from mag.methods.distances.blocks import Found, Query, field_at, is_free, scan, take
+from mag.methods.distances.blocks import FoundRecords, Query, field_at, is_free, scan, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists
 from mag.methods.distances.remaining import the_rest
@@ -80,4 +80,4 @@ def walk(work, X, near, path, done, stop):
 def _find_nearest(field, record, key, other, one):
     """The nearest free record; the caller keeps the arrays alive."""
     query = Query(field.metric, part(record, 0), ONE, NEAREST, YES, NO)
-    scan(field, query, Found(grid(key, 1), grid(other, 1), part(one, 0), ONE))
+    scan(field, query, FoundRecords(grid(key, 1), grid(other, 1), part(one, 0), ONE))

@@ -47,7 +47,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Classes:
+class NodeClasses:
     """Classes: the number of every column's node (classes × columns), their stratum, and how many records they have."""
 
     codes: np.ndarray
@@ -55,14 +55,14 @@ class Classes:
     counts: np.ndarray
     pairs: list[Pairs]
 
-    def merge(self, codes: np.ndarray, sizes: list[int]) -> tuple["Classes", np.ndarray]:
+    def merge(self, codes: np.ndarray, sizes: list[int]) -> tuple["NodeClasses", np.ndarray]:
         """Classes of equal `codes`, of which a column has as many as `sizes` says; and the new class of every class."""
         columns = [self.stratum, *codes.T]
         first, place = number_rows(columns, [int(self.stratum.max()) + 1, *sizes])
         if first.size == place.size:
-            return Classes(codes, self.stratum, self.counts, self.pairs), np.arange(place.size)
+            return NodeClasses(codes, self.stratum, self.counts, self.pairs), np.arange(place.size)
         counts = np.bincount(place, self.counts, first.size).astype(np.int64)
-        return Classes(codes[first], self.stratum[first], counts, [own.merge(place) for own in self.pairs]), place
+        return NodeClasses(codes[first], self.stratum[first], counts, [own.merge(place) for own in self.pairs]), place
 
 
 def number_rows(columns: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mag.tables.recode._classes import Classes, Pairs
+from mag.tables.recode._classes import NodeClasses, Pairs
 from mag.tables.recode._ladder import Ladder
 from mag.tables.recode._rules import Fate, Rules
 
@@ -57,11 +57,11 @@ class Lattice:
         self.bottom, self.top = (0,) * len(self.shape), tuple(n_levels - 1 for n_levels in self.shape)
         everyone = np.arange(self.n)
         pairs = [Pairs(everyone, values, np.ones(self.n, np.int64), count) for values, count in sensitive]
-        records = Classes(codes, stratum, np.ones(self.n, np.int64), pairs)
+        records = NodeClasses(codes, stratum, np.ones(self.n, np.int64), pairs)
         lowest = np.stack([ladder.numbers[0][codes[:, j]] for j, ladder in enumerate(ladders)], axis=1)
         self.tuples, self.tuple_of_record = records.merge(lowest, self._sizes(self.bottom))
         self._lifts = [[ladder.lift(level) for level in range(ladder.n_levels - 1)] for ladder in ladders]
-        self._known: OrderedDict[Levels, Classes] = OrderedDict()
+        self._known: OrderedDict[Levels, NodeClasses] = OrderedDict()
         self._rows = 0
         shares = [Fraction(weight) for weight in importance or [1.0] * len(self.shape)]
         parts = [share / ladder.leaves for share, ladder in zip(shares, ladders, strict=True)]
@@ -111,7 +111,7 @@ class Lattice:
         value = sum(weight * own for weight, own in zip(self._weights, lost, strict=True))
         return Outcome(value, fate.suppressed, levels, fate.withheld, fate.smallest, lost)
 
-    def _lost(self, levels: Levels, classes: Classes, fate: Fate) -> tuple[int, ...]:
+    def _lost(self, levels: Levels, classes: NodeClasses, fate: Fate) -> tuple[int, ...]:
         gone = ~fate.kept
         counts = classes.counts[gone]
         return tuple(
@@ -126,7 +126,7 @@ class Lattice:
 
     # ---- classes
 
-    def classes(self, levels: Levels) -> Classes:
+    def classes(self, levels: Levels) -> NodeClasses:
         """The classes of a node, from those of a node below it that are still known, or from the distinct records."""
         if levels in self._known:
             self._known.move_to_end(levels)
@@ -151,7 +151,7 @@ class Lattice:
     def _lowered(levels: Levels, j: int) -> Levels:
         return (*levels[:j], levels[j] - 1, *levels[j + 1 :])
 
-    def _remember(self, levels: Levels, classes: Classes) -> None:
+    def _remember(self, levels: Levels, classes: NodeClasses) -> None:
         self._known[levels] = classes
         self._rows += classes.counts.size
         while self._rows > REMEMBERED and len(self._known) > 1:

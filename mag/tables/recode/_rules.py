@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mag.tables.criteria import CRITERIA, Criterion
-from mag.tables.recode._classes import Classes, Pairs
+from mag.tables.recode._classes import NodeClasses, Pairs
 
 BY_FREQUENCY = tuple(CRITERIA[name] for name in ("distinct", "entropy", "recursive"))  # whichever values have them
 COUNTS_PER_BLOCK = 2**22  # counts of classes × values that are looked at together
@@ -17,7 +17,7 @@ class Rules:
     """At least `k` records in every class, and at most `most` suppressed ones.
 
     `is_root` says whether suppressed records are published, as the root in all columns.  `criteria` are those of
-    sensitive columns, each with the place of its column in `Classes.pairs`.
+    sensitive columns, each with the place of its column in `NodeClasses.pairs`.
     """
 
     k: int
@@ -34,7 +34,7 @@ class Rules:
         """
         return self.most == 0 or all(isinstance(criterion, CRITERIA["distinct"]) for _, criterion in self.criteria)
 
-    def settle(self, classes: Classes) -> "Fate | None":
+    def settle(self, classes: NodeClasses) -> "Fate | None":
         """Which classes are published as they are, and in which strata suppressed records are published as the root.
 
         The suppressed records of a stratum are a class, too, which is withheld where it fails.  Distributions are
@@ -58,7 +58,7 @@ class Rules:
         smallest = int(np.concatenate([classes.counts[kept], lost[shown]]).min())
         return Fate(kept, shown, suppressed, int(lost[~shown].sum()), smallest)
 
-    def _apply_criteria(self, classes: Classes, kept: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    def _apply_criteria(self, classes: NodeClasses, kept: np.ndarray, shown: np.ndarray) -> np.ndarray:
         """Which kept classes fail; `shown` is cleared where the suppressed records of a stratum do."""
         groups = np.where(kept, -1, classes.stratum)
         roots = [pairs.totals(groups, shown.size) for pairs in classes.pairs]
