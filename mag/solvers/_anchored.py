@@ -10,8 +10,8 @@ from collections import namedtuple
 
 from numba.extending import overload
 
+from mag._compiled.anchored_sums import AnchoredSums, center, lines, numbers, source, zero
 from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import AnchoredSums, center, lines, numbers, source, zero
 from mag._compiled.jit import INLINE, inlined
 from mag._compiled.work import layout, length_for, reals, space_in
 from mag.solvers._contract import Solution, run_scalar

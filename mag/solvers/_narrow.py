@@ -10,8 +10,8 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
 
+from mag._compiled.anchored_sums import AnchoredSums
 from mag._compiled.cost import Number, join, left, number, right, terms
-from mag._compiled.frame import AnchoredSums
 from mag._compiled.jit import INLINE, inlined, jit
 from mag._compiled.lanes import lanes_at, select, spread, stripe_at
 from mag._compiled.memory import Part, part, stack

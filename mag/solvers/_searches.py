@@ -13,8 +13,8 @@ and the position of the first column; `charge` and `settle` may be defined for i
 import numpy as np
 from numba.extending import overload
 
+from mag._compiled.anchored_sums import unreached
 from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import unreached
 from mag._compiled.jit import INLINE, inlined
 from mag._compiled.lanes import (
     cumulative,

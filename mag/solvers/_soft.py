@@ -6,8 +6,8 @@ of all groups that end in a panel, in SIMD lanes; then the recurrence; then whic
 
 from collections import namedtuple
 
+from mag._compiled.anchored_sums import AnchoredSums
 from mag._compiled.cost import number, terms
-from mag._compiled.frame import AnchoredSums
 from mag._compiled.jit import jit
 from mag._compiled.lanes import lanes_at, select, spread, stripe_at
 from mag._compiled.memory import part

@@ -10,7 +10,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._compiled.frame import AnchoredSums, lines, numbers, unreached
+from mag._compiled.anchored_sums import AnchoredSums, lines, numbers, unreached
 from mag._compiled.jit import inlined, jit
 from mag._compiled.memory import part
 from mag._compiled.starts import trace

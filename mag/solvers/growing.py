@@ -24,8 +24,8 @@ from collections import namedtuple
 
 import numpy as np
 
+from mag._compiled.anchored_sums import AnchoredSums, lines
 from mag._compiled.cost import join, left, right
-from mag._compiled.frame import AnchoredSums, lines
 from mag._compiled.jit import inlined, jit
 from mag._compiled.lanes import falling, lanes_at, least_lane, select, spread
 from mag._compiled.memory import part

@@ -4,8 +4,8 @@ from collections import namedtuple
 
 import numpy as np
 
+from mag._compiled.anchored_sums import real
 from mag._compiled.cost import join
-from mag._compiled.frame import real
 from mag._compiled.jit import inlined, jit
 from mag.solvers._anchored import anchor, first_row, memory, run_bounded, settle, start
 from mag.solvers._smawk import column_minima, notebook

@@ -14,8 +14,8 @@ from collections import namedtuple
 import numpy as np
 from numba.extending import overload
 
+from mag._compiled.anchored_sums import center, numbers, source, sums_by, zero
 from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import center, numbers, source, sums_by, zero
 from mag._compiled.jit import INLINE, called, inlined
 from mag._compiled.wide import to_wide
 from mag._compiled.work import layout, length_for, reals, space_in
