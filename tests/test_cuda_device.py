@@ -75,7 +75,7 @@ def test_an_allocator_that_tells_nothing_is_tried_with_less_and_less(device, poo
     given, other = device.asarray(X), device.cuda.MemoryPool()
     device.cuda.set_allocator(other.malloc)
     other.set_limit(size=results_of(4, N, K) + int(1.5 * bytes_per_column(N, K)))
-    assert cuda.current().free() is None
+    assert cuda.current().free_bytes() is None
     assert same_labels(ColumnBatch(cuda.current(), given, problem("sse", K)), X, K)
     assert batches == [(0, 1), (1, 2), (2, 3), (3, 4)]
     other.free_all_blocks()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mag._backends.cuda.launch import PER_SM, STATIC, Device, lines_of, resident_warps, solve
+from mag._backends.cuda.launch import PER_SM, STATIC, Device, numbers_per_warp, resident_warps, solve
 from mag.costs import COSTS
 from tests.cuda.host import ORDERS
 from tests.cuda.runs import HOST, differences, on, solved_by_the_cpu, table
@@ -110,4 +110,4 @@ def test_float32_costs_next_to_nothing_more(k):
 def test_shared_memory_leaves_room_for_several_warps(k, warps):
     a100 = Device(np, None, shared=163 << 10, lanes=PER_SM * 108)
     assert resident_warps(a100, k) == 108 * warps
-    assert warps * (8 * lines_of("sse", k) + STATIC) <= a100.shared
+    assert warps * (8 * numbers_per_warp("sse", k) + STATIC) <= a100.shared

@@ -218,7 +218,7 @@ def test_values_that_are_not_finite_are_counted(cupy):
     wrong[3, 1], wrong[4, 2] = np.nan, np.inf
     with pytest.raises(ValueError, match=r"^X contains 1 NaN and 1 infinite values in columns 1, 2; drop"):
         mag.columns(cupy.asarray(wrong), 3).labels  # noqa: B018 - the first look
-    assert arrays.resident(cupy.asarray(wrong))[1] is arrays.stay
+    assert arrays.resident(cupy.asarray(wrong))[1] is arrays.return_unchanged
 
 
 # ---- cuDF, as far as its documentation says; cuDF itself has not been run

@@ -287,7 +287,7 @@ def test_memory_of_a_device_waits_for_copies_to_the_other(two):
 
 @pytest.mark.parametrize("view", [lambda a: a, lambda a: a.T, lambda a: a[::2, 1:], lambda a: a[0]])
 def test_any_array_is_copied_to_the_other_device(two, view):
-    here, there = cuda._on(0), cuda._on(1)
+    here, there = cuda._device_by_number(0), cuda._device_by_number(1)
     first = stream(two)
     with there.active():
         second = stream(two)
@@ -312,7 +312,7 @@ def test_what_crosses_to_the_other_device_is_contiguous(two, monkeypatch, view):
     """CuPy would make a contiguous copy itself, which no event orders."""
     crossed, copyto = [], two.copyto
     monkeypatch.setattr(two, "copyto", lambda copy, array: (crossed.append(array.flags), copyto(copy, array)))
-    copy_to_device(cuda._on(1), cuda._on(0), view(two.asarray(X)))
+    copy_to_device(cuda._device_by_number(1), cuda._device_by_number(0), view(two.asarray(X)))
     assert [flags.c_contiguous for flags in crossed] == [True]
 
 
@@ -355,9 +355,9 @@ def test_nothing_else_copies_between_devices(two, monkeypatch):
             is_function = callable(value) and not isinstance(value, type) and name != "copyto"
             return checked(value) if is_function else value
 
-    devices = [cuda._on(number) for number in range(2)]
+    devices = [cuda._device_by_number(number) for number in range(2)]
     devices = [type(one)(Watched(), *[getattr(one, name) for name in list(one.__dict__)[1:]]) for one in devices]
-    monkeypatch.setattr(cuda, "_on", devices.__getitem__)
+    monkeypatch.setattr(cuda, "_device_by_number", devices.__getitem__)
     expected = mag.columns(X, K)
     for at in (0, 1):
         with two.cuda.Device(at):

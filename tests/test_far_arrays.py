@@ -25,7 +25,7 @@ def test_arrays_of_cupy_are_copied_and_come_home(far):
     found = mag.columns(far.asarray(x), 3)
     assert isinstance(found.masked, far.ndarray)
     assert np.array_equal(found.masked.get(), mag.columns(x, 3).masked)
-    assert arrays.resident(far.asarray(x))[1] is arrays.stay
+    assert arrays.resident(far.asarray(x))[1] is arrays.return_unchanged
 
 
 class Shown:
@@ -128,12 +128,12 @@ def test_tensors_on_cuda_are_seen_by_cupy_and_kept_while_it_reads(cupy, monkeypa
 
 def test_ways_home_from_a_device_can_be_pickled(monkeypatch):
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
-    narrow = pickle.loads(pickle.dumps(arrays.ResidentHome("array_api_compat.torch", None, torch.bfloat16)))
+    narrow = pickle.loads(pickle.dumps(arrays.ResidentOrigin("array_api_compat.torch", None, torch.bfloat16)))
     assert narrow(torch.ones(3)).dtype == torch.bfloat16
     assert narrow(torch.ones(3, dtype=torch.int32)).dtype == torch.int32
-    assert pickle.loads(pickle.dumps(arrays.stay))(3) == 3
+    assert pickle.loads(pickle.dumps(arrays.return_unchanged))(3) == 3
     monkeypatch.setattr(arrays, "_cupy", lambda: np)  # JAX has no GPU here that could take an array of CuPy
-    plain = pickle.loads(pickle.dumps(arrays.ResidentHome("jax.numpy", None)))
+    plain = pickle.loads(pickle.dumps(arrays.ResidentOrigin("jax.numpy", None)))
     assert isinstance(plain(np.arange(6, dtype=np.int32).reshape(2, 3).T), jax.Array)
 
 

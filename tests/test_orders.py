@@ -18,7 +18,7 @@ from mag.methods.orders import mdav_order, npn, tsp
 from mag.methods.orders.consecutive import IntegerColumns, best_in_orders, labels_in_order
 from mag.methods.orders.groups_of_k import order_of
 from mag.methods.orders.lines import project
-from mag.methods.orders.projection import Search, lines_of, principal
+from mag.methods.orders.projection import Search, principal, projections_for
 
 needs_data = pytest.mark.skipif(not (DATA / "eia.csv").exists(), reason="the data sets are not beside the project")
 
@@ -196,7 +196,7 @@ def test_groups_of_ordered_records_have_fewer_than_2k(method):
 
 
 def search(X, k, threads=1):
-    return Search(lines_of(X, k, cpu, threads), Progress())
+    return Search(projections_for(X, k, cpu, threads), Progress())
 
 
 def test_the_principal_component_is_where_records_vary_most():
@@ -204,7 +204,7 @@ def test_the_principal_component_is_where_records_vary_most():
     for n, d in ((50, 4), (5, 30)):
         X = rng.normal(size=(n, d)) * np.arange(1, d + 1)
         X -= X.mean(axis=0)
-        direction = principal(lines_of(X, 2, cpu, 1), n, d)
+        direction = principal(projections_for(X, 2, cpu, 1), n, d)
         direction /= np.linalg.norm(direction)
         assert np.square(X @ direction).sum() == pytest.approx(np.linalg.svd(X)[1][0] ** 2)
         assert direction[np.argmax(np.abs(direction))] > 0

@@ -104,14 +104,14 @@ def univariate(
     check = partial(_check, k, solver, weights, assume_sorted, (group_penalty, max_groups, soft), threads)
     device = on_device(x, backend)
     if device is not None:  # values are looked at when the result is
-        where, resident, home = device
+        where, resident, to_caller = device
         plan = check(resident, kind, False)
         if where.supports(plan.values.size, plan.problem, plan.weights):
-            return where.group_resident(plan.values, plan.problem, plan.weights, dtype=plan.dtype, home=home)
+            return where.group_resident(plan.values, plan.problem, plan.weights, dtype=plan.dtype, origin=to_caller)
         if backend != "auto":
             where.refuse(plan.problem, plan.weights)  # before anything is copied
-    read_values, way_home = read("x", x, quiet=backend == "cpu")
-    kind = kind.in_library(way_home)
+    read_values, origin = read("x", x, quiet=backend == "cpu")
+    kind = kind.in_library(origin)
     plan = check(read_values, kind, True)
     run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
@@ -127,7 +127,7 @@ def univariate(
         starts=starts,
         weights=plan.weights,
         cost=kind,
-        home=way_home,
+        origin=origin,
     )
 
 

@@ -41,8 +41,8 @@ class DictionaryFrame(Frame):
 class ArrayColumn(Column):
     """A column of a dictionary: an array of any library, or a list."""
 
-    def __init__(self, array: np.ndarray, home: Any = None, name: Hashable = None) -> None:
-        self.array, self.home, self.name = array, home, name
+    def __init__(self, array: np.ndarray, origin: Any = None, name: Hashable = None) -> None:
+        self.array, self.origin, self.name = array, origin, name
 
     @property
     def dtype(self) -> Any:
@@ -90,7 +90,7 @@ class ArrayColumn(Column):
         return self.out(blanked(short[labels], missing))
 
     def out(self, array: np.ndarray) -> Any:
-        return array if self.home is None else self.home(array)
+        return array if self.origin is None else self.origin(array)
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         if blank is not None and self.array.dtype.kind not in "fMmO":

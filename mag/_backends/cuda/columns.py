@@ -36,7 +36,7 @@ from mag._backends.cuda.weights import immoderate, misleading, uneven
 from mag._backends.problem import Problem
 from mag._backends.safety import FLOAT64_EXACT, MODERATE, UNDERFLOW_COST
 from mag._compiled.groups import Groups, halves
-from mag._lib.arrays import tell_of_bytes
+from mag._lib.arrays import warn_about_copy
 from mag._lib.errors import REPORT, InputRuntimeError, group_below
 from mag._lib.threads import each
 from mag.costs import Cost
@@ -70,7 +70,7 @@ class ColumnBatch:
         self.labels, self.order = device.empty(cols, n), device.empty(cols, n)
         self.starts, self.n_groups = device.empty(cols, most), device.empty(cols)
         self.flags, self.counts = device.xp.zeros(cols, np.int32), device.xp.zeros((cols, most), np.int32)
-        free = device.free()  # of what the results have left
+        free = device.free_bytes()  # of what the results have left
         taken = bytes_per_column(n, k, weights is not None)
         rows = cols if free is None else max(1, min(cols, int(SPARE * free) // taken))
         first = 0
@@ -83,7 +83,7 @@ class ColumnBatch:
                 rows = -(-rows // 2)
             else:
                 first += rows
-        self._queued, self._stream = device.mark(), device.stream()
+        self._queued, self._stream = device.record_event(), device.stream()
         self._finishing = Lock()
 
     def finish(self) -> bool:
@@ -92,14 +92,14 @@ class ColumnBatch:
             return self._final or self._finish()
 
     def _finish(self) -> bool:
-        self.device.follow(self._queued)
+        self.device.wait_for(self._queued)
         flags = self.device.host(self.flags)
         if (flags & NOT_FINITE).any():
             return False
         if (flags & UNSORTED).any():
             raise RuntimeError(f"The device's sort returned no permutation, and no groups were computed; {REPORT}")
         self.redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
-        self.tell_of_copy(len(self.redone))
+        self.warn_about_copy(len(self.redone))
         by_host = np.flatnonzero(flags & (FOR_THE_CPU | ON_THE_HOST)).tolist()
         threads = min(self.device.threads, max(1, len(by_host)))
         found = each(lambda col: self._starts_by_the_host(col, self.device.threads // threads), by_host, threads)
@@ -111,24 +111,24 @@ class ColumnBatch:
         self._final = True
         return True
 
-    def hold(self) -> None:
+    def defer_reuse(self) -> None:
         """Keep memory that the current stream reads from being used again on the stream of the call."""
-        self.device.hold(self._stream)
+        self.device.defer_reuse(self._stream)
 
     def own(self, array: Any) -> Any:
         """An array of the call, for whom the current stream belongs to: a copy where that is another one."""
         return array if self.device.stream() == self._stream else array.copy()
 
-    def tell_of_copy(self, cols: int) -> None:
+    def warn_about_copy(self, cols: int) -> None:
         """Say once if so many columns, which float64 cannot hold, are many bytes for the host to read."""
         row = self.X.nbytes // len(self.X)
-        tell_of_bytes(f"X, {{:.0f}} MB in {cols} columns whose sums float64 would round, is copied", cols * row)
+        warn_about_copy(f"X, {{:.0f}} MB in {cols} columns whose sums float64 would round, is copied", cols * row)
 
     def _starts_by_the_host(self, col: int, threads: int) -> np.ndarray:
         """The hybrid way of one column: it is sorted, labeled and counted by the device, and solved by the CPU."""
         if searches_blocks(self.problem) and col in self._kept and col not in self.redone:
             with self.device.active():  # also where this is another thread, with a stream of its own
-                self.device.follow(self._queued)
+                self.device.wait_for(self._queued)
                 found = starts_by_blocks(self.device, self._kept[col], self.problem)
             if found is not None:
                 return found

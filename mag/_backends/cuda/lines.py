@@ -39,7 +39,7 @@ class DeviceProjections:
     @property
     def width(self) -> int:
         """How many directions should be scored at once."""
-        free = self.device.free()
+        free = self.device.free_bytes()
         return max(
             1, (MAX_BATCH_VALUES if free is None else min(MAX_BATCH_VALUES, free // (2 * TAKEN))) // len(self.rows)
         )

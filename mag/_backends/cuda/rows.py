@@ -16,9 +16,9 @@ class Row:
         """As that of all columns: values that are not finite are looked for in all."""
         return self._columns.finish()
 
-    def hold(self) -> None:
+    def defer_reuse(self) -> None:
         """As that of all columns."""
-        self._columns.hold()
+        self._columns.defer_reuse()
 
     def own(self, array: Any) -> Any:
         """As that of all columns."""

@@ -85,7 +85,7 @@ def group(
     )
     if integers is not None and not ordered:
         raise InputValueError("ordered must be True with integer=True; got False.")
-    lines = lines_of(X, k, engine, threads)
+    lines = projections_for(X, k, engine, threads)
     search = Search(lines, progress.span(0.0, 0.5 if rounds else 1.0))
     search.look(_directions(lines, X.shape, directions, count, random_state))
     _refine(search, rounds, random_state, progress.span(0.5, 1.0))
@@ -101,7 +101,7 @@ def group(
     return labels, {"scores": scores, "directions": np.concatenate(search.directions)[: scores.size].T}
 
 
-def lines_of(X: Any, k: int, engine: Any, threads: int) -> Projections:
+def projections_for(X: Any, k: int, engine: Any, threads: int) -> Projections:
     """The records where they are projected: on the device of the engine, or here."""
     n, d = X.shape
     if engine is not cpu and fits(engine, n, d, k):
