@@ -201,7 +201,7 @@ def test_auto_begins_with_what_fits_into_the_limit(monkeypatch):
 
         def run(X, k, *, threads, progress, name=name, method=method):
             began.append(name)
-            engine = {"engine": cpu} if method.takes("engine") else {}
+            engine = {"engine": cpu} if method.accepts("engine") else {}
             return method.group(X, k, **engine, threads=threads, progress=progress)
 
         monkeypatch.setitem(mag.methods.METHODS, name, replace(mag.methods.METHODS["mdav"], group=run))
@@ -221,7 +221,7 @@ def test_mona_takes_over_where_ona_star_did_not_end_in_time(monkeypatch):
 
     def cut(labels):
         def run(X, k, *, threads, progress):
-            if progress.left() < 1e9:
+            if progress.seconds_left() < 1e9:
                 progress.stop()
             return labels[: len(X)].copy()
 

@@ -18,7 +18,7 @@ from polars.exceptions import PanicException
 
 import mag
 from mag._lib.cells import IncomparableError, numbers_of_arrow, words_of_arrow
-from mag._lib.content import feed
+from mag._lib.content import update_hash
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputError
 from mag._lib.rowhash import count_classes
@@ -136,7 +136,7 @@ def test_the_content_of_a_column_is_its_values(name, tmp_path):
     digests = set()
     for table in tables_of(name).values():
         hashed = hashlib.sha256()
-        feed(hashed, table["x"])
+        update_hash(hashed, table["x"])
         digests.add(hashed.hexdigest())
     assert len(digests) == 1
 

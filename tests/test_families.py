@@ -26,7 +26,7 @@ BOUNDED = [name for name in OURS if name not in ("v_mdav", "mdav_star", "mdav_st
 def group(X, k, method, **options):
     given = {"engine": cpu, "threads": 1, "progress": Progress(), "random_state": np.random.default_rng(0)}
     chosen = METHODS[method]
-    found = chosen.group(X, k, **{a: b for a, b in given.items() if chosen.takes(a)}, **options)
+    found = chosen.group(X, k, **{a: b for a, b in given.items() if chosen.accepts(a)}, **options)
     return found[0] if isinstance(found, tuple) else found
 
 

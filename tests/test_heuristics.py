@@ -414,7 +414,7 @@ def test_they_can_be_interrupted_at_any_step(method):
         progress.span = progress.silent = lambda *_, progress=progress: progress
         given = {"threads": 1, "progress": progress, "random_state": np.random.default_rng(0)}
         chosen = METHODS[method]
-        labels = chosen.group(X, k, **{name: one for name, one in given.items() if chosen.takes(name)})
+        labels = chosen.group(X, k, **{name: one for name, one in given.items() if chosen.accepts(name)})
         assert np.unique(labels, return_counts=True)[1].min() >= k
 
 

@@ -23,7 +23,7 @@ import mag.dp
 from mag import report
 from mag._lib.atomic import MANIFEST, writing
 from mag._lib.identity import find_files, identify
-from mag._lib.lock import alone
+from mag._lib.lock import exclusive_lock
 from mag.cli import main
 from mag.commands import COMMANDS
 from mag.commands._options import is_written, names_file
@@ -213,9 +213,13 @@ def test_links_share_a_lock(tmp_path, link, there):
         pytest.skip("a file that is not there has no hard links")
     other = link(tmp_path, file)
     for first, second in [(file, other), (other, file)]:
-        with alone(first), pytest.raises(BlockingIOError, match="another run is writing"), alone(second):
+        with (
+            exclusive_lock(first),
+            pytest.raises(BlockingIOError, match="another run is writing"),
+            exclusive_lock(second),
+        ):
             pass
-    with alone(file):
+    with exclusive_lock(file):
         pass
     assert not list(tmp_path.rglob("*.lock"))
 
@@ -233,10 +237,10 @@ def test_a_lock_is_of_the_folder_that_was_meant(tmp_path, monkeypatch):
 @posix
 def test_several_locks_are_all_or_none(tmp_path):
     a, b = tmp_path / "a", tmp_path / "b"
-    with alone(b):
-        with pytest.raises(BlockingIOError), alone(a, b):
+    with exclusive_lock(b):
+        with pytest.raises(BlockingIOError), exclusive_lock(a, b):
             pass
-        with alone(a):
+        with exclusive_lock(a):
             pass
 
 
@@ -245,9 +249,9 @@ def test_a_lock_ends_though_a_child_lives(tmp_path):
     """A process that was forked while the lock was held has its file open."""
     file = tmp_path / "out.csv"
     file.write_text("x")
-    with alone(file):
+    with exclusive_lock(file):
         child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
-    with alone(file):
+    with exclusive_lock(file):
         pass
     child.communicate(b"\n", timeout=60)
 
@@ -691,7 +695,7 @@ def test_every_end_but_a_kill_removes_the_parts(tmp_path, how):
 @posix
 def test_parts_of_a_killed_run_confirm_no_guess(tmp_path):
     """Whoever finds the folder and guesses the original right cannot know it, with the salt and all that is there."""
-    from mag._lib.content import feed
+    from mag._lib.content import update_hash
 
     source = tmp_path / "in.parquet"
     pl.DataFrame({"age": [31.0, 33, 52, 50]}).write_parquet(source)
@@ -706,7 +710,7 @@ def test_parts_of_a_killed_run_confirm_no_guess(tmp_path):
         hashed = new()
         for data in first:
             hashed.update(data)
-        feed(hashed, column)
+        update_hash(hashed, column)
         return hashed.hexdigest()
 
     salt = bytes.fromhex(journal["salt"])

@@ -11,7 +11,7 @@ import pytest
 import mag
 from benchmarks.interrupt import interrupt
 from mag._lib import interrupt as _interrupt
-from mag._lib.interrupt import Left, interruptible, stop_if_left
+from mag._lib.interrupt import Abandoned, interruptible, raise_if_abandoned
 from mag._lib.threads import each
 
 LIMIT = 120  # seconds after which a process hangs
@@ -42,7 +42,7 @@ def test_what_runs_is_left_and_ends_at_its_next_look():
         release.wait(LIMIT)
         try:
             each(looked.append, range(3), 2)
-        except Left:
+        except Abandoned:
             looked.append("left")
 
     with pytest.raises(KeyboardInterrupt):
@@ -65,7 +65,7 @@ def test_results_and_errors_are_those_of_the_work():
     for error in (ValueError("one"), TimeoutError("two"), KeyError("three")):
         with pytest.raises(type(error), match=error.args[0]):
             interruptible(fails, error)
-    stop_if_left()  # nobody was interrupted here
+    raise_if_abandoned()  # nobody was interrupted here
 
 
 def test_only_the_main_thread_hands_its_work_over():

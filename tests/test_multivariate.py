@@ -222,9 +222,9 @@ def test_progress_stops_when_time_is_up():
     progress = Progress(seen.append, 1e9)
     assert not progress.span(0.5, 1.0).step(0.5)
     assert seen == [0.75]
-    assert progress.left() > 1e8
+    assert progress.seconds_left() > 1e8
     assert Progress(None, 1e-9).step(0.0)
-    assert Progress().left() == float("inf")
+    assert Progress().seconds_left() == float("inf")
 
 
 def test_a_span_of_progress_is_a_view(monkeypatch):
@@ -248,7 +248,7 @@ def test_views_of_progress_stop_together_unless_the_time_is_their_own():
     assert short.step(0.0)
     assert short.span(0.0, 0.5).stopped
     assert not progress.stopped
-    assert 1e8 < progress.share(0.5, 0.75).left() < 6e8
+    assert 1e8 < progress.share(0.5, 0.75).seconds_left() < 6e8
     progress.span(0.0, 0.5).silent().stop()
     assert progress.stopped
 

@@ -67,7 +67,7 @@ def test_time_that_compilation_takes_is_not_counted(monkeypatch, by):
         waited.append(name)
 
     def group(X, k, *, threads, progress):
-        left.append(progress.left())
+        left.append(progress.seconds_left())
         return METHODS["mdav"].group(X, k, engine=cpu, threads=threads, progress=progress)
 
     monkeypatch.setattr(ready, "ready", slow)

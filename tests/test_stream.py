@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import mag
-from mag._lib.content import feed
-from mag._lib.lock import alone
+from mag._lib.content import update_hash
+from mag._lib.lock import exclusive_lock
 from mag.cli import main
 from mag.tables import _parquet
 from mag.verify import NotAnonymousError
@@ -322,7 +322,7 @@ KINDS = {
 
 def content(column):
     hashed = hashlib.sha256()
-    feed(hashed, column)
+    update_hash(hashed, column)
     return hashed.hexdigest()
 
 
@@ -585,7 +585,7 @@ def test_a_lock_is_one_owners(tmp_path):
         done = 0
         while done < 50:
             try:
-                with alone(target):
+                with exclusive_lock(target):
                     inside.append(1)
                     most.append(len(inside))
                     inside.pop()

@@ -30,7 +30,7 @@ LEAVES = [row[0] for row in DEEP]
 RANKS = ["low", "middle", "high"]
 COLUMNS = ["number", "tree", "flat", "rank"]
 OPTIONS = {"hierarchies": {"tree": TREE}, "order": {"rank": RANKS}}
-BY_DISTANCE = [name for name, method in METHODS.items() if method.takes("trees") and name != "mondrian"]
+BY_DISTANCE = [name for name, method in METHODS.items() if method.accepts("trees") and name != "mondrian"]
 
 
 def people(rng, n, values=None):

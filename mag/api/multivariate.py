@@ -238,7 +238,7 @@ def multivariate(
     dtype, (n, d) = values.dtype, values.shape
     k = integer("k", k, 1, n, "n")
     name = automatic(n, d, k, time_limit is not None) if name == "auto" else name
-    if resident is not None and METHODS[name].takes("engine"):  # the data are on a device, so is the work
+    if resident is not None and METHODS[name].accepts("engine"):  # the data are on a device, so is the work
         engine = resident[0]
     lower = _bound(bound, bound_time, n)
     if dtype.kind == "f":

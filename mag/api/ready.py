@@ -62,7 +62,7 @@ def ready(
     method = METHODS[name]
     for other in method.starts:
         ready(other, k, False, ())
-    if categories and method.takes("trees"):
+    if categories and method.accepts("trees"):
         _ready_trees(method, k)
     X = np.random.default_rng(0).integers(-99, 99, (16 * k, 3)).astype(np.float64)
     options = {name: one for name, one in SHORT_OPTIONS.items() if name in method.options} | dict(choices)

@@ -139,7 +139,7 @@ def _method_steps(methods: Sequence[str], sizes: Sequence[int], chosen: bool) ->
 
     for name in methods:
         method = METHODS[name]
-        several = sizes if method.takes("engine") else sizes[:1] if chosen else [5]
+        several = sizes if method.accepts("engine") else sizes[:1] if chosen else [5]
         for size in several if method.k is None else [method.k]:
             label = f"{name}, k = {size}" if len(several) > 1 else name
             yield label, partial(ready_method, name, max(size, 2), {})

@@ -96,7 +96,7 @@ class _Rounds:
             lambda p: self._polish(parts[p], old, new, n_active),
             range(len(parts)),
             self._threads,
-            lambda: progress.left() <= 0,
+            lambda: progress.seconds_left() <= 0,
         )
         for p, members in enumerate(parts):
             if p >= len(moves):

@@ -53,7 +53,7 @@ def _best(X, k, starts, threads, progress):
 def run(X, k, random, progress):
     """Labels from one start."""
     n, m = len(X), len(X) // k
-    if progress.left() <= 0:
+    if progress.seconds_left() <= 0:
         progress.stop()
         return labels_of(*parts_of(X, k, 0, RULE_VARIANCE, 1, progress))
     centers = X[random.choice(n, m, replace=False)]
@@ -80,7 +80,7 @@ def run(X, k, random, progress):
 def fill_cells(costs, prices, room, labels, progress):
     """Give every cell its number of records, at least cost; prices of the round before are a good start."""
     waiting, done = keep_cheapest(costs, prices, room, labels), 0
-    while done < len(waiting) and progress.left() > 0:
+    while done < len(waiting) and progress.seconds_left() > 0:
         place(costs, prices, room, labels, waiting[done : done + RECORDS_PER_CLOCK_LOOK])
         done += RECORDS_PER_CLOCK_LOOK
     place_anywhere(costs, room, labels, waiting[done:])

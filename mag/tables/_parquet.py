@@ -22,7 +22,7 @@ from mag import __version__, verify
 from mag._lib import checks, rowhash, workspace
 from mag._lib.atomic import MANIFEST, Reserved, digest, reserving
 from mag._lib.cells import numbers_of_arrow
-from mag._lib.content import feed
+from mag._lib.content import update_hash
 from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.json_types import to_json_types
@@ -114,7 +114,7 @@ class ParquetSource:
 
         def out(group: Any) -> Any:
             for name, hashed in (hashes or {}).items():
-                feed(hashed, group.column(name))
+                update_hash(hashed, group.column(name))
             return group
 
         buffer: list[Any] = []

@@ -35,7 +35,7 @@ class Region:
     def run(self, plan: HeatPlan, progress: Progress) -> None:
         """One round, or less if the time is up."""
         for heat, active, steps in plan.of(self.scale):
-            if active > 0 and progress.left() > 0:
+            if active > 0 and progress.seconds_left() > 0:
                 cool(*self._state, heat, active, steps)
 
     def labels(self) -> np.ndarray:
@@ -92,7 +92,7 @@ class RegionParts:
             labels[members] = old
             rows = self._X[members]
             cost = sum_of_squares(rows, old)
-            if progress.left() <= 0 or cost < ROUNDING_COST * members.size or old.max() == 0:
+            if progress.seconds_left() <= 0 or cost < ROUNDING_COST * members.size or old.max() == 0:
                 return 0.0
             near = nearest(rows, k, 1)
             region = Region(rows, k, near, scale_of(rows, k, near), old, seed)

@@ -27,7 +27,7 @@ LISTS_PER_BATCH = 32  # lists that are made at once
 BOUND_SLACK = 1.0 - 1e-9  # far below what rounding does to a bound
 RECORDS_PER_CLOCK_LOOK = 2**24  # records looked at between two looks at the clock
 PROGRESS_OF_FIRST_LISTS = 0.5  # of the progress is for the first lists
-LEFT, GROUPS = 0, 1
+N_FREE, GROUPS = 0, 1
 WAITING = np.int64(-2)  # the rank of a record that has no surroundings yet, since an equal one comes first
 
 Surroundings = namedtuple("Surroundings", "rows field cost bound rank member first following twin changed counts k")
@@ -48,7 +48,7 @@ def surroundings_at(space, metric, k):
         following=wholes(space, n, k - 1),
         twin=wholes(space, n),  # the next record that equals this one, or NOBODY
         changed=wholes(space, n),  # memory for those whose N(x) has changed
-        counts=wholes(space, 2),  # LEFT, GROUPS
+        counts=wholes(space, 2),  # N_FREE, GROUPS
         k=k,
     )
 
@@ -105,7 +105,7 @@ def _take_group(s, ids, keys, length, labels, x, out):
         s.cost[i] = np.inf
         s.bound[i] = np.inf
     s.counts[GROUPS] += 1
-    s.counts[LEFT] -= k
+    s.counts[N_FREE] -= k
     changed, many, places = s.changed, 0, k - 1
     for p in range(k):
         link = s.first[members[p]]
@@ -168,7 +168,7 @@ def begin(work, X, k, ids, keys):
     """All records are free, and have lists."""
     n, length = ids.shape
     s = _surroundings_in(work, X, k)
-    s.counts[LEFT], s.counts[GROUPS] = n, 0
+    s.counts[N_FREE], s.counts[GROUPS] = n, 0
     fill(s.first, n, NOBODY)
     fill(s.member, n * (k - 1), NOBODY)
     fill(s.rank, n, NOBODY)
@@ -198,13 +198,13 @@ def take_groups(work, X, k, ids, keys, labels, wanted, most):
         np.empty(LISTS_PER_BATCH),
     )
     for _ in range(most):
-        if s.counts[LEFT] < k:
+        if s.counts[N_FREE] < k:
             break
         x = _least(s.cost, n)
         if s.bound[_least(s.bound, n)] <= s.cost[x]:
-            return s.counts[LEFT], _want(s, n, s.cost[x], bounds, wanted)
+            return s.counts[N_FREE], _want(s, n, s.cost[x], bounds, wanted)
         _take_group(s, lists, distances, length, labels, x, out)
-    return s.counts[LEFT], 0
+    return s.counts[N_FREE], 0
 
 
 @called

@@ -107,7 +107,7 @@ def dissolve_groups(X, labels, order, threads, progress):
     work = work_for(pass_at, metric_of(X), m)
     form(work, X, m, labels)
     parts = [(a, min(a + RECORDS_PER_STEP, n)) for a in range(0, n, RECORDS_PER_STEP)]
-    each_in_time(lambda part: refresh(work, X, m, *part), parts, threads, lambda: progress.left() <= 0)
+    each_in_time(lambda part: refresh(work, X, m, *part), parts, threads, lambda: progress.seconds_left() <= 0)
     for a in range(0, m, RECORDS_PER_STEP):
         if progress.step(a / m):
             break

@@ -57,7 +57,7 @@ def neighbor_lists(work, X, count, threads, progress):
     tiles = -(-blocks // size)
 
     def is_over():
-        return progress.left() <= 0
+        return progress.seconds_left() <= 0
 
     for number, round_ in enumerate(rounds(tiles)):
         each_in_time(lambda pair: compare_tiles(work, X, *pair, size, lists), round_, threads, is_over)

@@ -14,7 +14,7 @@ from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.ends import begin_ends, ends_at, make_farthest, reserve_farthest
 from mag.methods.mdav.nearest_lists import copy_lists, make_lists, reserve_lists
 from mag.methods.mdav.on_device import DeviceLists
-from mag.methods.mdav.state import LEFT, SPARE, begin_state, state_at, state_in
+from mag.methods.mdav.state import N_FREE, SPARE, begin_state, state_at, state_in
 from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 
 LISTS_PER_THREAD = 8  # lists that are worth a thread
@@ -45,7 +45,7 @@ def _make_nearest(work, X, k, count, start, stop):
 @jit
 def _count_free(work, X, k):
     state = state_in(work, X, k, ZERO)
-    return state.status[LEFT]
+    return state.status[N_FREE]
 
 
 @jit

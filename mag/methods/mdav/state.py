@@ -14,7 +14,7 @@ from mag.methods.mdav.centroids import MEMBER, centroids_at, join, remove_groups
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at
 
 SPARE = 6  # entries of a list for what neighbors will have taken
-CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
+CURSOR, N_FREE, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
 
 MdavState = namedtuple(
     "MdavState", "rows field near centroids away real limit order label status nearest scratch rule k"
@@ -41,7 +41,7 @@ def state_at(space, metric, k, rule):
         limit=reals(space, 1),  # gain factors from the one of the run up to here decide alike
         order=wholes(space, n),  # farthest from the centroid first
         label=wholes(space, n),
-        status=wholes(space, 3),  # CURSOR, LEFT, GROWN
+        status=wholes(space, 3),  # CURSOR, N_FREE, GROWN
         nearest=wholes(space, 2 * k),  # V-MDAV: the free record that was nearest to each member of the last group
         scratch=wholes(space, 4 * k + 3),
         rule=rule,
@@ -69,7 +69,7 @@ def begin_state(state):
     fill(state.label, n, NOBODY)
     state.limit[0] = np.inf
     state.status[CURSOR] = 0
-    state.status[LEFT] = n
+    state.status[N_FREE] = n
     state.status[GROWN] = 0
 
 
@@ -104,7 +104,7 @@ def _assign(state, i, g):
     take(state.field, i)
     state.label[i] = g
     join(state.centroids, g, state.rows[i])
-    state.status[LEFT] -= 1
+    state.status[N_FREE] -= 1
 
 
 @called

@@ -63,7 +63,7 @@ def group_parts(
         labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, RULE_VARIANCE, threads, progress))
 
     for p in turn[sizes[turn] > RECORDS_WORTH_ALL_THREADS]:  # few
-        if progress.left() <= 0:
+        if progress.seconds_left() <= 0:
             halve(p)
         else:
             labels[members(p)] = star(members(p), threads, progress)

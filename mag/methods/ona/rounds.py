@@ -74,7 +74,7 @@ def _refresh(work: Work, X: np.ndarray | Mixed, k: int, threads: int, progress: 
     """Bring all memories up to date, or as many as there is time for: `visit` does that for who is left out."""
     n = metric_of(X).n
     parts = [(a, min(a + GROUPS_PER_STEP, n)) for a in range(0, n, GROUPS_PER_STEP)]
-    each_in_time(lambda part: refresh(work, X, k, *part), parts, threads, lambda: progress.left() <= 0)
+    each_in_time(lambda part: refresh(work, X, k, *part), parts, threads, lambda: progress.seconds_left() <= 0)
 
 
 def _rounds(
