@@ -448,7 +448,7 @@ def test_buckets_of_different_values_need_no_repair(t):
     b = numbers_of_buckets(constraint, 4)[0]
     assert Fraction(n - b, 2 * b * (n - 1)) <= Fraction(str(t)) < Fraction(n - b + 1, 2 * (b - 1) * (n - 1))
     [drawn] = group_by_buckets(z, 4, constraint)
-    assert constraint.look(drawn)[0].all()
+    assert constraint.judge_groups(drawn)[0].all()
     assert np.bincount(drawn).min() >= 4
 
 
@@ -466,10 +466,10 @@ def test_merging_joins_whole_groups_until_all_hold(labels, values, least):
     constraint = Constraint.of("x", diversity_of("d", min(least, codes.max() + 1)), codes)
     z = np.random.default_rng(0).normal(size=(labels.size, 2))
     merged = merge_groups(z, labels, [constraint])
-    assert constraint.look(merged)[0].all()
+    assert constraint.judge_groups(merged)[0].all()
     for group in range(labels.max() + 1):
         assert len(set(merged[labels == group])) == 1
-    if constraint.look(labels)[0].all():
+    if constraint.judge_groups(labels)[0].all():
         np.testing.assert_array_equal(merged, labels)
 
 

@@ -215,7 +215,7 @@ def test_scores_are_those_of_the_groups_on_the_line():
     X -= X.mean(axis=0)
     looked = search(X, 5)
     directions = np.random.default_rng(9).random((40, 5))
-    looked.look(directions)
+    looked.score_directions(directions)
     for direction, score in zip(directions, np.concatenate(looked.scores), strict=True):
         labels = mag.univariate(project(np.ascontiguousarray(X.T), direction), 5).labels
         assert score == pytest.approx(sum(spread(X[labels == g]) for g in np.unique(labels)))

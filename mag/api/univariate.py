@@ -152,11 +152,11 @@ def _check(
     threads: int | None,
     x: Any,
     cost: Cost,
-    look: bool,
+    check_finite: bool,
 ) -> _ColumnPlan:
-    """What is to be solved; `look` says whether to check that the values are finite."""
+    """What is to be solved; `check_finite` says whether to check that the values are finite."""
     workers = thread_count("threads", threads) if x.size > PASS_VALUES_PER_THREAD else 1
-    values = real_vector("x", x, look, workers)
+    values = real_vector("x", x, check_finite, workers)
     n, dtype = values.size, values.dtype
     k = integer("k", k, 1, n, "n")
     weights = weights_of(weights, [cost], n)

@@ -96,11 +96,11 @@ class _Task:
         rank[order] = np.arange(n)
         groups, least, improves, best = np.empty((n, self.k), np.int64), np.empty(n), np.empty(n, np.bool_), np.empty(n)
 
-        def look(part):
+        def price_part(part):
             steps = 0 if self.progress.step(0) else MAX_ASCENT_STEPS
             search(self.records, y, rank, steps, part, tree(n, self.k), FoundGroups(groups, least, improves, best))
 
-        each(look, self._chunks(order), self.threads)
+        each(price_part, self._chunks(order), self.threads)
         total = math.fsum(y) + math.fsum(least) - self.margin * math.fsum(np.maximum(y, 0))
         return total, groups[improves], math.fsum(best - least)
 

@@ -46,7 +46,7 @@ def at_least(k, labels, n_groups, in_runs, threads=1):
 
 
 def _at_least_in_parts(k, labels, n_groups, in_runs, threads):
-    def look(first, last):
+    def check_runs(first, last):
         """Runs that begin in a part, each of them whole."""
         return every_run(k, labels[run_from(labels, first) : run_from(labels, last)])
 
@@ -55,7 +55,7 @@ def _at_least_in_parts(k, labels, n_groups, in_runs, threads):
         smallest_count(labels[first:last], counts)
         return counts
 
-    if in_runs and all(in_parts(look, labels.size, threads)):
+    if in_runs and all(in_parts(check_runs, labels.size, threads)):
         return True
     return sum(in_parts(count, labels.size, min(threads, k))).min() >= k
 

@@ -16,7 +16,7 @@ from mag._lib.threads import each_in_time
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import cost_of
 from mag.methods.ona.joining import is_first, joint_cost
-from mag.methods.ona.journal import add_record, clear_journal, erase, journal_at, look, nearest, write
+from mag.methods.ona.journal import add_record, clear_journal, erase, journal_at, nearest, refresh_record, write
 
 RECORDS_PER_STEP = 512  # records, or groups, a step
 
@@ -143,7 +143,7 @@ def refresh(work, X, m, start, stop):
     """Bring the memories of these records up to date; several threads may do that at once."""
     groups = _pass_in(work, X, m)
     for i in range(start, stop):
-        look(groups.journal, i)
+        refresh_record(groups.journal, i)
 
 
 @jit

@@ -181,7 +181,7 @@ def _remember(journal, i, key, g):
 
 
 @called
-def look(journal, i):
+def refresh_record(journal, i):
     """Bring the memory of record i up to date."""
     if journal.up_to[i] == journal.numbers[SERIAL]:
         return
@@ -210,7 +210,7 @@ def look(journal, i):
 def nearest(journal, i, own):
     """The group other than `own` whose centroid is nearest to record i, and the squared distance; NOBODY if none."""
     for again in range(2):
-        look(journal, i)
+        refresh_record(journal, i)
         for p in range(journal.filled[i]):
             g = journal.ids[i, p]
             if g != own:

@@ -24,7 +24,7 @@ from mag.methods.ona.groups import (
     replace,
 )
 from mag.methods.ona.joining import is_first, joint_cost
-from mag.methods.ona.journal import erase, look, nearest, write
+from mag.methods.ona.journal import erase, nearest, refresh_record, write
 
 ALL_GROUPS = np.int64(1 << 62)  # more than any phase visits
 MAX_VISITS_PER_GROUP = 8  # of a phase, times the largest number of groups
@@ -244,7 +244,7 @@ def refresh(work, X, k, start, stop):
     """Bring the memories of these records up to date; several threads may do that at once."""
     groups = groups_in(work, X, k)
     for i in range(start, stop):
-        look(groups.journal, i)
+        refresh_record(groups.journal, i)
 
 
 @jit

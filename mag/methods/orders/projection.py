@@ -87,7 +87,7 @@ def group(
         raise InputValueError("ordered must be True with integer=True; got False.")
     lines = projections_for(X, k, engine, threads)
     search = Search(lines, progress.span(0.0, 0.5 if rounds else 1.0))
-    search.look(_directions(lines, X.shape, directions, count, random_state))
+    search.score_directions(_directions(lines, X.shape, directions, count, random_state))
     _refine(search, rounds, random_state, progress.span(0.5, 1.0))
     if not ordered:
         labels = lines.labels()
@@ -158,7 +158,7 @@ def _refine(search: "Search", rounds: int, random_state: np.random.Generator, pr
             return
         center, least = search.holders[-1], search.least
         scale = np.sqrt(np.square(center).mean())
-        search.look(center + radius * scale * random_state.standard_normal((AROUND, center.size)))
+        search.score_directions(center + radius * scale * random_state.standard_normal((AROUND, center.size)))
         radius = min(radius * RADIUS_GROWTH, 1.0) if search.least < least else max(radius * RADIUS_DECAY, 1e-6)
 
 
@@ -171,7 +171,7 @@ class Search:
         self.scores: list[np.ndarray] = []
         self.directions: list[np.ndarray] = []
 
-    def look(self, directions: np.ndarray) -> None:
+    def score_directions(self, directions: np.ndarray) -> None:
         """Score directions, one per row, until time runs out."""
         width = self.lines.width
         self.directions.append(directions)
