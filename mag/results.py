@@ -163,7 +163,7 @@ class Grouping(_Result):
 
     @cached_property
     def _representatives(self) -> np.ndarray:
-        return published(self._cost.representatives(self._groups), self._dtype)
+        return as_data_dtype(self._cost.representatives(self._groups), self._dtype)
 
     @cached_property
     def labels(self) -> Any:
@@ -369,7 +369,8 @@ class ColumnGroupings(_Result):
     @cached_property
     def _representatives(self) -> np.ndarray:
         centers = [
-            (block, published(cost.representatives(groups), self._dtype)) for block, groups, cost in self._evaluated()
+            (block, as_data_dtype(cost.representatives(groups), self._dtype))
+            for block, groups, cost in self._evaluated()
         ]
         representatives = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centers)))
         for block, values in centers:
@@ -565,7 +566,7 @@ class RecordGrouping(Grouping):
         if self._integer:  # the nearest to the means, half away from zero (Mortazavi 2020)
             groups = [Groups.unsorted(column, self._starts, None) for column in values.T]
             return np.column_stack([one.placed(one.rounded_mean()) for one in groups]).astype(self._dtype)
-        return published(record_means(values, self._starts, self._sizes), self._dtype)
+        return as_data_dtype(record_means(values, self._starts, self._sizes), self._dtype)
 
     @cached_property
     def _squares(self) -> float:
@@ -616,7 +617,7 @@ def in_order(per_record: np.ndarray, order: np.ndarray | None) -> np.ndarray:
     return per_record if order is None else per_record[order]
 
 
-def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def as_data_dtype(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """In the dtype of the data, except that a mean of integers is no integer: it stays float64.
 
     Zero has one sign: that of −0.0 would depend on the order of records, and tell of one of them.

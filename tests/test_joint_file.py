@@ -12,7 +12,7 @@ from mag.cli import main
 from mag.frames import frame_of
 from mag.tables import _joint_file, _parquet
 from mag.tables._joint_file import bytes_of
-from mag.tables._parts import Cut, Spool, StratumNumbers, examine, measure, read_records
+from mag.tables._parts import PartFiles, Partitioning, StratumNumbers, examine, measure, read_records
 from mag.verify import NotAnonymousError
 
 pa = pytest.importorskip("pyarrow")
@@ -95,7 +95,7 @@ def test_parts_keep_to_their_size_and_hold_whole_strata_or_2k_records(tmp_path):
     table, names, k, most = people(5000).select(["income", "age", "region"]), ["income", "age"], 5, 400
     blocks = [table.slice(first, 700) for first in range(0, 5000, 700)]
     transform, strata = examine(iter(blocks), names, ["region"], k)
-    cut = Cut(measure(iter(blocks), names, transform, strata, True, most), k, most)
+    cut = Partitioning(measure(iter(blocks), names, transform, strata, True, most), k, most)
     leaves = [
         cut.assign(frame_of(block), read_records(frame_of(block), names), 700 * b) for b, block in enumerate(blocks)
     ]
@@ -169,7 +169,7 @@ def test_a_link_in_place_of_the_parts_is_not_followed(path, tmp_path):
 
 
 def test_a_group_below_k_is_not_published(path, tmp_path, monkeypatch):
-    add, done = Spool.add, []
+    add, done = PartFiles.add, []
 
     def change(self, kind, numbers, table):
         if kind == "rows" and not done:  # one record of one part gets another value on the way
@@ -178,15 +178,15 @@ def test_a_group_below_k_is_not_published(path, tmp_path, monkeypatch):
             done.append(table := table.set_column(1, "1", pa.chunked_array([cells])))
         add(self, kind, numbers, table)
 
-    monkeypatch.setattr(Spool, "add", change)
+    monkeypatch.setattr(PartFiles, "add", change)
     with pytest.raises(NotAnonymousError, match="a class of 1 equal records"):
         mag.microaggregate(path, 5, COLUMNS, rest="drop", output=tmp_path / "out.parquet", memory=200_000)
     assert os.listdir(tmp_path) == ["people.parquet"]
 
 
 def test_lost_records_are_noticed(path, tmp_path, monkeypatch):
-    take = Spool.take
-    monkeypatch.setattr(Spool, "take", lambda self, *how: take(self, *how).slice(1))
+    take = PartFiles.take
+    monkeypatch.setattr(PartFiles, "take", lambda self, *how: take(self, *how).slice(1))
     with pytest.raises(RuntimeError, match="nothing is published"):
         mag.microaggregate(path, 5, COLUMNS, rest="drop", output=tmp_path / "out.parquet", memory=200_000)
     assert os.listdir(tmp_path) == ["people.parquet"]

@@ -15,7 +15,7 @@ from mag.api import ready
 from mag.frames import frame_of
 from mag.frames.categories import categories_of
 from mag.methods import METHODS
-from mag.methods.distances.hierarchies import TreeColumn, Trees, select
+from mag.methods.distances.hierarchies import CategoryColumn, CategoryColumns, select
 from mag.methods.mona.parts import divide_wide
 from mag.methods.mondrian.cutting import parts_of_trees
 from mag.methods.mondrian.halving import labels_of
@@ -99,7 +99,7 @@ def test_distances_of_leaves_are_those_of_their_coordinates():
     column = categories_of(frame_of({"x": [LEAVES[i] for i in codes]}).column("x"), "x", TREE)
     places = column.embedding() * np.sqrt(3.0)
     levels, loss = column.levels()
-    tree = TreeColumn(column.values, levels, loss, places, 0, 3.0)
+    tree = CategoryColumn(column.values, levels, loss, places, 0, 3.0)
     squared = np.square(places[:, None] - places).sum(axis=2)
     assert tree.apart == pytest.approx(squared, abs=1e-12)
     assert (tree.apart == tree.apart.T).all()
@@ -190,7 +190,7 @@ def naive_parts(columns, n, k, limit, allowed=lambda part: True):
 
 
 def trees_of(table, hierarchies=None, importance=None):
-    """What methods get of a table: `Trees`, whose coordinates are the numbers alone."""
+    """What methods get of a table: `CategoryColumns`, whose coordinates are the numbers alone."""
     columns, axes = [], []
     for j, (name, cells) in enumerate(table.items()):
         if isinstance(cells[0], str):
@@ -199,10 +199,12 @@ def trees_of(table, hierarchies=None, importance=None):
             )
             levels, loss = column.levels()
             weight = (importance or {}).get(name, 1.0)
-            columns.append(TreeColumn(column.values, levels, loss, column.embedding(), j, 1.0, weight))
+            columns.append(CategoryColumn(column.values, levels, loss, column.embedding(), j, 1.0, weight))
         else:
             axes.append(j)
-    return Trees(np.array(axes, np.int64), columns, np.array([(importance or {}).get("number", 1.0)] * len(axes)))
+    return CategoryColumns(
+        np.array(axes, np.int64), columns, np.array([(importance or {}).get("number", 1.0)] * len(axes))
+    )
 
 
 def naive_columns(table, trees):

@@ -10,7 +10,7 @@ from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress, bar_of, is_quiet
 from mag.methods import METHODS, Method, Resources
-from mag.methods.distances.hierarchies import TreeColumn, Trees
+from mag.methods.distances.hierarchies import CategoryColumn, CategoryColumns
 from mag.methods.orders.consecutive import IntegerColumns
 
 SHARED = 12  # from this k on, all share the code of the solvers; those below have their own
@@ -76,8 +76,8 @@ def _ready_trees(method: Method, k: int) -> None:
     n = 16 * k
     places = np.eye(3) * np.sqrt(0.5)
     levels, loss = np.array([[0, 3], [1, 3], [2, 3]]), np.array([0.0, 0.0, 0.0, 1.0])
-    column = TreeColumn(np.arange(n) % 3, levels, loss, places, 1, 1.0)
-    trees = Trees(np.zeros(1, np.int64), [column], np.ones(1))
+    column = CategoryColumn(np.arange(n) % 3, levels, loss, places, 1, 1.0)
+    trees = CategoryColumns(np.zeros(1, np.int64), [column], np.ones(1))
     X = np.column_stack([np.arange(n) % 2 - 0.5, places[column.codes]])
     for seconds in (None, 0.0):
         method.run(X, k, Resources(np.random.default_rng(0), Progress(None, seconds), trees=trees))

@@ -172,7 +172,7 @@ def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") ->
 # ---- steps
 
 
-def publish(
+def write_release(
     files: Files, roles: FileRoles, cells: Cells, make_release: Callable[[], "tuple[Release, Meta]"]
 ) -> Summary:
     """Make the release and, but for a dry run, write it, count it on the written file and give the files their names.

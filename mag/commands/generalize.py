@@ -14,7 +14,7 @@ from mag.api.table_options import GENERALIZE
 from mag.commands import _options as opt
 from mag.commands._output import say
 from mag.commands._parse import Demands, parse_hierarchies, parse_importance, parse_pairs, take_others
-from mag.commands._publish import Cells, FileRoles, Files, publish
+from mag.commands._publish import Cells, FileRoles, Files, write_release
 from mag.commands._table import read_table
 from mag.files import Meta
 
@@ -89,7 +89,7 @@ def generalize(
     }  # fmt: skip
     searched = "" if as_json or quiet else _describe_search(trees, column, options["max_nodes"])
     cells = Cells([*column, *demands.ranked], column)
-    summary = publish(files, roles, cells, lambda: _recode(files, roles, k, options, searched))
+    summary = write_release(files, roles, cells, lambda: _recode(files, roles, k, options, searched))
     summary.print(files, as_json, quiet)
 
 

@@ -12,7 +12,7 @@ from mag.commands import _options as opt
 from mag.commands._codes import note_codes
 from mag.commands._output import bar
 from mag.commands._parse import Demands, parse_categories, parse_integers, parse_method_options
-from mag.commands._publish import Cells, FileRoles, Files, Summary, publish
+from mag.commands._publish import Cells, FileRoles, Files, Summary, write_release
 from mag.commands._table import read_table, read_weights
 from mag.files import FORMATS, Layout, Meta
 
@@ -99,7 +99,7 @@ def mask(
     else:
         numbers = [name for name in column if name not in categories]
         cells = Cells([*numbers, *demands.ranked], categories)
-        summary = publish(
+        summary = write_release(
             files, roles, cells, lambda: _mask_table(files, roles, cells, weights, group_size, options, quiet)
         )
     summary.print(files, as_json, quiet)

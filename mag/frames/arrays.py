@@ -80,9 +80,9 @@ class ArrayColumn(Column):
     def _objects(self) -> Objects:
         return Objects(self.array.tolist())
 
-    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
+    def to_column(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         if self.is_object:
-            return self._objects.publish(representatives, labels, missing)
+            return self._objects.to_column(representatives, labels, missing)
         if self.array.dtype.kind in "Mm":
             short = representatives.astype(np.int64).view(self.array.dtype)
         else:

@@ -77,7 +77,7 @@ class Column(ABC):
         """Exact numbers, or `RefusedColumnError`."""
 
     @abstractmethod
-    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
+    def to_column(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         """Every record's representative, in the column's dtype."""
 
     @abstractmethod
@@ -208,10 +208,10 @@ class SeriesColumn(Column):
     def _objects(self) -> Objects:
         return Objects(self.series.to_list())
 
-    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
+    def to_column(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         kind = self.kind
         if kind == "object":
-            return self._objects.publish(representatives, labels, missing)
+            return self._objects.to_column(representatives, labels, missing)
         short: Any = representatives
         if kind == "decimal":
             scale = self.decimal_scale()

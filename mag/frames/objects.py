@@ -58,7 +58,7 @@ class Objects:
         numbers = narrowed([unscaled(cell, self.scale) for cell in self.present])
         return Units(placed(numbers, self.missing), self.missing, "number", 10.0**-self.scale)
 
-    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
+    def to_column(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
         """Objects of these units, one for each record."""
         numbers = representatives.tolist()
         if self.kind is datetime.date:

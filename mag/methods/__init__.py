@@ -43,7 +43,7 @@ from mag.methods import (
 from mag.methods._best_of import sum_of_squares
 from mag.methods._split import split_large
 from mag.methods.anneal.recombine import numbered
-from mag.methods.distances.hierarchies import Trees
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.orders import cbfs_order, mdav_order, npn, projection, tsp, zscore
 from mag.methods.orders.consecutive import IntegerColumns
 
@@ -58,7 +58,7 @@ class Resources:
     engine: Backend = cpu
     integers: IntegerColumns | None = None
     start: np.ndarray | None = None
-    trees: Trees | None = None
+    trees: CategoryColumns | None = None
 
 
 BEGINNING = 0.1  # of the progress is for the groups to begin with

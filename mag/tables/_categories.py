@@ -80,8 +80,8 @@ def _texts(column: Column, unit: Units, ends: np.ndarray, decimals: int | None, 
     below = ends % 1000 if unit.step == SECONDS["ns"] else None  # Python's times have no nanoseconds
     every = np.arange(ends.size)
     if below is None:
-        return [text_of(cell) for cell in _cells(column.publish(ends, every, None))]
-    cells = _cells(column.publish(ends - below, every, None))
+        return [text_of(cell) for cell in _cells(column.to_column(ends, every, None))]
+    cells = _cells(column.to_column(ends - below, every, None))
     return [_with_nanoseconds(cell, rest) for cell, rest in zip(cells, below.tolist(), strict=True)]
 
 

@@ -19,7 +19,7 @@ Numbers = Mapping[Hashable, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Compared:
+class BeforeAfter:
     """Two tables, arrays of numbers or columns by name, and the options of their categories."""
 
     original: Any
@@ -67,7 +67,7 @@ def compare_cells(
     names: Sequence[Hashable],
     categories: Mapping[Hashable, CategoryCodes],
     numbers: tuple[Numbers, Numbers],
-) -> Compared:
+) -> BeforeAfter:
     """Columns of a release that holds more than numbers; missing cells are NaN or None, nested ones tuples."""
     before, after = dict(numbers[0]), dict(numbers[1])
     trees: dict[Hashable, Any] = {}
@@ -97,7 +97,7 @@ def compare_cells(
     notes = (f"Ranges of durations are left out: {', '.join(left_out)}.",) if left_out else ()
     options = {"hierarchies": trees, "order": order}
     original, masked = ({name: table[name] for name in kept} for table in (before, after))
-    return Compared(original, masked, options, notes, categories, ranges)
+    return BeforeAfter(original, masked, options, notes, categories, ranges)
 
 
 def _objects(cells: Sequence[Any]) -> np.ndarray:

@@ -23,7 +23,7 @@ from mag.frames.categories import CategoryCodes
 from mag.frames.units import Units
 from mag.hierarchy import axes_of, variance_of
 from mag.methods import Resources, automatic
-from mag.methods.distances.hierarchies import TreeColumn, Trees
+from mag.methods.distances.hierarchies import CategoryColumn, CategoryColumns
 from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import RECORDS_WORTH_ALL_THREADS, group_parts
 from mag.tables._request import GroupingPlan, Request
@@ -143,7 +143,7 @@ def group_records(
     progress: Any,
     time_limit: float | None,
     options: dict[str, Any],
-    trees: Trees | None = None,
+    trees: CategoryColumns | None = None,
 ) -> tuple[np.ndarray, int, list[str], bool]:
     """Records grouped jointly in every stratum: labels, how many groups, the methods, whether none was cut short.
 
@@ -208,7 +208,7 @@ def group_records(
     return labels, n_groups, list(dict.fromkeys(names)), not bar.stopped
 
 
-def _affordable(name: str, method: str, trees: Trees, k: int) -> str:
+def _affordable(name: str, method: str, trees: CategoryColumns, k: int) -> str:
     """The method for records with this number of categories: that of "auto" cuts trees where tables would be large."""
     n, cells = trees.columns[0].codes.size, trees.count_cells()
     if name in CUTTING or n < 2 * k or cells <= (MANY_CELLS if method == "auto" else MOST_CELLS):
@@ -279,9 +279,9 @@ class Comparable:
 
     def __init__(self, units: dict[Hashable, Units | CategoryCodes], plan: GroupingPlan) -> None:
         self.units, self.plan = units, plan
-        self._known: dict[bool, tuple[np.ndarray, Trees | None]] = {}
+        self._known: dict[bool, tuple[np.ndarray, CategoryColumns | None]] = {}
 
-    def read(self, places: bool = False) -> tuple[np.ndarray, Trees | None]:
+    def read(self, places: bool = False) -> tuple[np.ndarray, CategoryColumns | None]:
         """Coordinates, and trees if there are any; with `places`, large trees have coordinates for every method."""
         places = places or self.plan.method != "mondrian" or not _without_places(self.units)
         if places not in self._known:
@@ -331,7 +331,7 @@ def constrain_groups(
 
 def _comparable(
     units: dict[Hashable, Units | CategoryCodes], plan: GroupingPlan, places: bool = False
-) -> tuple[np.ndarray, Trees | None]:
+) -> tuple[np.ndarray, CategoryColumns | None]:
     """Columns around 0, in their standard deviations, ranges or one unit that squares do not exceed; 0 where missing.
 
     Categories are blocks of coordinates, divided by the root of the block's variance; that of a range is the loss.
@@ -376,7 +376,7 @@ def _comparable(
             z[:, j] = np.ldexp(z[:, j], scale - max(scales))
     if not trees or any(scales):
         return z, None
-    return z, Trees(np.array([*axes], np.int64), trees, np.array([*axes.values()]))
+    return z, CategoryColumns(np.array([*axes], np.int64), trees, np.array([*axes.values()]))
 
 
 def _without_places(units: dict[Hashable, Units | CategoryCodes]) -> list[Hashable]:
@@ -415,13 +415,13 @@ def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> tuple[np
     return (points / np.sqrt(variance), 1.0 / variance) if variance > 0 else (np.zeros_like(points), 0.0)
 
 
-def _tree(unit: CategoryCodes, points: np.ndarray, first: int, scale: float, importance: float) -> TreeColumn:
+def _tree(unit: CategoryCodes, points: np.ndarray, first: int, scale: float, importance: float) -> CategoryColumn:
     (levels, loss), m, scale = unit.levels(), len(unit.labels), scale * importance**2
     places = points * np.sqrt(scale)
     if unit.missing is None:
-        return TreeColumn(unit.values, levels, loss, places, first, scale, importance)
+        return CategoryColumn(unit.values, levels, loss, places, first, scale, importance)
     alone = np.append(np.full(levels.shape[1] - 1, loss.size), levels[0, -1])
     places = np.concatenate([places, np.zeros((1, places.shape[1]))])
     codes = np.where(unit.missing, m, unit.values)
     levels, loss = np.vstack([levels, alone]), np.append(loss, 0.0)
-    return TreeColumn(codes, levels, loss, places, first, scale, importance, m)
+    return CategoryColumn(codes, levels, loss, places, first, scale, importance, m)

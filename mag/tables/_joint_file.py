@@ -34,7 +34,7 @@ from mag.frames import frame_of
 from mag.methods import automatic
 from mag.tables import _parquet
 from mag.tables._parquet import Copies, FileRelease, ParquetSource, check_options
-from mag.tables._parts import Cut, Spool, examine, measure, parts_of, read_records
+from mag.tables._parts import PartFiles, Partitioning, examine, measure, parts_of, read_records
 from mag.tables._pipeline import release_table
 from mag.tables._release import Guarantee, installed_versions, public_options
 from mag.tables._request import ColumnRoles, check_request, record_options
@@ -129,7 +129,7 @@ class Job:
         dropped = frozenset(roles.drop)
         published = [name for name in source.names if name not in dropped]
         with reserving(output, beside, sources=read, overwrite=overwrite) as reserved:
-            spool = Spool(parts_of(reserved.places[0]))
+            spool = PartFiles(parts_of(reserved.places[0]))
             try:
                 with reserved.drafts() as [draft, note]:
                     n_groups, n_parts, hashes = self._group(spool)
@@ -171,7 +171,7 @@ class Job:
 
     # ---- parts
 
-    def _group(self, spool: Spool) -> tuple[int, int, dict[str, str]]:
+    def _group(self, spool: PartFiles) -> tuple[int, int, dict[str, str]]:
         """Mask all parts: how many groups and parts there are, and the hashes of the columns that were read."""
         columns, k = self.roles.columns, self.k
         hashes = [{name: hashlib.sha256() for name in self.names} for _ in range(3)]
@@ -179,7 +179,7 @@ class Job:
         self.progress.step(0.03)
         standardize = self.options.standardize is not False
         blocks = self.source.row_groups(self.names, hashes[1])
-        cut = Cut(measure(blocks, columns, transform, strata, standardize, self.most), k, self.most)
+        cut = Partitioning(measure(blocks, columns, transform, strata, standardize, self.most), k, self.most)
         self.progress.step(0.06)
         for block, first in zip(self.source.row_groups(self.names, hashes[2]), transform.before, strict=True):
             frame = frame_of(block)
@@ -245,7 +245,9 @@ class Job:
 
     # ---- the file
 
-    def _put_together(self, draft: pathlib.Path, spool: Spool, published: list[Any], contents: dict[str, str]) -> None:
+    def _put_together(
+        self, draft: pathlib.Path, spool: PartFiles, published: list[Any], contents: dict[str, str]
+    ) -> None:
         """Write row group by row group; columns that were read before must have the same content."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -265,7 +267,7 @@ class Job:
         if any(hashed.hexdigest() != contents[name] for name, hashed in hashes.items()):
             raise _parquet.input_changed()
 
-    def _row_groups(self, spool: Spool, schema: Any) -> Iterator[Any]:
+    def _row_groups(self, spool: PartFiles, schema: Any) -> Iterator[Any]:
         """The masked columns in the order of the file; every record must have come back once."""
         import pyarrow as pa
 

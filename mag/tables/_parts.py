@@ -131,7 +131,7 @@ def measure(
 
 
 @dataclass(frozen=True)
-class Whole:
+class SplitStratum:
     """A stratum with records of its own parts: where its leaves begin, and its halves."""
 
     stratum: int
@@ -140,7 +140,7 @@ class Whole:
     leaves: int
 
 
-class Cut:
+class Partitioning:
     """The leaf of every record; a part is one leaf or several."""
 
     def __init__(self, measured: Measured, k: int, most: int) -> None:
@@ -148,7 +148,7 @@ class Cut:
         sizes = self.strata.sizes
         large = np.flatnonzero(sizes > most)
         self._shared, self.n_shared = _fill_parts(sizes, most)
-        self.wholes: list[Whole] = []
+        self.split_strata: list[SplitStratum] = []
         first = self.n_shared
         for s in large.tolist():
             own = measured.sample[measured.sampled_strata == s]
@@ -157,15 +157,15 @@ class Cut:
                 if own.size
                 else None
             )
-            self.wholes.append(Whole(s, first, halves, _count(halves)))
-            first += self.wholes[-1].leaves
+            self.split_strata.append(SplitStratum(s, first, halves, _count(halves)))
+            first += self.split_strata[-1].leaves
         self.counts = np.zeros(first, np.int64)
 
     def assign(self, frame: Frame, records: Records, first: int) -> np.ndarray:
         """The leaves of the records of a block, which are counted."""
         stratum = self.strata.number(frame)
         leaf = self._shared[stratum].astype(np.int64)
-        for whole in self.wholes:
+        for whole in self.split_strata:
             rows = np.flatnonzero(stratum == whole.stratum)
             z = partition.standardize_records([column[rows] for column in records], self.transform)
             leaf[rows] = whole.first + partition.find_leaves(partition.add_chance(z, first + rows), whole.tree)
@@ -177,7 +177,7 @@ class Cut:
         for leaf in range(self.n_shared):
             if self.counts[leaf]:
                 yield [leaf], None
-        for whole in self.wholes:
+        for whole in self.split_strata:
             own = self.counts[whole.first : whole.first + whole.leaves]
             part = partition.repair_parts([own], whole.tree, self.k)
             for p in range(int(part.max()) + 1):
@@ -211,7 +211,7 @@ def remove_parts(folder: pathlib.Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-class Spool:
+class PartFiles:
     """Tables that wait in files of a folder, one or several in each; the data holder's alone."""
 
     def __init__(self, folder: pathlib.Path) -> None:

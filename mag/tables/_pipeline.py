@@ -92,7 +92,7 @@ def release_table(table: Any, options: Options) -> Release:
     require_true(frame, published, columns.units, request)
     guarantee = recount(published, strata, groups, promises, request)
     clock.lap("recount")
-    return publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
+    return make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
 
 
 # ---- read
@@ -294,7 +294,7 @@ def mask(
         values, missing = _representatives(unit, labels, n_groups, aggregate, columns.weights, decimals), unit.missing
         if permutation is not None:
             labels, missing = labels[permutation], None if missing is None else missing[permutation]
-        masked[name] = frame.column(name).publish(values, labels, missing)
+        masked[name] = frame.column(name).to_column(values, labels, missing)
     return masked
 
 
@@ -397,7 +397,7 @@ def require_true(
 # ---- publish
 
 
-def publish(
+def make_release(
     frame: Frame,
     columns: TableColumns,
     published: Published,

@@ -23,7 +23,7 @@ from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
 from mag.frames.categories import CategoryCodes
 from mag.measures import assess
-from mag.tables._compared import Compared, compare_cells
+from mag.tables._compared import BeforeAfter, compare_cells
 from mag.tables._sensitive import Promise
 
 if TYPE_CHECKING:
@@ -361,11 +361,11 @@ class Release(Generic[Table]):
         return kinds | {name: source.column(name).units().kind for name in self._compared.ranges}
 
     @cached_property
-    def _compared(self) -> Compared:
+    def _compared(self) -> BeforeAfter:
         """The masked columns of the published records before and after, for risk and utility."""
         before, after = self.numbers()
         if list(before) == list(self.guarantee.columns):
-            return Compared(np.column_stack(list(before.values())), np.column_stack(list(after.values())))
+            return BeforeAfter(np.column_stack(list(before.values())), np.column_stack(list(after.values())))
         assert self._source is not None
         rows = slice(None) if self._rows is None else self._rows
         return compare_cells(

@@ -40,7 +40,7 @@ from mag._lib.arrays import warn_about_copy
 from mag._lib.errors import REPORT, InputRuntimeError, group_below
 from mag._lib.threads import each
 from mag.costs import Cost
-from mag.results import published
+from mag.results import as_data_dtype
 from mag.solvers.block import PANEL
 
 SPARE = 0.8  # of the free memory that a batch may take
@@ -253,7 +253,7 @@ class ColumnBatch:
         groups = Groups(x, host(self.starts[col])[: int(self.n_groups[col])], self.weights_of(col))
         with np.errstate(over="ignore"):
             (total,) = np.add.reduceat(cost.losses(groups, x), [0])  # as `Grouping` sums
-        return published(cost.representatives(groups), self.dtype), int(total) if cost.integer else float(total)
+        return as_data_dtype(cost.representatives(groups), self.dtype), int(total) if cost.integer else float(total)
 
     @property
     def representatives(self) -> Any:

@@ -13,7 +13,7 @@ from mag._backends.cuda.totals import group_means, integer_means, squares_within
 from mag._backends.protocol import ToCaller
 from mag._compiled.groups import record_means
 from mag._lib.arrays import warn_about_copy
-from mag.results import RecordGrouping, published
+from mag.results import RecordGrouping, as_data_dtype
 
 
 class DeviceArithmetic:
@@ -75,12 +75,12 @@ class DeviceRecordGrouping(RecordGrouping):
     def _device_representatives(self) -> Any:
         device, x = self._device, self._x
         if x.dtype.kind == "f":
-            return published(group_means(device, x, *self._cut), self._dtype)
+            return as_data_dtype(group_means(device, x, *self._cut), self._dtype)
         if sums_fit(device, x, int(self._sizes.max())):
-            return published(integer_means(device, x, *self._cut), self._dtype)
+            return as_data_dtype(integer_means(device, x, *self._cut), self._dtype)
         warn_about_copy("X, {:.0f} MB of integers whose sums 64 bits cannot hold, is copied", x.nbytes)
         means = record_means(device.host(x)[self._order], self._starts, self._sizes)
-        return device.xp.asarray(published(means, self._dtype))
+        return device.xp.asarray(as_data_dtype(means, self._dtype))
 
     @on_device
     def _representatives(self) -> np.ndarray:

@@ -15,7 +15,7 @@ from mag.methods.distances.euclidean import BOXES_PER_STEP, LANES_PER_STEP, gap
 
 ROUNDING = 1e-10  # relative: categories are often equally far from a centroid, but for rounding
 
-# The fields of `Euclidean`, then tables: arrays of `Trees.records`, or the same as bare memory.
+# The fields of `Euclidean`, then tables: arrays of `CategoryColumns.records`, or the same as bare memory.
 Mixed = namedtuple(
     "Mixed",
     "points n d wide repeats rounding numbers codes keys twins coordinate trees leaves apart axes steps origin "

@@ -16,7 +16,16 @@ from mag.frames import Frame, frame_of
 from mag.frames.categories import CategoryCodes, is_category, publish_text
 from mag.hierarchy import Hierarchy, text_of
 from mag.tables._grouping import TableGroups
-from mag.tables._pipeline import Clock, TableColumns, build, permute, publish, read_categories, recount, require_true
+from mag.tables._pipeline import (
+    Clock,
+    TableColumns,
+    build,
+    make_release,
+    permute,
+    read_categories,
+    recount,
+    require_true,
+)
 from mag.tables._release import LatticeNode, Provenance, Release
 from mag.tables._request import Request, check_request, record_options
 from mag.tables._sensitive import constrain, orders_of, promises_of
@@ -84,7 +93,7 @@ def release_recoded(table: Any, options: Options) -> Release:
     counted = recount(published, strata, groups, promises_of(request.demands, constraints, orders), request)
     guarantee = replace(counted, levels=levels, suppressed=int(suppressed.sum()))
     clock.lap("recount")
-    release = publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
+    release = make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
     return _complete(release, frame, request, limits, lattice, recoding)
 
 
