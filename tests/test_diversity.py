@@ -374,7 +374,11 @@ def test_the_recount_reads_dates_of_every_library(dates):
 
 BROKEN = {  # algorithms that do not do their work
     "enforce": (_grouping, "enforce", lambda z, k, labels, *others: Enforced(labels, int(labels.max()) + 1, ["merge"])),
-    "judge_groups": (Constraint, "judge_groups", lambda self, labels: (np.ones(labels.max() + 1, bool), np.zeros(labels.max() + 1))),
+    "judge_groups": (
+        Constraint,
+        "judge_groups",
+        lambda self, labels: (np.ones(labels.max() + 1, bool), np.zeros(labels.max() + 1)),
+    ),
 }
 
 

@@ -32,7 +32,7 @@ class FilePair(NamedTuple):
     options: dict[str, Any]
 
 
-def pair(
+def read_two_files(
     original: pathlib.Path,
     masked: pathlib.Path,
     columns: Sequence[str],

@@ -2,7 +2,7 @@
 
 from mag.commands import _options as opt
 from mag.commands._output import dump, say, table
-from mag.commands._pair import CategoryOptions, pair
+from mag.commands._pair import CategoryOptions, read_two_files
 from mag.files import Layout
 
 BY_COLUMN = {"gower_distance_by_column": "distance of", "total_variation_by_column": "change of frequencies of"}
@@ -34,7 +34,7 @@ def utility(
     mag utility people.csv out.csv -c age -c job -c degree --hierarchy job=jobs.csv --order degree=low,mid,high
     """
     declared = CategoryOptions(hierarchy, order, category, other)
-    names, before, after, options = pair(original, masked, column or [], text_layout, withheld, declared)
+    names, before, after, options = read_two_files(original, masked, column or [], text_layout, withheld, declared)
     from mag.measures.assess import utility as measured
 
     utilities = measured(before, after, **options)

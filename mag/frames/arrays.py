@@ -10,7 +10,16 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.fresh import blanked, fresh_column
 from mag.frames.base import Column, Frame
 from mag.frames.objects import Objects, object_codes
-from mag.frames.units import SECONDS, RefusedColumnError, Units, bit_codes, largest_of, refusal, some, widened
+from mag.frames.units import (
+    SECONDS,
+    RefusedColumnError,
+    Units,
+    bit_codes,
+    largest_of,
+    none_if_all_false,
+    refusal,
+    to_64_bit,
+)
 
 
 class DictionaryFrame(Frame):
@@ -60,15 +69,15 @@ class ArrayColumn(Column):
         if self.is_object:
             return self._objects.units()
         if array.dtype.kind in "iu":
-            return Units(widened(array), None, "number")
+            return Units(to_64_bit(array), None, "number")
         if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-            missing = some(np.isnan(array))
-            values = widened(array if missing is None else np.where(missing, 0, array))
+            missing = none_if_all_false(np.isnan(array))
+            values = to_64_bit(array if missing is None else np.where(missing, 0, array))
             return Units(values, missing, "number", largest=largest_of(array.dtype))
         if array.dtype.kind in "Mm":
             unit, many = np.datetime_data(array.dtype)
             if unit in SECONDS:
-                missing = some(np.isnat(array))
+                missing = none_if_all_false(np.isnat(array))
                 counts = array.view(np.int64)
                 kind = "datetime" if array.dtype.kind == "M" else "duration"
                 values = counts if missing is None else np.where(missing, 0, counts)

@@ -11,7 +11,7 @@ from mag._lib.fresh import fresh_column
 from mag._lib.missing import is_missing
 from mag.frames.arrays import ArrayColumn
 from mag.frames.base import Column, SeriesColumn
-from mag.frames.units import some
+from mag.frames.units import none_if_all_false
 from mag.hierarchy import Hierarchy, embed, ranks_of
 
 
@@ -35,7 +35,7 @@ class CategoryCodes:
 
     def select(self, rows: np.ndarray) -> "CategoryCodes":
         """The same of some records; codes stay."""
-        missing = None if self.missing is None else some(self.missing[rows])
+        missing = None if self.missing is None else none_if_all_false(self.missing[rows])
         return CategoryCodes(self.values[rows], missing, self.first, self.labels, self.ordered, self.tree, self.leaves)
 
     @property
@@ -141,7 +141,7 @@ def categories_of(
     _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
     labels = [cells[row] for row in first.tolist()]
     absent = np.fromiter(map(is_missing, labels), bool, len(labels))
-    missing = some(absent[codes])
+    missing = none_if_all_false(absent[codes])
     there = np.flatnonzero(~absent)
     order = order_of(column) if order is None else order
     if order is None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from mag._lib.checks import flag
 from mag._lib.errors import InputValueError
-from mag.measures.numbers import deviations, pair, scaled
+from mag.measures.numbers import deviations, read_two_tables, scale_tables
 from mag.measures.scales import IntervalScale, NominalScale, Scale, TreeScale, read_scales
 
 
@@ -42,7 +42,7 @@ def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:
     >>> mag.metrics.il1([1.0, 4.0], [2.0, 2.0], normalized=False)
     150.0
     """
-    X, Y = pair(original, masked)
+    X, Y = read_two_tables(original, masked)
     defined = (X != 0) | (Y == 0)
     if not defined.any():
         raise InputValueError("original must hold a value other than zero where masked differs; got only zeros.")
@@ -83,7 +83,7 @@ def il1s(original: Any, masked: Any, *, normalized: bool = True) -> float:
     >>> round(mag.metrics.il1s([0.0, 2.0], [1.0, 1.0]), 6)
     0.5
     """
-    X, Y = scaled(*pair(original, masked))
+    X, Y = scale_tables(*read_two_tables(original, masked))
     change, unit = np.abs(X - Y), np.sqrt(2) * deviations(X, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         changes = np.where(change == 0, 0.0, change / unit)

@@ -9,7 +9,7 @@ import numpy as np
 from mag._lib.checks import flag
 from mag._lib.errors import InputValueError
 from mag.measures.equal import classes
-from mag.measures.numbers import pair, scaled, standardized
+from mag.measures.numbers import read_two_tables, scale_tables, standardize_tables
 from mag.measures.scales import IntervalScale, Scale, is_plain, read_scales
 
 
@@ -144,8 +144,8 @@ def distance_linkage(
     by_range = standardize == "range" and isinstance(standardize, str)
     by_deviation = not by_range and flag("standardize", standardize)
     if hierarchies is None and order is None and not by_range and is_plain(original, masked):
-        X, Y = pair(original, masked)
-        return link(*(standardized(X, Y) if by_deviation else scaled(X, Y, each=False)))
+        X, Y = read_two_tables(original, masked)
+        return link(*(standardize_tables(X, Y) if by_deviation else scale_tables(X, Y, each=False)))
     scales = read_scales(original, masked, hierarchies, order)
     return link_scales(scales, [scale.unit("range" if by_range else by_deviation) for scale in scales])
 
@@ -180,7 +180,7 @@ def rank_linkage(original: Any, masked: Any, *, order: Any = None) -> Linkage:
     Linkage(expected=1.0, possible=1.0, certain=1.0)
     """
     if order is None and is_plain(original, masked):
-        X, Y = pair(original, masked)
+        X, Y = read_two_tables(original, masked)
         return link(_ranks(X), _ranks(Y))
     scales = read_scales(original, masked, order=order)
     ordered = [scale for scale in scales if isinstance(scale, IntervalScale) and scale.exact]

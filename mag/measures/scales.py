@@ -20,7 +20,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import find_missing, is_missing
 from mag.hierarchy import Hierarchy, ranks_of, read_hierarchies, text_of
 from mag.measures.equal import columns
-from mag.measures.numbers import deviations, scaled
+from mag.measures.numbers import deviations, scale_tables
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def _on_numbers(name: Hashable, x: np.ndarray, y: np.ndarray) -> IntervalScale:
         low, high = _ends(y, _point, f"column {name!r} of masked must hold numbers or ranges such as [20, 39]")
     for option, cells in (("original", x), ("masked", low), ("masked", high)):
         checks.finite(f"column {name!r} of {option}", cells)
-    x, low, high = (column[:, 0] for column in scaled(x[:, None], low[:, None], high[:, None], each=False))
+    x, low, high = (column[:, 0] for column in scale_tables(x[:, None], low[:, None], high[:, None], each=False))
     x, low, high = x - x[0], low - x[0], high - x[0]
     return IntervalScale(name, x, low, high, float(x.max() - x.min()), 0)
 

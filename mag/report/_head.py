@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from mag.report import _groups
 from mag.report._facts import ReportFacts
-from mag.report._html import Content, Element, element, listed, name, names
+from mag.report._html import Content, Element, element, join_parts, name, names
 from mag.report._text import several, share, span, tally
 
 UNCHANGED_SENTENCE = "Masking changed nothing there: these values are published exactly."
@@ -153,5 +153,5 @@ def _of_columns(facts: ReportFacts) -> list[list[Content]]:
             if groups := counted([values], labels).groups:
                 hits.append([name(column), f" ({tally(groups)} of {tally(_groups.sizes(labels).size)})"])
         if hits:
-            sentences.append([f"{words} ", *listed(hits), "."])
+            sentences.append([f"{words} ", *join_parts(hits), "."])
     return sentences

@@ -316,7 +316,7 @@ def _group(columns: ColumnBatch, rows: slice) -> None:
     flags, groups, starts = columns.flags[rows], columns.n_groups[rows], columns.starts[rows]
     flags[:] = 0
     values = sort(device, x, columns.order[rows], flags)
-    scale, found = prepared(xp, values, x.dtype.kind, cost, k)
+    scale, found = prepare(xp, values, x.dtype.kind, cost, k)
     flags |= found
     w = None if columns.weights is None else columns.device_weights[columns.order[rows]]
     if w is not None and x.dtype.kind == "f":
@@ -341,8 +341,8 @@ def _group(columns: ColumnBatch, rows: slice) -> None:
     verify(device, columns.labels[rows], groups, k, columns.counts[rows], flags)
 
 
-def prepared(xp: Any, values: Any, kind: str, cost: Cost, k: int) -> tuple[Any, Any]:
-    """The power of two to divide sorted values of this kind of type by, and flags: see `_backends/safety.prepared`."""
+def prepare(xp: Any, values: Any, kind: str, cost: Cost, k: int) -> tuple[Any, Any]:
+    """The power of two to divide sorted values of this kind of type by, and flags: see `_backends/safety.prepare`."""
     first, last = values[:, 0], values[:, -1]
     if kind == "f":
         finite = xp.isfinite(first) & xp.isfinite(last)  # NaN and infinity are sorted to the ends
