@@ -9,7 +9,7 @@ import pytest
 from mag._compiled.jit import called
 from mag._compiled.lanes import falling, lanes_at, spread, stripe_at
 from mag._compiled.memory import grid, part
-from mag._compiled.work import Room, layout, reals, rest_of, space_in, wholes, work_for
+from mag._compiled.work import Room, integers, layout, reals, rest_of, space_in, work_for
 
 WIDE = 4
 
@@ -101,7 +101,7 @@ Little = namedtuple("Little", "x ids rows n")
 def _little_at(space, rows, n, d):
     return Little(
         x=reals(space, n, d, WIDE),
-        ids=wholes(space, n),
+        ids=integers(space, n),
         rows=rows,
         n=n,
     )
@@ -109,7 +109,7 @@ def _little_at(space, rows, n, d):
 
 @layout
 def _two_at(space, n, d):
-    return _little_at(space, reals(space, d), n, d), wholes(space, 2, n)
+    return _little_at(space, reals(space, d), n, d), integers(space, 2, n)
 
 
 @called
@@ -140,12 +140,12 @@ def test_a_layout_measures_in_python_what_it_cuts_in_compiled_code():
     n, d = 3, 2
     room = Room()
     _two_at(room, n, d)
-    assert (room.reals, room.wholes) == (d + n * d * WIDE, 3 * n)
+    assert (room.reals, room.integers) == (d + n * d * WIDE, 3 * n)
     work = work_for(_two_and_rest_at, n, d)
-    assert _fill_two(work, n, d) == (room.reals, room.wholes)
+    assert _fill_two(work, n, d) == (room.reals, room.integers)
     coordinates = [100 * i + 10 * j + lane for i in range(n) for j in range(d) for lane in range(WIDE)]
     assert work.reals.tolist() == [40.0, 41.0, *coordinates, 2.0, 2.0]  # what `_spend` took is free again
-    assert work.wholes.tolist() == [10, 11, 12, 20, 21, 22, 30, 31, 32]
+    assert work.integers.tolist() == [10, 11, 12, 20, 21, 22, 30, 31, 32]
 
 
 def _two_and_rest_at(space, n, d):

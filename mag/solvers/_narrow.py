@@ -31,7 +31,7 @@ NarrowBuffers = namedtuple("NarrowBuffers", "F inverse costs ending")
 
 
 @layout
-def lines_at(space, k):
+def buffers_at(space, k):
     """The memory of a solver."""
     return NarrowBuffers(
         F=reals(space, PAD + PANEL),  # column b + t of the panel at b stands at PAD + t
@@ -43,7 +43,7 @@ def lines_at(space, k):
 
 def memory(k):
     """How many float64 it takes."""
-    return length_for(lines_at, k)
+    return length_for(buffers_at, k)
 
 
 def solver_for(k):
@@ -59,7 +59,7 @@ def resumer_for(k):
 @inlined
 def start(tag, work):
     """The lines before the first panel."""
-    memory = lines_at(space_in(work), number(tag))
+    memory = buffers_at(space_in(work), number(tag))
     for t in range(PAD):
         memory.F[t] = np.inf
         memory.inverse[t] = 1.0 / t

@@ -11,7 +11,7 @@ from mag._compiled.cost import number, terms
 from mag._compiled.jit import jit
 from mag._compiled.lanes import lanes_at, select, spread, stripe_at
 from mag._compiled.memory import part
-from mag._compiled.work import layout, length_for, reals, space_in, wholes
+from mag._compiled.work import integers, layout, length_for, reals, space_in
 from mag.solvers import _narrow
 from mag.solvers._narrow import COLUMNS_PER_STEP, PAD, PANEL, add, clear, group_costs, restart, stripes
 
@@ -19,10 +19,10 @@ SoftBuffers = namedtuple("SoftBuffers", "anchors narrow costs")
 
 
 @layout
-def lines_at(space, n, k):
+def buffers_at(space, n, k):
     """The memory of a solver."""
     return SoftBuffers(
-        anchors=wholes(space, n + 1),  # of every column, where `growing` has them
+        anchors=integers(space, n + 1),  # of every column, where `growing` has them
         narrow=_narrow.lines_at(space, k),
         costs=reals(space, 2 * k - 1, PANEL),  # of groups of 1, 2 … values that end at the columns of a panel
     )
@@ -30,14 +30,14 @@ def lines_at(space, n, k):
 
 def memory(n, k):
     """How many float64 it takes."""
-    return length_for(lines_at, n, k)
+    return length_for(buffers_at, n, k)
 
 
 @jit
 def solve(cost, tag, x, w, short, sizes, work):
     """As `growing.solve` with fixed = 0 and least = 1."""
     k, n = number(tag), len(x) - 2 * PAD
-    memory = lines_at(space_in(work), n, k)
+    memory = buffers_at(space_in(work), n, k)
     F, inverse, C = memory.narrow.F, memory.narrow.inverse, memory.costs
     for t in range(PAD):
         F[t] = float("inf")

@@ -50,7 +50,7 @@ def size_type(k):
 
 
 @layout
-def lines_at(space, cost, k):
+def buffers_at(space, cost, k):
     """The memory of a solver; F has two lines: a block reads its rows from one and writes its columns to the other."""
     length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
     return BlockBuffers(
@@ -66,7 +66,7 @@ def lines_at(space, cost, k):
 
 def memory(kernel, n, k):
     """How many float64 it takes."""
-    return _narrow.memory(k) if k <= LARGEST_K and kernel.narrow else length_for(lines_at, kernel, k)
+    return _narrow.memory(k) if k <= LARGEST_K and kernel.narrow else length_for(buffers_at, kernel, k)
 
 
 def ending(work, k):
@@ -156,7 +156,7 @@ def _resume(cost, k, x, w, sizes, work, state):
 @inlined
 def begin(cost, k, work):
     """The lines before the first block."""
-    memory, everything = lines_at(space_in(work), cost, k), part(work, 0)
+    memory, everything = buffers_at(space_in(work), cost, k), part(work, 0)
     for p in range(len(work)):
         everything[p] = 0.0
     for p in range(3 * k + 2 * PAD):

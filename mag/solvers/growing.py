@@ -30,7 +30,7 @@ from mag._compiled.jit import inlined, jit
 from mag._compiled.lanes import falling, lanes_at, least_lane, select, spread
 from mag._compiled.memory import part
 from mag._compiled.starts import trace
-from mag._compiled.work import layout, length_for, reals, space_in, wholes
+from mag._compiled.work import integers, layout, length_for, reals, space_in
 from mag._lib.workspace import borrow
 from mag.solvers import _soft
 from mag.solvers._anchored import clear
@@ -63,11 +63,11 @@ GrowingBlock.charge, GrowingBlock.settle = inlined(_charge), inlined(_settle)
 @layout
 def anchors_at(space, n):
     """Which value is the anchor of every column."""
-    return wholes(space, n + 1)
+    return integers(space, n + 1)
 
 
 @layout
-def lines_at(space, cost, n):
+def buffers_at(space, cost, n):
     """The memory of a solver."""
     length = n + 1 + 2 * PAD
     return GrowingBuffers(
@@ -82,7 +82,7 @@ def lines_at(space, cost, n):
 
 def memory(kernel, n, k):
     """How many float64 it takes."""
-    long = length_for(lines_at, kernel, n)
+    long = length_for(buffers_at, kernel, n)
     return max(long, _soft.memory(n, k)) if k <= LARGEST_K else long
 
 
@@ -97,7 +97,7 @@ def solve(cost, x, w, limits, sizes, work):
 def _solve(cost, x, w, limits, sizes, work):
     k, least, fixed, short = limits
     n, first = len(x) - 2 * PAD, least + PAD
-    memory = lines_at(space_in(work), cost, n)
+    memory = buffers_at(space_in(work), cost, n)
     F, G, inverse = memory.F, memory.G, part(memory.inverse, PAD)
     values, weights, sizes = part(x, PAD), part(w, PAD), part(sizes, 0)
     for p in range(first):

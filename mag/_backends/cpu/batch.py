@@ -15,7 +15,7 @@ from mag._backends.safety import FLOAT64_EXACT, MODERATE, UNDERFLOW_COST
 from mag._compiled.calls import address_of, call_at
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part, part_of
-from mag._compiled.sort import arrange, memory_for, parts, resolve
+from mag._compiled.sort import memory_for, parts, resolve, sort_words
 from mag._compiled.starts import starts_of
 from mag._lib.workspace import borrow
 from mag.solvers import block
@@ -139,7 +139,7 @@ def prepare(source, c, reach, widest, memory):
     padded_words, padded, records, order = memory[0], memory[1], memory[2], memory[6]
     before, x = part(padded, 0), part(padded, PAD)
     words, numbers = padded_words[PAD : PAD + n], part(source, c * n)
-    n_pending = arrange(numbers, as_words(source, c * n), n, -1, parts(records, words, order))
+    n_pending = sort_words(numbers, as_words(source, c * n), n, -1, parts(records, words, order))
     if n_pending < 0:
         for i in range(n):
             x[i] = numbers[i]

@@ -15,7 +15,7 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
-from mag._compiled.work import NOBODY, fill, insert, layout, reals, space_in, wholes, work_for
+from mag._compiled.work import NOBODY, fill, insert, integers, layout, reals, space_in, work_for
 from mag.methods.distances.blocks import are_equal, field_at, is_free, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists, search_for
@@ -42,13 +42,13 @@ def surroundings_at(space, metric, k):
         field=field_at(space, metric),
         cost=reals(space, n),  # of N(x); infinite where it is not known, or x is not free
         bound=reals(space, n),  # of that, where it is not known, otherwise infinite
-        rank=wholes(space, n),  # of the last member of N(x) in the list of x
-        member=wholes(space, n, k - 1),  # N(x) without x, in no order; NOBODY is missing
-        first=wholes(space, n),  # links all places of `member` where a record stands
-        following=wholes(space, n, k - 1),
-        twin=wholes(space, n),  # the next record that equals this one, or NOBODY
-        changed=wholes(space, n),  # memory for those whose N(x) has changed
-        counts=wholes(space, 2),  # N_FREE, GROUPS
+        rank=integers(space, n),  # of the last member of N(x) in the list of x
+        member=integers(space, n, k - 1),  # N(x) without x, in no order; NOBODY is missing
+        first=integers(space, n),  # links all places of `member` where a record stands
+        following=integers(space, n, k - 1),
+        twin=integers(space, n),  # the next record that equals this one, or NOBODY
+        changed=integers(space, n),  # memory for those whose N(x) has changed
+        counts=integers(space, 2),  # N_FREE, GROUPS
         k=k,
     )
 

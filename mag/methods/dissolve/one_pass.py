@@ -11,7 +11,7 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
-from mag._compiled.work import NOBODY, fill, layout, space_in, wholes, work_for
+from mag._compiled.work import NOBODY, fill, integers, layout, space_in, work_for
 from mag._lib.threads import each_in_time
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import cost_of
@@ -29,13 +29,13 @@ def pass_at(space, metric, m):
     n = metric.n
     return Pass(
         journal=journal_at(space, metric, m, m),
-        label=wholes(space, n),
-        first=wholes(space, m),  # members of a group, in the order in which they came
-        last=wholes(space, m),
-        following=wholes(space, n),
-        members=wholes(space, n),  # memory for those of one group
-        targets=wholes(space, n),
-        inside=wholes(space, n),
+        label=integers(space, n),
+        first=integers(space, m),  # members of a group, in the order in which they came
+        last=integers(space, m),
+        following=integers(space, n),
+        members=integers(space, n),  # memory for those of one group
+        targets=integers(space, n),
+        inside=integers(space, n),
     )
 
 

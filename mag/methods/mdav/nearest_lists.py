@@ -14,7 +14,7 @@ import numpy as np
 
 from mag._compiled.jit import called
 from mag._compiled.memory import grid, part
-from mag._compiled.work import NOBODY, YES, fill, layout, reals, wholes
+from mag._compiled.work import NOBODY, YES, fill, integers, layout, reals
 from mag.methods.distances.blocks import FoundRecords, Query, are_equal, is_free, scan
 from mag.methods.distances.metric import first_equal
 
@@ -33,11 +33,11 @@ def lists_at(space, metric, length):
     slots = min(2 * n, max(2 * LISTS_PER_BATCH, MEMORY // length)) + LISTS_PER_BATCH
     return NearestLists(
         keys=reals(space, slots, length),  # a list is a row: the distances, nearest first
-        ids=wholes(space, slots, length),  # and whose they are
-        filled=wholes(space, slots),  # how long a list is
-        slot=wholes(space, n),  # where the list of record i is, or MISSING or WANTED
-        requests=wholes(space, LISTS_PER_BATCH),  # records that need a list
-        used=wholes(space, 2),  # how many slots are in use, how many requests there are
+        ids=integers(space, slots, length),  # and whose they are
+        filled=integers(space, slots),  # how long a list is
+        slot=integers(space, n),  # where the list of record i is, or MISSING or WANTED
+        requests=integers(space, LISTS_PER_BATCH),  # records that need a list
+        used=integers(space, 2),  # how many slots are in use, how many requests there are
         length=length,
         slots=slots,
         n=n,

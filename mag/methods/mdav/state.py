@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._compiled.jit import called
 from mag._compiled.memory import grid, part
-from mag._compiled.work import NEAREST, NO, NOBODY, ONE, fill, layout, reals, sort_falling, space_in, wholes
+from mag._compiled.work import NEAREST, NO, NOBODY, ONE, fill, integers, layout, reals, sort_falling, space_in
 from mag.methods.distances.blocks import FoundRecords, Query, field_at, fill_field, is_free, nearest_lane, scan, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import MEMBER, centroids_at, join, remove_groups, write
@@ -39,11 +39,11 @@ def state_at(space, metric, k, rule):
         away=reals(space, n),  # squared distance of a record from the centroid of all
         real=reals(space, 1, ONE),  # memory for one number
         limit=reals(space, 1),  # gain factors from the one of the run up to here decide alike
-        order=wholes(space, n),  # farthest from the centroid first
-        label=wholes(space, n),
-        status=wholes(space, 3),  # CURSOR, N_FREE, GROWN
-        nearest=wholes(space, 2 * k),  # V-MDAV: the free record that was nearest to each member of the last group
-        scratch=wholes(space, 4 * k + 3),
+        order=integers(space, n),  # farthest from the centroid first
+        label=integers(space, n),
+        status=integers(space, 3),  # CURSOR, N_FREE, GROWN
+        nearest=integers(space, 2 * k),  # V-MDAV: the free record that was nearest to each member of the last group
+        scratch=integers(space, 4 * k + 3),
         rule=rule,
         k=k,
     )

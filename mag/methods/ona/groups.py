@@ -6,7 +6,7 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called
-from mag._compiled.work import fill, layout, reals, space_in, wholes
+from mag._compiled.work import fill, integers, layout, reals, space_in
 from mag.methods.distances.blocks import RECORDS_PER_BLOCK
 from mag.methods.distances.metric import metric_of
 from mag.methods.ona.journal import add_record, clear_journal, journal_at, rename_groups, write
@@ -32,11 +32,11 @@ def groups_at(space, metric, k):
         k=k,
         sums=journal.sums,
         size=journal.size,
-        label=wholes(space, n),
-        member=wholes(space, room, 3 * k),
-        counts=wholes(space, 3),  # USED, CHANGED, VISITS of this phase
+        label=integers(space, n),
+        member=integers(space, room, 3 * k),
+        counts=integers(space, 3),  # USED, CHANGED, VISITS of this phase
         largest=reals(space, 1),  # of all coordinates, without sign
-        scratch=wholes(space, 9 * k),
+        scratch=integers(space, 9 * k),
     )
 
 

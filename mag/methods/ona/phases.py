@@ -5,7 +5,7 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
-from mag._compiled.work import NO, NOBODY, ZERO, Room, layout, reals, rest_of, space_in, wholes
+from mag._compiled.work import NO, NOBODY, ZERO, Room, integers, layout, reals, rest_of, space_in
 from mag.methods.distances.euclidean import euclidean
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import CENTROID, cost_of
@@ -48,7 +48,7 @@ def gather(rows, d, members, count, out):
 def _split(space, groups, g):
     """Split a group of 2k or more records by MDAV*."""
     spare, size, d, k = rest_of(space), groups.size[g], groups.d, groups.k
-    members, own, rows = groups.member[g], wholes(spare, size), reals(spare, size, d)
+    members, own, rows = groups.member[g], integers(spare, size), reals(spare, size, d)
     for p in range(size):
         own[p] = members[p]
     gather(groups.rows, d, own, size, rows)
@@ -179,7 +179,7 @@ def rounds_at(space, metric, k):
 def _split_at(space, n, d, k):
     """A few records, and the state of MDAV*."""
     rows = reals(space, n, d)
-    wholes(space, n)
+    integers(space, n)
     return state_at(space, euclidean(rows, n, d), k, CENTROID)
 
 
@@ -189,7 +189,7 @@ def part_at(space, metric, k):
     state_at(star, metric, k, CENTROID)
     rounds_at(rounds, metric, k)
     space.reals += max(star.reals, rounds.reals)
-    space.wholes += max(star.wholes, rounds.wholes)
+    space.integers += max(star.integers, rounds.integers)
 
 
 # ---- from Python
