@@ -183,7 +183,7 @@ def test_seconds_of_a_comparison_are_without_compilation(monkeypatch):
         events.append("run")
         return mag.microaggregate(*args, **options)
 
-    monkeypatch.setattr("mag.tables.compare.ready_method", lambda name, k, options, quiet: events.append((name, k)))
+    monkeypatch.setattr("mag.tables.compare.warm_up_method", lambda name, k, options, quiet: events.append((name, k)))
     monkeypatch.setattr("mag.tables.compare.microaggregate", run)
     mag.compare(people(), [3, 4], ["income", "age"], methods=["mdav", "auto"])
     assert events == [

@@ -14,9 +14,8 @@ import mag
 from benchmarks._data import DATA, table
 from mag._backends import cpu
 from mag._lib.progress import Progress
-from mag.api import ready
-from mag.bounds import BOUNDS
-from mag.bounds import ready as ready_bound
+from mag.api import warm_up
+from mag.bounds import BOUNDS, warm_up_bound
 from mag.methods import METHODS
 
 LIMITED = [name for name, method in METHODS.items() if "time_limit" in method.options]
@@ -33,7 +32,7 @@ def test_nothing_is_compiled_after_the_clock_has_started(method):
     """Whatever the limit allows: all of the work, part of it, or none."""
     X = np.random.default_rng(0).normal(size=(1200, 4))
     mag.multivariate(X, 5, method="mondrian")  # what counts the groups, after the method, is compiled too
-    ready.progress_for([method], 5, {}, False, None, 1.0)
+    warm_up.progress_for([method], 5, {}, False, None, 1.0)
     before = compiled()
     for seconds in (60.0 if method != "anneal" else 1.0, 0.01, 1e-9):
         grouping = mag.multivariate(X, 5, method=method, time_limit=seconds)
@@ -50,7 +49,7 @@ def test_any_option_can_be_limited():
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_bounds_are_compiled_before_their_clock_starts(bound):
     X = np.random.default_rng(0).normal(size=(300, 4))
-    ready_bound(bound)
+    warm_up_bound(bound)
     before = compiled()
     for seconds in (1.0, 1e-9):
         assert BOUNDS[bound](X, 5, float(np.square(X).sum()), 2, Progress(None, seconds)) > 0
@@ -70,7 +69,7 @@ def test_time_that_compilation_takes_is_not_counted(monkeypatch, by):
         left.append(progress.seconds_left())
         return METHODS["mdav"].group(X, k, engine=cpu, threads=threads, progress=progress)
 
-    monkeypatch.setattr(ready, "ready", slow)
+    monkeypatch.setattr(warm_up, "_warm_up", slow)
     monkeypatch.setitem(METHODS, "mdav_plus", replace(METHODS["mdav"], group=group))
     X = np.random.default_rng(0).normal(size=(40, 2))
     if by is None:
@@ -83,7 +82,7 @@ def test_time_that_compilation_takes_is_not_counted(monkeypatch, by):
 
 
 def test_what_needs_no_work_compiles_nothing(monkeypatch):
-    monkeypatch.setattr(ready, "ready", None)
+    monkeypatch.setattr(warm_up, "_warm_up", None)
     assert mag.multivariate(np.eye(3), 2, time_limit=1).n_groups == 1
     assert mag.multivariate(np.arange(9.0)[:, None], 2, time_limit=1).n_groups > 1
     assert mag.multivariate(np.eye(3), 2).n_groups == 1

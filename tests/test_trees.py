@@ -11,7 +11,7 @@ import pytest
 
 import mag
 from mag._lib.progress import Progress
-from mag.api import ready
+from mag.api import warm_up
 from mag.frames import frame_of
 from mag.frames.categories import categories_of
 from mag.methods import METHODS
@@ -129,7 +129,7 @@ def test_code_for_categories_is_compiled_before_the_clock_starts():
     frame = pl.DataFrame(people(np.random.default_rng(0), 300))
     for method in ("mdav", "ona_star", "mona", "mondrian"):
         mag.microaggregate(frame, 5, COLUMNS, method="zscore", **OPTIONS)
-        ready.progress_for([method, "mona"], 5, {}, False, None, 1.0, True)
+        warm_up.progress_for([method, "mona"], 5, {}, False, None, 1.0, True)
         before = compiled()
         for seconds in (60.0, 1e-9):
             release = mag.microaggregate(frame, 5, COLUMNS, method=method, time_limit=seconds, **OPTIONS)

@@ -17,12 +17,11 @@ from mag._lib.progress import Progress, bar_of, is_quiet
 from mag.api.backends import backend_of, on_device
 from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
-from mag.api.ready import progress_for
 from mag.api.types import BackendName, BoundName, MethodName, MethodOptions, ProgressReport, RandomState
 from mag.api.univariate import univariate
-from mag.bounds import BOUNDS, DENSE
+from mag.api.warm_up import progress_for
+from mag.bounds import BOUNDS, DENSE, warm_up_bound
 from mag.bounds import automatic as automatic_bound
-from mag.bounds import ready as ready_bound
 from mag.methods import METHODS, Resources, automatic
 from mag.methods.distances.standard import HostArithmetic, Standard, center_columns
 from mag.methods.orders.consecutive import IntegerColumns
@@ -294,7 +293,7 @@ def multivariate(
     if names:
         with working_on("bound", is_quiet(report)):
             if bound_time is not None:
-                interruptible(ready_bound, lower)
+                interruptible(warm_up_bound, lower)
             least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
     return result(bound=least)
 

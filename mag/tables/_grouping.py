@@ -16,9 +16,9 @@ from mag.api.backends import backend_of
 from mag.api.columns import columns
 from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import progress_of
-from mag.api.ready import progress_for
 from mag.api.types import AnyCost, BackendName
 from mag.api.univariate import univariate
+from mag.api.warm_up import progress_for
 from mag.frames.categories import CategoryCodes
 from mag.frames.units import Units
 from mag.hierarchy import axes_of, variance_of

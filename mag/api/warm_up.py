@@ -36,11 +36,11 @@ def progress_for(
     report = bar_of(report)  # which says that code is compiled
     if time_limit is not None:
         for name in names:
-            ready_method(name, k, options, integer, is_quiet(report), categories)
+            warm_up_method(name, k, options, integer, is_quiet(report), categories)
     return Progress(report, time_limit)
 
 
-def ready_method(
+def warm_up_method(
     name: str,
     k: int,
     options: Mapping[str, Any],
@@ -51,17 +51,17 @@ def ready_method(
     """Compile or load what a method with these options will run."""
     choices = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT_OPTIONS}
     with working_on(name, quiet):
-        interruptible(ready, name, min(k, SHARED), integer, tuple(sorted(choices.items())), categories)
+        interruptible(_warm_up, name, min(k, SHARED), integer, tuple(sorted(choices.items())), categories)
 
 
 @cache
-def ready(
+def _warm_up(
     name: str, k: int, integer: bool, choices: tuple[tuple[str, bool | str], ...], categories: bool = False
 ) -> None:
     """Run a method on made-up records: to its end, and without any time."""
     method = METHODS[name]
     for other in method.starts:
-        ready(other, k, False, ())
+        _warm_up(other, k, False, ())
     if categories and method.accepts("trees"):
         _ready_trees(method, k)
     X = np.random.default_rng(0).integers(-99, 99, (16 * k, 3)).astype(np.float64)
