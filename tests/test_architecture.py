@@ -138,16 +138,36 @@ MAX_COMPILED_PARAMETERS = 8
 LONG = {"mag._backends.cpu.batch._group"}  # to be shortened; never add a name
 
 
+def is_compiled(function):
+    decorators = [node.func if isinstance(node, ast.Call) else node for node in function.decorator_list]
+    return bool(COMPILED & {ast.unparse(node) for node in decorators})
+
+
 def test_compiled_functions_have_few_parameters():
     """A tuple with names for those that belong together: a call of ten values is read by nobody."""
     found = {}
     for name, path in MODULES.items():
         for function in functions(path):
-            decorators = [node.func if isinstance(node, ast.Call) else node for node in function.decorator_list]
-            if COMPILED & {ast.unparse(node) for node in decorators}:
+            if is_compiled(function):
                 found[f"{name}.{function.name}"] = len(parameters(function))
     assert len(found) > 400
     assert {name for name, count in found.items() if count > MAX_COMPILED_PARAMETERS} == LONG
+
+
+UNTYPED = "# mypy: allow-untyped-defs, no-check-untyped-defs"
+METRIC_FILES = {"mag.methods.distances.euclidean", "mag.methods.distances.mixed"}  # which `metric` compiles
+
+
+def test_plain_python_has_types_beside_compiled_functions():
+    files = {name: path for name, path in MODULES.items() if path.read_text().startswith(UNTYPED)}
+    assert len(files) > 40
+    for name, path in files.items():
+        own = functions(path)
+        inside = {inner for outer in own if is_compiled(outer) for inner in ast.walk(outer) if inner is not outer}
+        plain = [one for one in own if not is_compiled(one) and one not in inside]
+        untyped = {one.name for one in plain if one.returns is None}
+        assert any(map(is_compiled, own)), name
+        assert not untyped or name in METRIC_FILES, (name, untyped)
 
 
 def test_metrics_have_the_same_operations():

@@ -78,11 +78,10 @@ def group_columns(
 
     def run(task: tuple[Problem, np.ndarray, bool]) -> bool:
         problem, columns, batched = task
-        if batched:
-            columns = batch.group(X, columns, problem, labels, n_groups, least)
-            if columns is None:
-                return False
-        for j in columns:
+        left = batch.group(X, columns, problem, labels, n_groups, least) if batched else columns
+        if left is None:
+            return False
+        for j in left:
             x = np.ascontiguousarray(X[:, j], np.float64 if X.dtype.kind == "f" else None)
             if x.dtype.kind == "f" and not np.isfinite(x).all():
                 return False

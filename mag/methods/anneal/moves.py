@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Groups that change at random, uphill less and less often: the moves of annealing, and what each of them costs.
 
 With c the mean of a group of m records, a record x that leaves it saves m/(m-1)·|x-c|², one that joins it costs

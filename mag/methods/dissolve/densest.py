@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """How DBA begins: the record whose k nearest, itself included, cost least takes them as a group, and so on.
 
 That needs little more than one search for neighbors.  Every record x has a list of free records, the nearest first.
@@ -16,6 +16,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NOBODY, fill, insert, integers, layout, reals, space_in, work_for
+from mag._lib.progress import Progress
 from mag.methods.distances.blocks import are_equal, field_at, is_free, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists, search_for
@@ -144,7 +145,7 @@ def _least(values, n):
 # ---- from Python
 
 
-def group_densest(X, k, threads, progress):
+def group_densest(X: np.ndarray, k: int, threads: int, progress: Progress) -> np.ndarray:
     """Labels of groups of k, numbered in turn; fewer than k records that are left join the nearest groups."""
     n = len(X)
     work, labels = work_for(surroundings_at, metric_of(X), k), np.full(n, -1)

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """One look at every group: its members go to their nearest other groups where that costs less in all.
 
 The check is that of ONA* (algorithm 16), for groups of any size.  All members find their targets with the centroids as
@@ -12,6 +12,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
 from mag._compiled.work import NOBODY, fill, integers, layout, space_in, work_for
+from mag._lib.progress import Progress
 from mag._lib.threads import each_in_time
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import cost_of
@@ -99,7 +100,9 @@ def _try_dissolve(groups, g):
 # ---- from Python
 
 
-def dissolve_groups(X, labels, order, threads, progress):
+def dissolve_groups(
+    X: np.ndarray, labels: np.ndarray, order: np.ndarray, threads: int, progress: Progress
+) -> np.ndarray:
     """Labels after a look at groups 0, 1, … in this order, or at as many as there is time for."""
     n, m = len(X), len(order)
     if progress.step(0.0):
@@ -117,7 +120,7 @@ def dissolve_groups(X, labels, order, threads, progress):
     return np.unique(left, return_inverse=True)[1]
 
 
-def group_costs(X, labels):
+def group_costs(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The sum of squares of each group."""
     m = int(labels.max()) + 1
     work, costs = work_for(pass_at, metric_of(X), m), np.empty(m)

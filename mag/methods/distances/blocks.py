@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Records in blocks that are scanned fast: the distances, the k nearest and the farthest of every method.
 
 Records that lie close together share a block of LANES, stored column by column, so that one instruction works on

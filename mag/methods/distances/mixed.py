@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The metric of records with categories: squared distances from tables of leaves, not from coordinates.
 
 A tree has as many coordinates as nodes, but only as many different points as leaves.  A block of records, or of

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Groups around the first free record of one order and the first of another, in turn: SBM, and how TFRP begins."""
 
 from mag._compiled.jit import called, jit

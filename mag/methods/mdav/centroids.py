@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Groups that grow: their sums, sizes and centroids, and which of them is closest to a record (section 5.1)."""
 
 from collections import namedtuple

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """What MD and MDAV need beside the state of all maximum distance methods: which records are opposite to each other."""
 
 from collections import namedtuple

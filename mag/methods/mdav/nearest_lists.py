@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Lists of nearest records that are kept while records are being assigned.
 
 A list holds the `length` nearest free records of one record at the time of the scan.  Free records only ever become

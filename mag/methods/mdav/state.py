@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Records that are assigned one after another: what all maximum distance methods share."""
 
 from collections import namedtuple

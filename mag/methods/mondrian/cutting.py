@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Mondrian over trees: a part is cut into the children of the closest common ancestor of one of its columns.
 
 A number is cut between the two values nearest the median that leave k records on both sides, a category into the
@@ -16,7 +16,9 @@ from collections.abc import Callable
 import numpy as np
 
 from mag._compiled.jit import called, jit
+from mag._lib.progress import Progress
 from mag._lib.threads import each
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.mondrian.halving import CLEARLY, sort_part
 
 RECORDS_PER_CALL = 1 << 14  # records that one compiled call may divide
@@ -29,7 +31,7 @@ MixedTable = namedtuple("MixedTable", "values codes nodes loss unit columns")
 CutParts = namedtuple("CutParts", "order spare values ends cuts")
 
 
-def table_of(X, trees):
+def table_of(X: np.ndarray, trees: CategoryColumns) -> MixedTable:
     """The columns for compiled functions."""
     values = np.ascontiguousarray(X[:, trees.numbers])
     codes = np.empty((len(X), len(trees.columns)), np.int64)
@@ -53,11 +55,11 @@ def parts_of_trees(
     X: np.ndarray,
     k: int,
     limit: int,
-    trees,
+    trees: CategoryColumns,
     threads: int,
-    progress,
+    progress: Progress,
     allowed: Callable[[np.ndarray], bool] | None = None,
-):
+) -> tuple[np.ndarray, np.ndarray]:
     """The order of the records and where parts start in it; parts of at most `limit` records are not cut.
 
     `allowed` says of the numbers of some records whether they may be a part.
@@ -86,7 +88,15 @@ def parts_of_trees(
     return order, np.flatnonzero(cuts)
 
 
-def _ends(table, parts, start, stop, k, limit, may_be):
+def _ends(
+    table: MixedTable,
+    parts: CutParts,
+    start: int,
+    stop: int,
+    k: int,
+    limit: int,
+    may_be: Callable[[np.ndarray], bool],
+) -> list[int]:
     """Where the parts of order[start:stop] end; the end of all of them where they cannot be cut."""
     order, ends = parts.order, parts.ends
     best, most = (order[start:stop].copy(), [stop]), 0.0

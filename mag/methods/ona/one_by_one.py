@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """ONA (algorithm 14): records go to the nearest centroid one by one, from a random start."""
 
 from mag._compiled.jit import called, jit

@@ -1,5 +1,7 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The two phases of ONA* (algorithms 16 and 17): dissolve groups of k records, pass records of larger ones on."""
+
+from typing import Any
 
 import numpy as np
 
@@ -183,7 +185,7 @@ def _split_at(space, n, d, k):
     return state_at(space, euclidean(rows, n, d), k, CENTROID)
 
 
-def part_at(space, metric, k):
+def part_at(space: Room, metric: Any, k: int) -> None:
     """The memory of `group_part`: MDAV* first, then the groups in its place."""
     star, rounds = Room(), Room()
     state_at(star, metric, k, CENTROID)
