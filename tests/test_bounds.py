@@ -13,7 +13,7 @@ from benchmarks._data import DATA, table
 from mag._lib.progress import Progress
 from mag.bounds import BOUNDS, DENSE, automatic, lp
 from mag.bounds._pool import Pool
-from mag.bounds._price import Found, Records, search, tree
+from mag.bounds._price import FoundGroups, Records, search, tree
 from mag.methods import METHODS
 from tests.test_multivariate import least_loss, tables
 
@@ -98,7 +98,7 @@ def test_the_search_finds_the_least_excess():
         y = rng.uniform(0, 2.5, 14)
         groups, least, found, excess = np.zeros((14, k), np.int64), np.ones(14), np.zeros(14, np.bool_), np.ones(14)
         rank = rng.permutation(14)
-        search(records, y, rank, 10**6, np.arange(14), tree(14, k), Found(groups, least, found, excess))
+        search(records, y, rank, 10**6, np.arange(14), tree(14, k), FoundGroups(groups, least, found, excess))
         every = itertools.combinations(range(14), k)
         costs = {g: distance[np.ix_(g, g)].sum() / 2 / k - y[list(g)].sum() for g in every}
         for i in range(14):
@@ -111,7 +111,7 @@ def test_the_search_finds_the_least_excess():
                 assert costs[tuple(sorted(groups[i]))] == pytest.approx(best, abs=1e-12)
         for limit in range(12):  # a search that ends early never says too much
             early = np.ones(14)
-            search(records, y, rank, limit, np.arange(14), tree(14, k), Found(groups, early, found, excess))
+            search(records, y, rank, limit, np.arange(14), tree(14, k), FoundGroups(groups, early, found, excess))
             assert (early <= least + 1e-12).all()
             assert (early <= excess).all()
 

@@ -71,7 +71,7 @@ def test_zero_weights_with_an_option_beside_clusters_that_are_far_apart(cost, op
 
 @pytest.mark.parametrize("cost", COSTS)
 def test_the_integers_agree_with_the_reference(cost, monkeypatch):
-    monkeypatch.setattr(cpu, "scaled", lambda *arguments: None)  # no column is left to float64
+    monkeypatch.setattr(cpu, "scale_to_fit", lambda *arguments: None)  # no column is left to float64
     rng = np.random.default_rng(9)
     for n, k in ((9, 2), (30, 3), (41, 1)):
         x = rng.integers(-9, 30, n)

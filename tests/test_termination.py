@@ -92,7 +92,7 @@ def test_scans_of_all_records_look_at_the_clock(module, monkeypatch):
     refresh = module.refresh
     monkeypatch.setattr(module, "refresh", lambda *args: scans.append(args) or refresh(*args))
     progress = Progress(None, 1e9)
-    monkeypatch.setattr(progress, "left", lambda: -1.0 if len(scans) > 2 else 1.0)  # until the third scan
+    monkeypatch.setattr(progress, "seconds_left", lambda: -1.0 if len(scans) > 2 else 1.0)  # until the third scan
     if module is rounds:
         work = rounds.work_for(rounds.rounds_at, rounds.metric_of(X), 5)
         rounds.form_groups(work, X, 5, labels)
