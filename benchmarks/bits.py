@@ -50,8 +50,9 @@ from mag.methods import METHODS
 from mag.metrics import METRICS
 from mag.privacy import MEASURES
 from mag.solvers import SOLVERS
-from tests import conftest, frames, hostile
+from tests import conftest
 from tests.cuda import runs
+from tests.data import frames, hostile
 
 Cases = Iterator[tuple[str, Callable[[], Any]]]
 

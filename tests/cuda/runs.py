@@ -10,7 +10,7 @@ from mag._backends.cuda.launch import Device, solve
 from mag.costs import COSTS
 from mag.solvers import SOLVERS, automatic, block
 from tests.cuda.host import HostModule
-from tests.test_block import SHAPES, data
+from tests.solvers.test_block import SHAPES, data
 
 HOST = Device(np, HostModule, shared=100 << 10)
 
