@@ -7,7 +7,7 @@ import pytest
 
 import mag
 from mag.methods.distances.corners import corners
-from tests.data.paths import DATA
+from tests.data.sets import read_records
 
 
 def plain(X, k, bounds):
@@ -132,10 +132,7 @@ def test_bounds_are_needed():
 )
 def test_losses_on_public_data(data, losses):
     """Of another version; the bounds are the ranges of the data here, which only a comparison may do."""
-    path = DATA / f"{data}.csv"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not beside the project; MAG_DATA may say where it is")
-    X = np.loadtxt(path, delimiter=",", skiprows=1)
+    X = read_records(data)
     bounds = np.stack([X.min(axis=0), X.max(axis=0)], axis=1)
     for k, expected in zip((3, 5, 10, 50), losses, strict=True):
         assert 100 * mag.insensitive(X, k, bounds=bounds).information_loss == pytest.approx(expected, abs=0.00501)

@@ -1,6 +1,5 @@
 """The clock of a time limit starts when everything is compiled, and annealing with one loses no more than ONA*."""
 
-import gc
 import subprocess
 import sys
 import time
@@ -8,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numba.core.dispatcher import Dispatcher
 
 import mag
 from benchmarks._data import DATA, table
@@ -18,14 +16,9 @@ from mag.api import ready
 from mag.bounds import BOUNDS
 from mag.bounds import ready as ready_bound
 from mag.methods import METHODS
+from tests.compiled.count import compiled
 
 LIMITED = [name for name, method in METHODS.items() if "time_limit" in method.options]
-
-
-def compiled():
-    """How many compiled functions there are, loaded or made."""
-    # by its type: some objects of other libraries warn where they are asked for their class
-    return sum(len(one.overloads) for one in gc.get_objects() if issubclass(type(one), Dispatcher))
 
 
 @pytest.mark.parametrize("method", LIMITED)

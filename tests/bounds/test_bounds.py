@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mag
-from benchmarks._data import DATA, table
 from mag._lib.progress import Progress
 from mag.bounds import BOUNDS, DENSE, automatic, lp
 from mag.bounds._pool import Pool
 from mag.bounds._price import Found, Records, search, tree
 from mag.methods import METHODS
-from tests.methods.test_every_method import least_loss, tables
+from tests.data.records import hostile_tables
+from tests.data.sets import read_records
+from tests.oracles.groups import least_loss
 
 
 def bound_of(name, X, k, cost=None, threads=2, seconds=None):
@@ -137,9 +138,9 @@ def test_payments_are_fair_to_the_pool():
     assert math.fsum(y) == pytest.approx(total, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", tables(24))
+@pytest.mark.parametrize("name", hostile_tables(24))
 def test_hostile_tables_have_bounds(name):
-    X = tables(24)[name]
+    X = hostile_tables(24)[name]
     for k, standardize in ((2, True), (3, False)):
         weak = mag.multivariate(X, k, method="mdav", standardize=standardize, bound="neighbor")
         strong = mag.multivariate(X, k, method="mdav", standardize=standardize, bound="lp")
@@ -207,8 +208,7 @@ def test_wrong_bounds_are_refused():
     assert automatic(DENSE + 1) == "neighbor"
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the public data sets are not here: set MAG_DATA")
 @pytest.mark.parametrize(("name", "k", "least"), [("tarragona", 3, 0.1380), ("census", 3, 0.0460)])
 def test_public_data_have_close_bounds(name, k, least):
-    grouping = mag.multivariate(table(name), k, method="ona_star", bound="lp")
+    grouping = mag.multivariate(read_records(name), k, method="ona_star", bound="lp")
     assert least < grouping.bound < grouping.information_loss

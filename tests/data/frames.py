@@ -54,12 +54,10 @@ def dtypes(table):
     return list(table.dtypes.items()) if isinstance(table, pd.DataFrame) else list(table.schema.items())
 
 
-def people(n=200, seed=0):
-    """Numbers to mask, strata, and a name."""
-    rng = np.random.default_rng(seed)
-    return {
-        "income": np.round(rng.lognormal(8, 1, n), 2),
-        "age": rng.integers(18, 90, n),
-        "region": np.array(["north", "south", "east", "west"])[rng.integers(0, 4, n)].tolist(),
-        "name": [f"person {i}" for i in range(n)],
-    }
+CATEGORICAL = {
+    "pandas": lambda cells, kinds: pd.DataFrame({"x": pd.Categorical(cells, kinds)}),
+    "polars": lambda cells, kinds: pl.DataFrame({"x": pl.Series(cells, dtype=pl.Categorical)}),
+    "polars Enum": lambda cells, kinds: pl.DataFrame({"x": pl.Series(cells, dtype=pl.Enum(kinds))}),
+    "pyarrow": lambda cells, kinds: pa.table({"x": pa.array(cells).dictionary_encode()}),
+    "pandas in a dictionary": lambda cells, kinds: {"x": pd.Series(pd.Categorical(cells, kinds))},
+}

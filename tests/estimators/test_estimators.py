@@ -27,9 +27,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mag
 from mag.measures.scales import read_scales
+from tests.data.hierarchies import JOBS as ROWS
+from tests.data.hierarchies import LEVELS
 from tests.data.paths import PROJECT
-from tests.hierarchy.test_hierarchy import JOBS as ROWS
-from tests.tables.test_mixed import LEVELS, people
+from tests.data.people import mixed_people
+from tests.data.records import records
 
 JOBS = {child: parent for row in ROWS for child, parent in itertools.pairwise(row) if child != parent}
 DOCS = PROJECT / "docs" / "guide" / "sklearn.md"
@@ -74,10 +76,6 @@ def test_names_of_columns_and_frames_are_scikit_learns(check):
 
 def test_the_documentation_lists_the_expected_failures():
     assert re.findall(r"^\| `(check_\w+)`", DOCS.read_text(), re.M) == sorted(EXPECTED)
-
-
-def records(n=60, d=3, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def smallest(table):
@@ -383,7 +381,7 @@ def test_values_are_not_quoted():
 
 def survey(library, n=60, seed=0):
     """Jobs of a tree, ordered degrees, numbers and a category without either."""
-    return library(people(n, seed).drop("name").to_dict(as_series=False))
+    return library(mixed_people(n, seed).drop("name").to_dict(as_series=False))
 
 
 MIXED = {"hierarchies": {"job": JOBS}, "order": {"degree": LEVELS}, "method": "mdav"}

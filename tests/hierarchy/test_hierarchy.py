@@ -10,21 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import mag
-from tests.data.paths import DATA
-
-ADULT = DATA / "adult_arx"
-adult = pytest.mark.skipif(not ADULT.is_dir(), reason="the hierarchies of ARX are not part of the project")
-
-JOBS = [
-    ["baker", "crafts", "*"],
-    ["painter", "crafts", "*"],
-    ["dentist", "medicine", "*"],
-    ["surgeon", "medicine", "*"],
-    ["unknown", "unknown", "*"],
-]
+from tests.data.hierarchies import ADULT, JOBS, adult, rows
 
 
 def node(tree, label, level):
@@ -46,13 +34,6 @@ def test_closest_common_ancestors():
     groups = np.array([0, 0, 1, 1, 2, 2, 3, 3])
     assert [tree.labels[n] for n in tree.common_ancestors(leaves, groups)] == ["crafts", "dentist", "*", "unknown"]
     assert tree.loss[tree.common_ancestors(leaves, groups)].tolist() == [0.4, 0, 1, 0]
-
-
-@st.composite
-def rows(draw):
-    """A tree by its rows: the label of a level is the path down to it, some of them cut so that labels stay."""
-    paths = draw(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=12, unique=True))
-    return [["".join(map(str, path[: 3 - level])) or "*" for level in range(4)] for path in paths]
 
 
 @given(rows())

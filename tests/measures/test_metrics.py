@@ -8,7 +8,7 @@ import pytest
 import mag
 from mag import metrics
 from mag.metrics import METRICS
-from tests.data.people import in_groups_of, people
+from tests.data.records import correlated_records, in_groups_of
 
 # Thaeter, table 2.1, and the two groupings of table 3.1
 TEST_DATA = np.array([[3, 6], [6, 3], [9, 3], [9, 3], [12, 6], [12, 9]])
@@ -141,7 +141,7 @@ def test_propensity_mse_by_hand():
 
 
 def test_propensity_mse_of_group_means_needs_squares():
-    X = people(200)
+    X = correlated_records(200)
     Y = in_groups_of(10, X)
     assert metrics.propensity_mse(X, Y, quadratic=False) == pytest.approx(0, abs=1e-20)
     assert metrics.propensity_mse(X, Y) > 1e-3
@@ -150,7 +150,7 @@ def test_propensity_mse_of_group_means_needs_squares():
 def test_propensity_mse_agrees_with_gradient_descent():
     """The same convex problem, solved by scipy."""
     optimize = pytest.importorskip("scipy.optimize")
-    X, Y = people(40, 2, seed=1), people(40, 2, seed=2)
+    X, Y = correlated_records(40, 2, seed=1), correlated_records(40, 2, seed=2)
     Z = np.concatenate((X, Y))
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     y = np.repeat([0, 1], 40)
@@ -170,20 +170,20 @@ def test_propensity_mse_agrees_with_gradient_descent():
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_release_that_changes_nothing_loses_nothing(name):
-    X = people()
+    X = correlated_records()
     assert METRICS[name](X, X) == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_coarser_release_loses_more_than_nothing(name):
-    X = people()
+    X = correlated_records()
     # records that are near in one column only: means and correlations of the others suffer
     assert METRICS[name](X, in_groups_of(8, X)) > 1e-4
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_order_of_records_does_not_matter(name):
-    X = people()
+    X = correlated_records()
     Y = in_groups_of(8, X)
     order = np.random.default_rng(1).permutation(len(X))
     assert METRICS[name](X[order], Y[order]) == pytest.approx(METRICS[name](X, Y), rel=1e-9)
@@ -191,7 +191,7 @@ def test_the_order_of_records_does_not_matter(name):
 
 @pytest.mark.parametrize("name", sorted({*PAIRS} - {"il1", "sse"}))
 def test_the_unit_and_the_origin_of_a_column_do_not_matter(name):
-    X = people()
+    X = correlated_records()
     Y = in_groups_of(8, X)
     unit, origin = np.array([1e6, 1e-3, -7]), np.array([1e3, 5, 0])
     assert METRICS[name](X * unit + origin, Y * unit + origin) == pytest.approx(METRICS[name](X, Y), rel=1e-6)
@@ -199,35 +199,35 @@ def test_the_unit_and_the_origin_of_a_column_do_not_matter(name):
 
 @pytest.mark.parametrize("name", ["discernibility", "ncp", "total_il"])
 def test_the_order_of_records_does_not_matter_to_groups(name):
-    X, groups = people(), np.random.default_rng(1).integers(0, 5, 60)
+    X, groups = correlated_records(), np.random.default_rng(1).integers(0, 5, 60)
     order = np.random.default_rng(2).permutation(60)
     measure = METRICS[name] if name != "discernibility" else lambda X, groups: metrics.discernibility(groups)
     assert measure(X[order], groups[order]) == pytest.approx(measure(X, groups))
 
 
 def test_information_loss_is_that_of_the_grouping():
-    x = people(d=1)[:, 0]
+    x = correlated_records(d=1)[:, 0]
     grouping = mag.univariate(x, 4)
     assert metrics.information_loss(x, grouping.masked) == pytest.approx(grouping.information_loss, rel=1e-12)
     assert metrics.sse(x, grouping.masked) == pytest.approx(grouping.cost, rel=1e-12)
 
 
 def test_one_group_loses_everything():
-    X = people()
+    X = correlated_records()
     assert metrics.information_loss(X, np.broadcast_to(X.mean(axis=0), X.shape)) == pytest.approx(1)
     assert metrics.ncp(X, np.zeros(60), normalized=True) == pytest.approx(1)
     assert metrics.total_il(X, np.zeros(60)) == pytest.approx(X.size)
 
 
 def test_separated_tables_have_the_largest_propensity_mse():
-    X = people()
+    X = correlated_records()
     assert 0.249 < metrics.propensity_mse(X, X + 100) <= 0.25
     assert 0.249 < metrics.propensity_mse(X, X + 100, ridge=1e-6) <= 0.25
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_scale_free_measures_survive_any_magnitude(scale):
-    X = people()
+    X = correlated_records()
     Y = in_groups_of(8, X)
     for name in sorted({*PAIRS} - {"sse"}):
         assert METRICS[name](X * scale, Y * scale) == pytest.approx(METRICS[name](X, Y), rel=1e-6), name

@@ -9,7 +9,7 @@ import mag
 from mag import privacy
 from mag.measures import closeness
 from mag.privacy import MEASURES, IntervalDisclosure, Linkage
-from tests.data.people import in_groups_of, people
+from tests.data.records import correlated_records, in_groups_of
 
 # The example of Li, Li & Venkatasubramanian 2007: salaries in thousands, three classes of three records
 CLASSES = np.repeat([1, 2, 3], 3)
@@ -133,7 +133,7 @@ def test_class_sizes_are_those_of_a_dictionary():
 
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_groups_of_k_are_k_anonymous(k):
-    X = people()
+    X = correlated_records()
     assert privacy.k_anonymity(in_groups_of(k, X)) >= k
     assert privacy.k_anonymity(mag.univariate(X[:, 0], 4).masked) >= 4
     assert privacy.uniques(X) == 60
@@ -288,7 +288,7 @@ def test_mt_closeness_by_all_balls(seed):
 
 def test_mt_closeness_grows_with_m_up_to_t_closeness():
     rng = np.random.default_rng(0)
-    table, values = in_groups_of(4, people()), rng.integers(0, 5, 60)
+    table, values = in_groups_of(4, correlated_records()), rng.integers(0, 5, 60)
     found = [privacy.mt_closeness(table, values, m) for m in range(1, 61)]
     assert found[0] == 0
     assert (np.diff(found) >= 0).all()
@@ -324,7 +324,7 @@ def test_distance_linkage_by_hand():
 
 
 def test_distance_linkage_by_all_pairs():
-    X = people(50)
+    X = correlated_records(50)
     Y = X + np.random.default_rng(3).normal(size=X.shape)
     D = (((X[:, None] - Y[None]) / X.std(axis=0)) ** 2).sum(axis=2)
     share = (D.argmin(axis=1) == np.arange(50)).mean()
@@ -337,7 +337,7 @@ def test_distance_linkage_by_all_pairs():
 @pytest.mark.parametrize("measure", [privacy.distance_linkage, privacy.rank_linkage])
 @pytest.mark.parametrize("k", [2, 5])
 def test_k_anonymity_bounds_linkage(measure, k):
-    X = people()
+    X = correlated_records()
     risk = measure(X, in_groups_of(k, X))
     assert 0 < risk.expected <= 1 / k
     assert risk.certain == 0
@@ -349,7 +349,7 @@ def test_rank_linkage_by_hand():
     # ranks 1, 2, 3 and, shared, 1.5, 1.5, 3
     assert privacy.rank_linkage([10, 20, 90], [5, 5, 6]) == Linkage((0.5 + 0.5 + 1) / 3, 1.0, pytest.approx(1 / 3))
     # an increasing transformation hides nothing
-    X = people()
+    X = correlated_records()
     assert privacy.rank_linkage(X, np.exp(X)).certain == 1
 
 
@@ -415,7 +415,7 @@ def test_rank_intervals_by_hand():
 
 @pytest.mark.parametrize("measure", [privacy.sd_interval_disclosure, privacy.rank_interval_disclosure])
 def test_intervals_disclose_what_did_not_change(measure):
-    X = people()
+    X = correlated_records()
     assert measure(X, X) == IntervalDisclosure(1.0, 1.0)
     assert measure([[3.0, 4.0]], [[3.0, 4.0]]) == IntervalDisclosure(1.0, 1.0)
     assert measure([3.0], [4.0]) == IntervalDisclosure(0.0, 0.0)
@@ -429,7 +429,7 @@ def test_intervals_disclose_what_did_not_change(measure):
     [privacy.distance_linkage, privacy.rank_linkage, privacy.sd_interval_disclosure, privacy.rank_interval_disclosure],
 )
 def test_the_order_of_records_and_the_unit_do_not_matter(measure):
-    X = people()
+    X = correlated_records()
     Y = in_groups_of(3, X) + np.random.default_rng(3).normal(size=X.shape) / 4
     order = np.random.default_rng(1).permutation(60)
     found, permuted, scaled = measure(X, Y), measure(X[order], Y[order]), measure(X * 1e300, Y * 1e300)

@@ -18,6 +18,7 @@ from mag.methods.anneal.moves import chain_at, cool, enter, leave
 from mag.methods.anneal.recombine import best_parts
 from mag.methods.anneal.schedule import melt, warm
 from mag.methods.distances.neighbors import neighbors
+from tests.data.records import records
 
 
 def group(X, k, **options):
@@ -26,10 +27,6 @@ def group(X, k, **options):
     if len(X) >= 2 * k:
         assert (grouping.sizes < 2 * k).all()
     return grouping
-
-
-def records(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def blocks(n, k):

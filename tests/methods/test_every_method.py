@@ -1,7 +1,6 @@
 """Every method of the table, on shapes that break implementations; a new method is tested by existing."""
 
 import dataclasses
-import itertools
 import pickle
 from dataclasses import replace
 
@@ -13,7 +12,8 @@ import pytest
 import mag
 from mag._lib.progress import Progress
 from mag.methods import METHODS
-from mag.methods.distances.standard import center_columns
+from tests.data.records import hostile_tables
+from tests.oracles.groups import check, least_loss
 
 ANY = [name for name, method in METHODS.items() if method.k is None]  # "matching" has tests of its own
 RANDOM = [name for name, method in METHODS.items() if "random_state" in method.options]
@@ -23,62 +23,11 @@ SEEING = [name for name in ANY if name not in ("mona", "mona_2d", "mondrian", "m
 WHOLE = [name for name, method in METHODS.items() if "integer" in method.options]
 
 
-def tables(n: int, seed: int = 0) -> dict[str, np.ndarray]:
-    """Tables of n records."""
-    rng = np.random.default_rng(seed)
-    normal = rng.normal(size=(n, 3))
-    clusters = np.repeat(rng.normal(size=(n // 6 + 1, 3)), 6, axis=0)[:n]
-    return {
-        "normal": normal,
-        "skewed": rng.lognormal(0, 3, (n, 3)),
-        "integers": rng.integers(-50, 50, (n, 4)),
-        "small integers": rng.integers(-128, 128, (n, 2), dtype=np.int8),
-        "beyond float64": rng.integers(-(2**63), 2**63 - 1, (n, 2)),
-        "booleans": rng.random((n, 3)) < 0.3,
-        "duplicates": rng.integers(0, 2, (n, 3)) * 1.0,
-        "constant column": np.column_stack([normal, np.full(n, 0.1)]),
-        "constant": np.full((n, 3), 0.7),
-        "one apart": np.vstack([np.zeros((n - 1, 2)), [[1.0, 2.0]]]),
-        "clusters": 1e9 * clusters + 1e-6 * normal,
-        "offset": 1e9 + normal,
-        "huge": normal * 1e307,
-        "tiny": normal * 1e-310,
-        "scales": normal * [1e-200, 1.0, 1e200],
-        "on a line": np.arange(n)[:, None] * [1.0, -2.0],
-        "more columns than records": rng.normal(size=(n, n + 7)),
-        "float32": normal.astype(np.float32),
-        "Fortran order": np.asfortranarray(normal),
-        "every other": np.repeat(normal, 2, axis=0)[::2, ::-1],
-    }
-
-
-def check(X, k, grouping, standardize=True):
-    """The sizes, counted from the labels, and the cost, summed from the masked records."""
-    labels = grouping.labels
-    sizes = np.bincount(labels)
-    assert sizes.min() >= k
-    np.testing.assert_array_equal(sizes, grouping.sizes)
-    assert grouping.n_groups == sizes.size
-    _, first = np.unique(labels, return_index=True)
-    assert (np.diff(first) > 0).all()  # numbered in the order of their first records
-    assert grouping.masked.shape == X.shape
-    assert np.isfinite(grouping.masked).all()
-    assert grouping.information_loss <= 1 + 1e-12
-    for g in range(grouping.n_groups):
-        members = X[labels == g].astype(np.float64)
-        assert (grouping.representatives[g] >= members.min(axis=0)).all()
-        assert (grouping.representatives[g] <= members.max(axis=0)).all()
-    values = X.astype(np.float64) if X.dtype.kind in "bf" else X
-    z = center_columns(values, standardize).z.astype(np.longdouble)
-    expected = sum(np.square(z[labels == g] - z[labels == g].mean(axis=0)).sum() for g in range(grouping.n_groups))
-    assert grouping.information_loss * float(np.square(z).sum()) == pytest.approx(float(expected), rel=1e-9, abs=1e-20)
-
-
 @pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("name", tables(40))
+@pytest.mark.parametrize("name", hostile_tables(40))
 @pytest.mark.parametrize("method", ANY)
 def test_groups_have_at_least_k_records_and_the_cost_is_theirs(method, name, standardize):
-    X = tables(40)[name]
+    X = hostile_tables(40)[name]
     for k in (2, 5, 19):
         check(X, k, mag.multivariate(X, k, method=method, standardize=standardize), standardize)
 
@@ -105,28 +54,6 @@ def test_one_column_is_solved_exactly(method):
         assert grouping.cost == pytest.approx(mag.univariate(x, 5).cost, rel=1e-12)
         loss = mag.multivariate(x[:, None], 5, method=method).information_loss
         assert loss == pytest.approx(mag.univariate(x, 5).information_loss, rel=1e-12)
-
-
-def least_loss(X, k):
-    """The least sum of squares over all groupings of a few records."""
-    n = len(X)
-    everyone = frozenset(range(n))
-
-    def spread(members):
-        return np.square(X[members] - X[members].mean(axis=0)).sum()
-
-    def best(left):
-        if len(left) < 2 * k:
-            return spread(sorted(left))
-        first, *others = sorted(left)
-        found = spread(sorted(left))
-        for size in range(k, len(left) - k + 1):
-            for rest in itertools.combinations(others, size - 1):
-                members = [first, *rest]
-                found = min(found, spread(members) + best(left - set(members)))
-        return found
-
-    return best(everyone)
 
 
 @pytest.mark.parametrize("method", ANY)

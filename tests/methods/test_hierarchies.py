@@ -20,8 +20,8 @@ from mag.methods.mona.parts import divide_wide
 from mag.methods.mondrian.cutting import parts_of_trees
 from mag.methods.mondrian.halving import labels_of
 from mag.tables import _grouping
-from tests.api.test_ready import compiled
-from tests.hierarchy.test_hierarchy import ADULT, adult
+from tests.compiled.count import compiled
+from tests.data.hierarchies import ADULT, adult
 
 DEEP = [["a", "a", "p", "x", "*"], ["b", "b", "p", "x", "*"], ["c", "q", "q", "x", "*"], ["d", "q", "q", "x", "*"]]
 DEEP += [["e", "e", "e", "y", "*"], ["f", "f", "f", "y", "*"], ["g", "g", "g", "z", "*"], ["h", "h", "h", "h", "*"]]

@@ -7,7 +7,8 @@ import pytest
 
 import mag
 from mag.methods import matching
-from tests.methods.test_every_method import check, tables
+from tests.data.records import hostile_tables
+from tests.oracles.groups import check
 
 pytest.importorskip("rustworkx")
 pytest.importorskip("scipy")
@@ -47,9 +48,9 @@ def test_of_an_odd_number_one_group_has_three():
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("name", tables(40))
+@pytest.mark.parametrize("name", hostile_tables(40))
 def test_hostile_tables_are_paired(name, standardize):
-    X = tables(40)[name]
+    X = hostile_tables(40)[name]
     check(X, 2, mag.multivariate(X, 2, method="matching", standardize=standardize), standardize)
 
 

@@ -7,10 +7,7 @@ import mag
 from mag._lib.progress import Progress
 from mag.methods import automatic, ona_local
 from mag.methods._best_of import sum_of_squares
-
-
-def records(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
+from tests.data.records import records
 
 
 def constant(n, d):

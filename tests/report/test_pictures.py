@@ -14,7 +14,8 @@ from matplotlib import pyplot as plt
 import mag
 from mag._lib.progress import Bar, Progress
 from mag.measures import assess
-from tests.data.frames import people
+from tests.data.people import people
+from tests.data.records import records
 
 mpl.use("agg")
 
@@ -23,10 +24,6 @@ mpl.use("agg")
 def _close_figures():
     yield
     plt.close("all")
-
-
-def records(n=60, d=3, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def release(**options):

@@ -4,7 +4,6 @@ import html
 import itertools
 import pathlib
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from mag.demo import people
 from mag.report import _bins, _columns, _groups, _svg, _text
 from mag.report._head import computed
 from tests.report.browser import CHROMIUM, opened
+from tests.report.reader import Reader
 
 K = 5
 
@@ -67,34 +67,6 @@ def released(original, k=K, scope="joint", **changes):
         "manifest": {"mag": mag.__version__, "options": {"method": "zscore"}, "seed": 7},
     }
     return report.Facts(**content | changes)
-
-
-class Reader(HTMLParser):
-    """Text, tags and attributes of a page, and whether its elements are nested as they should be."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.words = [], [], [], []
-        self.feed(page)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in ("link", "meta"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
-            self.words.append(data)
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.words).split())
 
 
 def test_the_guarantee_stands_in_the_first_lines():

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import mag
 from mag import report
 from mag.report import _levels
-from tests.hierarchy.test_hierarchy import JOBS
+from tests.data.hierarchies import JOBS, LEVELS, TREE
+from tests.data.people import mixed_people
 from tests.report.browser import CHROMIUM, opened
-from tests.report.test_report import Reader
-from tests.tables.test_mixed import LEVELS, TREE, people
+from tests.report.reader import Reader
 
 
 def objects(cells):
@@ -72,12 +72,12 @@ def test_the_rest_of_many_levels_is_one_bar():
 def test_a_rare_value_leaves_no_trace(how, tmp_path):
     """Which of the values that are not published a record had does not change the bars, nor is any of them named."""
     jobs = [row[0] for row in JOBS]
-    common = people(60)["job"].to_list()
+    common = mixed_people(60)["job"].to_list()
     pages = []
     rows = [*JOBS, ["secret one", *JOBS[0][1:]], ["secret two", *JOBS[0][1:]]]
     tree = mag.Hierarchy.from_levels(rows)
     for rare in ("secret one", "secret two"):
-        table = pl.DataFrame({"job": [rare, *common], "age": [30, *people(60)["age"].to_list()]})
+        table = pl.DataFrame({"job": [rare, *common], "age": [30, *mixed_people(60)["age"].to_list()]})
         release = mag.microaggregate(
             table, 4, ["job", "age"], hierarchies={"job": tree}, aggregate={"job": how}, method="mdav"
         )
@@ -93,7 +93,7 @@ def test_a_rare_value_leaves_no_trace(how, tmp_path):
 
 
 def test_the_page_has_levels_tables_and_notes(tmp_path):
-    table = people(200).with_columns(pl.when(pl.int_range(200) < 9).then(None).otherwise("party").alias("x"))
+    table = mixed_people(200).with_columns(pl.when(pl.int_range(200) < 9).then(None).otherwise("party").alias("x"))
     release = mag.microaggregate(
         table, 3, ["age", "job", "degree", "party"], rest="drop", hierarchies={"job": TREE},
         order={"degree": LEVELS}, aggregate={"age": "range"},
@@ -120,7 +120,7 @@ def test_the_page_has_levels_tables_and_notes(tmp_path):
 
 def test_missing_cells_of_categories_are_counted(tmp_path):
     gaps = pl.int_range(100) % 10 == 0
-    table = people(100).with_columns(pl.when(gaps).then(None).otherwise(pl.col("job")).alias("job"))
+    table = mixed_people(100).with_columns(pl.when(gaps).then(None).otherwise(pl.col("job")).alias("job"))
     release = mag.microaggregate(table, 3, ["job"], rest="drop", hierarchies={"job": TREE}, missing="group")
     text = Reader(page_of(release, tmp_path)).text
     assert "true for every record, 10 cells missing." in text
@@ -153,7 +153,12 @@ def test_categories_of_another_length_are_refused():
 def test_levels_are_drawn_by_matplotlib():
     pytest.importorskip("matplotlib")
     release = mag.microaggregate(
-        people(100), 3, ["age", "job", "party"], rest="drop", hierarchies={"job": TREE}, aggregate={"age": "range"}
+        mixed_people(100),
+        3,
+        ["age", "job", "party"],
+        rest="drop",
+        hierarchies={"job": TREE},
+        aggregate={"age": "range"},
     )
     every = release.plot()
     assert [axes.get_title(loc="left") for axes in every] == ["age", "job", "party"]
@@ -167,7 +172,7 @@ def test_levels_are_drawn_by_matplotlib():
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 def test_a_phone_shows_levels_without_sideways_scrolling(tmp_path):
-    table = people(100).with_columns(pl.col("party") + pl.lit("long " * 40))
+    table = mixed_people(100).with_columns(pl.col("party") + pl.lit("long " * 40))
     release = mag.microaggregate(table, 3, ["job", "party"], rest="drop", hierarchies={"job": TREE})
     script = (
         "const page = this.contentDocument.documentElement; "

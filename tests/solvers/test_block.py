@@ -1,6 +1,5 @@
 """The block solver against `simple` on many shapes, and against exact rational arithmetic on hostile ones."""
 
-import math
 import os
 import subprocess
 import sys
@@ -13,7 +12,9 @@ import pytest
 import mag
 from mag.costs import COSTS
 from mag.solvers import SOLVERS, block, simple
+from tests.data.columns import SHAPES, data
 from tests.data.paths import PROJECT
+from tests.oracles.rational import exact_costs, exact_optimum
 
 KERNELS = {name: cost.kernel for name, cost in COSTS.items()} | {"sse_weighted": COSTS["sse"].weighted}
 PRECISION = 1e-12
@@ -41,66 +42,6 @@ def by_simple(name, x, k, w=None):
     )
 
 
-# ---- the oracle: rational numbers, nothing shared with the solvers
-
-
-def exactly(x):
-    """The values as integers times a power of two, which does not matter here."""
-    ratios = [float(value).as_integer_ratio() for value in x]
-    denominator = max(d for _, d in ratios)
-    return [p * (denominator // d) for p, d in ratios]
-
-
-def exact_costs(name, x, k, w=None):
-    """A function (i, j) -> the cost of x[i:j], an integer multiple of some unit."""
-    x = exactly(x)
-    w = [1] * len(x) if w is None else exactly(w)
-    W, S, Q = [0], [0], [0]
-    for value, weight in zip(x, w, strict=True):
-        W.append(W[-1] + weight)
-        S.append(S[-1] + weight * value)
-        Q.append(Q[-1] + weight * value * value)
-    common = math.lcm(*range(k, 2 * k)) if name == "sse" else 1
-
-    def sse(i, j):
-        return common * (Q[j] - Q[i]) - (S[j] - S[i]) ** 2 * (common // (j - i))
-
-    def sse_weighted(i, j):
-        return (Q[j] - Q[i]) - (Fraction((S[j] - S[i]) ** 2, W[j] - W[i]) if W[j] > W[i] else 0)
-
-    def sse_int(i, j):
-        s, size = S[j] - S[i], j - i
-        c = (2 * s + size) // (2 * size)
-        return (Q[j] - Q[i]) - 2 * c * s + size * c * c
-
-    def sae(i, j):
-        half = (j - i) // 2
-        return (S[j] - S[j - half]) - (S[i + half] - S[i])
-
-    def by_definition(i, j):
-        return COSTS[name].rational([*map(Fraction, x[i:j])], [*map(Fraction, w[i:j])])
-
-    return {
-        "maxdist": lambda i, j: x[j - 1] - x[i],
-        "rounddown": lambda i, j: S[j] - S[i] - (j - i) * x[i],
-        "roundup": lambda i, j: (j - i) * x[j - 1] - (S[j] - S[i]),
-        "sae": sae,
-        "sse": sse,
-        "sse_int": sse_int,
-        "sse_weighted": sse_weighted,
-    }.get(name, by_definition)
-
-
-def exact_optimum(cost, n, k):
-    """The least cost; with exact numbers no best row lies before that of an earlier column."""
-    F, first = [0] + [None] * n, 0
-    for j in range(k, n + 1):
-        rows = (i for i in range(max(first, j - 2 * k + 1), j - k + 1) if F[i] is not None)
-        F[j], first = min((F[i] + cost(i, j), -i) for i in rows)
-        first = -first
-    return F[n]
-
-
 def assert_optimal(name, x, k, w=None):
     ends = by_block(name, x, k, w)[1]
     cost = exact_costs(name, x, k, w)
@@ -109,49 +50,12 @@ def assert_optimal(name, x, k, w=None):
     assert found <= optimum * (1 + Fraction(PRECISION)), float(found / optimum - 1 if optimum else found)
 
 
-# ---- inputs
-
-
-def clusters(n, k, rng, apart=1e9, wide=1e-6):
-    """Clusters of about 2k points, far apart beside their width."""
-    counts = rng.integers(2 * k - k // 2, 2 * k + k // 2 + 1, n // k + 1)
-    return np.sort(np.repeat(np.arange(counts.size) * apart, counts)[:n] + rng.random(n) * wide)
-
-
-SHAPES = {
-    "uniform": lambda n, k, rng: rng.random(n),
-    "constant": lambda n, k, rng: np.full(n, 3.0),
-    "arange": lambda n, k, rng: np.arange(n, dtype=float),
-    "quadratic": lambda n, k, rng: np.arange(n, dtype=float) ** 2,
-    "poisson": lambda n, k, rng: rng.poisson(3.0, n).astype(float),
-    "geometric": lambda n, k, rng: 1.05 ** (np.arange(n) % 5000),
-    "cauchy": lambda n, k, rng: rng.standard_cauchy(n),
-    "offset": lambda n, k, rng: 1e9 + rng.random(n),
-    "clusters": clusters,
-    "finer clusters": lambda n, k, rng: clusters(n, k, rng, 1e6, 1e-3),
-    "two scales": lambda n, k, rng: clusters(n, k, rng, 1e3, 1.0) + 1e7 * (np.arange(n) // (5 * k)),
-}
-
-
-def data(shape, n, k, name, seed=0):
-    rng = np.random.default_rng([seed, n, k])
-    x = np.sort(SHAPES[shape](n, k, rng))
-    if name == "sse_int":  # integers whose sums float64 holds exactly
-        x = np.floor(x / max(1.0, np.abs(x).max() / 1e5) * 100)
-    # An anchor without weight far from the rest of its group costs precision, in every solver: no zeros among clusters.
-    least = 1 if "clusters" in shape or shape == "two scales" else 0
-    w = rng.integers(least, 4, n).astype(float) if name == "sse_weighted" else None
-    return x, w
-
-
 def lengths(k):
     """n around every edge: one or two groups, a block, a panel, and the lanes."""
     return sorted({2 * k, 2 * k + 1, 3 * k - 1, 3 * k, 3 * k + 1, 4 * k - 1, 4 * k, 5 * k + 3, 7 * k + 6}) + [
         n for n in (127, 128, 129, 256, 257, 999) if n >= 2 * k
     ]
 
-
-# ---- tests
 
 SOME_K = [2, 3, 4, 7, 8, 12, 13, 16, 17, 27, 40]
 
@@ -223,7 +127,8 @@ def test_takes_no_longer_on_hostile_values(shape):
 BITS = """
 import hashlib
 import numpy as np
-from tests.solvers.test_block import by_block, data
+from tests.data.columns import data
+from tests.solvers.test_block import by_block
 digest = hashlib.sha256()
 for name, k in (("sse", 3), ("sse", 6), ("sse", 10), ("sse", 13), ("sse", 100), ("sae", 60), ("sse_weighted", 60)):
     for shape in ("uniform", "arange", "cauchy", "clusters"):

@@ -1,14 +1,12 @@
 """What the papers state, print, and get wrong."""
 
-import json
-
 import numpy as np
 import pytest
 
 import mag
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
-from tests.data.paths import REFERENCE
+from tests.data.sets import read_published
 
 
 @pytest.mark.parametrize("cost", COSTS)
@@ -93,9 +91,7 @@ def test_table_2_of_hansen_and_mukherjee(k):
 
 
 def test_figures_above_are_the_printed_ones():
-    if not REFERENCE.exists():
-        pytest.skip("the reference tables are not beside the project")
-    printed = json.loads(REFERENCE.read_text())
+    printed = read_published()
     normal = printed["hansen_mukherjee"]["table2"]["Normal_mean"]
     assert {int(k): mean for k, mean in normal.items()} == HANSEN_MUKHERJEE
     for k, row in printed["mortazavi"]["table1"]["data"].items():

@@ -17,13 +17,11 @@ import mag
 from mag.cli import main
 from mag.frames import frame_of
 from mag.frames.categories import categories_of
-from tests.data.frames import LIBRARIES, cells
-from tests.hierarchy.test_hierarchy import ADULT, JOBS, adult, rows
+from tests.data.frames import CATEGORICAL, LIBRARIES, cells
+from tests.data.hierarchies import ADULT, JOBS, LEVELS, TREE, adult, rows
 
-TREE = mag.Hierarchy.from_levels(JOBS)
 JOB = ["baker", "painter", "baker", "dentist", "surgeon", "surgeon", "dentist", "painter"]
 AGE = [20, 21, 22, 60, 61, 62, 63, 23]
-LEVELS = ["low", "middle", "high"]
 
 
 def embedded(values, tree=None, order=None):
@@ -136,14 +134,6 @@ def test_ranges_of_numbers_and_of_dates_are_text():
 
 
 # ---- dtypes
-
-CATEGORICAL = {
-    "pandas": lambda cells, kinds: pd.DataFrame({"x": pd.Categorical(cells, kinds)}),
-    "polars": lambda cells, kinds: pl.DataFrame({"x": pl.Series(cells, dtype=pl.Categorical)}),
-    "polars Enum": lambda cells, kinds: pl.DataFrame({"x": pl.Series(cells, dtype=pl.Enum(kinds))}),
-    "pyarrow": lambda cells, kinds: pa.table({"x": pa.array(cells).dictionary_encode()}),
-    "pandas in a dictionary": lambda cells, kinds: {"x": pd.Series(pd.Categorical(cells, kinds))},
-}
 
 
 @pytest.mark.parametrize("how", ["ancestor", "mode"])

@@ -13,22 +13,8 @@ from mag.cli import main
 from mag.files import File
 from mag.measures import assess
 from mag.measures.scales import read_scales
-from tests.hierarchy.test_hierarchy import JOBS
-
-TREE = mag.Hierarchy.from_levels(JOBS)
-LEVELS = ["low", "middle", "high"]
-
-
-def people(n=60, seed=0):
-    """Jobs of a tree, ordered degrees, ages, and codes without a hierarchy."""
-    rng = np.random.default_rng(seed)
-    return pl.DataFrame({
-        "name": [f"person {i}" for i in range(n)],
-        "job": [JOBS[i][0] for i in rng.integers(0, 5, n)],
-        "degree": [LEVELS[i] for i in rng.integers(0, 3, n)],
-        "age": rng.integers(18, 90, n),
-        "party": [["red", "green"][i] for i in rng.integers(0, 2, n)],
-    })  # fmt: skip
+from tests.data.hierarchies import JOBS, LEVELS, TREE
+from tests.data.people import mixed_people
 
 
 def mask(folder, *words, source="in.csv", out="out.csv"):
@@ -45,7 +31,7 @@ OPTIONS = ["--order", "degree=low,middle,high", "--aggregate", "party=mode", "--
 
 
 def test_the_command_takes_all_that_the_function_takes(tmp_path):
-    table = people()
+    table = mixed_people()
     table.write_csv(tmp_path / "in.csv")
     words = ["--hierarchy", f"job={tmp_path / 'jobs.csv'}", *OPTIONS, "--importance", "age=2"]
     assert mask(tmp_path, *COLUMNS, *words) == 0
@@ -61,7 +47,7 @@ def test_the_command_takes_all_that_the_function_takes(tmp_path):
 
 
 def test_one_aggregate_is_for_all_columns(tmp_path):
-    people().write_csv(tmp_path / "in.csv")
+    mixed_people().write_csv(tmp_path / "in.csv")
     rest = ["--drop", "name", "--drop", "job", "--drop", "degree", "--drop", "party"]
     assert mask(tmp_path, "-k", "5", "-c", "age", "--aggregate", "range", *rest) == 0
     assert pl.read_csv(tmp_path / "out.csv")["age"].str.starts_with("[").any()
@@ -105,7 +91,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("sentence", MISTAKES)
 def test_mistakes_on_the_command_line_are_one_sentence(sentence, tmp_path, capsys):
-    people().write_csv(tmp_path / "in.csv")
+    mixed_people().write_csv(tmp_path / "in.csv")
     assert mask(tmp_path, *COLUMNS, *MISTAKES[sentence]) == 2
     assert " ".join(capsys.readouterr().err.split()) == f"mag: {sentence}"
     assert not (tmp_path / "out.csv").exists()
@@ -114,7 +100,7 @@ def test_mistakes_on_the_command_line_are_one_sentence(sentence, tmp_path, capsy
 @pytest.mark.parametrize("command", ["risk", "utility"])
 def test_a_column_that_is_named_twice_is_measured_once(command, tmp_path, capsys):
     path = tmp_path / "in.csv"
-    people().write_csv(path)
+    mixed_people().write_csv(path)
     words = [command, str(path), str(path), "--category", "party", "--json"]
     assert main([*words, "-c", "party", "-c", "party"]) == 0
     assert json.loads(capsys.readouterr().out)["columns"] == ["party"]
@@ -159,7 +145,7 @@ def stored(folder, name, table):
 
 @pytest.mark.parametrize("name", ["in.sav", "in.dta", "in.parquet", "in.xlsx"])
 def test_files_of_all_formats_with_hierarchies(name, tmp_path):
-    table = people()
+    table = mixed_people()
     stored(tmp_path, name, table)
     words = ["--hierarchy", f"job={tmp_path / 'jobs.csv'}", *OPTIONS]
     out = name.replace("in", "out")
@@ -227,7 +213,7 @@ def naive_linkage(squares, masked):
 @pytest.mark.parametrize("standardize", [True, False, "range"])
 @pytest.mark.parametrize("seed", range(3))
 def test_linkage_of_mixed_records_by_all_pairs(seed, standardize):
-    table = people(40, seed).drop("name")
+    table = mixed_people(40, seed).drop("name")
     names = ["age", "job", "degree", "party"]
     release = mag.microaggregate(
         table, 2 + seed, names, hierarchies={"job": TREE}, order={"degree": LEVELS},
@@ -307,7 +293,7 @@ def test_standard_deviations_are_those_that_records_are_grouped_by():
     from mag.frames.categories import categories_of
     from mag.measures.scales import read_scales
 
-    table = people(50).select("job", "degree", "party")
+    table = mixed_people(50).select("job", "degree", "party")
     scales = read_scales(table, table, {"job": TREE}, {"degree": LEVELS})
     for scale, (tree, order) in zip(scales, [(TREE, None), (None, LEVELS), (None, None)], strict=True):
         column = categories_of(frame_of(table).column(scale.name), scale.name, tree, order)
@@ -340,7 +326,7 @@ def test_ranks_of_ordered_categories_are_ranks():
 
 
 def test_gower_distances_of_generalized_records_are_the_penalty():
-    table = people(80).drop("name")
+    table = mixed_people(80).drop("name")
     names = ["age", "job", "degree"]
     release = mag.microaggregate(
         table, 3, names, rest="drop", hierarchies={"job": TREE}, order={"degree": LEVELS},
@@ -430,7 +416,7 @@ def test_dates_and_their_ranges_are_numbers():
 
 def test_incomplete_records_are_left_out_and_counted():
     gaps = pl.int_range(60) % 10 == 0
-    table = people(60).with_columns(pl.when(gaps).then(None).otherwise(pl.col("party")).alias("job"))
+    table = mixed_people(60).with_columns(pl.when(gaps).then(None).otherwise(pl.col("party")).alias("job"))
     release = mag.microaggregate(
         table, 3, ["age", "job"], rest="drop", missing="group", aggregate={"job": "mode", "age": "mean"}
     )
@@ -441,7 +427,7 @@ def test_incomplete_records_are_left_out_and_counted():
 
 def test_a_release_without_numbers_has_risk_and_utility():
     release = mag.microaggregate(
-        people(60), 4, ["job", "degree"], rest="drop", hierarchies={"job": TREE}, order={"degree": LEVELS}
+        mixed_people(60), 4, ["job", "degree"], rest="drop", hierarchies={"job": TREE}, order={"degree": LEVELS}
     )
     risk, utility = release.risk(), release.utility()
     assert risk["k_anonymity"] == release.guarantee.smallest
@@ -466,7 +452,7 @@ def test_ranges_of_durations_are_left_out():
 
 @pytest.mark.parametrize("name", ["in.csv", "in.parquet", "in.sav"])
 def test_risk_and_utility_of_files_are_those_of_the_release(name, tmp_path, capsys):
-    table = people()
+    table = mixed_people()
     if name.endswith("csv"):
         table.write_csv(tmp_path / name)
     else:
@@ -493,7 +479,7 @@ def test_risk_and_utility_of_files_are_those_of_the_release(name, tmp_path, caps
 
 
 def test_categories_must_be_declared_in_two_files(tmp_path, capsys):
-    people().write_csv(tmp_path / "in.csv")
+    mixed_people().write_csv(tmp_path / "in.csv")
     both = [str(tmp_path / "in.csv")] * 2
     assert main(["risk", *both, "-c", "party"]) == 2
     assert "categories need --hierarchy, --order or --category" in " ".join(capsys.readouterr().err.split())
@@ -506,7 +492,7 @@ def test_categories_must_be_declared_in_two_files(tmp_path, capsys):
 
 
 def test_compare_takes_categories():
-    table = people(80)
+    table = mixed_people(80)
     options = {"hierarchies": {"job": TREE}, "order": {"degree": LEVELS}, "importance": {"job": 2}}
     comparison = mag.compare(
         table, [3, 5], ["age", "job", "degree"], methods=["mdav", "ona_star"], standardize="range", **options
@@ -527,7 +513,7 @@ def test_compare_takes_categories():
 
 
 def test_compare_of_one_column_of_categories_uses_the_methods():
-    table = people(60)
+    table = mixed_people(60)
     comparison = mag.compare(table, 3, "job", methods=["mdav", "ona_star"], hierarchies={"job": TREE})
     assert list(comparison["method"]) == ["mdav", "ona_star"]
     assert "information_loss" not in comparison
@@ -540,14 +526,14 @@ def test_compare_of_one_column_of_categories_uses_the_methods():
 
 
 def test_the_command_compares_categories(tmp_path, capsys):
-    people(80).write_csv(tmp_path / "in.csv")
+    mixed_people(80).write_csv(tmp_path / "in.csv")
     TREE.to_arx(tmp_path / "jobs.csv")
     words = ["compare", str(tmp_path / "in.csv"), "-c", "age", "-c", "job", "-c", "party", "-k", "3", "-m", "mdav"]
     words += ["--hierarchy", f"job={tmp_path / 'jobs.csv'}", "--aggregate", "party=mode", "--importance", "party=0.5"]
     assert main([*words, "--json"]) == 0
     [row] = json.loads(capsys.readouterr().out)["rows"]
     release = mag.microaggregate(
-        people(80), 3, ["age", "job", "party"], rest="drop", method="mdav", hierarchies={"job": TREE},
+        mixed_people(80), 3, ["age", "job", "party"], rest="drop", method="mdav", hierarchies={"job": TREE},
         aggregate={"party": "mode"}, importance={"party": 0.5},
     )  # fmt: skip
     assert row["penalty, %"] == pytest.approx(100 * release.ncp())
@@ -650,7 +636,7 @@ def test_hierarchies_as_frames_and_back(library):
     names = list(getattr(frame, "column_names", frame.columns))
     assert names == ["level 0", "level 1", "level 2"]
     assert mag.Hierarchy.from_columns(frame, names) == TREE
-    table = people(30)
+    table = mixed_people(30)
     released = [
         mag.microaggregate(table, 3, ["job", "age"], rest="drop", hierarchies={"job": tree}).data
         for tree in (TREE, frame)

@@ -18,9 +18,7 @@ from mag._backends.cuda.launch import Device
 from mag._backends.cuda.sort import sort
 from mag._lib import arrays
 from mag.costs import COSTS
-from tests.backends.cuda import test_columns as test_cuda_columns
-from tests.backends.cuda import test_records as test_cuda_records
-from tests.backends.cuda import test_sort as test_cuda_sort
+from tests.cuda import records, sorting, tables
 from tests.data.hostile import integer_columns, real_columns
 
 WEIGHED = "solver 'block' and weights from 2**-63 to 2**63"
@@ -311,7 +309,7 @@ def same_bits(found, expected, *names):
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("k", [3, 11, 40, *(pytest.param(k, marks=LONG) for k in (1, 2, 7, 12, 200))])
 def test_hostile_columns_have_the_bits_of_the_cpu(device, cost, k, n):
-    for columns in test_cuda_columns.tables(cost, n):
+    for columns in tables.tables(cost, n):
         X = np.stack(list(columns.values()), axis=1)
         found, expected = mag.columns(device.asarray(X), k, cost=cost), mag.columns(X, k, cost=cost, backend="cpu")
         same_bits(found, expected, "labels", "representatives", "masked", "information_loss")
@@ -330,9 +328,9 @@ def test_columns_that_the_host_solves_have_the_bits_of_the_cpu(cupy, k, n):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("n", [1, 33, 5001, pytest.param(100_001, marks=LONG)])
-@pytest.mark.parametrize("dtype", [*test_cuda_sort.REALS, *test_cuda_sort.INTEGERS])
+@pytest.mark.parametrize("dtype", [*sorting.REALS, *sorting.INTEGERS])
 def test_a_device_sorts_every_type(cupy, dtype, n):
-    X = test_cuda_sort.columns(dtype, n)
+    X = sorting.columns(dtype, n)
     order, flags = cupy.zeros(X.shape, np.int32), cupy.zeros(len(X), np.int32)
     values = sort(cuda.current(), cupy.asarray(X), order, flags)
     expected = np.argsort(X + 0.0 if X.dtype.kind == "f" else X, axis=1, kind="stable")
@@ -362,7 +360,7 @@ def test_a_device_sorts_one_long_column(cupy, n):
     ],
 )
 def test_a_device_scores_projections_like_the_cpu(cupy, n, d, k, directions, ordered):
-    X = test_cuda_records.table(n, d)
+    X = records.table(n, d)
     options = {"method": "projection", "n_projections": directions, "return_scores": True, "ordered": ordered}
     found, expected = mag.multivariate(cupy.asarray(X), k, **options), mag.multivariate(X, k, **options)
     assert found.details["scores"].get().tobytes() == expected.details["scores"].tobytes()
@@ -376,7 +374,7 @@ def test_a_device_scores_projections_like_the_cpu(cupy, n, d, k, directions, ord
     ("n", "d", "k"), [(500, 4, 3), *(pytest.param(*size, marks=LONG) for size in ((10_000, 4, 3), (4000, 12, 40)))]
 )
 def test_a_device_finds_the_groups_of_records_of_the_cpu(cupy, method, n, d, k):
-    X = test_cuda_records.table(n, d).round(2)
+    X = records.table(n, d).round(2)
     found, expected = mag.multivariate(cupy.asarray(X), k, method=method), mag.multivariate(X, k, method=method)
     assert np.array_equal(found.labels.get(), expected.labels)
 
@@ -385,7 +383,7 @@ def test_a_device_finds_the_groups_of_records_of_the_cpu(cupy, method, n, d, k):
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize(("n", "d", "m"), [(700, 3, 5), (2000, 2, 300), pytest.param(20_000, 4, 26, marks=LONG)])
 def test_a_device_finds_neighbors(cupy, n, d, m, sign):
-    test_cuda_records.check_lists(cuda.current(), n, d, m, sign)
+    records.check_lists(cuda.current(), n, d, m, sign)
 
 
 @pytest.mark.gpu

@@ -7,20 +7,11 @@ import mag
 from mag._backends import cpu
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import host_is_sooner
-from mag._backends.cuda.transpose import transposed
 from mag.costs import COSTS
 from tests.cuda.host import ORDERS, HostModule
 from tests.cuda.runs import HOST, on, problem
+from tests.cuda.tables import check_transposes, price, tables
 from tests.data.hostile import integer_columns, real_columns
-
-
-def tables(cost, n):
-    """Hostile columns of one dtype each, with their names."""
-    columns = integer_columns(n) | ({} if COSTS[cost].integer else {f"real {k}": v for k, v in real_columns(n).items()})
-    by_type = {}
-    for name, column in columns.items():
-        by_type.setdefault(column.dtype, {})[name] = column
-    return by_type.values()
 
 
 def assert_equal_to_the_cpu(X, cost, k, device=HOST, names=None, **options):
@@ -67,13 +58,6 @@ def test_long_columns_are_solved_from_both_ends(monkeypatch, cost, k):
 def test_a_really_long_column():
     x = (np.random.default_rng(3).normal(size=(1, 2**21 + 77)) * 7000).astype(np.int16)  # two digits, soon sorted
     assert_equal_to_the_cpu(x, "sse", 5, on("forward", lanes=64))
-
-
-def price(device, losses, groups):
-    costs = np.empty(len(losses))
-    given = losses, np.int64(losses.shape[1]), groups, costs
-    device.launch("groups", "price", 128 * len(losses), 128, given)
-    return costs
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -151,17 +135,6 @@ def test_the_hybrid_way_withholds_a_group_below_k(monkeypatch):
     monkeypatch.setattr(cpu, "solve", lambda column, weights, problem, threads: np.array([0, 2, 100]))
     with pytest.raises(mag.NotAnonymousError, match="fewer than k=3 records was found and withheld"):
         Columns(on("forward", hybrid=True), np.random.default_rng(0).random((1, 300)), problem("sse", 3)).finish()
-
-
-def check_transposes(device):
-    """Whether tables of every shape and width have their columns as rows."""
-    for dtype in (np.float64, np.float32, np.float16, np.int8, np.bool_):
-        for n, d in ((1, 1), (1, 7), (7, 1), (32, 32), (33, 31), (65, 100), (100, 3)):
-            X = np.arange(n * d).reshape(n, d).astype(dtype)
-            assert np.array_equal(transposed(device, X), X.T)
-            assert transposed(device, X).flags.c_contiguous
-            assert np.array_equal(transposed(device, np.asfortranarray(X)), X.T)
-            assert np.array_equal(transposed(device, X[::2]), X[::2].T)
 
 
 @pytest.mark.parametrize("order", ORDERS)

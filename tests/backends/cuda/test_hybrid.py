@@ -8,30 +8,17 @@ import pytest
 
 import mag
 from mag._backends import cuda
-from mag._backends.cuda import hybrid, sources
+from mag._backends.cuda import hybrid
 from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.hybrid import BlockStream
 from mag._backends.cuda.launch import Device
-from mag._backends.problem import Problem
 from mag.costs import COSTS
-from mag.solvers import SOLVERS
 from mag.solvers.extensions import diagonal
-from tests.backends.cuda.test_mutations import in_a_process
-from tests.cuda import runs
 from tests.cuda.host import ORDERS, DoesNotCompile
-from tests.cuda.runs import HOST, Resident, live, on
+from tests.cuda.mutations import assert_noticed
+from tests.cuda.runs import HOST, Resident, live, on, staggered
+from tests.data.columns import SHAPES, data
 from tests.data.hostile import integer_columns, real_columns
-from tests.solvers.test_block import SHAPES, data
-
-
-@pytest.fixture
-def device():
-    with runs.device():
-        yield
-
-
-def staggered(cost, k):
-    return Problem(COSTS[cost], {"staggered": SOLVERS["staggered"]}, k, k)
 
 
 def filled(cost, x, k, first, blocks):
@@ -82,7 +69,7 @@ def test_the_order_of_threads_does_not_matter(order):
 
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("k", [1, 2, 3, 13, 40])
-def test_labels_are_those_of_staggered_on_the_cpu(device, monkeypatch, cost, k):
+def test_labels_are_those_of_staggered_on_the_cpu(host_device, monkeypatch, cost, k):
     monkeypatch.setattr(hybrid, "ENTRIES", 1000)
     for n in (k, 2 * k - 1, 2 * k, 3 * k + 1, 203):
         columns = integer_columns(n) | ({} if COSTS[cost].integer else real_columns(n)) if n > 1 else {}
@@ -93,7 +80,7 @@ def test_labels_are_those_of_staggered_on_the_cpu(device, monkeypatch, cost, k):
             assert found.cost == expected.cost, (name, n)
 
 
-def test_columns_and_arrays_that_live_on_the_device(device):
+def test_columns_and_arrays_that_live_on_the_device(host_device):
     X = np.stack([real_columns(300)[name] for name in ("uniform", "offset", "tiny", "clusters", "huge")], axis=1)
     expected = mag.columns(X, 7, solver="staggered", backend="cpu")
     for found in (mag.columns(X, 7, solver="staggered", backend="cuda"), mag.columns(live(X), 7, solver="staggered")):
@@ -105,12 +92,12 @@ def test_columns_and_arrays_that_live_on_the_device(device):
     assert np.array_equal(single.labels, expected.labels[:, 1])
 
 
-def test_nothing_is_searched_before_the_result_is_asked_for(device, monkeypatch):
+def test_nothing_is_searched_before_the_result_is_asked_for(host_device, monkeypatch):
     monkeypatch.setattr(type(HOST), "host", staticmethod(lambda array: pytest.fail("waited")))
     mag.univariate(live(np.random.default_rng(0).random(130)), 3, solver="staggered")
 
 
-def test_labels_do_not_depend_on_what_becomes_of_the_data(device):
+def test_labels_do_not_depend_on_what_becomes_of_the_data(host_device):
     x = np.random.default_rng(0).random(130)
     expected, resident = mag.univariate(x, 3, solver="staggered").labels, live(x.copy())
     found = mag.univariate(resident, 3, solver="staggered")
@@ -118,7 +105,7 @@ def test_labels_do_not_depend_on_what_becomes_of_the_data(device):
     assert np.array_equal(found.labels, expected)
 
 
-def test_a_group_below_k_is_withheld(device, monkeypatch):
+def test_a_group_below_k_is_withheld(host_device, monkeypatch):
     monkeypatch.setattr(hybrid, "starts_of", lambda sizes, k, plain, starts: starts.fill(0) or starts.size - 1)
     x = np.random.default_rng(0).random(40)
     assert mag.univariate(x, 3, solver="staggered", backend="cuda").n_groups == 1
@@ -132,7 +119,7 @@ def test_a_group_below_k_is_withheld(device, monkeypatch):
         Columns(HOST, x[None, :], staggered("sse", 3)).finish()
 
 
-def test_what_is_not_taken_is_refused_in_a_sentence(device):
+def test_what_is_not_taken_is_refused_in_a_sentence(host_device):
     x = np.arange(9000.0)
     with pytest.raises(ValueError, match=r"^k must be at most 2048 with solver 'staggered' and backend 'cuda', which"):
         mag.univariate(x, 2049, solver="staggered", backend="cuda")
@@ -229,15 +216,4 @@ def notices(module):
     ("file", "old", "new"), [("blocks.cu", "nothing like this", ""), *EDITS], ids=range(len(EDITS) + 1)
 )
 def test_an_edit_is_noticed(file, old, new):
-    assert_noticed(file, old, new, "tests.backends.cuda.test_hybrid")
-
-
-def assert_noticed(file, old, new, home):
-    """That `notices` of a file of tests finds an edit, and nothing where there is none."""
-    edits = (sources.folder() / file).read_text().count(old)
-    done = in_a_process(file, old, new, home)
-    if not new:
-        assert (edits, done.returncode) == (0, 0), done.stderr
-        return
-    assert edits >= 1, "the edit no longer applies"
-    assert done.returncode == 7 or done.returncode < 0, done.stderr
+    assert_noticed(file, old, new, __name__)

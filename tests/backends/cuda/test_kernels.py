@@ -7,7 +7,7 @@ from mag._backends.cuda.launch import PER_SM, STATIC, Device, lines_of, resident
 from mag.costs import COSTS
 from tests.cuda.host import ORDERS
 from tests.cuda.runs import HOST, differences, on, solved_by_the_cpu, table
-from tests.solvers.test_block import SHAPES
+from tests.data.columns import SHAPES
 
 
 def lengths(k):

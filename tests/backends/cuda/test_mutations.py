@@ -1,7 +1,5 @@
 """Edits to the kernels, each of which some comparison must notice.  `pytest -m mutation`."""
 
-import subprocess
-import sys
 from unittest import mock
 
 import numpy as np
@@ -16,15 +14,12 @@ from mag._backends.cuda.lines import Lines
 from mag._backends.cuda.sort import TILE
 from mag._backends.cuda.totals import integer_means, squares_within
 from mag.methods.orders import consecutive
-from tests.backends.cuda import test_columns as test_cuda_columns
-from tests.backends.cuda import test_records as test_cuda_records
-from tests.backends.cuda import test_sort as test_cuda_sort
-from tests.cuda import runs
+from tests.cuda import records, runs, sorting, tables
 from tests.cuda.host import ORDERS, DoesNotCompile
+from tests.cuda.mutations import in_a_process
 from tests.cuda.runs import differences, problem, table
+from tests.data.columns import SHAPES
 from tests.data.hostile import real_columns
-from tests.data.paths import PROJECT
-from tests.solvers.test_block import SHAPES
 
 pytestmark = pytest.mark.mutation
 
@@ -227,10 +222,10 @@ def sorts(module):
         device = Device(np, type("Ordered", (module,), {"order": order}), lanes=128)
         try:
             for dtype, n in ((np.float64, 2 * TILE + 33), (np.float16, 300), (np.int32, 1500), (np.int64, 700)):
-                with test_cuda_sort.by_radix():
-                    test_cuda_sort.check(device, test_cuda_sort.columns(dtype, n))
-            test_cuda_sort.check_buckets(device)
-            test_cuda_columns.check_transposes(device)
+                with sorting.by_radix():
+                    sorting.check(device, sorting.columns(dtype, n))
+            sorting.check_buckets(device)
+            tables.check_transposes(device)
         except AssertionError:
             return False
     return flags_wrong_orders(module) and not scatters_wrong_orders(device)
@@ -240,7 +235,7 @@ def scores(device):
     """Whether projections have the scores and labels of the CPU."""
     options = {"method": "projection", "n_projections": 11, "return_scores": True, "ordered": False}
     for n, d, k in ((301, 3, 3), (200, 9, 13)):
-        X = test_cuda_records.table(n, d)
+        X = records.table(n, d)
         expected = mag.multivariate(X, k, **options)
         with runs.device(), mock.patch.object(cuda, "current", return_value=device):
             found = mag.multivariate(X, k, backend="cuda", **options)
@@ -252,7 +247,7 @@ def scores(device):
 
 def parts_alike(device):
     """Whether parts are divided as on the CPU, by columns that vary alike too."""
-    X = test_cuda_records.table(300, 4).round(1)
+    X = records.table(300, 4).round(1)
     X = np.column_stack([X, X[::-1, 0], -X[:, 1]])
     for method in ("mondrian", "mondrian_v", "mondrian_v2d"):
         for k in (3, 16):
@@ -265,7 +260,7 @@ def parts_alike(device):
 
 def orders_alike(device):
     """Whether groups in orders, some ends at a time, are those of the CPU; of constant records all are equally good."""
-    X, constant = test_cuda_records.table(250, 8), np.ones((250, 3))
+    X, constant = records.table(250, 8), np.ones((250, 3))
     orders = np.stack([np.argsort(X[:, c]).astype(np.int32) for c in range(3)])
     with mock.patch.object(Lines, "scratch", 90 * 3 * 30):
         for rows, k in ((X, 3), (X, 40), (constant, 4), (constant, 40)):
@@ -304,7 +299,7 @@ def sums_alike(device):
     groups = np.array([1, 2, 9, 129, 300, 1025, 5000], np.int32)
     losses = np.random.default_rng(0).standard_cauchy((len(groups), groups.max()))
     expected = [np.add.reduceat(row[:count], [0])[0] for row, count in zip(losses, groups, strict=True)]
-    if test_cuda_columns.price(device, losses, groups).tolist() != expected:
+    if tables.price(device, losses, groups).tolist() != expected:
         return False
     X = np.random.default_rng(0).integers(0, 250, (2, 9000)).astype(np.uint8)  # sorted soon, in nine segments
     if not labels_alike(device, X, 3):
@@ -325,10 +320,10 @@ def labels_alike(device, X, k):
 def finds_neighbors(device):
     """Whether lists hold the nearest and the farthest."""
     try:
-        test_cuda_records.check_edges(device)
+        records.check_edges(device)
         for n, d, m in ((700, 3, 5), (130, 2, 40), (2000, 2, 300)):
             for sign in (1.0, -1.0):
-                test_cuda_records.check_lists(device, n, d, m, sign)
+                records.check_lists(device, n, d, m, sign)
     except AssertionError:
         return False
     return True
@@ -363,26 +358,13 @@ def withheld(device):
     return flags == [[TOO_SMALL, TOO_SMALL], [0, 0]]
 
 
-def in_a_process(file, old, new, home="tests.backends.cuda.test_mutations"):
-    """`notices` of a file of tests, where an edit may crash without harm."""
-    code = (
-        f"import sys; from {home} import notices; from tests.cuda.host import HostModule\n"
-        "class Edited(HostModule):\n"
-        "    def __init__(self, *, code, options=()):\n"
-        "        super().__init__(code=code.replace(*sys.argv[1:]), options=options)\n"
-        "sys.exit(7 if notices(Edited) else 0)\n"
-    )
-    command = [sys.executable, "-c", code, old, new]
-    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-
-
 def test_without_an_edit_nothing_is_noticed():
-    done = in_a_process("", "nothing like this", "")
+    done = in_a_process("", "nothing like this", "", __name__)
     assert done.returncode == 0, done.stderr
 
 
 def test_an_edit_that_does_not_compile_is_not_taken_for_noticed():
-    done = in_a_process("", 'extern "C"', "extern nonsense")
+    done = in_a_process("", 'extern "C"', "extern nonsense", __name__)
     assert done.returncode == 1
     assert "DoesNotCompile" in done.stderr
 
@@ -390,6 +372,6 @@ def test_an_edit_that_does_not_compile_is_not_taken_for_noticed():
 @pytest.mark.parametrize(("file", "old", "new"), EDITS, ids=range(len(EDITS)))
 def test_an_edit_is_noticed(file, old, new):
     assert (sources.folder() / file).read_text().count(old) >= 1, "the edit no longer applies"
-    done = in_a_process(file, old, new)
+    done = in_a_process(file, old, new, __name__)
     # noticed or refused by the runtime, or ended by a signal; an edit that does not compile shows nothing
     assert done.returncode == 7 or done.returncode < 0, done.stderr

@@ -11,18 +11,11 @@ from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device
 from mag._lib import arrays
 from mag.costs import COSTS
-from tests.backends.cuda.test_columns import tables
-from tests.backends.cuda.test_hybrid import assert_noticed
-from tests.cuda import runs
 from tests.cuda.host import DoesNotCompile
+from tests.cuda.mutations import assert_noticed
 from tests.cuda.runs import HOST, Resident, live, problem
+from tests.cuda.tables import tables
 from tests.data.hostile import integer_columns, real_columns
-
-
-@pytest.fixture
-def device():
-    with runs.device():
-        yield
 
 
 @pytest.fixture
@@ -50,7 +43,7 @@ def test_information_loss_has_the_bits_of_the_cpu(cost, k):
             assert differing(HOST, np.stack(list(table.values())), cost, k) == [], (list(table), n)
 
 
-def test_batches_give_the_same(device, monkeypatch):
+def test_batches_give_the_same(host_device, monkeypatch):
     X = np.stack([real_columns(300)[name] for name in ("uniform", "cauchy", "huge", "constant", "offset")], axis=1)
     expected = mag.columns(X, [3, 4, 3, 4, 3], backend="cpu")
     monkeypatch.setattr(pipeline, "RESULT_BATCH_BYTES", 2 * 8 * 300)
@@ -63,7 +56,7 @@ def test_batches_give_the_same(device, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["reals", "integers"])
-def test_there_is_a_launch_per_batch(device, monkeypatch, kind):
+def test_there_is_a_launch_per_batch(host_device, monkeypatch, kind):
     X = np.random.default_rng(0).integers(-500, 500, (300, 9)) * (1 if kind == "integers" else 0.25)
     expected, launched, launch = mag.columns(X, 3), [], Device.launch
     monkeypatch.setattr(pipeline, "RESULT_BATCH_BYTES", 4 * 8 * 300)
@@ -85,7 +78,7 @@ def test_there_is_a_launch_per_batch(device, monkeypatch, kind):
     assert launched == ["mask"] * 3
 
 
-def test_a_large_copy_of_integers_is_told(device, monkeypatch):
+def test_a_large_copy_of_integers_is_told(host_device, monkeypatch):
     X = np.random.default_rng(0).integers(0, 2**62, (200, 3))
     monkeypatch.setattr(arrays, "COPIED", 4000)
     monkeypatch.setattr(arrays, "_silent", False)
@@ -99,7 +92,7 @@ def test_a_large_copy_of_integers_is_told(device, monkeypatch):
         _ = found.information_loss
 
 
-def test_the_data_stay_on_the_device(device, crossing):
+def test_the_data_stay_on_the_device(host_device, crossing):
     X = np.random.default_rng(0).normal(size=(5000, 3))
     found, k = mag.columns(live(X), 50), 50
     groups = 8 * 3 * (5000 // k)
@@ -116,7 +109,7 @@ def test_the_data_stay_on_the_device(device, crossing):
     assert max(crossing) <= 4 * 5000  # and the labels of what is pickled
 
 
-def test_a_single_column_is_one_of_the_table(device):
+def test_a_single_column_is_one_of_the_table(host_device):
     X = np.random.default_rng(0).integers(0, 90, (130, 4))
     options = {"k": [3, 20, 3, 13], "cost": ["sse", "sae", "roundup", "sse_int"]}
     found, expected = mag.columns(live(X), **options), mag.columns(X, **options)
@@ -131,7 +124,7 @@ def test_a_single_column_is_one_of_the_table(device):
         found[4]
 
 
-def test_integers_whose_sums_float64_would_round_are_left_to_the_cpu(device):
+def test_integers_whose_sums_float64_would_round_are_left_to_the_cpu(host_device):
     X = np.stack([integer_columns(90)[name] for name in ("whole_range", "small", "ends")], axis=1)
     for cost in ("sse", "sse_int"):
         found = mag.columns(live(X), 3, cost=cost)
@@ -192,4 +185,4 @@ def notices(module):
     ("file", "old", "new"), [("shares.cu", "nothing like this", ""), *EDITS], ids=range(len(EDITS) + 1)
 )
 def test_an_edit_is_noticed(file, old, new):
-    assert_noticed(file, old, new, "tests.backends.cuda.test_rows")
+    assert_noticed(file, old, new, __name__)

@@ -26,7 +26,7 @@ from mag._backends.cuda.columns import Columns
 from mag._backends.cuda.launch import Device, solve
 from mag._backends.cuda.lines import Lines
 from tests.cuda.runs import problem
-from tests.backends.cuda.test_records import check_lists
+from tests.cuda.records import check_lists
 device = Device(np, HostModule, shared=100 << 10)
 rng = np.random.default_rng(0)
 for k in (3, 13):
@@ -38,7 +38,7 @@ for k in (3, 13):
         solve(device, np.sort(X, axis=1), np.zeros(3, np.int32), "sse", k, (2, 1))
 solve(Device(np, HostModule, shared=0), np.sort(X, axis=1), np.zeros(3, np.int32), "sse", 13)
 from mag._backends.cuda.hybrid import starts_by_blocks
-from tests.backends.cuda.test_hybrid import staggered
+from tests.cuda.runs import staggered
 for k in (3, 13):
     for n in (2 * k, 5 * k + 1, 300):
         assert starts_by_blocks(device, np.sort(rng.random(n)), staggered("sse", k))[0] == 0

@@ -9,19 +9,12 @@ from mag._backends.cuda.launch import Device, solve
 from mag._backends.cuda.sources import FOR_THE_CPU
 from mag.costs import COSTS
 from mag.solvers import block
-from tests.backends.cuda.test_hybrid import assert_noticed
-from tests.cuda import runs
 from tests.cuda.host import ORDERS, DoesNotCompile
+from tests.cuda.mutations import assert_noticed
 from tests.cuda.runs import HOST, Resident, live, on, problem
 from tests.data.hostile import integer_columns, real_columns
 
 NAMES = ("uniform", "duplicates", "cauchy", "offset", "constant")
-
-
-@pytest.fixture
-def device():
-    with runs.device():
-        yield
 
 
 def solved_by_the_cpu(x, w, k):
@@ -65,7 +58,7 @@ def same_results(found, expected):
 
 
 @pytest.mark.parametrize("k", [1, 3, 13, 60])
-def test_results_have_the_bits_of_the_cpu(device, k):
+def test_results_have_the_bits_of_the_cpu(host_device, k):
     X, w = table(401)
     found, expected = mag.columns(live(X), k, weights=w), mag.columns(X, k, weights=w)
     assert isinstance(found.labels, Resident)
@@ -76,14 +69,14 @@ def test_results_have_the_bits_of_the_cpu(device, k):
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float32])
-def test_every_type_is_weighed(device, dtype):
+def test_every_type_is_weighed(host_device, dtype):
     X = np.random.default_rng(0).integers(0, 200, (300, 3)).astype(dtype)
     X[:, 2] = np.asarray(integer_columns(300)["small"]).astype(dtype)
     w = np.random.default_rng(1).integers(1, 9, 300)
     same_results(mag.columns(live(X), 4, weights=w), mag.columns(X, 4, weights=w))
 
 
-def test_values_and_weights_that_need_scaling_are_left_to_the_cpu(device):
+def test_values_and_weights_that_need_scaling_are_left_to_the_cpu(host_device):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(200, 4)) * [1e-70, 1e70, 1.0, 1e-250]
     w = rng.uniform(1, 5, 200)
@@ -96,7 +89,7 @@ def test_values_and_weights_that_need_scaling_are_left_to_the_cpu(device):
     same_results(mag.columns(live(wide), 3, weights=w[:90]), mag.columns(wide, 3, weights=w[:90]))
 
 
-def test_weights_that_could_mislead_are_looked_at_by_the_cpu(device):
+def test_weights_that_could_mislead_are_looked_at_by_the_cpu(host_device):
     rng = np.random.default_rng(3)
     x, w = rng.normal(size=300) ** 3, 10.0 ** rng.uniform(-18, 18, 300)
     columns = Columns(HOST, x[None, :], problem("sse", 3), weights=w)
@@ -104,7 +97,7 @@ def test_weights_that_could_mislead_are_looked_at_by_the_cpu(device):
     same_results(mag.univariate(live(x), 3, weights=w), mag.univariate(x, 3, weights=w))
 
 
-def test_long_columns_are_solved_from_both_ends(device, monkeypatch):
+def test_long_columns_are_solved_from_both_ends(host_device, monkeypatch):
     monkeypatch.setattr("mag._backends.cpu.BOTH_ENDS_FROM_N", 700)
     X, w = table(803)
     for k in (3, 20):
@@ -182,4 +175,4 @@ def notices(module):
     ("file", "old", "new"), [("shares.cu", "nothing like this", ""), *EDITS], ids=range(len(EDITS) + 1)
 )
 def test_an_edit_is_noticed(file, old, new):
-    assert_noticed(file, old, new, "tests.backends.cuda.test_weights")
+    assert_noticed(file, old, new, __name__)

@@ -24,7 +24,7 @@ from mag.tables.criteria.enforce.buckets import draw_groups, group_by_buckets, n
 from mag.tables.criteria.enforce.merge import merge_groups
 from tests.data.frames import LIBRARIES, cells
 from tests.data.paths import DATA
-from tests.tables.criteria import test_criteria as oracle
+from tests.oracles import criteria as oracle
 
 DISEASES = ["cough", "flu", "skin", "ulcer"]
 WAYS = ["auto", *ENFORCE]

@@ -16,11 +16,9 @@ from hypothesis import strategies as st
 import mag
 from mag.cli import main
 from mag.tables import LatticeNode
-from tests.data.frames import LIBRARIES, cells, dtypes, names, smallest_class
-from tests.hierarchy.test_hierarchy import ADULT, JOBS, adult
-from tests.tables.test_categories import CATEGORICAL
+from tests.data.frames import CATEGORICAL, LIBRARIES, cells, dtypes, names, smallest_class
+from tests.data.hierarchies import ADULT, JOBS, TREE, adult
 
-TREE = mag.Hierarchy.from_levels(JOBS)
 AGES = mag.Hierarchy.intervals(20, 80, [5, 10, 30])
 PEOPLE = {
     "age": [21, 22, 24, 27, 33, 38, 41, 44, 62, 63, 64, 79],
