@@ -18,9 +18,9 @@ if sys.platform != "linux":  # the kernels on the host are ELF libraries, and NV
 
 TESTS = pathlib.Path(__file__).parent
 QUICK = {  # a file of tests that enters each package, and takes seconds once its code is compiled
-    "_compiled": "api/test_checks.py",
+    "_compiled": "compiled/test_random.py",
     "_lib": "promises/test_errors.py",
-    "api": "results/test_results.py",
+    "api": "api/test_checks.py",
     "_backends": "results/test_results.py",
     "bounds": "bounds/test_bounds.py",
     "commands": "commands/test_cli.py",
@@ -28,7 +28,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "dp": "dp/test_dp.py",
     "estimators": "tables/criteria/test_diversity.py",
     "files": "files/test_files.py",
-    "frames": "tables/test_table.py",
+    "frames": "frames/test_kinds.py",
     "graphs": "graphs/test_graphs.py",
     "hierarchy": "hierarchy/test_hierarchy.py",
     "measures": "measures/test_privacy.py",
@@ -39,7 +39,12 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "tables": "tables/test_table.py",
     "verify": "verify/test_verify.py",
 }
-ALSO_QUICK = ("promises/test_architecture.py", "tables/criteria/test_criteria.py", "tables/recode/test_lattice.py")
+ALSO_QUICK = (
+    "promises/test_architecture.py",
+    "promises/test_layout.py",
+    "tables/criteria/test_criteria.py",
+    "tables/recode/test_lattice.py",
+)
 SLOW = ("long", "mutation", "sanitize")
 
 
