@@ -13,7 +13,7 @@ the same order; -0.0 and 0.0 rank alike, so that ties stay in index order.
 
 On an AMD Zen 3 (32 MB of third-level cache), numpy 2.4, a million random float64 take 9 ns each, where np.argsort takes
 40 and kind="stable" 140: places 0.7, counts 0.6, buckets 2, slots 3.5, exchanges 2.2.  A million of each of the hostile
-inputs in tests/test_sort.py took 21 ns or less.  `python -m benchmarks.sort` compares sizes and distributions.
+inputs in tests/compiled/test_sort.py took 21 ns or less.  `python -m benchmarks.sort` compares sizes and distributions.
 """
 
 import itertools
