@@ -23,7 +23,7 @@ def buffers_at(space, n, k):
     """The memory of a solver."""
     return SoftBuffers(
         anchors=integers(space, n + 1),  # of every column, where `growing` has them
-        narrow=_narrow.lines_at(space, k),
+        narrow=_narrow.buffers_at(space, k),
         costs=reals(space, 2 * k - 1, PANEL),  # of groups of 1, 2 … values that end at the columns of a panel
     )
 

@@ -185,7 +185,8 @@ def test_seconds_of_a_comparison_are_without_compilation(monkeypatch):
     mag.compare(people(), [3, 4], ["income", "age"], methods=["mdav", "auto"])
     assert events == [
         ("mdav", 3), "run", ("mdav", 4), "run",
-        ("ona_star", 3), ("mona", 3), "run", ("ona_star", 4), ("mona", 4), "run",
+        ("ona_star", 3), ("ona_local", 3), ("mona", 3), "run",
+        ("ona_star", 4), ("ona_local", 4), ("mona", 4), "run",
     ]  # fmt: skip
 
 
