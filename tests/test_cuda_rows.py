@@ -55,7 +55,7 @@ def test_batches_give_the_same(device, monkeypatch):
     expected = mag.columns(X, [3, 4, 3, 4, 3], backend="cpu")
     monkeypatch.setattr(pipeline, "RESULT_BATCH_BYTES", 2 * 8 * 300)
     found = mag.columns(live(X), [3, 4, 3, 4, 3])
-    assert [part.stop - part.start for part in found._parts[0][0].batches()] == [2, 1]
+    assert [part.stop - part.start for part in found._facts.parts[0][0].batches()] == [2, 1]
     for name in ("information_loss", "masked", "cost", "sizes", "representatives"):
         array = getattr(found, name)
         assert isinstance(array, Resident), name

@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._backends.problem import Problem
 from mag.costs import Cost
-from mag.results import ColumnGroupings, Grouping, RecordGrouping
+from mag.results import ColumnGroupings, Grouping
 
 Jobs = list[tuple[Problem, np.ndarray]]  # problems, and the columns that each is for
 Home = Callable[[Any], Any]  # makes an array of the caller's library, on its device
@@ -130,8 +130,8 @@ class DeviceBackend(Backend, Protocol):
     def lines(self, X: Any, problem: Problem) -> Lines:
         """Records of several columns, which go to the device once, unless they are there."""
 
-    def records(self, X: Any) -> tuple[Any, Callable[..., RecordGrouping]]:
-        """Where resident records are, for `center_columns`; what makes the result of grouping them."""
+    def records(self, X: Any) -> tuple[Any, Callable[..., Any]]:
+        """Where resident records are, for `center_columns`; what makes the facts about their groups."""
 
     def supports_halving(self, n: int, d: int, k: int, rule: int) -> bool:
         """Whether n records of d columns can be divided by a rule of mag/methods/mondrian/halving.py."""

@@ -1,10 +1,10 @@
 """`mag.multivariate`: check, standardize, run the method, count, wrap."""
 
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
+from mag._backends.cpu.facts import HostRecordFacts
 from mag._backends.cpu.labels import at_least
 from mag._backends.protocol import DeviceBackend
 from mag._compiled.groups import distance
@@ -232,7 +232,7 @@ def multivariate(
     there = resident if resident and bound is False and _stays(*resident[:2], k, name, options) else None
     values, home = there[1:] if there else read_table("X", X, quiet=backend == "cpu")
     values = real_table("X", values)
-    place, result_of = there[0].records(values) if there else (Host, RecordGrouping)
+    place, facts_of = there[0].records(values) if there else (Host, HostRecordFacts)
     with place.active():
         finite("X", values)
     dtype, (n, d) = values.dtype, values.shape
@@ -271,32 +271,26 @@ def multivariate(
         labels, n_groups = number_groups(labels, n)
         if not at_least(k, labels, n_groups, False):
             raise group_below(k)
-    result = partial(
-        result_of,
-        labels,
+    facts = facts_of(labels, n_groups, x=values, dtype=dtype, standard=standard, integer=in_integers, home=home)
+    least = None
+    if lower is not None:
+        least = facts.squares  # which is optimal without a choice, and with one column
+        if names:
+            with working_on("bound", is_quiet(report)):
+                if bound_time is not None:
+                    interruptible(ready_bound, lower)
+                least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
+    return RecordGrouping(
+        facts,
         k,
-        n_groups,
-        x=values,
-        dtype=dtype,
-        standard=standard,
-        integer=in_integers,
         method=name,
         complete=not tracker.stopped,
         details={
             what: home(place.array(fact)) if home and isinstance(fact, np.ndarray) else fact
             for what, fact in details.items()
         },
-        home=home,
+        bound=None if least is None else facts.share(least),
     )
-    if lower is None:
-        return result()
-    least = result()._squares  # which is optimal without a choice, and with one column
-    if names:
-        with working_on("bound", is_quiet(report)):
-            if bound_time is not None:
-                interruptible(ready_bound, lower)
-            least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
-    return result(bound=least)
 
 
 def _stays(engine: DeviceBackend, X: Any, k: Any, name: str, options: MethodOptions) -> bool:

@@ -11,11 +11,11 @@ from mag._backends import cpu
 from mag._backends.cuda import halving, hybrid
 from mag._backends.cuda import weights as weighed
 from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.facts import DeviceColumnFacts, DeviceTableFacts
 from mag._backends.cuda.launch import MAX_K_16_BIT, PER_SM, Device
 from mag._backends.cuda.lines import Lines
 from mag._backends.cuda.neighbors import Neighbors, fits
-from mag._backends.cuda.records import DeviceRecordGrouping, Place
-from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
+from mag._backends.cuda.records import DeviceRecordFacts, Place
 from mag._backends.cuda.transfer import copy_to_device
 from mag._backends.cuda.transpose import transposed
 from mag._backends.problem import Problem
@@ -24,6 +24,7 @@ from mag._lib.arrays import resident as resident
 from mag._lib.checks import thread_count
 from mag._lib.errors import InputValueError
 from mag.costs import Cost
+from mag.results import ColumnGroupings, Grouping
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
 
@@ -170,15 +171,13 @@ def group_columns(
     return labels, n_groups, least
 
 
-def group_resident(
-    x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, home: Home
-) -> DeviceGrouping:
+def group_resident(x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, home: Home) -> Grouping:
     """The Grouping of values that are resident on a device; it stays there as well."""
     device = device_of(x)
     with device.active():
         row = device.xp.ascontiguousarray(x)[None, :]
         columns = Columns(device, row, problem, dtype=dtype, weights=weights)
-    return DeviceGrouping(columns, x=x, dtype=dtype, home=home)
+    return Grouping(DeviceColumnFacts(columns, 0, x=x, home=home), problem.k, True, problem.cost.name)
 
 
 def group_resident_columns(
@@ -191,7 +190,7 @@ def group_resident_columns(
     costs: list[Cost],
     home: Home,
     devices: Sequence[int] | None = None,
-) -> DeviceColumnGroupings:
+) -> ColumnGroupings:
     """The ColumnGroupings of a table that is resident on a device; they stay there, whichever devices compute them."""
     place, parts = device_of(X), []
     for problem, which in jobs:
@@ -202,7 +201,8 @@ def group_resident_columns(
             rows = copy_to_device(device, place, rows)
             with device.active():
                 parts.append((Columns(device, rows, problem, dtype=dtype, weights=weights), part))
-    return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home, device=place)
+    facts = DeviceTableFacts(parts, x=X, home=home, device=place)
+    return ColumnGroupings(facts, k, True, [cost.name for cost in costs])
 
 
 def supports_lines(n: int, d: int, problem: Problem) -> bool:
@@ -215,10 +215,10 @@ def lines(X: Any, problem: Problem) -> Lines:
     return Lines(device_of(X), X, problem)
 
 
-def records(X: Any) -> tuple[Place, Callable[..., DeviceRecordGrouping]]:
-    """Where resident records are, and what makes the result of grouping them."""
+def records(X: Any) -> tuple[Place, Callable[..., DeviceRecordFacts]]:
+    """Where resident records are, and what makes the facts about their groups."""
     device = device_of(X)
-    return Place(device), partial(DeviceRecordGrouping, device=device)
+    return Place(device), partial(DeviceRecordFacts, device=device)
 
 
 def supports_halving(n: int, d: int, k: int, rule: int) -> bool:
