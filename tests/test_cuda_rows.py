@@ -35,7 +35,7 @@ def crossing(monkeypatch):
 
 def differing(device, X, cost, k):
     """The rows whose information loss differs from the CPU's in any bit."""
-    columns = Columns(device, np.ascontiguousarray(X), problem(cost, k))
+    columns = Columns.compute(device, np.ascontiguousarray(X), problem(cost, k))
     assert columns.finish()
     found = columns.shares
     expected = [mag.univariate(x, k, cost=cost, backend="cpu").information_loss for x in X]

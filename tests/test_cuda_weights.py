@@ -87,7 +87,7 @@ def test_values_and_weights_that_need_scaling_are_left_to_the_cpu(device):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(200, 4)) * [1e-70, 1e70, 1.0, 1e-250]
     w = rng.uniform(1, 5, 200)
-    columns = Columns(HOST, np.ascontiguousarray(X.T), problem("sse", 3), weights=w)
+    columns = Columns.compute(HOST, np.ascontiguousarray(X.T), problem("sse", 3), weights=w)
     assert ((columns.flags & FOR_THE_CPU) > 0).tolist() == [True, True, False, True]
     same_results(mag.columns(live(X), 3, weights=w), mag.columns(X, 3, weights=w))
     for extreme in (w * 1e30, np.where(np.arange(200) < 5, 0.0, w)):
@@ -99,7 +99,7 @@ def test_values_and_weights_that_need_scaling_are_left_to_the_cpu(device):
 def test_weights_that_could_mislead_are_looked_at_by_the_cpu(device):
     rng = np.random.default_rng(3)
     x, w = rng.normal(size=300) ** 3, 10.0 ** rng.uniform(-18, 18, 300)
-    columns = Columns(HOST, x[None, :], problem("sse", 3), weights=w)
+    columns = Columns.compute(HOST, x[None, :], problem("sse", 3), weights=w)
     assert (columns.flags & FOR_THE_CPU).all()
     same_results(mag.univariate(live(x), 3, weights=w), mag.univariate(x, 3, weights=w))
 
@@ -115,7 +115,7 @@ def test_long_columns_are_solved_from_both_ends(device, monkeypatch):
 def test_the_host_solves_with_weights_too(monkeypatch, k):
     X, w = table(300)
     hybrid = on("forward", hybrid=True)
-    columns = Columns(hybrid, np.ascontiguousarray(X.T), problem("sse", k), weights=w)
+    columns = Columns.compute(hybrid, np.ascontiguousarray(X.T), problem("sse", k), weights=w)
     assert columns.finish()
     for row, x in enumerate(X.T):
         assert np.array_equal(columns.labels[row], mag.univariate(x, k, weights=w).labels)
@@ -159,10 +159,10 @@ def notices(module):
             return True
         X, w = table(303)
         X, w = np.column_stack([X, np.random.default_rng(0).normal(size=(303, 3)) ** 3]), w.round() % 3 + 1
-        columns = Columns(device, np.ascontiguousarray(X.T), problem("sse", 3), weights=w)
+        columns = Columns.compute(device, np.ascontiguousarray(X.T), problem("sse", 3), weights=w)
         columns.finish()
         expected = mag.columns(X, 3, weights=w)
-        whole = Columns(device, np.ascontiguousarray((100 * X).astype(int).T), problem("sse", 3), weights=w)
+        whole = Columns.compute(device, np.ascontiguousarray((100 * X).astype(int).T), problem("sse", 3), weights=w)
         whole.finish()
         others = mag.columns((100 * X).astype(int), 3, weights=w)
         return not all(

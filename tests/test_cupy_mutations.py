@@ -27,7 +27,7 @@ EDITS = [
     ("transfer", "        copied = target.mark()\n", "        copied = computed\n"),
     ("transfer", "    with source.active():\n        source.follow(copied)", "    target.follow(copied)"),
     ("columns", "        self.device.follow(self._queued)\n        flags", "        flags"),
-    ("columns", "self._queued, self._stream = device.mark(),", "self._queued, self._stream = None,"),
+    ("columns", "        columns._queued = device.mark()\n", ""),
     ("columns", "array if self.device.stream() == self._stream else array.copy()", "array"),
     ("facts", "            self.hold()\n", ""),
     ("per_stream", "if owner == stream:", "if owner is not None:"),

@@ -123,7 +123,7 @@ def group(
     if not supports(x.size, problem, weights):
         return cpu.group(x, weights, problem, assume_sorted, threads)
     device = current()
-    columns = Columns(device, device.xp.asarray(_native(x))[None, :], problem, weights=weights)
+    columns = Columns.compute(device, device.xp.asarray(_native(x))[None, :], problem, weights=weights)
     columns.finish()
     starts = device.host(columns.starts[0])[: int(columns.n_groups[0])].astype(np.int64)
     order = None if assume_sorted else device.host(columns.order[0])
@@ -158,7 +158,7 @@ def group_columns(
         for device, part in deal(which, several(devices)):  # all are at work before one is waited for
             with device.active():
                 rows = device.xp.asarray(np.ascontiguousarray(_native(X[:, part]).T))
-                parts.append((Columns(device, rows, problem, weights=weights), part))
+                parts.append((Columns.compute(device, rows, problem, weights=weights), part))
         for columns, part in parts:
             with columns.device.active():
                 if not columns.finish():
@@ -176,7 +176,7 @@ def group_resident(x: Any, problem: Problem, weights: np.ndarray | None, *, dtyp
     device = device_of(x)
     with device.active():
         row = device.xp.ascontiguousarray(x)[None, :]
-        columns = Columns(device, row, problem, dtype=dtype, weights=weights)
+        columns = Columns.compute(device, row, problem, dtype=dtype, weights=weights)
     return Grouping(DeviceColumnFacts(columns, 0, x=x, home=home), problem.k, True, problem.cost.name)
 
 
@@ -200,7 +200,7 @@ def group_resident_columns(
                 rows = transposed(place, X) if whole else place.xp.ascontiguousarray(X.T[place.xp.asarray(part)])
             rows = copy_to_device(device, place, rows)
             with device.active():
-                parts.append((Columns(device, rows, problem, dtype=dtype, weights=weights), part))
+                parts.append((Columns.compute(device, rows, problem, dtype=dtype, weights=weights), part))
     facts = DeviceTableFacts(parts, x=X, home=home, device=place)
     return ColumnGroupings(facts, k, True, [cost.name for cost in costs])
 
