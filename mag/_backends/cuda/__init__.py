@@ -27,6 +27,7 @@ from mag.costs import Cost
 from mag.results import ColumnGroupings, Grouping
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
+on_device = True
 
 
 @cache

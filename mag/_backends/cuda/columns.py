@@ -249,7 +249,7 @@ class Columns:
         if integers and self.weights is not None:  # which their centers count from
             first = xp.take_along_axis(X, xp.take_along_axis(order, heaviest, axis=1), axis=1)
         centers = (self._placed(first, centers) if integers else centers).astype(self.published, copy=False)
-        return centers + 0.0 if centers.dtype.kind == "f" else centers  # as `grouping.published`
+        return centers + 0.0 if centers.dtype.kind == "f" else centers  # as `results.published`
 
     @per_stream
     def _described(self) -> tuple[Any, Any]:

@@ -143,7 +143,7 @@ def divide(X, halves, start, stop, k, limit, rule, once):
 def parts_of(X, k, limit, rule, threads, progress, engine=cpu):
     """The order of the records and where parts start in it."""
     n = len(X)
-    if engine is not cpu and engine.supports_halving(*X.shape, k, int(rule)):
+    if engine.supports_halving(*X.shape, k, int(rule)):
 
         def divisible(sizes):
             return (sizes > limit) & (sizes >= 2 * k)
