@@ -6,11 +6,13 @@ import pathlib
 import re
 import subprocess
 import sys
+from typing import get_type_hints
 
 import pytest
 
 import mag
 from mag._backends import BACKENDS
+from mag.api.types import MethodOptions
 from mag.bounds import BOUNDS
 from mag.commands import COMMANDS
 from mag.costs import COSTS
@@ -267,6 +269,14 @@ def test_the_documentation_of_univariate_lists_the_tables():
 def test_the_documentation_of_multivariate_lists_the_methods():
     listed = re.search(r"^    method : \{(.*?)\}", mag.multivariate.__doc__, re.M | re.S).group(1)
     assert re.findall(r'"(\w+)"', listed) == sorted({"auto", *METHODS})
+
+
+def test_the_documentation_lists_the_options_of_methods():
+    options = sorted(get_type_hints(MethodOptions))
+    listed = re.search(r"Options of the method: (.*?)\.", mag.multivariate.__doc__, re.S).group(1)
+    assert re.split(r",\s+", listed) == options
+    guide = (ROOT.parent / "docs/guide/records.md").read_text(encoding="utf-8").partition("## Options of methods")[2]
+    assert re.findall(r"^\| `(\w+)` \|", guide.partition("\n## ")[0], re.M) == options
 
 
 def run(code):
