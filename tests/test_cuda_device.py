@@ -17,13 +17,13 @@ ROUNDED = 512  # bytes that CuPy's pool allots at least
 @pytest.fixture
 def batches(monkeypatch):
     """The rows of each batch that went through."""
-    done, run = [], pipeline._group
+    done, run = [], Columns._group
 
     def recorded(columns, rows):
         run(columns, rows)
         done.append((rows.start, rows.stop))
 
-    monkeypatch.setattr(pipeline, "_group", recorded)
+    monkeypatch.setattr(Columns, "_group", recorded)
     return done
 
 
