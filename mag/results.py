@@ -13,13 +13,13 @@ Value = TypeVar("Value")
 
 
 class GroupingFacts(Protocol):
-    """What follows from labels and data: arrays are where they were computed, `out` and `host` bring them elsewhere.
+    """What follows from labels and data: arrays are where they were computed, `to_caller` and `host` move them.
 
     Read facts inside of `read` only, which makes their device the current one.
     """
 
     @property
-    def home(self) -> Callable[[Any], Any] | None:
+    def origin(self) -> Callable[[Any], Any] | None:
         """Makes an array of the caller's library; None leaves arrays of NumPy as they are."""
 
     @property
@@ -57,7 +57,7 @@ class GroupingFacts(Protocol):
     def read(self, key: str, compute: Callable[[], Value]) -> Value:
         """What `compute` makes of the facts, computed once and kept under a key."""
 
-    def out(self, array: Any) -> Any:
+    def to_caller(self, array: Any) -> Any:
         """An array of the caller's library, on the device of the data."""
 
     def host(self, array: Any) -> np.ndarray:
@@ -213,7 +213,7 @@ class Grouping(_Result):
     @fact
     def labels(self) -> Any:
         """The group of every record."""
-        return self._facts.out(self._facts.labels)
+        return self._facts.to_caller(self._facts.labels)
 
     @fact
     def n_groups(self) -> int:
@@ -223,12 +223,12 @@ class Grouping(_Result):
     @fact
     def sizes(self) -> Any:
         """The number of records in each group."""
-        return self._facts.out(self._facts.sizes)
+        return self._facts.to_caller(self._facts.sizes)
 
     @fact
     def small_groups(self) -> Any:
         """The groups that have fewer than k records."""
-        return self._facts.out(np.flatnonzero(self._sizes < self.k))
+        return self._facts.to_caller(np.flatnonzero(self._sizes < self.k))
 
     @fact
     def cost(self) -> float | int:
@@ -238,12 +238,12 @@ class Grouping(_Result):
     @fact
     def representatives(self) -> Any:
         """The value that replaces each group."""
-        return self._facts.out(self._facts.representatives)
+        return self._facts.to_caller(self._facts.representatives)
 
     @fact
     def masked(self) -> Any:
         """The data with each record replaced."""
-        return self._facts.out(self._facts.masked)
+        return self._facts.to_caller(self._facts.masked)
 
     @fact
     def information_loss(self) -> float:
@@ -337,37 +337,37 @@ class ColumnGroupings(_Result):
     @fact
     def labels(self) -> Any:
         """The group of every record in every column."""
-        return self._facts.out(self._facts.labels.T)
+        return self._facts.to_caller(self._facts.labels.T)
 
     @fact
     def n_groups(self) -> Any:
         """The number of groups of each column."""
-        return self._facts.out(self._facts.n_groups)
+        return self._facts.to_caller(self._facts.n_groups)
 
     @fact
     def sizes(self) -> Any:
         """The number of records in each group."""
-        return self._facts.out(self._facts.sizes.T)
+        return self._facts.to_caller(self._facts.sizes.T)
 
     @fact
     def cost(self) -> Any:
         """What each column loses, from the data themselves."""
-        return self._facts.out(self._facts.cost)
+        return self._facts.to_caller(self._facts.cost)
 
     @fact
     def representatives(self) -> Any:
         """The value that replaces each group."""
-        return self._facts.out(self._facts.representatives.T)
+        return self._facts.to_caller(self._facts.representatives.T)
 
     @fact
     def masked(self) -> Any:
         """The data with each value replaced."""
-        return self._facts.out(self._facts.masked.T)
+        return self._facts.to_caller(self._facts.masked.T)
 
     @fact
     def information_loss(self) -> Any:
         """SSE / SST of each column."""
-        return self._facts.out(self._facts.information_loss)
+        return self._facts.to_caller(self._facts.information_loss)
 
 
 class RecordGrouping(Grouping):
@@ -474,7 +474,7 @@ class RecordGrouping(Grouping):
         return (self.information_loss - self.bound) / self.information_loss if self.information_loss else 0.0
 
 
-def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def as_data_dtype(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """In the dtype of the data, except that a mean of integers is no integer: it stays float64.
 
     Zero has one sign: that of −0.0 would depend on the order of records, and tell of one of them.

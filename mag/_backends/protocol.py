@@ -10,7 +10,7 @@ from mag.costs import Cost
 from mag.results import ColumnGroupings, Grouping
 
 Jobs = list[tuple[Problem, np.ndarray]]  # problems, and the columns that each is for
-Home = Callable[[Any], Any]  # makes an array of the caller's library, on its device
+ToCaller = Callable[[Any], Any]  # makes an array of the caller's library, on its device
 
 
 class Backend(Protocol):
@@ -55,7 +55,7 @@ class Boxes(NamedTuple):
     d: int
 
 
-class Neighbors(Protocol):
+class NeighborSearch(Protocol):
     """Records on a device, all free at first; places count in blocks."""
 
     def take(self, places: np.ndarray) -> None:
@@ -65,7 +65,7 @@ class Neighbors(Protocol):
         """Of each place, the m free records with the smallest (sign · squared distance, number): both, and how many."""
 
 
-class Lines(Protocol):
+class Projections(Protocol):
     """Records on a device, projected on directions; the groups of one of these are kept."""
 
     total: float  # the sum of squares of all records
@@ -97,8 +97,8 @@ class Lines(Protocol):
 class DeviceBackend(Backend, Protocol):
     """Also groups arrays that are resident on its device, and leaves data and results there."""
 
-    def resident(self, x: Any) -> tuple[Any, Home] | None:
-        """Data on the device as arrays of the backend, and their way home; None if they are elsewhere."""
+    def resident(self, x: Any) -> tuple[Any, ToCaller] | None:
+        """Data on the device as arrays of the backend, and their origin; None if they are elsewhere."""
 
     def supports(self, n: int, problem: Problem, weights: np.ndarray | None = None) -> bool:
         """Whether columns of n resident values can be grouped without the host."""
@@ -107,7 +107,7 @@ class DeviceBackend(Backend, Protocol):
         """Raise one sentence where the problem is for the CPU alone."""
 
     def group_resident(
-        self, x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, home: Home
+        self, x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, origin: ToCaller
     ) -> Grouping:
         """The result for resident values, which is waited for and checked when it is looked at."""
 
@@ -130,15 +130,15 @@ class DeviceBackend(Backend, Protocol):
         *,
         dtype: np.dtype,
         costs: list[Cost],
-        home: Home,
+        origin: ToCaller,
         devices: Sequence[int] | None = None,
     ) -> ColumnGroupings:
         """The same for the columns of a resident table."""
 
-    def lines(self, X: Any, problem: Problem) -> Lines:
+    def lines(self, X: Any, problem: Problem) -> Projections:
         """Records of several columns, which go to the device once, unless they are there."""
 
-    def records(self, X: Any) -> tuple[Any, Callable[..., Any]]:
+    def record_context(self, X: Any) -> tuple[Any, Callable[..., Any]]:
         """Where resident records are, for `center_columns`; what makes the facts about their groups."""
 
     def halve(
@@ -151,5 +151,5 @@ class DeviceBackend(Backend, Protocol):
     ) -> tuple[np.ndarray, np.ndarray]:
         """The order of the records and where parts start in it; parts of `divisible` sizes are halved."""
 
-    def neighbors(self, boxes: Boxes) -> Neighbors:
+    def neighbors(self, boxes: Boxes) -> NeighborSearch:
         """Records of several columns, which go to the device once."""

@@ -69,7 +69,7 @@ def insensitive(X: Any, k: int, *, bounds: Any, progress: ProgressReport = None)
     >>> int(np.bincount(grouping.labels[changed]).max())
     1
     """
-    X, home = read_table("X", X)
+    X, origin = read_table("X", X)
     values = real_table("X", X)
     finite("X", values)
     n, d = values.shape
@@ -84,7 +84,7 @@ def insensitive(X: Any, k: int, *, bounds: Any, progress: ProgressReport = None)
         raise group_below(k)
     standard = center_columns(clipped, True)
     facts = HostRecordFacts(
-        labels, n_groups, x=clipped, dtype=clipped.dtype, standard=standard, integer=False, home=home
+        labels, n_groups, x=clipped, dtype=clipped.dtype, standard=standard, integer=False, origin=origin
     )
     return RecordGrouping(facts, k, method="insensitive", complete=True, details={})
 

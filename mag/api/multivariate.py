@@ -8,7 +8,7 @@ import numpy as np
 
 from mag._backends.cpu.facts import HostRecordFacts
 from mag._backends.cpu.labels import at_least
-from mag._backends.protocol import Backend, DeviceBackend, Home
+from mag._backends.protocol import Backend, DeviceBackend, ToCaller
 from mag._compiled.groups import distance
 from mag._lib.arrays import read_table
 from mag._lib.checks import describe, finite, flag, integer, one_of, real_table, seconds, thread_count
@@ -19,14 +19,13 @@ from mag._lib.progress import Progress, bar_of, is_quiet
 from mag.api.backends import backend_of, on_device
 from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
-from mag.api.ready import progress_for
 from mag.api.types import BackendName, BoundName, CostName, MethodName, MethodOptions, ProgressReport, RandomState
 from mag.api.univariate import univariate
-from mag.bounds import BOUNDS, DENSE
+from mag.api.warm_up import progress_for
+from mag.bounds import BOUNDS, DENSE, warm_up_bound
 from mag.bounds import automatic as automatic_bound
-from mag.bounds import ready as ready_bound
 from mag.methods import METHODS, Resources, automatic
-from mag.methods.distances.standard import Host, Standard, center_columns
+from mag.methods.distances.standard import HostArithmetic, Standard, center_columns
 from mag.methods.orders.consecutive import IntegerColumns
 from mag.results import RecordGrouping
 
@@ -121,8 +120,8 @@ def multivariate(
     """
     data = _read(X, k, method, backend, bound, options)
     task = _plan(data, k, backend, options, threads, random_state, progress, time_limit, bound, bound_time)
-    with data.place.active():
-        standard = center_columns(data.values, flag("standardize", standardize), data.place)
+    with data.arithmetic.active():
+        standard = center_columns(data.values, flag("standardize", standardize), data.arithmetic)
     found = _group(data, task, standard)
     facts = data.facts_of(
         found.labels,
@@ -131,7 +130,7 @@ def multivariate(
         dtype=data.dtype,
         standard=standard,
         integer=task.integer,
-        home=data.home,
+        origin=data.origin,
     )
     least = _least_loss(task, standard, facts)
     return RecordGrouping(
@@ -141,7 +140,7 @@ def multivariate(
 
 @dataclass
 class _Data:
-    """Records that were read: `values` are float64 or integers at `place`, `dtype` is that of X.
+    """Records that were read: `values` are float64 or integers at `arithmetic`, `dtype` is that of X.
 
     `name` is the method's, or "auto"; `engine` is the one that was named, `resident` that of the device with X on it.
     """
@@ -151,8 +150,8 @@ class _Data:
     resident: DeviceBackend | None
     values: Any
     dtype: np.dtype
-    home: Home | None
-    place: Any
+    origin: ToCaller | None
+    arithmetic: Any
     facts_of: Callable[..., Any]
 
 
@@ -189,22 +188,22 @@ def _read(X: Any, k: Any, method: str, backend: str, bound: Any, options: Method
     """The records where they are grouped: on their device, or on the host."""
     engine, resident = backend_of(backend), on_device(X, backend)
     name = one_of("method", method, ["auto", *METHODS])
-    home: Home | None
+    origin: ToCaller | None
     if resident and bound is False and _stays(*resident[:2], k, name, options):
-        where, values, home = resident
+        where, values, origin = resident
         values = real_table("X", values)
-        place, facts_of = where.records(values)
+        arithmetic, facts_of = where.record_context(values)
     else:
-        values, home = read_table("X", X, quiet=backend == "cpu")
-        values, place, facts_of = real_table("X", values), Host, HostRecordFacts
+        values, origin = read_table("X", X, quiet=backend == "cpu")
+        values, arithmetic, facts_of = real_table("X", values), HostArithmetic, HostRecordFacts
     dtype = values.dtype
-    with place.active():
+    with arithmetic.active():
         finite("X", values)
         if dtype.kind == "f":
             values = values.astype(np.float64, copy=False)
         elif dtype.kind == "b":
             values = values.view(np.uint8)
-    return _Data(name, engine, resident[0] if resident else None, values, dtype, home, place, facts_of)
+    return _Data(name, engine, resident[0] if resident else None, values, dtype, origin, arithmetic, facts_of)
 
 
 def _plan(
@@ -224,7 +223,7 @@ def _plan(
     k = integer("k", k, 1, n, "n")
     name = automatic(n, d, k, time_limit is not None) if data.name == "auto" else data.name
     # where the data are on a device, so is the work
-    engine = data.resident if data.resident is not None and METHODS[name].takes("engine") else data.engine
+    engine = data.resident if data.resident is not None and METHODS[name].accepts("engine") else data.engine
     lower = _bound(bound, bound_time, n)
     own: dict[str, Any] = {**options}
     check_options(name, k, own, time_limit, engine, backend)
@@ -248,7 +247,7 @@ def _group(data: _Data, task: _GroupingTask, standard: Standard) -> _Found:
     """The groups of the method, or those without a choice; their sizes are counted again from the labels."""
     (n, d), k, name = data.values.shape, task.k, task.method
     details: dict[str, Any] = {}
-    with working_on(name, is_quiet(task.report)), data.place.active():
+    with working_on(name, is_quiet(task.report)), data.arithmetic.active():
         names = [name] if task.chooses else []
         tracker = progress_for(names, k, task.options, task.integer, task.report, task.time_limit)
         if n < 2 * k or k == 1:
@@ -264,9 +263,9 @@ def _group(data: _Data, task: _GroupingTask, standard: Standard) -> _Found:
         labels, n_groups = number_groups(labels, n)
         if not at_least(k, labels, n_groups, False):
             raise group_below(k)
-    if data.home is not None:
+    if data.origin is not None:
         details = {
-            what: data.home(data.place.array(detail)) if isinstance(detail, np.ndarray) else detail
+            what: data.origin(data.arithmetic.array(detail)) if isinstance(detail, np.ndarray) else detail
             for what, detail in details.items()
         }
     return _Found(labels, n_groups, name, not tracker.stopped, details)
@@ -280,7 +279,7 @@ def _least_loss(task: _GroupingTask, standard: Standard, facts: Any) -> float | 
     if task.chooses:
         with working_on("bound", is_quiet(task.report)):
             if task.bound_time is not None:
-                interruptible(ready_bound, task.bound)
+                interruptible(warm_up_bound, task.bound)
             clock = Progress(None, task.bound_time)
             least = interruptible(BOUNDS[task.bound], standard.z, task.k, least, task.threads, clock)
     return facts.share(least)

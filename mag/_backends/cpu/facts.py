@@ -10,7 +10,7 @@ from mag._compiled.groups import Groups, distance, record_means, sizes_of
 from mag._compiled.sort import sort
 from mag._lib.lazy import cached_property
 from mag.costs import Cost
-from mag.results import GroupingFacts, TableFacts, published
+from mag.results import GroupingFacts, TableFacts, as_data_dtype
 
 VALUES_PER_BLOCK = 2**17  # values that a table's facts are computed from at a time
 
@@ -18,18 +18,18 @@ Value = TypeVar("Value")
 
 
 class HostFacts:
-    """Arrays of NumPy; `home` makes those of the caller's library from them, None leaves them as they are."""
+    """Arrays of NumPy; `origin` makes those of the caller's library from them, None leaves them as they are."""
 
-    home: Callable[[Any], Any] | None
+    origin: Callable[[Any], Any] | None
 
     def read(self, key: str, compute: Callable[[], Value]) -> Value:
         """What `compute` makes of the facts, computed once and kept under a key."""
         kept = self.__dict__
         return kept[key] if key in kept else kept.setdefault(key, compute())
 
-    def out(self, array: np.ndarray) -> Any:
+    def to_caller(self, array: np.ndarray) -> Any:
         """An array of the caller's library."""
-        return array if self.home is None else self.home(array)
+        return array if self.origin is None else self.origin(array)
 
     def host(self, array: np.ndarray) -> np.ndarray:
         """The array itself."""
@@ -42,7 +42,7 @@ class HostFacts:
 
     def stored(self: GroupingFacts) -> GroupingFacts:
         """The same facts without the data."""
-        return store(self, self.home)
+        return store(self, self.origin)
 
 
 class HostTable(HostFacts):
@@ -66,12 +66,12 @@ class HostTable(HostFacts):
 
     def stored(self: TableFacts) -> TableFacts:
         """The same facts without the data."""
-        return store_table(self, self.home)
+        return store_table(self, self.origin)
 
 
 @dataclass(eq=False)
 class StoredFacts(HostFacts):
-    """What pickles and copies hold of a column or of records: facts without the data."""
+    """What pickles and copies defer_reuse of a column or of records: facts without the data."""
 
     shape: tuple[int, ...]
     labels: np.ndarray
@@ -79,7 +79,7 @@ class StoredFacts(HostFacts):
     representatives: np.ndarray
     cost: float | int
     information_loss: float
-    home: Callable[[Any], Any] | None
+    origin: Callable[[Any], Any] | None
 
     @property
     def n_groups(self) -> int:
@@ -89,14 +89,14 @@ class StoredFacts(HostFacts):
 
 @dataclass(eq=False)
 class StoredTableFacts(HostTable):
-    """What pickles and copies hold of a table whose columns have groups of their own."""
+    """What pickles and copies defer_reuse of a table whose columns have groups of their own."""
 
     labels: np.ndarray
     sizes: np.ndarray
     representatives: np.ndarray
     cost: np.ndarray
     information_loss: np.ndarray
-    home: Callable[[Any], Any] | None
+    origin: Callable[[Any], Any] | None
 
     @property
     def n_groups(self) -> np.ndarray:
@@ -113,7 +113,7 @@ class StoredTableFacts(HostTable):
             self.representatives[j, :n_groups],
             self.cost[j].item(),
             float(self.information_loss[j]),
-            self.home,
+            self.origin,
         )
 
 
@@ -128,7 +128,7 @@ class HostColumnFacts(HostFacts):
     starts: np.ndarray
     weights: np.ndarray | None
     kind: Cost
-    home: Callable[[Any], Any] | None = None
+    origin: Callable[[Any], Any] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -157,7 +157,7 @@ class HostColumnFacts(HostFacts):
     @cached_property
     def representatives(self) -> np.ndarray:
         """The value that replaces each group."""
-        return published(self.kind.representatives(self._groups), self.dtype)
+        return as_data_dtype(self.kind.representatives(self._groups), self.dtype)
 
     @cached_property
     def cost(self) -> float | int:
@@ -184,7 +184,7 @@ class HostTableFacts(HostTable):
     dtype: np.dtype
     weights: np.ndarray | None
     costs: list[Cost]
-    home: Callable[[Any], Any] | None = None
+    origin: Callable[[Any], Any] | None = None
 
     def column(self, j: int) -> HostColumnFacts:
         """The facts of column j."""
@@ -192,7 +192,7 @@ class HostTableFacts(HostTable):
         sizes = self.sizes[j, : self.n_groups[j]]
         starts = np.cumsum(sizes) - sizes
         return HostColumnFacts(
-            self.labels[j], x, self.dtype, sort(x)[1], starts, self.weights, self.costs[j], self.home
+            self.labels[j], x, self.dtype, sort(x)[1], starts, self.weights, self.costs[j], self.origin
         )
 
     @cached_property
@@ -224,7 +224,8 @@ class HostTableFacts(HostTable):
     def representatives(self) -> np.ndarray:
         """The value that replaces each group."""
         centers = [
-            (block, published(cost.representatives(groups), self.dtype)) for block, groups, cost in self._evaluated()
+            (block, as_data_dtype(cost.representatives(groups), self.dtype))
+            for block, groups, cost in self._evaluated()
         ]
         representatives = np.zeros(self.sizes.shape, np.result_type(*(values.dtype for _, values in centers)))
         for block, values in centers:
@@ -267,10 +268,10 @@ class HostRecordFacts(HostFacts):
         dtype: np.dtype,
         standard: Any,
         integer: bool,
-        home: Callable[[Any], Any] | None,
+        origin: Callable[[Any], Any] | None,
     ) -> None:
         self.labels, self.n_groups, self.x, self.dtype = labels, n_groups, x, dtype
-        self.standard, self.integer, self.home = standard, integer, home
+        self.standard, self.integer, self.origin = standard, integer, origin
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -299,7 +300,7 @@ class HostRecordFacts(HostFacts):
         if self.integer:  # half away from zero (Mortazavi 2020)
             groups = [Groups.unsorted(column, self.starts, None) for column in values.T]
             return np.column_stack([one.placed(one.rounded_mean()) for one in groups]).astype(self.dtype)
-        return published(record_means(values, self.starts, self.sizes), self.dtype)
+        return as_data_dtype(record_means(values, self.starts, self.sizes), self.dtype)
 
     def _spread(self, per_group: np.ndarray) -> np.ndarray:
         return np.repeat(per_group, self.sizes, axis=0)
@@ -338,16 +339,16 @@ class HostRecordFacts(HostFacts):
         return squares / self.total if self.total else 0.0
 
 
-def store(facts: GroupingFacts, home: Callable[[Any], Any] | None) -> StoredFacts:
-    """Facts about a column or records, without the data; `home` is for arrays of NumPy."""
+def store(facts: GroupingFacts, origin: Callable[[Any], Any] | None) -> StoredFacts:
+    """Facts about a column or records, without the data; `origin` is for arrays of NumPy."""
     labels, sizes, values = map(facts.host, (facts.labels, facts.sizes, facts.representatives))
-    return StoredFacts(facts.shape, labels, sizes, values, facts.cost, facts.information_loss, home)
+    return StoredFacts(facts.shape, labels, sizes, values, facts.cost, facts.information_loss, origin)
 
 
-def store_table(facts: TableFacts, home: Callable[[Any], Any] | None) -> StoredTableFacts:
+def store_table(facts: TableFacts, origin: Callable[[Any], Any] | None) -> StoredTableFacts:
     """Facts about a table whose columns have groups of their own, without the data."""
     labels, sizes, values = map(facts.host, (facts.labels, facts.sizes, facts.representatives))
-    return StoredTableFacts(labels, sizes, values, facts.host(facts.cost), facts.host(facts.information_loss), home)
+    return StoredTableFacts(labels, sizes, values, facts.host(facts.cost), facts.host(facts.information_loss), origin)
 
 
 def in_order(per_record: np.ndarray, order: np.ndarray | None) -> np.ndarray:

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mag._backends.cpu.facts import store, store_table
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.launch import Device
 from mag._backends.cuda.per_stream import kept, per_stream
 from mag._backends.cuda.transfer import copy_to_device
-from mag._backends.protocol import Home
+from mag._backends.protocol import ToCaller
 from mag._lib.checks import finite
 from mag.results import GroupingFacts, TableFacts
 
@@ -23,23 +23,23 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class FromHost:
-    """The way home of an array of NumPy: by way of the device that CuPy works on when it is looked at."""
+class OriginByDevice:
+    """The way origin of an array of NumPy: by way of the device that CuPy works on when it is looked at."""
 
-    home: Home
+    origin: ToCaller
 
     def __call__(self, array: np.ndarray) -> Any:
         from mag._backends import cuda  # which imports this file
 
-        return self.home(cuda.current().xp.asarray(array))
+        return self.origin(cuda.current().xp.asarray(array))
 
 
 class DeviceFacts:
-    """Arrays of `device`; results are handed out on `place`, where the data are, in the caller's library by `home`."""
+    """Arrays of `device`; `origin` makes arrays of the caller's library, on `place`, where the data are."""
 
     device: Device
     place: Device
-    home: Home
+    origin: ToCaller
 
     def read(self, key: str, compute: Callable[[], Value]) -> Value:
         """What `compute` makes of the facts while their device is the current one, kept for the stream that reads it.
@@ -50,18 +50,18 @@ class DeviceFacts:
             stream = self.place.stream()
         with self.device.active():
             value: Value = kept(vars(self), key, stream, compute)
-            self.hold()
+            self.defer_reuse()
         return value
 
-    def hold(self) -> None:
+    def defer_reuse(self) -> None:
         """Let the stream of the call wait for the current one."""
         raise NotImplementedError
 
-    def out(self, array: Any) -> Any:
+    def to_caller(self, array: Any) -> Any:
         """An array of the caller's library, on the device of the data."""
         array = copy_to_device(self.place, self.device, self.device.xp.asarray(array))
         with self.place.active():
-            return self.home(array)
+            return self.origin(array)
 
     def host(self, array: Any) -> np.ndarray:
         """A copy for NumPy."""
@@ -70,22 +70,24 @@ class DeviceFacts:
     def stored(self: Any) -> GroupingFacts:
         """The same facts without the data, which the copies to the host wait for."""
         with self.device.active():
-            return store(self, FromHost(self.home))
+            return store(self, OriginByDevice(self.origin))
 
 
 class DeviceColumnFacts(DeviceFacts):
     """Of one of the columns that were grouped together; `place` is where x is, if not where the columns are."""
 
-    def __init__(self, columns: Columns, row: int, *, x: Any, home: Home, place: Device | None = None) -> None:
+    def __init__(
+        self, columns: ColumnBatch, row: int, *, x: Any, origin: ToCaller, place: Device | None = None
+    ) -> None:
         self.columns, self.row, self.x = columns, row, x
-        self.device, self.place, self.home = columns.device, place or columns.device, home
+        self.device, self.place, self.origin = columns.device, place or columns.device, origin
 
-    def hold(self) -> None:
+    def defer_reuse(self) -> None:
         """Let the stream of the call wait for the current one."""
-        self.columns.hold()
+        self.columns.defer_reuse()
 
     @property
-    def _final(self) -> Columns:
+    def _final(self) -> ColumnBatch:
         if not self.columns.finish():
             finite("x", self.x)
         return self.columns
@@ -133,25 +135,27 @@ class DeviceColumnFacts(DeviceFacts):
 
 
 class DeviceTableFacts(DeviceFacts):
-    """Of a table on a device; `parts` are pairs of Columns, which may be elsewhere, and their numbers in the table."""
+    """Of a table on a device; `parts` are batches, which may be elsewhere, and their columns' numbers in the table."""
 
-    def __init__(self, parts: list[tuple[Columns, np.ndarray]], *, x: Any, home: Home, device: Device) -> None:
+    def __init__(
+        self, parts: list[tuple[ColumnBatch, np.ndarray]], *, x: Any, origin: ToCaller, device: Device
+    ) -> None:
         self.parts, self.x = parts, x
         self.device = self.place = device
-        self.home = home
+        self.origin = origin
 
-    def hold(self) -> None:
+    def defer_reuse(self) -> None:
         """Let the streams of the call wait for the current ones."""
         for columns, _ in self.parts:
-            _there(columns, Columns.hold)
+            _there(columns, ColumnBatch.defer_reuse)
 
     @property
-    def _final(self) -> list[tuple[Columns, np.ndarray]]:
-        if not all(_there(columns, Columns.finish) for columns, _ in self.parts):
+    def _final(self) -> list[tuple[ColumnBatch, np.ndarray]]:
+        if not all(_there(columns, ColumnBatch.finish) for columns, _ in self.parts):
             finite("X", self.x)
         return self.parts
 
-    def _gathered(self, per_part: Callable[[Columns], Any], *shape: int, dtype: Any) -> Any:
+    def _gathered(self, per_part: Callable[[ColumnBatch], Any], *shape: int, dtype: Any) -> Any:
         """A row per column of the table, on the device, from what each part gives; 0 where that is short."""
         device, parts = self.device, self._final
         whole = device.xp.zeros((self.x.shape[1], *shape), dtype)
@@ -164,7 +168,7 @@ class DeviceTableFacts(DeviceFacts):
     def column(self, j: int) -> DeviceColumnFacts:
         """The facts of column j."""
         columns, row = next((columns, row) for columns, which in self.parts for row in np.flatnonzero(which == j))
-        return DeviceColumnFacts(columns, int(row), x=self.x[:, j], home=self.home, place=self.place)
+        return DeviceColumnFacts(columns, int(row), x=self.x[:, j], origin=self.origin, place=self.place)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -225,10 +229,10 @@ class DeviceTableFacts(DeviceFacts):
     def stored(self) -> TableFacts:
         """The same facts without the data, which the copies to the host wait for."""
         with self.device.active():
-            return store_table(self, FromHost(self.home))
+            return store_table(self, OriginByDevice(self.origin))
 
 
-def _there(columns: Columns, function: Callable[..., Value]) -> Value:
+def _there(columns: ColumnBatch, function: Callable[..., Value]) -> Value:
     """What a function makes of columns, while their device is the current one."""
     with columns.device.active():
         return function(columns)

@@ -12,15 +12,15 @@ from mag._backends.cuda.facts import DeviceFacts
 from mag._backends.cuda.launch import Device
 from mag._backends.cuda.per_stream import per_stream
 from mag._backends.cuda.totals import group_means, integer_means, squares_within, sums_fit, total_of
-from mag._backends.protocol import Home
+from mag._backends.protocol import ToCaller
 from mag._compiled.groups import record_means
-from mag._lib.arrays import tell_of_bytes
+from mag._lib.arrays import warn_about_copy
 from mag._lib.lazy import cached_property
-from mag.results import published
+from mag.results import as_data_dtype
 
 
-class Place:
-    """Where columns are centered: `mag.methods.distances.standard.Host` on a device."""
+class DeviceArithmetic:
+    """Where columns are centered: `mag.methods.distances.standard.HostArithmetic` on a device."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.active = device, device.active
@@ -46,16 +46,16 @@ class Place:
 class DeviceRecordFacts(DeviceFacts, HostRecordFacts):
     """Facts about records on a device: sums over them are computed there, labels are those of the host."""
 
-    home: Home
+    origin: ToCaller
 
     def __init__(self, *args: Any, device: Device, **options: Any) -> None:
         super().__init__(*args, **options)
         self.device = self.place = device
         self._stream = device.stream()
 
-    def hold(self) -> None:
+    def defer_reuse(self) -> None:
         """Let the stream of the call wait for the current one."""
-        self.device.hold(self._stream)
+        self.device.defer_reuse(self._stream)
 
     @per_stream
     def _cut(self) -> tuple[Any, Any]:
@@ -67,12 +67,12 @@ class DeviceRecordFacts(DeviceFacts, HostRecordFacts):
         """The mean of each group in the units of the data."""
         device, x = self.device, self.x
         if x.dtype.kind == "f":
-            return published(group_means(device, x, *self._cut), self.dtype)
+            return as_data_dtype(group_means(device, x, *self._cut), self.dtype)
         if sums_fit(device, x, int(self.sizes.max())):
-            return published(integer_means(device, x, *self._cut), self.dtype)
-        tell_of_bytes("X, {:.0f} MB of integers whose sums 64 bits cannot hold, is copied", x.nbytes)
+            return as_data_dtype(integer_means(device, x, *self._cut), self.dtype)
+        warn_about_copy("X, {:.0f} MB of integers whose sums 64 bits cannot hold, is copied", x.nbytes)
         means = record_means(device.host(x)[self.order], self.starts, self.sizes)
-        return device.xp.asarray(published(means, self.dtype))
+        return device.xp.asarray(as_data_dtype(means, self.dtype))
 
     @property
     def masked(self) -> Any:
