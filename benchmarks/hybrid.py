@@ -77,7 +77,7 @@ def bytes_over_the_bus(x, k):
     SPENT.clear()
     device = CountingDevice(np, CountingModule, shared=100 << 10, lanes=1, real="Counted", hybrid=True)
     problem = Problem(COSTS["sse"], {"block": SOLVERS["block"]}, k, k)
-    columns = ColumnBatch(device, x[None, :], problem)
+    columns = ColumnBatch.compute(device, x[None, :], problem)
     columns.finish()
     return SPENT["bytes"] + int(columns.n_groups[0]) * columns.starts.itemsize
 

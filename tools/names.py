@@ -25,8 +25,8 @@ def written() -> dict[str, str]:
     """The text of every file that holds names, by its path."""
     return {
         "mag/api/names.py": _module(),
-        "mag/api/univariate.py": _with("mag/api/univariate.py", "cost", sorted(COSTS), _costs()),
-        "mag/api/multivariate.py": _with("mag/api/multivariate.py", "method", sorted(["auto", *METHODS]), _methods()),
+        "mag/api/univariate.py": _with_table(_with("mag/api/univariate.py", "cost", sorted(COSTS)), _costs()),
+        "mag/api/multivariate.py": _with("mag/api/multivariate.py", "method", sorted(["auto", *METHODS])),
         "mag/tables/types.py": _types(),
         "mag/tables/__init__.py": _with_options("mag/tables/__init__.py", MICROAGGREGATE),
         "mag/tables/recode/generalize.py": _with_options("mag/tables/recode/generalize.py", GENERALIZE),
@@ -63,13 +63,18 @@ def _module() -> str:
     return "\n".join([*lines, ""])
 
 
-def _with(path: str, option: str, names: Sequence[str], table: Sequence[str]) -> str:
-    """The file with other names and another table in its docstring's paragraph about an option."""
+def _with(path: str, option: str, names: Sequence[str]) -> str:
+    """The file with other names in its docstring's paragraph about an option."""
     text = (ROOT / path).read_text(encoding="utf-8")
     listed = " \\\n".join(textwrap.wrap(f"    {option} : {{{', '.join(map(repr, names))}}}", WIDTH - 3))
     before, _, after = re.split(rf"(^    {option} : \{{.*?\}})", text, maxsplit=1, flags=re.M | re.S)
-    between, _, rest = TABLE.split(after, maxsplit=1)
-    return "".join([before, listed.replace("'", '"'), between, *(f"{' ' * 8}{line}\n" for line in table), rest])
+    return before + listed.replace("'", '"') + after
+
+
+def _with_table(text: str, table: Sequence[str]) -> str:
+    """The text with another table in place of its first one."""
+    before, _, after = TABLE.split(text, maxsplit=1)
+    return "".join([before, *(f"{' ' * 8}{line}\n" for line in table), after])
 
 
 def _table(head: Sequence[str], widths: Sequence[int], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -89,16 +94,6 @@ def _cells(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _costs() -> list[str]:
     rows = [[f"``{name}``", cost.summary, cost.representative] for name, cost in COSTS.items()]
     return _table(["cost", "of a group", "representative"], [max(len(row[0]) for row in rows) + 1, 56, 14], rows)
-
-
-def _methods() -> list[str]:
-    rows = [
-        [f"``{name}``", method.summary.replace("`", "``"), ", ".join(method.options) or "none"]
-        for family in FAMILIES
-        for name, method in METHODS.items()
-        if method.family == family
-    ]
-    return _table(["method", "groups", "options"], [max(len(row[0]) for row in rows) + 1, 52, 36], rows)
 
 
 # ---- options of tables

@@ -104,7 +104,8 @@ class MethodFacts(SphinxDirective):
             _row("options", ", ".join(options) or "none"),
             _row("code", f"[`{file}`]({SOURCE}/{file})"),
             "",
-            "{py:obj}`mag.multivariate` describes the options; `random_state` is accepted, and ignored by methods that "
+            "[Records](../guide/records.md#options-of-methods) describes the options; "
+            "`random_state` is accepted, and ignored by methods that "
             "draw no random numbers.",
             "",
             "## What it loses",

@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._backends.problem import Problem
 from mag.costs import Cost
-from mag.results import ColumnGroupings, Grouping, RecordGrouping
+from mag.results import ColumnGroupings, Grouping
 
 Jobs = list[tuple[Problem, np.ndarray]]  # problems, and the columns that each is for
 ToCaller = Callable[[Any], Any]  # makes an array of the caller's library, on its device
@@ -15,6 +15,8 @@ ToCaller = Callable[[Any], Any]  # makes an array of the caller's library, on it
 
 class Backend(Protocol):
     """Groups arrays of NumPy.  All backends find the same labels, bit by bit."""
+
+    on_device: bool  # whether a device works, which belongs to the thread that chose it
 
     def why_not(self) -> str | None:
         """Why this cannot be used here, in one sentence; None if it can."""
@@ -31,6 +33,15 @@ class Backend(Protocol):
 
         None if values are not finite.
         """
+
+    def supports_lines(self, n: int, d: int, problem: Problem) -> bool:
+        """Whether n records of d columns can be projected, grouped and scored on a device."""
+
+    def supports_halving(self, n: int, d: int, k: int, rule: int) -> bool:
+        """Whether a device can divide n records of d columns by a rule of mag/methods/mondrian/halving.py."""
+
+    def supports_lists(self, n: int, d: int, length: int) -> bool:
+        """Whether a device can make lists of so many records for n records of d columns."""
 
 
 class Boxes(NamedTuple):
@@ -124,17 +135,11 @@ class DeviceBackend(Backend, Protocol):
     ) -> ColumnGroupings:
         """The same for the columns of a resident table."""
 
-    def supports_lines(self, n: int, d: int, problem: Problem) -> bool:
-        """Whether n records of d columns can be projected, grouped and scored there."""
-
     def lines(self, X: Any, problem: Problem) -> Projections:
         """Records of several columns, which go to the device once, unless they are there."""
 
-    def record_context(self, X: Any) -> tuple[Any, Callable[..., RecordGrouping]]:
-        """Where resident records are, for `center_columns`; what makes the result of grouping them."""
-
-    def supports_halving(self, n: int, d: int, k: int, rule: int) -> bool:
-        """Whether n records of d columns can be divided by a rule of mag/methods/mondrian/halving.py."""
+    def record_context(self, X: Any) -> tuple[Any, Callable[..., Any]]:
+        """Where resident records are, for `center_columns`; what makes the facts about their groups."""
 
     def halve(
         self,
@@ -145,9 +150,6 @@ class DeviceBackend(Backend, Protocol):
         step: Callable[[], Any],
     ) -> tuple[np.ndarray, np.ndarray]:
         """The order of the records and where parts start in it; parts of `divisible` sizes are halved."""
-
-    def supports_lists(self, n: int, d: int, length: int) -> bool:
-        """Whether lists of so many records can be made for n records of d columns."""
 
     def neighbors(self, boxes: Boxes) -> NeighborSearch:
         """Records of several columns, which go to the device once."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends import BACKENDS, DEVICES, cpu
+from mag._backends import BACKENDS, DEVICES
 from mag._backends.problem import Problem
 from mag._backends.protocol import Backend, DeviceBackend, ToCaller
 from mag._lib.checks import one_of
@@ -57,7 +57,7 @@ def on_device(x: Any, backend: str) -> tuple[DeviceBackend, Any, ToCaller] | Non
 
 def runner_for(engine: Backend, values: np.ndarray, problems: list[Problem]) -> Callable[..., Any]:
     """How to call what groups the values: so that Ctrl-C can end it, unless it is over before anybody could wait."""
-    if engine is not cpu or values.size < SCALAR_VALUES_PER_10_MS:  # a device belongs to the thread that chose it
+    if engine.on_device or values.size < SCALAR_VALUES_PER_10_MS:  # a device belongs to the thread that chose it
         return _call
     if any(problem.cost.blocks for problem in problems):  # so may what a user's function computes with; Ctrl-C ends it
         return _call

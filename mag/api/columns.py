@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.cpu.facts import HostTableFacts
 from mag._backends.protocol import Jobs
 from mag._lib.arrays import read, read_table
 from mag._lib.checks import device_numbers, finite, integer, per_column, real_table, thread_count, unused
@@ -119,17 +120,8 @@ def columns(
     labels, n_groups, least = solved
     if soft is None and (least < plan.ks).any():
         raise group_below(plan.ks[int(np.argmin(least - plan.ks))])
-    return ColumnGroupings(
-        labels,
-        plan.k,
-        n_groups,
-        soft is None,
-        x=plan.values,
-        dtype=plan.dtype,
-        weights=plan.weights,
-        costs=plan.costs,
-        origin=origin,
-    )
+    facts = HostTableFacts(labels, n_groups, plan.values, plan.dtype, plan.weights, plan.costs, origin)
+    return ColumnGroupings(facts, plan.k, soft is None, [kind.name for kind in plan.costs])
 
 
 @dataclass

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.cpu.facts import HostRecordFacts
 from mag._backends.cpu.labels import at_least
 from mag._lib.arrays import read_table
 from mag._lib.checks import finite, integer, real_table
@@ -81,19 +82,11 @@ def insensitive(X: Any, k: int, *, bounds: Any, progress: ProgressReport = None)
     n_groups = max(n // k, 1)
     if not at_least(k, labels, n_groups, False):
         raise group_below(k)
-    return RecordGrouping(
-        labels,
-        k,
-        n_groups,
-        x=clipped,
-        dtype=clipped.dtype,
-        standard=center_columns(clipped, True),
-        integer=False,
-        method="insensitive",
-        complete=True,
-        details={},
-        origin=origin,
+    standard = center_columns(clipped, True)
+    facts = HostRecordFacts(
+        labels, n_groups, x=clipped, dtype=clipped.dtype, standard=standard, integer=False, origin=origin
     )
+    return RecordGrouping(facts, k, method="insensitive", complete=True, details={})
 
 
 def _bounds(bounds: Any, d: int) -> tuple[np.ndarray, np.ndarray]:

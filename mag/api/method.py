@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends import cpu
+from mag._backends.protocol import Backend
 from mag._lib.errors import REPORT, InputTypeError, InputValueError
 from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
 from mag.methods import METHODS, Resources, check_init
 
 
-def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, engine: Any, backend: str) -> None:
+def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, engine: Backend, backend: str) -> None:
     """What the method does not use is a mistake, and so are a k that it cannot do and what options cannot be."""
     method = METHODS[name]
     if method.k not in (None, k):
@@ -20,7 +20,7 @@ def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, e
         if option not in method.options:
             listed = ", ".join(method.options) or "none"
             raise InputTypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
-    if engine is not cpu and not method.accepts("engine"):
+    if engine.on_device and not method.accepts("engine"):
         raise InputTypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
     if "init" in options:
         check_init(k, options["init"])
@@ -32,7 +32,7 @@ def run_method(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Let a method group records; Ctrl-C ends it."""
     with working_on(name, resources.progress.quiet):
-        if resources.engine is not cpu:  # a device and its stream belong to the thread that chose them
+        if resources.engine.on_device:  # a device and its stream belong to the thread that chose them
             return METHODS[name].run(X, k, resources, options)
         return interruptible(METHODS[name].run, X, k, resources, options)
 

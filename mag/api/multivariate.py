@@ -1,12 +1,14 @@
-"""`mag.multivariate`: check, standardize, run the method, count, wrap."""
+"""`mag.multivariate`: read, plan, standardize, group, bound, wrap."""
 
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
 
+from mag._backends.cpu.facts import HostRecordFacts
 from mag._backends.cpu.labels import at_least
-from mag._backends.protocol import DeviceBackend
+from mag._backends.protocol import Backend, DeviceBackend, ToCaller
 from mag._compiled.groups import distance
 from mag._lib.arrays import read_table
 from mag._lib.checks import describe, finite, flag, integer, one_of, real_table, seconds, thread_count
@@ -17,7 +19,7 @@ from mag._lib.progress import Progress, bar_of, is_quiet
 from mag.api.backends import backend_of, on_device
 from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
-from mag.api.types import BackendName, BoundName, MethodName, MethodOptions, ProgressReport, RandomState
+from mag.api.types import BackendName, BoundName, CostName, MethodName, MethodOptions, ProgressReport, RandomState
 from mag.api.univariate import univariate
 from mag.api.warm_up import progress_for
 from mag.bounds import BOUNDS, DENSE, warm_up_bound
@@ -60,77 +62,13 @@ def multivariate(
 "mondrian_v2d", "mst", "mu_approx", "nearest_neighbor", "npn", "ona", "ona_local", "ona_star", "ona_star_gamma", \
 "pcl", "projection", "sbm", "tfrp", "tsp", "v_mdav", "zscore"}
         How to group; "auto" is "anneal" with a `time_limit`.  Without one it is "ona_star" while n·n·d is at most
-        2**35, some seconds, and "ona_local" beyond.
-
-        ===================== ==================================================== ====================================
-        method                groups                                               options
-        ===================== ==================================================== ====================================
-        ``anneal``            any groups, changed at random, uphill ever less      init, iterations, restarts,
-                              often                                                random_state, time_limit
-        ``lmas``              clusters of k-means, small ones merged and large     restarts, random_state, time_limit
-                              ones split
-        ``ona``               random groups that exchange records one by one       restarts, random_state, time_limit
-        ``ona_local``         groups of MDAV*, polished as by ONA* in parts that   time_limit
-                              change from round to round
-        ``ona_star``          groups of MDAV*, dissolved and reassigned while      time_limit
-                              that lowers the loss
-        ``ona_star_gamma``    as ONA*, from the groups of MDAV*γ                   gamma, time_limit
-        ``md``                around the two records farthest from each other      closest, time_limit
-        ``mdav``              around the record farthest from the centroid, and    time_limit
-                              the one farthest from that
-        ``mdav_plus``         around the record farthest from the centroid         closest, time_limit
-        ``mdav_star``         as MDAV+, but a record joins an existing group       closest, time_limit
-                              where a new one would cost more
-        ``mdav_star_gamma``   as MDAV*, with a threshold γ for opening groups      gamma, closest, time_limit
-        ``sbm``               around the first and the last record in the order    time_limit
-                              of rank sums
-        ``tfrp``              around records far from two fixed points; groups     time_limit
-                              are dissolved where that costs less
-        ``v_mdav``            as MDAV+, then extended by records close to the      gamma, closest, time_limit
-                              group
-        ``mona``              halves, grouped by ONA* once they are small          rho, time_limit
-        ``mona_2d``           as MONA, halved as Mondrian along two columns        rho, time_limit
-        ``mondrian``          halves at the median of the column with the widest   time_limit
-                              range
-        ``mondrian_v``        halves at the median of the column with the largest  time_limit
-                              variance
-        ``mondrian_v2d``      halves also at the sum or difference of two columns  time_limit
-        ``cbfs_order``        consecutive in the order in which CBFS takes         time_limit, integer
-                              records
-        ``mdav_order``        consecutive in the order in which MDAV takes         time_limit, integer
-                              records
-        ``npn``               consecutive on a walk that always goes on to the     time_limit, integer
-                              nearest record
-        ``projection``        consecutive in the best of 500 projections on a      directions, n_projections, ordered,
-                              line                                                 refine, return_scores,
-                                                                                   random_state, time_limit, integer
-        ``tsp``               consecutive on a short tour through all records      exchanges, random_state,
-                                                                                   time_limit, integer
-        ``zscore``            consecutive in the order of the sum of the           integer
-                              standardized columns
-        ``dba``               the densest k records first; groups are dissolved    time_limit
-                              where that costs less
-        ``kmeans_cleanup``    clusters of k-means, small ones merged               factor, random_state, time_limit
-        ``mst``               parts of the minimum spanning tree without its       split, time_limit
-                              longest edges; large ones are split
-        ``mu_approx``         the trees of ``nearest_neighbor``, large ones split  random_state, time_limit
-        ``nearest_neighbor``  trees of near records, cut into groups               random_state
-        ``pcl``               k-means with cells of equal size                     restarts, random_state, time_limit
-        ``matching``          the best pairs; for k = 2 only                       none
-        ===================== ==================================================== ====================================
-
-        Orders give the best groups of records that are consecutive in them.  "matching" needs the packages of
-        ``mag-sdc[matching]``, takes up to 2048 records, and makes one group of three of an odd number.
-
-        Ties go to the record, or group, with the lowest number; when Mondrian halves, equal values stay in the order of
-        the columns that it halved by before.
+        2**35, some seconds, and "ona_local" beyond.  "matching" is for k = 2 and needs ``mag-sdc[matching]``.  The
+        guide to methods describes each: its groups, options, time and source.  Ties go to the lowest number.
     standardize : bool
         Measure each column in its standard deviation (of the n records, ddof = 0), so that units do not matter.
         Representatives and masked values are in the units of the data in either case.
     backend : {"auto", "cpu", "cuda"}
-        Where to compute.  "cuda" is for the methods that use an NVIDIA GPU: "projection", "mdav", "mdav_plus",
-        "mdav_star", "ona_star", and the halving of "mondrian", "mona" and their variants; "auto" takes it for them
-        where X is on the device.  The labels are the same.
+        Where to compute; "auto" is where X is, for methods that can use an NVIDIA GPU.  The labels are the same.
     threads : int, optional
         Number of threads; all processors by default.  The result does not depend on it.
     random_state : int or numpy.random.Generator
@@ -143,56 +81,13 @@ def multivariate(
         the code of the method is compiled and loaded.
     bound : {False, True, "lp", "neighbor"}
         Whether to compute a lower bound on the loss of any grouping with at least k records per group, the `bound` of
-        the result, and how far above it this grouping is, its `gap`.  "neighbor" adds up the distances from the nearest
-        records, about as fast as a fast method.  "lp" is the bound of the linear program of all groups, often within
-        a few percent of the smallest loss; it takes seconds to minutes for some thousand records, longer for a larger
-        k, and memory for all distances.  True is "lp" up to 8192 records and "neighbor" beyond.
+        the result, and its `gap`.  "lp" is close and slow, "neighbor" fast; True is "lp" up to 8192 records.
     bound_time : float, optional
         Seconds after which "lp" gives the best bound so far; it is valid, but lower, and depends on the machine.
-    integer : bool
-        Publish the integers nearest to the means, half away from zero, and find the groups that lose least then.
-    exchanges : float
-        Random exchanges of stretches of the tour that are tried, per record ("tsp"); 10 by default, fewer above 5000
-        records.
-    directions : {"gaussian", "pca", "uniform"} or array, shape (d, m)
-        Lines to project on ("projection"): the first principal component and then random directions, entries uniform in
-        [0, 1] (the default) or Gaussian; the principal component alone; or the given columns alone.
-    n_projections : int
-        How many random directions; 500 by default.
-    ordered : bool
-        Whether the best directions are only taken as an order of the records, for the best groups by all columns (the
-        default), or the groups are those that are optimal on the line.
-    refine : int
-        Rounds in which 64 directions around the best one are tried; none by default.
-    return_scores : bool
-        Whether ``details["directions"]`` of the result, (d, m), and ``details["scores"]``, the information loss of the
-        optimal groups on each line, are kept.
-    factor : float
-        The number of clusters, relative to n/k ("kmeans_cleanup").
-    gamma : float or "search"
-        How eagerly groups are extended beyond k records; "search", the default, tries 0 to 2 in steps of 0.1 and takes
-        the best, which ``details["gamma"]`` of the result reports.
-    closest : {"centroid", "cost", "member"}
-        Which group is closest to a record: the one with the nearest centroid (the default), the one that it costs
-        least to add to, or that of the nearest member.
-    restarts : int
-        How many random starts, of which the best is taken; 10 by default, 3 of "pcl".  Of "anneal", how often the whole
-        data are annealed, side by side, before their best parts are annealed further: 2 by default, and more than 6000
-        records in parts only.
-    init : str or array of integers, shape (n,)
-        The groups to begin with ("anneal"): a label per record, each at least k times, or the name of a method; by
-        default "ona_star", or "mona" if that takes more than 80 % of `time_limit`.  ``details["init"]`` of the result
-        reports it; if it is "ona_star", the loss is at most that of "ona_star".
-    iterations : float
-        Steps of annealing per record, 2000 by default; until the time is up with a `time_limit`.  The same seed and
-        iterations give the same groups, and the more the better; what a time limit gives depends on the machine.
-    rho : float
-        Parts of more than n**rho records are halved, smaller ones grouped ("mona"): 0 halves all the way, 1 is
-        "ona_star"; 0.5 by default.
-    split : {"md", "mdav", "mdav_plus"} or None
-        The method that splits parts of 2k records or more ("mst"); None leaves them as they are.
     **options
-        An option that the method does not use is an error.
+        Options of the method: closest, directions, exchanges, factor, gamma, init, integer, iterations, n_projections,
+        ordered, refine, restarts, return_scores, rho, split.  The guide to records describes them.  An option that the
+        method does not use is an error.
 
     Returns
     -------
@@ -201,10 +96,7 @@ def multivariate(
 
     Notes
     -----
-    Groups have k records or more: k to 2k-1 from the six orders, "md", "mdav", "mdav_plus", the Lloyd and MONA methods,
-    "dba", "tfrp", "sbm", "mst" unless ``split=None``, "mu_approx", "pcl" and "anneal", k to max(2k-1, 3k-5) from
-    "nearest_neighbor", k to 2k from Mondrian, any number from the others.  Those of "pcl" differ by one record, up to
-    4096 records, and in each half of larger tables.  Fewer than 2k records are one group.
+    Groups have k records or more, most methods make at most 2k-1; fewer than 2k records are one group.
 
     Examples
     --------
@@ -226,76 +118,171 @@ def multivariate(
     >>> print(f"at most {grouping.gap:.0%} lower")
     at most 14% lower
     """
+    data = _read(X, k, method, backend, bound, options)
+    task = _plan(data, k, backend, options, threads, random_state, progress, time_limit, bound, bound_time)
+    with data.arithmetic.active():
+        standard = center_columns(data.values, flag("standardize", standardize), data.arithmetic)
+    found = _group(data, task, standard)
+    facts = data.facts_of(
+        found.labels,
+        found.n_groups,
+        x=data.values,
+        dtype=data.dtype,
+        standard=standard,
+        integer=task.integer,
+        origin=data.origin,
+    )
+    least = _least_loss(task, standard, facts)
+    return RecordGrouping(
+        facts, task.k, method=found.method, complete=found.complete, details=found.details, bound=least
+    )
+
+
+@dataclass
+class _Data:
+    """Records that were read: `values` are float64 or integers at `arithmetic`, `dtype` is that of X.
+
+    `name` is the method's, or "auto"; `engine` is the one that was named, `resident` that of the device with X on it.
+    """
+
+    name: str
+    engine: Backend
+    resident: DeviceBackend | None
+    values: Any
+    dtype: np.dtype
+    origin: ToCaller | None
+    arithmetic: Any
+    facts_of: Callable[..., Any]
+
+
+@dataclass
+class _GroupingTask:
+    """How to group, checked: `chooses` is False where n, k or d leave a method no choice."""
+
+    k: int
+    method: str
+    chooses: bool
+    options: dict[str, Any]
+    integer: bool
+    engine: Backend
+    threads: int
+    generator: np.random.Generator
+    report: Callable[[float], Any] | None
+    time_limit: float | None
+    bound: str | None
+    bound_time: float | None
+
+
+@dataclass
+class _Found:
+    """Groups, numbered and counted, and the method that found them."""
+
+    labels: np.ndarray
+    n_groups: int
+    method: str
+    complete: bool
+    details: dict[str, Any]
+
+
+def _read(X: Any, k: Any, method: str, backend: str, bound: Any, options: MethodOptions) -> _Data:
+    """The records where they are grouped: on their device, or on the host."""
     engine, resident = backend_of(backend), on_device(X, backend)
     name = one_of("method", method, ["auto", *METHODS])
-    there = resident if resident and bound is False and _stays(*resident[:2], k, name, options) else None
-    values, origin = there[1:] if there else read_table("X", X, quiet=backend == "cpu")
-    values = real_table("X", values)
-    arithmetic, result_of = there[0].record_context(values) if there else (HostArithmetic, RecordGrouping)
+    origin: ToCaller | None
+    if resident and bound is False and _stays(*resident[:2], k, name, options):
+        where, values, origin = resident
+        values = real_table("X", values)
+        arithmetic, facts_of = where.record_context(values)
+    else:
+        values, origin = read_table("X", X, quiet=backend == "cpu")
+        values, arithmetic, facts_of = real_table("X", values), HostArithmetic, HostRecordFacts
+    dtype = values.dtype
     with arithmetic.active():
         finite("X", values)
-    dtype, (n, d) = values.dtype, values.shape
+        if dtype.kind == "f":
+            values = values.astype(np.float64, copy=False)
+        elif dtype.kind == "b":
+            values = values.view(np.uint8)
+    return _Data(name, engine, resident[0] if resident else None, values, dtype, origin, arithmetic, facts_of)
+
+
+def _plan(
+    data: _Data,
+    k: Any,
+    backend: str,
+    options: MethodOptions,
+    threads: Any,
+    random_state: Any,
+    progress: Any,
+    time_limit: Any,
+    bound: Any,
+    bound_time: Any,
+) -> _GroupingTask:
+    """How to group the records: all options, checked."""
+    n, d = data.values.shape
     k = integer("k", k, 1, n, "n")
-    name = automatic(n, d, k, time_limit is not None) if name == "auto" else name
-    if resident is not None and METHODS[name].accepts("engine"):  # the data are on a device, so is the work
-        engine = resident[0]
+    name = automatic(n, d, k, time_limit is not None) if data.name == "auto" else data.name
+    # where the data are on a device, so is the work
+    engine = data.resident if data.resident is not None and METHODS[name].accepts("engine") else data.engine
     lower = _bound(bound, bound_time, n)
-    if dtype.kind == "f":
-        values = values.astype(np.float64, copy=False)
-    elif dtype.kind == "b":
-        values = values.view(np.uint8)
     own: dict[str, Any] = {**options}
     check_options(name, k, own, time_limit, engine, backend)
-    in_integers = _integer(own.pop("integer", False), values, dtype)
-    threads = thread_count("threads", threads)
-    generator = generator_of(random_state)
-    with arithmetic.active():
-        standard = center_columns(values, flag("standardize", standardize), arithmetic)
+    return _GroupingTask(
+        k=k,
+        method=name,
+        chooses=n >= 2 * k and k > 1 and d > 1,
+        integer=_integer(own.pop("integer", False), data.values, data.dtype),
+        options=own,
+        engine=engine,
+        threads=thread_count("threads", threads),
+        generator=generator_of(random_state),
+        report=bar_of(progress_of(progress)),
+        time_limit=seconds("time_limit", time_limit),
+        bound=lower,
+        bound_time=bound_time,
+    )
+
+
+def _group(data: _Data, task: _GroupingTask, standard: Standard) -> _Found:
+    """The groups of the method, or those without a choice; their sizes are counted again from the labels."""
+    (n, d), k, name = data.values.shape, task.k, task.method
     details: dict[str, Any] = {}
-    names = [name] if n >= 2 * k and k > 1 and d > 1 else []
-    report = bar_of(progress_of(progress))
-    with working_on(name, is_quiet(report)), arithmetic.active():
-        tracker = progress_for(names, k, own, in_integers, report, seconds("time_limit", time_limit))
+    with working_on(name, is_quiet(task.report)), data.arithmetic.active():
+        names = [name] if task.chooses else []
+        tracker = progress_for(names, k, task.options, task.integer, task.report, task.time_limit)
         if n < 2 * k or k == 1:
             labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
         elif d == 1:
-            labels = univariate(values[:, 0], k, cost="sse_int" if in_integers else "sse", threads=threads).labels
-            name = "univariate"
+            cost: CostName = "sse_int" if task.integer else "sse"
+            labels, name = univariate(data.values[:, 0], k, cost=cost, threads=task.threads).labels, "univariate"
         else:
-            integers = _integer_columns(values, standard) if in_integers else None
-            labels, details = run_method(
-                name, standard.z, k, Resources(generator, tracker, threads, engine, integers), own
-            )
+            integers = _integer_columns(data.values, standard) if task.integer else None
+            resources = Resources(task.generator, tracker, task.threads, task.engine, integers)
+            labels, details = run_method(name, standard.z, k, resources, task.options)
         tracker.finish()
         labels, n_groups = number_groups(labels, n)
         if not at_least(k, labels, n_groups, False):
             raise group_below(k)
-    result = partial(
-        result_of,
-        labels,
-        k,
-        n_groups,
-        x=values,
-        dtype=dtype,
-        standard=standard,
-        integer=in_integers,
-        method=name,
-        complete=not tracker.stopped,
-        details={
-            what: origin(arithmetic.array(fact)) if origin and isinstance(fact, np.ndarray) else fact
-            for what, fact in details.items()
-        },
-        origin=origin,
-    )
-    if lower is None:
-        return result()
-    least = result()._squares  # which is optimal without a choice, and with one column
-    if names:
-        with working_on("bound", is_quiet(report)):
-            if bound_time is not None:
-                interruptible(warm_up_bound, lower)
-            least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
-    return result(bound=least)
+    if data.origin is not None:
+        details = {
+            what: data.origin(data.arithmetic.array(detail)) if isinstance(detail, np.ndarray) else detail
+            for what, detail in details.items()
+        }
+    return _Found(labels, n_groups, name, not tracker.stopped, details)
+
+
+def _least_loss(task: _GroupingTask, standard: Standard, facts: Any) -> float | None:
+    """What any grouping loses at least, if that was asked: as much as this one, where there is no choice."""
+    if task.bound is None:
+        return None
+    least = facts.squares
+    if task.chooses:
+        with working_on("bound", is_quiet(task.report)):
+            if task.bound_time is not None:
+                interruptible(warm_up_bound, task.bound)
+            clock = Progress(None, task.bound_time)
+            least = interruptible(BOUNDS[task.bound], standard.z, task.k, least, task.threads, clock)
+    return facts.share(least)
 
 
 def _stays(engine: DeviceBackend, X: Any, k: Any, name: str, options: MethodOptions) -> bool:

@@ -23,7 +23,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class TableMethodOptions(TypedDict, total=False):
-    """Options of methods that `mag.microaggregate` takes; `mag.multivariate` describes them."""
+    """Options of methods that `mag.microaggregate` takes; the guide to records describes them."""
 
     closest: Literal["centroid", "cost", "member"]
     directions: Literal["gaussian", "pca", "uniform"] | Array | Sequence[Sequence[float]]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mag._backends.cpu.facts import HostColumnFacts
 from mag._backends.cpu.labels import at_least
 from mag._backends.problem import Problem
 from mag._lib.arrays import read
@@ -117,18 +118,8 @@ def univariate(
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
     if soft is None and not at_least(plan.problem.k, labels, starts.size, order is None, plan.threads):
         raise group_below(plan.problem.k)
-    return Grouping(
-        labels,
-        plan.problem.k,
-        soft is None,
-        x=plan.values,
-        dtype=plan.dtype,
-        order=order,
-        starts=starts,
-        weights=plan.weights,
-        cost=kind,
-        origin=origin,
-    )
+    facts = HostColumnFacts(labels, plan.values, plan.dtype, order, starts, plan.weights, kind, origin)
+    return Grouping(facts, plan.problem.k, soft is None, kind.name)
 
 
 @dataclass

@@ -353,7 +353,7 @@ def test_the_count_is_that_of_the_labels():
     memory = words, words.view(np.float64), np.empty(9, np.uint64), np.empty(9), sizes, starts, order, counts
     for was_sorted in (True, False):
         labels, n_groups, least = np.empty((1, n), np.int32), np.empty(1, np.int64), np.empty(1, np.int64)
-        assert batch.finish(0, k, 1.0, was_sorted, memory, labels, n_groups, least)
+        assert batch.finish(0, k, 1.0, was_sorted, memory, (labels, n_groups, least))
         assert (n_groups[0], least[0]) == (2, 1)
 
 

@@ -94,8 +94,8 @@ def test_any_grouping_is_feasible_and_never_worse_than_its_start(n, k, d, kind, 
     start = np.random.default_rng(seed).permutation(blocks(n, k))
     found = group(X, k, init=start, iterations=30, random_state=seed, standardize=standardize)
     if n >= 2 * k > 2 and d > 1:
-        z = found._z
-        assert found._squares <= sum_of_squares(z, start) * (1 + 1e-9) + 1e-25
+        z = found._facts.standard.z
+        assert found._facts.squares <= sum_of_squares(z, start) * (1 + 1e-9) + 1e-25
 
 
 @settings(deadline=None, max_examples=50)

@@ -23,11 +23,27 @@ from mag.solvers.extensions.max_groups import at_most
 
 VALUES_PER_THREAD = 2**14  # values that are worth a thread
 BOTH_ENDS_FROM_N = 2**21  # values from which on a column is solved from both ends, and everything is done in parts
+on_device = False
 
 
 def why_not() -> str | None:
     """Why this cannot be used: it always can."""
     return None
+
+
+def supports_lines(n: int, d: int, problem: Problem) -> bool:
+    """There is no device that could project records."""
+    return False
+
+
+def supports_halving(n: int, d: int, k: int, rule: int) -> bool:
+    """There is no device that could divide records."""
+    return False
+
+
+def supports_lists(n: int, d: int, length: int) -> bool:
+    """There is no device that could make lists."""
+    return False
 
 
 def group(

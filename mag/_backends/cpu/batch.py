@@ -66,7 +66,8 @@ def group(
     reach = min(4 * k, n)  # how far sums of squares of integers reach, see `_backends/safety`
     widest = FLOAT64_EXACT / (8 * reach) if cost.integer else np.inf
     memory = values, values.view(np.float64), work.view(np.uint64), work[:solving], sizes, starts, order, counts
-    _group(_solver(cost.kernel, k), k, reach, widest, source, memory, columns, labels, n_groups, least, done)
+    # plain tuples: those with names take numba some microseconds more per call
+    _group(_solver(cost.kernel, k), (k, reach, widest), source, memory, columns, (labels, n_groups, least), done)
     return columns[~done]
 
 
@@ -124,14 +125,15 @@ def gather_integers(flat, row, column, columns, source, fits):
 
 
 @jit
-def _group(solver, k, reach, widest, source, memory, columns, labels, n_groups, least, done):
+def _group(solver, limits, source, memory, columns, counted, done):
+    k, reach, widest = limits
     padded, work, sizes = memory[1], memory[3], memory[4]
     for c in range(len(columns)):
         if done[c]:
             n_pending = prepare(source, c, reach, widest, memory)
             if n_pending > UNFIT:
                 total = call_at(solver, k, padded, padded, sizes, work)
-                done[c] = finish(columns[c], k, total, n_pending < 0, memory, labels, n_groups, least)
+                done[c] = finish(columns[c], k, total, n_pending < 0, memory, counted)
             else:
                 done[c] = False
 
@@ -159,8 +161,9 @@ def prepare(source, c, reach, widest, memory):
 
 
 @jit
-def finish(column, k, total, was_sorted, memory, labels, n_groups, least):
+def finish(column, k, total, was_sorted, memory, counted):
     """Starts, labels and their count; False if the column is left to others."""
+    labels, n_groups, least = counted
     padded, sizes, starts, order, counts = memory[1], memory[4], memory[5], memory[6], memory[7]
     n, row = len(order), labels[column]
     groups = starts[starts_of(sizes[: n + 1], k, True, starts) :]

@@ -11,11 +11,11 @@ from mag._backends import cpu
 from mag._backends.cuda import halving, hybrid
 from mag._backends.cuda import weights as weighed
 from mag._backends.cuda.columns import ColumnBatch
+from mag._backends.cuda.facts import DeviceColumnFacts, DeviceTableFacts
 from mag._backends.cuda.launch import MAX_K_16_BIT, PER_SM, Device
 from mag._backends.cuda.lines import DeviceProjections
 from mag._backends.cuda.neighbors import DeviceNeighbors, fits
-from mag._backends.cuda.records import DeviceArithmetic, DeviceRecordGrouping
-from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
+from mag._backends.cuda.records import DeviceArithmetic, DeviceRecordFacts
 from mag._backends.cuda.transfer import copy_to_device
 from mag._backends.cuda.transpose import transposed
 from mag._backends.problem import Problem
@@ -24,8 +24,10 @@ from mag._lib.arrays import resident as resident
 from mag._lib.checks import thread_count
 from mag._lib.errors import InputValueError
 from mag.costs import Cost
+from mag.results import ColumnGroupings, Grouping
 
 PROBE = 'extern "C" __global__ void probe(int* x) { x[threadIdx.x] = 3 * threadIdx.x + 1; }'
+on_device = True
 
 
 @cache
@@ -122,7 +124,7 @@ def group(
     if not supports(x.size, problem, weights):
         return cpu.group(x, weights, problem, assume_sorted, threads)
     device = current()
-    columns = ColumnBatch(device, device.xp.asarray(_native(x))[None, :], problem, weights=weights)
+    columns = ColumnBatch.compute(device, device.xp.asarray(_native(x))[None, :], problem, weights=weights)
     columns.finish()
     starts = device.host(columns.starts[0])[: int(columns.n_groups[0])].astype(np.int64)
     order = None if assume_sorted else device.host(columns.order[0])
@@ -157,7 +159,7 @@ def group_columns(
         for device, part in split_columns(which, devices_by_number(devices)):  # all work before one is waited for
             with device.active():
                 rows = device.xp.asarray(np.ascontiguousarray(_native(X[:, part]).T))
-                parts.append((ColumnBatch(device, rows, problem, weights=weights), part))
+                parts.append((ColumnBatch.compute(device, rows, problem, weights=weights), part))
         for columns, part in parts:
             with columns.device.active():
                 if not columns.finish():
@@ -172,13 +174,13 @@ def group_columns(
 
 def group_resident(
     x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, origin: ToCaller
-) -> DeviceGrouping:
+) -> Grouping:
     """The Grouping of values that are resident on a device; it stays there as well."""
     device = device_of(x)
     with device.active():
         row = device.xp.ascontiguousarray(x)[None, :]
-        columns = ColumnBatch(device, row, problem, dtype=dtype, weights=weights)
-    return DeviceGrouping(columns, x=x, dtype=dtype, origin=origin)
+        columns = ColumnBatch.compute(device, row, problem, dtype=dtype, weights=weights)
+    return Grouping(DeviceColumnFacts(columns, 0, x=x, origin=origin), problem.k, True, problem.cost.name)
 
 
 def group_resident_columns(
@@ -191,7 +193,7 @@ def group_resident_columns(
     costs: list[Cost],
     origin: ToCaller,
     devices: Sequence[int] | None = None,
-) -> DeviceColumnGroupings:
+) -> ColumnGroupings:
     """The ColumnGroupings of a table that is resident on a device; they stay there, whichever devices compute them."""
     place, parts = device_of(X), []
     for problem, which in jobs:
@@ -201,8 +203,9 @@ def group_resident_columns(
                 rows = transposed(place, X) if whole else place.xp.ascontiguousarray(X.T[place.xp.asarray(part)])
             rows = copy_to_device(device, place, rows)
             with device.active():
-                parts.append((ColumnBatch(device, rows, problem, dtype=dtype, weights=weights), part))
-    return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, origin=origin, device=place)
+                parts.append((ColumnBatch.compute(device, rows, problem, dtype=dtype, weights=weights), part))
+    facts = DeviceTableFacts(parts, x=X, origin=origin, device=place)
+    return ColumnGroupings(facts, k, True, [cost.name for cost in costs])
 
 
 def supports_lines(n: int, d: int, problem: Problem) -> bool:
@@ -215,10 +218,10 @@ def lines(X: Any, problem: Problem) -> DeviceProjections:
     return DeviceProjections(device_of(X), X, problem)
 
 
-def record_context(X: Any) -> tuple[DeviceArithmetic, Callable[..., DeviceRecordGrouping]]:
-    """Where resident records are, and what makes the result of grouping them."""
+def record_context(X: Any) -> tuple[DeviceArithmetic, Callable[..., DeviceRecordFacts]]:
+    """Where resident records are, and what makes the facts about their groups."""
     device = device_of(X)
-    return DeviceArithmetic(device), partial(DeviceRecordGrouping, device=device)
+    return DeviceArithmetic(device), partial(DeviceRecordFacts, device=device)
 
 
 def supports_halving(n: int, d: int, k: int, rule: int) -> bool:

@@ -48,16 +48,14 @@ RESULT_BATCH_BYTES = 2**26  # bytes of the values that results are computed from
 
 
 class ColumnBatch:
-    """The rows of X, [cols][n] on the device, each grouped by itself.
+    """The rows of X, [cols][n] on the device, each grouped by itself: `ColumnBatch.compute`.
 
     `order` is each row's stable order, `starts` [cols][n // k] and `n_groups` say how it is cut, `labels` are int32.
     All are on the device, and final after `finish`.  `dtype` is that of masked values where X stands for another;
     `weights` are those of the records, NumPy's, see `weights.supports`.
     """
 
-    def __init__(
-        self, device: Device, X: Any, problem: Problem, *, dtype: Any = None, weights: np.ndarray | None = None
-    ) -> None:
+    def __init__(self, device: Device, X: Any, problem: Problem, dtype: Any, weights: np.ndarray | None) -> None:
         self.dtype, self._final = np.dtype(dtype or X.dtype), False
         self.redone: list[int] = []
         self._kept: dict[int, Any] = {}  # sorted values of the rows that the host solves
@@ -70,21 +68,62 @@ class ColumnBatch:
         self.labels, self.order = device.empty(cols, n), device.empty(cols, n)
         self.starts, self.n_groups = device.empty(cols, most), device.empty(cols)
         self.flags, self.counts = device.xp.zeros(cols, np.int32), device.xp.zeros((cols, most), np.int32)
-        free = device.free_bytes()  # of what the results have left
-        taken = bytes_per_column(n, k, weights is not None)
+        self._queued, self._stream = None, device.stream()
+        self._finishing = Lock()
+
+    @classmethod
+    def compute(
+        cls, device: Device, X: Any, problem: Problem, *, dtype: Any = None, weights: np.ndarray | None = None
+    ) -> "ColumnBatch":
+        """Group all rows, in batches that the memory has room for; nothing is waited for."""
+        columns = cls(device, X, problem, dtype, weights)
+        (cols, n), free = columns.X.shape, device.free_bytes()  # of what the results have left
+        taken = bytes_per_column(n, problem.k, weights is not None)
         rows = cols if free is None else max(1, min(cols, int(SPARE * free) // taken))
         first = 0
         while first < cols:
             try:
-                _group(self, slice(first, first + rows))
+                columns._group(slice(first, first + rows))
             except Exception as error:  # a limit that only the allocator knows
                 if rows == 1 or not device.lacks_memory(error):
                     raise
                 rows = -(-rows // 2)
             else:
                 first += rows
-        self._queued, self._stream = device.record_event(), device.stream()
-        self._finishing = Lock()
+        columns._queued = device.record_event()
+        return columns
+
+    def _group(self, rows: slice) -> None:
+        """Everything from order to count for some rows of X."""
+        device, problem, xp = self.device, self.problem, self.device.xp
+        x, cost, k = self.X[rows], problem.cost, problem.k
+        cols, n = x.shape
+        flags, groups, starts = self.flags[rows], self.n_groups[rows], self.starts[rows]
+        flags[:] = 0
+        values = sort(device, x, self.order[rows], flags)
+        scale, found = prepare(xp, values, x.dtype.kind, cost, k)
+        flags |= found
+        w = None if self.weights is None else self.device_weights[self.order[rows]]
+        if w is not None and x.dtype.kind == "f":
+            flags |= xp.where(immoderate(xp, values), FOR_THE_CPU, 0).astype(np.int32)
+        if n >= 2 * k > 2 and (searches_blocks(problem) or host_is_sooner(device, cols, n, k)):
+            flags |= ON_THE_HOST
+            self._kept.update(zip(range(rows.start, rows.start + cols), values, strict=True))
+            return
+        if n < 2 * k or k == 1:
+            sizes = xp.full((cols, n), n if n < 2 * k else 1, size_type(k))
+            solved = Solved(sizes, None, xp.full(cols, np.inf), None)
+            _cut_whole(device, solved, n, k, starts, groups)
+        elif n >= max(cpu.BOTH_ENDS_FROM_N, 8 * k):
+            solved = _from_both_ends(device, values, w, scale, cost, k, starts, groups)
+        else:
+            solved = solve(device, values, scale, cost.name, k, weights=w)
+            _cut_whole(device, solved, n, k, starts, groups)
+        if w is not None and n >= 2 * k > 2 and uneven(self.weights, k):
+            flags |= xp.where(misleading(xp, values, w, k, solved.total), FOR_THE_CPU, 0).astype(np.int32)
+        tiny = 0.0 if cost.integer or w is not None else UNDERFLOW_COST  # without bits to lose, see `immoderate`
+        label(device, starts, groups, self.order[rows], values, solved.total, tiny, self.labels[rows], flags)
+        verify(device, self.labels[rows], groups, k, self.counts[rows], flags)
 
     def finish(self) -> bool:
         """Wait, redo what is for the CPU, withhold groups below k; False if there are values that are not finite."""
@@ -210,7 +249,7 @@ class ColumnBatch:
         if integers and self.weights is not None:  # which their centers count from
             first = xp.take_along_axis(X, xp.take_along_axis(order, heaviest, axis=1), axis=1)
         centers = (self._placed(first, centers) if integers else centers).astype(self.published, copy=False)
-        return centers + 0.0 if centers.dtype.kind == "f" else centers  # as `grouping.published`
+        return centers + 0.0 if centers.dtype.kind == "f" else centers  # as `results.as_data_dtype`
 
     @per_stream
     def _described(self) -> tuple[Any, Any]:
@@ -306,39 +345,6 @@ def shifted(integers: Any, offset: Any) -> Any:
     """Integers plus uint64 offsets; both wrap around to the right answer."""
     same = np.dtype(np.int64 if integers.dtype.kind == "i" else np.uint64)
     return (integers.astype(same, copy=False).view(np.uint64) + offset).view(same)
-
-
-def _group(columns: ColumnBatch, rows: slice) -> None:
-    """Everything from order to count for some rows of X."""
-    device, problem, xp = columns.device, columns.problem, columns.device.xp
-    x, cost, k = columns.X[rows], problem.cost, problem.k
-    cols, n = x.shape
-    flags, groups, starts = columns.flags[rows], columns.n_groups[rows], columns.starts[rows]
-    flags[:] = 0
-    values = sort(device, x, columns.order[rows], flags)
-    scale, found = prepare(xp, values, x.dtype.kind, cost, k)
-    flags |= found
-    w = None if columns.weights is None else columns.device_weights[columns.order[rows]]
-    if w is not None and x.dtype.kind == "f":
-        flags |= xp.where(immoderate(xp, values), FOR_THE_CPU, 0).astype(np.int32)
-    if n >= 2 * k > 2 and (searches_blocks(problem) or host_is_sooner(device, cols, n, k)):
-        flags |= ON_THE_HOST
-        columns._kept.update(zip(range(rows.start, rows.start + cols), values, strict=True))
-        return
-    if n < 2 * k or k == 1:
-        sizes = xp.full((cols, n), n if n < 2 * k else 1, size_type(k))
-        solved = Solved(sizes, None, xp.full(cols, np.inf), None)
-        _cut_whole(device, solved, n, k, starts, groups)
-    elif n >= max(cpu.BOTH_ENDS_FROM_N, 8 * k):
-        solved = _from_both_ends(device, values, w, scale, cost, k, starts, groups)
-    else:
-        solved = solve(device, values, scale, cost.name, k, weights=w)
-        _cut_whole(device, solved, n, k, starts, groups)
-    if w is not None and n >= 2 * k > 2 and uneven(columns.weights, k):
-        flags |= xp.where(misleading(xp, values, w, k, solved.total), FOR_THE_CPU, 0).astype(np.int32)
-    tiny = 0.0 if cost.integer or w is not None else UNDERFLOW_COST  # without bits to lose, see `immoderate`
-    label(device, starts, groups, columns.order[rows], values, solved.total, tiny, columns.labels[rows], flags)
-    verify(device, columns.labels[rows], groups, k, columns.counts[rows], flags)
 
 
 def prepare(xp: Any, values: Any, kind: str, cost: Cost, k: int) -> tuple[Any, Any]:

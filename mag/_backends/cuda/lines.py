@@ -48,7 +48,7 @@ class DeviceProjections:
         """What the groups of each direction, a row, lose by all columns."""
         device, (n, d), m = self.device, self.rows.shape, len(directions)
         shape = np.int32(n), np.int32(d), np.int32(m)
-        self._batch = found = ColumnBatch(device, self._projected(self.columns, directions), self.problem)
+        self._batch = found = ColumnBatch.compute(device, self._projected(self.columns, directions), self.problem)
         if not found.finish():
             raise FloatingPointError("A projection of finite records is not finite.")
         most, groups = np.int64(found.starts.shape[1]), found.n_groups

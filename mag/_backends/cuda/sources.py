@@ -43,6 +43,7 @@ def struct_of(cost: str) -> str:
     return "".join(part.title() for part in cost.split("_"))
 
 
+@cache
 def macros(
     name: str,
     *,

@@ -143,7 +143,7 @@ def run_steps(
     soon as the groups cost more than those of another run: that never falls while records join.  Where there
     are `trees`, distances come from them.
     """
-    X: Any = points if trees is None or engine is not cpu else trees.records(points)
+    X: Any = points if trees is None or engine.on_device else trees.records(points)
     work = work_for(ends_at if ends else state_at, metric_of(X), k, ZERO)
     _begin(work, X, k)
     lists = [(_reserve_nearest, _make_nearest)]
@@ -152,8 +152,8 @@ def run_steps(
         lists.append((reserve_farthest, make_farthest))
     if rivals is not None and rivals.near is not None:
         _copy_nearest(work, X, k, rivals.near)
-    on_device = engine is not cpu and engine.supports_lists(*points.shape, 2 * k + SPARE)
-    device = DeviceLists(work, X, k, ends, engine) if on_device else None
+    listed_there = engine.supports_lists(*points.shape, 2 * k + SPARE)
+    device = DeviceLists(work, X, k, ends, engine) if listed_there else None
     while step(work, X, k, *options):  # ends: every step uses the list that it wanted first, and assigns records then
         if rivals is not None and rivals.beat(_cost_by_now(work, X, k, rivals.squares)):
             return None

@@ -147,7 +147,7 @@ def parts_of(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The order of the records and where parts start in it."""
     n = len(X)
-    if engine is not cpu and engine.supports_halving(*X.shape, k, int(rule)):
+    if engine.supports_halving(*X.shape, k, int(rule)):
 
         def divisible(sizes: np.ndarray) -> np.ndarray:
             return (sizes > limit) & (sizes >= 2 * k)

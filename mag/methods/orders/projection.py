@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends import cpu
 from mag._backends.problem import Problem
-from mag._backends.protocol import DeviceBackend, Projections
+from mag._backends.protocol import Backend, Projections
 from mag._lib.checks import flag, integer, one_of
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.progress import Progress
@@ -104,7 +103,7 @@ def group(
 def projections_for(X: Any, k: int, engine: Any, threads: int) -> Projections:
     """The records where they are projected: on the device of the engine, or here."""
     n, d = X.shape
-    if engine is not cpu and fits(engine, n, d, k):
+    if fits(engine, n, d, k):
         return engine.lines(X, _on_line(k))
     return HostProjections(X, _on_line(k), threads)
 
@@ -116,8 +115,8 @@ def _on_line(k: int) -> Problem:
     return Problem(cost, solvers, k, k)
 
 
-def fits(engine: DeviceBackend, n: int, d: int, k: int) -> bool:
-    """Whether an engine with a device can do it all there."""
+def fits(engine: Backend, n: int, d: int, k: int) -> bool:
+    """Whether the engine can do it all on a device."""
     return engine.supports_lines(n, d, _on_line(k))
 
 

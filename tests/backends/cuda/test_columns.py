@@ -15,7 +15,7 @@ from tests.data.hostile import integer_columns, real_columns
 
 
 def assert_equal_to_the_cpu(X, cost, k, device=HOST, names=None, **options):
-    columns = ColumnBatch(device, np.ascontiguousarray(X), problem(cost, k), **options)
+    columns = ColumnBatch.compute(device, np.ascontiguousarray(X), problem(cost, k), **options)
     assert columns.finish()
     masked, costs, representatives = columns.masked, columns.cost, columns.representatives
     for row, x in enumerate(X):
@@ -89,7 +89,7 @@ def test_what_the_kernels_cannot_do_is_done_by_the_cpu():
 def test_values_that_are_not_finite_are_noticed(bad, k):
     X = np.random.default_rng(0).random((3, 700))
     X[1, 17] = bad
-    assert not ColumnBatch(HOST, X, problem("sse", k)).finish()
+    assert not ColumnBatch.compute(HOST, X, problem("sse", k)).finish()
 
 
 @pytest.mark.parametrize("k", [3, 13])
@@ -101,7 +101,7 @@ def test_a_group_below_k_is_withheld(k):
             super().__init__(code=code, options=options)
 
     device = type(HOST)(np, Wrong, shared=100 << 10)
-    columns = ColumnBatch(device, np.random.default_rng(0).random((2, 203)), problem("sse", k))
+    columns = ColumnBatch.compute(device, np.random.default_rng(0).random((2, 203)), problem("sse", k))
     with pytest.raises(mag.NotAnonymousError, match=f"fewer than k={k} records was found and withheld"):
         columns.finish()
 
@@ -134,7 +134,9 @@ def test_the_rule_of_the_hybrid_way():
 def test_the_hybrid_way_withholds_a_group_below_k(monkeypatch):
     monkeypatch.setattr(cpu, "solve", lambda column, weights, problem, threads: np.array([0, 2, 100]))
     with pytest.raises(mag.NotAnonymousError, match="fewer than k=3 records was found and withheld"):
-        ColumnBatch(on("forward", hybrid=True), np.random.default_rng(0).random((1, 300)), problem("sse", 3)).finish()
+        ColumnBatch.compute(
+            on("forward", hybrid=True), np.random.default_rng(0).random((1, 300)), problem("sse", 3)
+        ).finish()
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -7,6 +7,7 @@ import pytest
 
 import mag
 from mag._backends.cuda import columns as pipeline
+from mag._backends.cuda.columns import ColumnBatch
 from tests.cuda import emulated
 
 pytestmark = pytest.mark.gpu
@@ -24,13 +25,13 @@ def on_the_device(monkeypatch):
 @pytest.fixture
 def batches(monkeypatch):
     """How many rows each batch had that went through."""
-    done, run = [], pipeline._group
+    done, run = [], ColumnBatch._group
 
     def recorded(columns, rows):
         run(columns, rows)
         done.append(min(rows.stop, len(columns.X)) - rows.start)
 
-    monkeypatch.setattr(pipeline, "_group", recorded)
+    monkeypatch.setattr(ColumnBatch, "_group", recorded)
     return done
 
 
@@ -105,7 +106,7 @@ def test_errors_that_are_not_about_memory_are_raised(cupy, monkeypatch):
         tried.append(rows)
         raise cupy.cuda.runtime.CUDARuntimeError(1)
 
-    monkeypatch.setattr(pipeline, "_group", wrong)
+    monkeypatch.setattr(ColumnBatch, "_group", wrong)
     with pytest.raises(RuntimeError, match="InvalidValue"):
         mag.columns(cupy.asarray(X), K)
     assert len(tried) == 1

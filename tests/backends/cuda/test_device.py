@@ -17,13 +17,13 @@ ROUNDED = 512  # bytes that CuPy's pool allots at least
 @pytest.fixture
 def batches(monkeypatch):
     """The rows of each batch that went through."""
-    done, run = [], pipeline._group
+    done, run = [], ColumnBatch._group
 
     def recorded(columns, rows):
         run(columns, rows)
         done.append((rows.start, rows.stop))
 
-    monkeypatch.setattr(pipeline, "_group", recorded)
+    monkeypatch.setattr(ColumnBatch, "_group", recorded)
     return done
 
 
@@ -52,7 +52,7 @@ def test_results_have_their_memory_before_batches_do(device, pool, batches):
     X = np.random.default_rng(0).random((7, N))
     given = device.asarray(X)
     pool.set_limit(size=pool.used_bytes() + results_of(7, N, K) + int(3.5 * bytes_per_column(N, K) / SPARE))
-    assert same_labels(ColumnBatch(cuda.current(), given, problem("sse", K)), X, K)
+    assert same_labels(ColumnBatch.compute(cuda.current(), given, problem("sse", K)), X, K)
     assert batches == [(0, 3), (3, 6), (6, 9)]
 
 
@@ -63,7 +63,7 @@ def test_memory_that_others_have_is_not_planned_with(emulated, device, pool, bat
     left = results_of(7, N, K) + int(3.5 * bytes_per_column(N, K) / SPARE)
     others = device.cuda.runtime.malloc(device.cuda.runtime.memGetInfo()[0] - left)
     try:
-        assert same_labels(ColumnBatch(cuda.current(), given, problem("sse", K)), X, K)
+        assert same_labels(ColumnBatch.compute(cuda.current(), given, problem("sse", K)), X, K)
     finally:
         device.cuda.runtime.free(others)
     assert batches[0] == (0, 3)
@@ -76,12 +76,12 @@ def test_an_allocator_that_tells_nothing_is_tried_with_less_and_less(device, poo
     device.cuda.set_allocator(other.malloc)
     other.set_limit(size=results_of(4, N, K) + int(1.5 * bytes_per_column(N, K)))
     assert cuda.current().free_bytes() is None
-    assert same_labels(ColumnBatch(cuda.current(), given, problem("sse", K)), X, K)
+    assert same_labels(ColumnBatch.compute(cuda.current(), given, problem("sse", K)), X, K)
     assert batches == [(0, 1), (1, 2), (2, 3), (3, 4)]
     other.free_all_blocks()
     other.set_limit(size=results_of(4, N, K))
     with pytest.raises(MemoryError):
-        ColumnBatch(cuda.current(), given, problem("sse", K))
+        ColumnBatch.compute(cuda.current(), given, problem("sse", K))
 
 
 @pytest.mark.gpu
@@ -99,7 +99,7 @@ def test_a_value_takes_at_most_36_bytes_while_it_is_grouped(device, pool, k):
 
     X = device.asarray(np.random.default_rng(0).random((3, 12_000)))
     with Peak() as peak:
-        columns = ColumnBatch(cuda.current(), X, problem("sse", k))
+        columns = ColumnBatch.compute(cuda.current(), X, problem("sse", k))
         assert columns.finish()
     assert peak.most - results_of(3, 12_000, k) <= 36 * X.size
     assert peak.most - results_of(3, 12_000, k) <= 3 * bytes_per_column(12_000, k) + 40 * ROUNDED
@@ -120,7 +120,7 @@ def test_a_buffer_that_is_used_again_changes_no_labels(cupy, monkeypatch, k, sol
 @pytest.mark.gpu
 def test_data_that_change_before_the_cpu_reads_them_are_noticed(device):
     X = device.arange(100)[None, :] * 2**54
-    columns = ColumnBatch(cuda.current(), X, problem("sse", 3))
+    columns = ColumnBatch.compute(cuda.current(), X, problem("sse", 3))
     X[:] = X[:, ::-1].copy()
     with pytest.raises(RuntimeError, match=r"^The data changed between the call and the first look at its result"):
         columns.finish()
@@ -155,7 +155,7 @@ def test_nothing_is_grouped_by_an_order_that_is_none(hybrid):
         def __init__(self, *, code, options=()):
             super().__init__(code=code.replace("tile_records[place];", "n + tile_records[place];"), options=options)
 
-    columns = ColumnBatch(
+    columns = ColumnBatch.compute(
         type(HOST)(np, Wrong, hybrid=hybrid), np.random.default_rng(0).random((1, 300)), problem("sse", 3)
     )
     with pytest.raises(RuntimeError, match=r"^The device's sort returned no permutation"):

@@ -116,7 +116,7 @@ def test_a_group_below_k_is_withheld(host_device, monkeypatch):
 
     monkeypatch.setattr(hybrid, "starts_of", wrong)
     with pytest.raises(mag.NotAnonymousError, match="fewer than k=3 records was found and withheld"):
-        ColumnBatch(HOST, x[None, :], staggered("sse", 3)).finish()
+        ColumnBatch.compute(HOST, x[None, :], staggered("sse", 3)).finish()
 
 
 def test_what_is_not_taken_is_refused_in_a_sentence(host_device):

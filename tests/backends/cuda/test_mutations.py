@@ -201,7 +201,7 @@ def notices(module):
         X = np.stack([real_columns(2503)[name] for name in ("uniform", "duplicates", "cauchy", "offset")])
         X = np.vstack([X, np.random.default_rng(0).standard_cauchy((4, 2503))])  # sums that are rounded
         for k in (3, 13, 200):
-            columns = ColumnBatch(device, X, problem("sse", k))
+            columns = ColumnBatch.compute(device, X, problem("sse", k))
             columns.finish()
             masked, costs = columns.masked, columns.cost
             for row, x in enumerate(X):
@@ -311,7 +311,7 @@ def sums_alike(device):
 
 
 def labels_alike(device, X, k):
-    columns = ColumnBatch(device, X, problem("sse", k))
+    columns = ColumnBatch.compute(device, X, problem("sse", k))
     return columns.finish() and all(
         np.array_equal(columns.labels[row], mag.univariate(x, k).labels) for row, x in enumerate(X)
     )

@@ -8,8 +8,10 @@ import pytest
 
 import mag
 from mag._backends import cuda
+from mag._backends.cpu.facts import StoredFacts
 from mag._backends.cuda.launch import Device
 from mag._backends.cuda.neighbors import RECORDS_PER_BLOCK
+from mag._backends.cuda.records import DeviceRecordFacts
 from tests.cuda import runs
 from tests.cuda.host import ORDERS
 from tests.cuda.records import check_edges, check_lists, table
@@ -84,7 +86,7 @@ def test_results_of_tables_on_the_device_are_those_of_the_cpu(device, n, d, k, o
         found = mag.multivariate(given, k, method="projection", **options)
         same_record_groupings(found, expected)
         pickled = pickle.loads(pickle.dumps(found))
-        assert type(pickled) is mag.RecordGrouping
+        assert isinstance(pickled._facts, StoredFacts)
         same_record_groupings(pickled, expected)
 
 
@@ -121,7 +123,7 @@ def test_tables_of_every_type_stay_there(device, dtype):
     for k in (3, 20):
         expected = mag.multivariate(X, k, **options)
         found = mag.multivariate(device.asarray(X), k, **options)
-        assert type(found) is not mag.RecordGrouping
+        assert isinstance(found._facts, DeviceRecordFacts)
         same_record_groupings(found, expected)
         assert found.masked.dtype == expected.masked.dtype
 

@@ -28,7 +28,7 @@ def crossing(monkeypatch):
 
 def differing(device, X, cost, k):
     """The rows whose information loss differs from the CPU's in any bit."""
-    columns = ColumnBatch(device, np.ascontiguousarray(X), problem(cost, k))
+    columns = ColumnBatch.compute(device, np.ascontiguousarray(X), problem(cost, k))
     assert columns.finish()
     found = columns.shares
     expected = [mag.univariate(x, k, cost=cost, backend="cpu").information_loss for x in X]
@@ -48,7 +48,7 @@ def test_batches_give_the_same(host_device, monkeypatch):
     expected = mag.columns(X, [3, 4, 3, 4, 3], backend="cpu")
     monkeypatch.setattr(pipeline, "RESULT_BATCH_BYTES", 2 * 8 * 300)
     found = mag.columns(live(X), [3, 4, 3, 4, 3])
-    assert [part.stop - part.start for part in found._parts[0][0].batches()] == [2, 1]
+    assert [part.stop - part.start for part in found._facts.parts[0][0].batches()] == [2, 1]
     for name in ("information_loss", "masked", "cost", "sizes", "representatives"):
         array = getattr(found, name)
         assert isinstance(array, Resident), name

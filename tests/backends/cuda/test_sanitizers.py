@@ -32,7 +32,7 @@ rng = np.random.default_rng(0)
 for k in (3, 13):
     for n in (2 * k, 5 * k + 1, 300):
         X = np.stack([rng.random(n), np.arange(n) * 1.0, rng.integers(0, 5, n) * 1.0])
-        columns = ColumnBatch(device, X, problem("sse", k))
+        columns = ColumnBatch.compute(device, X, problem("sse", k))
         assert columns.finish()
         columns.masked
         solve(device, np.sort(X, axis=1), np.zeros(3, np.int32), "sse", k, (2, 1))
@@ -50,7 +50,7 @@ from mag._backends.cuda.halving import Halving
 from mag._backends.cuda.totals import group_means, squares_within
 weights = rng.uniform(1, 9, 300)
 for k in (3, 13):
-    columns = ColumnBatch(device, X, problem("sse", k), weights=weights)
+    columns = ColumnBatch.compute(device, X, problem("sse", k), weights=weights)
     assert columns.finish()
     columns.masked, columns.shares
 rows, order, starts = rng.normal(size=(90, 3)), np.arange(90, dtype=np.int32), np.array([0, 7, 40], np.int32)

@@ -80,7 +80,7 @@ def test_values_and_weights_that_need_scaling_are_left_to_the_cpu(host_device):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(200, 4)) * [1e-70, 1e70, 1.0, 1e-250]
     w = rng.uniform(1, 5, 200)
-    columns = ColumnBatch(HOST, np.ascontiguousarray(X.T), problem("sse", 3), weights=w)
+    columns = ColumnBatch.compute(HOST, np.ascontiguousarray(X.T), problem("sse", 3), weights=w)
     assert ((columns.flags & FOR_THE_CPU) > 0).tolist() == [True, True, False, True]
     same_results(mag.columns(live(X), 3, weights=w), mag.columns(X, 3, weights=w))
     for extreme in (w * 1e30, np.where(np.arange(200) < 5, 0.0, w)):
@@ -92,7 +92,7 @@ def test_values_and_weights_that_need_scaling_are_left_to_the_cpu(host_device):
 def test_weights_that_could_mislead_are_looked_at_by_the_cpu(host_device):
     rng = np.random.default_rng(3)
     x, w = rng.normal(size=300) ** 3, 10.0 ** rng.uniform(-18, 18, 300)
-    columns = ColumnBatch(HOST, x[None, :], problem("sse", 3), weights=w)
+    columns = ColumnBatch.compute(HOST, x[None, :], problem("sse", 3), weights=w)
     assert (columns.flags & FOR_THE_CPU).all()
     same_results(mag.univariate(live(x), 3, weights=w), mag.univariate(x, 3, weights=w))
 
@@ -108,7 +108,7 @@ def test_long_columns_are_solved_from_both_ends(host_device, monkeypatch):
 def test_the_host_solves_with_weights_too(monkeypatch, k):
     X, w = table(300)
     hybrid = on("forward", hybrid=True)
-    columns = ColumnBatch(hybrid, np.ascontiguousarray(X.T), problem("sse", k), weights=w)
+    columns = ColumnBatch.compute(hybrid, np.ascontiguousarray(X.T), problem("sse", k), weights=w)
     assert columns.finish()
     for row, x in enumerate(X.T):
         assert np.array_equal(columns.labels[row], mag.univariate(x, k, weights=w).labels)
@@ -152,10 +152,10 @@ def notices(module):
             return True
         X, w = table(303)
         X, w = np.column_stack([X, np.random.default_rng(0).normal(size=(303, 3)) ** 3]), w.round() % 3 + 1
-        columns = ColumnBatch(device, np.ascontiguousarray(X.T), problem("sse", 3), weights=w)
+        columns = ColumnBatch.compute(device, np.ascontiguousarray(X.T), problem("sse", 3), weights=w)
         columns.finish()
         expected = mag.columns(X, 3, weights=w)
-        whole = ColumnBatch(device, np.ascontiguousarray((100 * X).astype(int).T), problem("sse", 3), weights=w)
+        whole = ColumnBatch.compute(device, np.ascontiguousarray((100 * X).astype(int).T), problem("sse", 3), weights=w)
         whole.finish()
         others = mag.columns((100 * X).astype(int), 3, weights=w)
         return not all(
