@@ -26,6 +26,8 @@ from tests.test_block import SHAPES
 
 pytestmark = pytest.mark.mutation
 
+MAX_CPU_SECONDS = 300  # of one edit, which may make a kernel run forever; a signal ends it then
+
 # (file, what stands there, what an error would put there)
 EDITS = [
     # a removed barrier
@@ -38,7 +40,10 @@ EDITS = [
     ("narrow.cu", "PANEL = MAG_PANEL", "PANEL = 124"),
     ("block.cu", "min(2 * k - 1, c + WIDTH - 1 - low)", "min(2 * k - 2, c + WIDTH - 1 - low)"),
     ("block.cu", "max(k, c - high)", "max(k + 1, c - high)"),
-    ("block.cu", "last = max(largest, smallest + 4 * rounds - 1)", "last = largest - 1"),
+    ("block.cu", "max(largest, smallest + 4 * rounds - 1)", "largest - 1"),
+    ("block.cu", "rounds - 1), j - bottom);", "rounds - 1), j - bottom - 1);"),
+    ("block.cu", "c % LANES == 0 || c >= columns", "c >= columns"),
+    ("block.cu", "(c & (LANES - 1)) == (lane & -WIDTH)", "(c & (LANES - 1)) >= (lane & -WIDTH)"),
     ("block.cu", "high = row;", "high = row - 1;"),
     ("block.cu", "low = max(low - columns, 1 - 2 * k);", "low = max(low - columns + 1, 1 - 2 * k);"),
     ("labels.cu", "i64 e = s.high - distance;", "i64 e = s.high - distance - 1;"),
@@ -56,7 +61,9 @@ EDITS = [
     ("labels.cu", "starts[col * most + place] = ", "starts[col + place] = "),
     ("groups.cu", "id / n * most + labels[id]", "id / n + labels[id]"),
     # a swapped side of the anchor, a wrong anchor, a wrong sign
-    ("block.cu", "p < 0 ? left : right", "p < 0 ? right : left"),
+    ("block.cu", "p < 0 ? -here : here", "p < 0 ? here : -here"),
+    ("block.cu", "left ? -*at : *at", "left ? *at : -*at"),
+    ("block.cu", "(lane & ~3) + (p < 0 ? 2 : 0)", "(lane & ~3)"),
     ("block.cu", "scaled(run.x[b - 1], run.scale)", "scaled(run.x[b], run.scale)"),
     ("narrow.cu", "sums[s][L - 1] - t[s]", "sums[s][L - 1] + t[s]"),
     ("costs/sse.cuh", "return -f.total(1, i);", "return f.total(1, i);"),
@@ -64,7 +71,7 @@ EDITS = [
     # a tie broken otherwise, another order of additions, a missing restart, a certificate that is not checked
     ("narrow.cu", "candidate < best", "candidate <= best"),
     ("block.cu", "value == mine.value && size < mine.size", "value == mine.value && size > mine.size"),
-    ("block.cu", "(t[0][s] + t[1][s]) + (t[2][s] + t[3][s])", "t[0][s] + (t[1][s] + (t[2][s] + t[3][s]))"),
+    ("block.cu", "? sum + nearer : sum", "? t[s] + nearer + (sum - t[s]) : sum"),
     ("group.cuh", "((r[0] + r[1]) + (r[2] + r[3]))", "(((r[0] + r[1]) + r[2]) + r[3])"),
     ("narrow.cu", "F[m] -= base;", "F[m] -= 0 * base;"),
     ("narrow.cu", "if (same) continue;", "continue;"),
@@ -364,7 +371,9 @@ def withheld(device):
 def in_a_process(file, old, new, home="tests.test_cuda_mutations"):
     """`notices` of a file of tests, where an edit may crash without harm."""
     code = (
-        f"import sys; from {home} import notices; from tests.cuda.host import HostModule\n"
+        "import resource, sys\n"
+        f"resource.setrlimit(resource.RLIMIT_CPU, ({MAX_CPU_SECONDS}, {MAX_CPU_SECONDS}))\n"
+        f"from {home} import notices; from tests.cuda.host import HostModule\n"
         "class Edited(HostModule):\n"
         "    def __init__(self, *, code, options=()):\n"
         "        super().__init__(code=code.replace(*sys.argv[1:]), options=options)\n"
