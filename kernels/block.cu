@@ -73,53 +73,44 @@ DEVICE int in_ring(int slot, int position, int k)
     return place < 0 ? place + 2 * k : place >= 2 * k ? place - 2 * k : place;
 }
 
-// Sums from the anchor, four values at a time: every quad by itself, then from quad to quad, then both together.
+// Sums from the anchor, four values at a time: every quad by itself, then from quad to quad, then both together.  Lanes
+// take neighboring numbers, so that none waits for another one's bank; both sides of the anchor take the same way.
 DEVICE void add_up(const Frame& f, real* sums, int low, int columns)
 {
     const int lane = threadIdx.x, length = f.length;
     const int before = (-low + 3) / 4, after = (columns + 3) / 4;  // quads
-    for (int quad = lane; quad < before + after; quad += LANES) {
-        const bool left = quad < before;
-        const int p = left ? -4 * (quad + 1) : 4 * (quad - before);
-        real t[4][Cost::terms + 1];
-        #pragma unroll
-        for (int q = 0; q < 4; ++q) Cost::term(f, p + q, t[q]);
+    for (int from = -4 * before; from < 4 * after; from += LANES) {
+        const int p = from + lane, away = p < 0 ? 3 - (p & 3) : p & 3;  // how many of the quad are nearer to the anchor
+        real t[Cost::terms + 1];
+        Cost::term(f, p, t);
         #pragma unroll
         for (int s = 0; s < Cost::terms; ++s) {
-            real* line = sums + s * length + p;
-            if (left) {
-                line[3] = t[3][s];
-                line[2] = t[2][s] + t[3][s];
-                line[1] = t[1][s] + (t[2][s] + t[3][s]);
-                line[0] = (t[0][s] + t[1][s]) + (t[2][s] + t[3][s]);
-            } else {
-                line[1] = t[0][s];
-                line[2] = t[1][s] + t[0][s];
-                line[3] = t[2][s] + (t[1][s] + t[0][s]);
-                line[4] = (t[3][s] + t[2][s]) + (t[1][s] + t[0][s]);
-            }
+            const real pair = t[s] + __shfl_xor_sync(ALL_LANES, t[s], 1);
+            const real nearer = __shfl_sync(ALL_LANES, pair, (lane & ~3) + (p < 0 ? 2 : 0));
+            const real sum = away & 1 ? pair : t[s];
+            if (p < 4 * after) sums[s * length + p + (p >= 0)] = away & 2 ? sum + nearer : sum;
         }
     }
     __syncwarp();
     if (lane < 2 * Cost::terms) {  // a lane per term and side
-        real* line = sums + lane / 2 * length;
+        const bool left = lane & 1;
+        const int quads = left ? before : after, step = left ? -4 : 4;
+        real* at = sums + lane / 2 * length;
         real carry = 0;
-        if (lane & 1) {
-            line[0] = 0;
-            for (int quad = 0; quad < before; ++quad) line[-4 * (quad + 1)] = carry = carry - line[-4 * (quad + 1)];
-        } else {
-            for (int quad = 0; quad < after; ++quad) line[4 * quad + 4] = carry = carry + line[4 * quad + 4];
+        if (left) *at = 0;
+        for (int quad = 0; quad < quads; ++quad) {
+            at += step;
+            *at = carry = carry + (left ? -*at : *at);
         }
     }
     __syncwarp();
-    for (int p = lane - 4 * before; p < 4 * after; p += LANES) {  // lanes side by side: no conflicts of banks
+    for (int p = lane - 4 * before; p < 4 * after; p += LANES) {
         const int within = p & 3, from = p - within;
         #pragma unroll
         for (int s = 0; s < Cost::terms; ++s) {
             real* line = sums + s * length;
             const real carry = line[p < 0 ? from + 4 : from], here = line[p];
-            const real left = carry - here, right = carry + here;  // both: a selection, no branch
-            if (within) line[p] = p < 0 ? left : right;
+            if (within) line[p] = carry + (p < 0 ? -here : here);
         }
     }
     __syncwarp();
@@ -146,11 +137,10 @@ DEVICE Found search(const Frame& f, const real* G, int c, int smallest, int larg
     const int j = c + (threadIdx.x & (WIDTH - 1));
     int rounds = (largest - smallest + 4) >> 2;  // the CPU looks at sizes four at a time, also beyond the largest
     if (smallest + 4 * rounds > 2 * k) --rounds;
-    const int last = max(largest, smallest + 4 * rounds - 1);
+    const int last = min(max(largest, smallest + 4 * rounds - 1), j - bottom);
     Found mine = {(real)infinite(), 0x7fffffff};
     for (int size = smallest + threadIdx.x / WIDTH; size <= last; size += SIZES) {
         const int i = j - size;
-        if (i < bottom) break;
         const real value = Cost::join(f, G[i], i, j, size);
         if (value < mine.value) {
             mine.value = value;
@@ -169,6 +159,7 @@ DEVICE int search_columns(const Frame& f, const Lines& lines, int* stack, int sl
     const int k = lines.k, bottom = low, lane = threadIdx.x;
     const real* G = lines.G;
     int depth = 0, c = 0, end = columns, high = -1;
+    Found kept = {0, 0};  // of column (c & -LANES) + lane: 32 columns are written at once
     for (;;) {  // columns c .. end-1 have their best rows in low .. high
         while (c < end) {
             const int smallest = max(k, c - high), largest = min(2 * k - 1, c + WIDTH - 1 - low);
@@ -191,14 +182,14 @@ DEVICE int search_columns(const Frame& f, const Lines& lines, int* stack, int sl
                 }
             }
             const Found found = search(f, G, c, smallest, largest, bottom, k);
-            const int column = c + lane;
-            if (lane < WIDTH && column < columns) {
-                lines.F[in_ring(slot, column, k)] = found.value + Cost::right(f, column);
-                if (mine) sizes[f.b + column - 1] = (size_type)found.size;
-            }
-            const int final_lane = min(WIDTH, columns - c) - 1;
+            if ((c & (LANES - 1)) == (lane & -WIDTH)) kept = found;
+            const int final_lane = min(WIDTH, columns - c) - 1, column = (c & -LANES) + lane;
             low = c + final_lane - __shfl_sync(ALL_LANES, found.size, final_lane);
             c += WIDTH;
+            if ((c % LANES == 0 || c >= columns) && column < columns) {
+                lines.F[in_ring(slot, column, k)] = kept.value + Cost::right(f, column);
+                if (mine) sizes[f.b + column - 1] = (size_type)kept.size;
+            }
         }
         if (depth == 0) return low;
         __syncwarp();

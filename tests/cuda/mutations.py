@@ -6,11 +6,15 @@ import sys
 from mag._backends.cuda import sources
 from tests.data.paths import PROJECT
 
+MAX_CPU_SECONDS = 300  # of one edit, which may make a kernel run forever; a signal ends it then
+
 
 def in_a_process(file, old, new, home):
     """`notices` of a file of tests, where an edit may crash without harm."""
     code = (
-        f"import sys; from {home} import notices; from tests.cuda.host import HostModule\n"
+        "import resource, sys\n"
+        f"resource.setrlimit(resource.RLIMIT_CPU, ({MAX_CPU_SECONDS}, {MAX_CPU_SECONDS}))\n"
+        f"from {home} import notices; from tests.cuda.host import HostModule\n"
         "class Edited(HostModule):\n"
         "    def __init__(self, *, code, options=()):\n"
         "        super().__init__(code=code.replace(*sys.argv[1:]), options=options)\n"

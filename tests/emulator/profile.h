@@ -90,11 +90,12 @@ inline void touch(const char* name, char* p, size_t n, uint32_t kind) {  // copi
 }
 
 // ---------------------------------------------------------------- accesses of a warp
-inline void in_shared(const emu::Access& a, const uint64_t* at, int n, Site& site) {
+inline void in_shared(const emu::Access& a, const uint64_t* at, const int* lane, int n, Site& site) {
     int group = a.bytes <= 4 ? 32 : 128 / a.bytes, passes = 0, least = 0;  // lanes that are served together
-    for (int from = 0; from < n; from += group) {
+    for (int from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && lane[to] / group == lane[from] / group;) ++to;
         uint64_t words[128]; int known = 0, most = 1; unsigned char in_bank[32] = {0};
-        for (int i = from; i < std::min(n, from + group); ++i) for (unsigned w = 0; w < std::max(1u, a.bytes / 4u); ++w) {
+        for (int i = from; i < to; ++i) for (unsigned w = 0; w < std::max(1u, a.bytes / 4u); ++w) {
             uint64_t word = at[i] / 4 + w; bool met = false;
             if (!(a.kind & 4)) for (int j = 0; j < known && !met; ++j) met = words[j] == word;  // atomics on one word wait for each other
             if (met) continue;
@@ -130,14 +131,14 @@ inline void replay(emu::Trace* of, int lanes) {
         const emu::Basic& b = l.basics[lowest];
         ++l.by_warp[lowest]; l.by_thread[lowest] += bits(active);
         for (unsigned j = 0; j < b.accesses; ++j) {
-            const emu::Access& a = b.access[j]; Site& site = l.sites[b.first + j]; uint64_t at[32]; int n = 0; bool shared = false;
+            const emu::Access& a = b.access[j]; Site& site = l.sites[b.first + j]; uint64_t at[32]; int lane[32], n = 0; bool shared = false;
             for (unsigned m = active; m; m &= m - 1) {
-                uint64_t where = p[__builtin_ctz(m)][1 + j];
+                int i = __builtin_ctz(m); uint64_t where = p[i][1 + j];
                 if (!where || (where >= (uint64_t)stack_low && where < (uint64_t)stack_high)) continue;
-                shared = where >= (uint64_t)shared_low && where < (uint64_t)shared_high; at[n++] = shared ? where - (uint64_t)shared_low : where;
+                shared = where >= (uint64_t)shared_low && where < (uint64_t)shared_high; lane[n] = i; at[n++] = shared ? where - (uint64_t)shared_low : where;
             }
             if (!n) continue;
-            ++site.count; site.shared = shared; if (shared) in_shared(a, at, n, site); else in_global(a, at, n, site);
+            ++site.count; site.shared = shared; if (shared) in_shared(a, at, lane, n, site); else in_global(a, at, n, site);
         }
         uint64_t next = ~1ull; bool parts = false;
         for (unsigned m = active; m; m &= m - 1) {

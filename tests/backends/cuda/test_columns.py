@@ -97,7 +97,7 @@ def test_a_group_below_k_is_withheld(k):
     class Wrong(HostModule):
         def __init__(self, *, code, options=()):
             code = code.replace("*(unsigned*)(sizes + l) = found;", "*(unsigned*)(sizes + l) = found - 0x01010101u;")
-            code = code.replace("(size_type)found.size;", "(size_type)(found.size - k / 2);")
+            code = code.replace("(size_type)kept.size;", "(size_type)(kept.size - k / 2);")
             super().__init__(code=code, options=options)
 
     device = type(HOST)(np, Wrong, shared=100 << 10)

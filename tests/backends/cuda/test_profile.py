@@ -25,6 +25,8 @@ extern "C" __global__ void banked(int* y, int stride) {
     __shared__ int t[1024]; t[threadIdx.x * stride] = 1; __syncthreads(); y[threadIdx.x] = t[threadIdx.x * stride]; }
 extern "C" __global__ void pairs(double* y, int stride) {
     __shared__ double t[1024]; t[threadIdx.x * stride] = 1; __syncthreads(); y[threadIdx.x] = t[threadIdx.x * stride]; }
+extern "C" __global__ void three_of_four(double* y) {
+    __shared__ double t[32]; int i = threadIdx.x; if (i % 4) t[i] = 1; __syncthreads(); y[i] = t[i]; }
 extern "C" __global__ void parted(int* y) {
     if (threadIdx.x % 2) atomicAdd(y + 64, 1); else atomicAdd(y + 65, 2); y[threadIdx.x] = 3; }
 extern "C" __global__ void looped(int* y, int step) {
@@ -53,6 +55,7 @@ count("strided", "strided", 8, 128, x, y)
 for stride in (1, 2, 32):
     count(f"banked {stride}", "banked", 1, 32, z, np.int32(stride))
     count(f"pairs {stride}", "pairs", 1, 32, y, np.int32(stride))
+count("three of four", "three_of_four", 1, 32, y)
 count("parted", "parted", 1, 32, z)
 count("looped alike", "looped", 1, 32, z, np.int32(32))
 count("looped apart", "looped", 1, 32, z, np.int32(8))
@@ -101,6 +104,10 @@ def test_bank_conflicts_of_words(found, stride, ways):
 @pytest.mark.parametrize(("stride", "ways"), [(1, 1), (2, 2), (32, 16)])
 def test_pairs_of_words_are_served_by_half_warps(found, stride, ways):
     assert found[f"pairs {stride}"]["passes"] == [4 * ways, 4, ways]
+
+
+def test_idle_lanes_do_not_move_others_into_their_half_warp(found):
+    assert found["three of four"]["passes"] == [4, 4, 1]
 
 
 def test_a_branch_on_which_a_warp_parts(found):

@@ -94,7 +94,7 @@ def test_kernels_are_clean(sanitizer, order):
 
 
 def test_an_address_outside_is_found():
-    done = run("address,undefined", edit=("line[4] = (t[3][s]", "line[40000] = (t[3][s]"))
+    done = run("address,undefined", edit=("sums[s * length + p +", "sums[40000 + s * length + p +"))
     assert "AddressSanitizer" in done.stderr
 
 
