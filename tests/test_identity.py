@@ -661,14 +661,14 @@ def test_a_refused_run_leaves_no_parts(tmp_path, capsys):
 
 STOPPED = """
 import os, signal, sys
-from mag.tables import _parquet
-real = _parquet.ColumnFiles.add
+from mag.tables import _column_file
+real = _column_file.ColumnFiles.add
 def add(*given):
     real(*given)
     if sys.argv[4] == "error":
         raise MemoryError
     os.kill(os.getpid(), getattr(signal, sys.argv[4]))
-_parquet.ColumnFiles.add = add
+_column_file.ColumnFiles.add = add
 from mag.cli import main
 sys.exit(main(["mask", sys.argv[1], "-o", sys.argv[2], "-k", "2", "-c", sys.argv[3], "--scope", "per-column"]))
 """

@@ -21,7 +21,9 @@ from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.tables._aggregate import AGGREGATES, representatives
 from mag.tables._categories import ALLOWED, generalized_columns, mask_categories, mask_range
 from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
-from mag.tables._release import Guarantee, Provenance, Release, TableGrouping, installed_versions
+from mag.tables._guarantee import Guarantee
+from mag.tables._manifest import Provenance
+from mag.tables._release import Release, TableGrouping
 from mag.tables._request import Plan, Request, check_request, decimals_by_column, record_options
 from mag.tables._round import round_floats
 from mag.tables._sensitive import Promise, check_feasible, constrain, orders_of, promises_of
@@ -429,7 +431,7 @@ def publish(
     )
     warnings = _warnings(published.data, frame, columns, strata, groups, request)
     recorded = record_options(request.options, request.roles, MICROAGGREGATE) | {"threads": request.threads}
-    provenance = Provenance.of(recorded, frame, installed_versions(), seconds)
+    provenance = Provenance.of(recorded, frame.n, frame.names, seconds)
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, Categories)}
     if published.permutation is not None:
         categories = {name: unit.select(published.permutation) for name, unit in categories.items()}

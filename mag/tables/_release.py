@@ -1,22 +1,17 @@
 """What `mag.microaggregate` returns: the published table, and what is known of it."""
 
-import hashlib
-import json
 import os
 import pathlib
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import numpy as np
 
-from mag import __version__, metrics, verify
+from mag import metrics, verify
 from mag._lib import checks
 from mag._lib.atomic import check_target
 from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
-from mag._lib.json_types import to_json_types
 from mag._lib.lazy import cached_property
 from mag._lib.missing import is_missing
 from mag._lib.pictures import Drawable, facts_table, new_axes
@@ -24,7 +19,8 @@ from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories
 from mag.measures import assess
 from mag.tables._compared import Compared, compare_cells
-from mag.tables._sensitive import Promise
+from mag.tables._guarantee import Guarantee
+from mag.tables._manifest import Provenance, digest_column, make_manifest
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -36,118 +32,6 @@ else:  # before Python 3.13 a type variable has no default
     from typing import TypeVar
 
     Table = TypeVar("Table")
-
-WITHHELD = "withheld: it would undo the shuffle"
-
-
-@dataclass(frozen=True)
-class Guarantee:
-    """The guarantee of a published table, counted on the table itself.
-
-    Attributes
-    ----------
-    scope : {"joint", "per-column"}
-        Whether whole records are alike, or the values of each column by itself.
-    k : int or dict
-        The requested smallest class size; by column where columns differ.
-    columns, by, kept : tuple of column names
-        Masked columns, stratum columns, and columns published unchanged.
-    n_records, withheld : int
-        Published records, and records that are not published.
-    n_groups : int or dict
-        The number of groups; by column where each has its own.
-    smallest : int
-        The smallest number of records that are alike in all of `by` and `columns`.
-    smallest_by_column : dict
-        With ``scope="per-column"``: the same for `by` and one column.
-    generalized, replaced : tuple of column names
-        Where categories or ranges are published: columns whose cells are true for every record, and columns whose cells
-        are one value for each group, which need not be a record's own.
-    sensitive : tuple of column names
-        Columns that are published as they are, and that classes should not reveal.
-    diversity, closeness : dict
-        By column: what is promised of its values in every class, a `mag.tables.Promise`.
-    levels : dict
-        By `mag.generalize`: the level of its hierarchy that every column is published on, 0 for the values themselves.
-    suppressed : int
-        By `mag.generalize`: published records that show the most general label in every column.
-    holds : bool
-        Always True: a table that fails the count is never returned.
-    """
-
-    scope: str
-    k: int | dict[Hashable, int]
-    columns: tuple[Hashable, ...]
-    by: tuple[Hashable, ...]
-    kept: tuple[Hashable, ...]
-    n_records: int
-    withheld: int
-    n_groups: int | dict[Hashable, int]
-    smallest: int
-    smallest_by_column: dict[Hashable, int] = field(default_factory=dict)
-    generalized: tuple[Hashable, ...] = ()
-    replaced: tuple[Hashable, ...] = ()
-    sensitive: tuple[Hashable, ...] = ()
-    diversity: dict[Hashable, Promise] = field(default_factory=dict)
-    closeness: dict[Hashable, Promise] = field(default_factory=dict)
-    levels: dict[Hashable, int] = field(default_factory=dict)
-    suppressed: int = 0
-    holds: bool = True
-
-    def facts(self) -> dict[str, Any]:
-        """For the manifest: all attributes, of those about categories and sensitive columns the ones with content."""
-        optional = ("generalized", "replaced", "sensitive", "diversity", "closeness", "levels", "suppressed")
-        facts = {name: fact for name, fact in vars(self).items() if name not in optional or fact}
-        for option in ("diversity", "closeness"):
-            if option in facts:
-                facts[option] = {promise.name: promise.facts() for promise in facts[option].values()}
-        return facts
-
-    def __str__(self) -> str:
-        names, strata = ", ".join(map(str, self.columns)), f" (with {', '.join(map(str, self.by))})" if self.by else ""
-        if self.scope == "joint":
-            others = "other" if self.k == 2 else "others"
-            least = self.k if isinstance(self.k, int) else min(self.k.values())
-            text = (
-                f"Every record shares its values of {names}{strata} with at least {least - 1} {others}: k = {least}, "
-                f"counted on the published table, smallest class {self.smallest} of {self.n_records} records."
-            )
-        else:
-            if isinstance(self.k, dict):
-                many = ", ".join(f"{name} by at least {k}" for name, k in self.k.items())
-                text = f"Each published value{strata} is shared by a minimum number of records: {many}."
-            else:
-                text = f"Every published value of {names}{strata} is shared by at least {self.k} records."
-            text += (
-                " This is not joint k-anonymity: the smallest number of records alike in all of them is "
-                f"{self.smallest}, of {self.n_records} records."
-            )
-        if self.diversity or self.closeness:
-            text += f" {self.promises()}"
-        if self.generalized:
-            are = "is" if len(self.generalized) == 1 else "are"
-            text += f" {', '.join(map(str, self.generalized))} {are} generalized: true for every record."
-        if self.replaced:
-            are = "is" if len(self.replaced) == 1 else "are"
-            text += f" {', '.join(map(str, self.replaced))} {are} replaced by one value for each group."
-        if self.levels:
-            levels = ", ".join(f"{name} {level}" for name, level in self.levels.items())
-            text += f" Each column is published on one level of its hierarchy: {levels}."
-        if self.suppressed:
-            records = "record shows" if self.suppressed == 1 else "records show"
-            text += f" Suppressed: {self.suppressed} {records} the most general label in every column."
-        if self.withheld:
-            text += f" Withheld: {self.withheld} {'record' if self.withheld == 1 else 'records'}."
-        if self.sensitive:
-            text += f" Sensitive and kept as they are: {', '.join(map(str, self.sensitive))}."
-        if self.kept:
-            text += f" Kept unchanged and not covered: {', '.join(map(str, self.kept))}."
-        return text
-
-    def promises(self) -> str:
-        """What holds for sensitive columns, as a sentence."""
-        text = "; ".join(map(str, [*self.diversity.values(), *self.closeness.values()]))
-        return f"{text[:1].upper()}{text[1:]}."
 
 
 @dataclass(frozen=True)
@@ -231,26 +115,6 @@ class TableGrouping(Drawable):
         axes.set_ylabel("groups")
         axes.set_ylim(bottom=0)
         axes.legend(frameon=False)
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """What a release was made of, with what and in which time: for the manifest, in the types of JSON."""
-
-    options: dict[str, Any]
-    table: dict[str, Any]
-    versions: dict[str, str]
-    seconds: dict[str, float]
-
-    @classmethod
-    def of(
-        cls, options: dict[str, Any], frame: Frame, versions: dict[str, str], seconds: dict[str, float]
-    ) -> "Provenance":
-        """Of a release of this table."""
-        dropped = frozenset(options["drop"])
-        published = [name for name in frame.names if name not in dropped]
-        table = {"records": frame.n, "columns": [*map(str, published)]}
-        return cls(public_options(options, published), table, versions, seconds)
 
 
 @dataclass(eq=False, repr=False)
@@ -557,62 +421,8 @@ class Release(Generic[Table]):
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""
         published = frame_of(self.data)
-        guarantee = {name: to_json_types(value) for name, value in self.guarantee.facts().items()}
-        return {
-            "mag": __version__,
-            "versions": dict(self._provenance.versions),
-            "options": dict(self._provenance.options),
-            "table": dict(self._provenance.table),
-            "published": {
-                "records": published.n,
-                "sha256": {str(name): digest(published, name) for name in published.names},
-            },
-            "guarantee": guarantee | {"text": str(self.guarantee)},
-            "untouched": [str(name) for name in self.guarantee.kept],
-            "method": self.grouping.method,
-            "complete": self.grouping.complete,
-            "warnings": list(self.warnings),
-            "seconds": self._provenance.seconds,
-        }
-
-
-def digest(frame: Frame, name: Hashable) -> str:
-    """SHA-256 of a column, whatever its library: numbers and times in 64 bits, little-endian, other cells as JSON."""
-    column = frame.column(name)
-    try:
-        units = column.units()
-    except TypeError:
-        units = None
-    if units is None or units.values.dtype == object:
-        return hashlib.sha256(json.dumps(column.cells(), default=repr).encode()).hexdigest()
-    hashed = hashlib.sha256(units.values.astype(units.values.dtype.newbyteorder("<"), copy=False).tobytes())
-    if units.missing is not None:
-        hashed.update(np.packbits(units.missing).tobytes())
-    return hashed.hexdigest()
-
-
-def public_options(options: dict[str, Any], published: Iterable[Hashable]) -> dict[str, Any]:
-    """Options in the types of JSON: how many columns are dropped, and no name of a column that is not published."""
-    public = options | {"drop": len(options["drop"])}
-    if options.get("weights") is not None and str(options["weights"]) not in map(str, published):
-        public["weights"] = "not published"
-    return to_json_types(public)
-
-
-def name_of(option: Any) -> Any:
-    """What an option is called in a manifest: by its name where it is an object."""
-    if option is None or isinstance(option, (str, int)):
-        return option
-    return getattr(option, "name", type(option).__name__)
-
-
-@cache  # reading them took a third of the time of a small table
-def installed_versions() -> dict[str, str]:
-    """Of the libraries that results may depend on."""
-    versions = {}
-    for name in ("narwhals", "numba", "numpy", "pandas", "polars", "pyarrow"):
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return versions
+        hashes = {str(name): digest_column(published, name) for name in published.names}
+        facts = {"records": published.n, "sha256": hashes}
+        method, complete = self.grouping.method, self.grouping.complete
+        manifest = make_manifest(self._provenance, self.guarantee, facts, method, complete, self.warnings)
+        return manifest | {"seconds": self._provenance.seconds}

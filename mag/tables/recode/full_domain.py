@@ -16,8 +16,9 @@ from mag.frames import Frame, frame_of
 from mag.frames.categories import Categories, is_category, publish_text
 from mag.hierarchy import Hierarchy, text_of
 from mag.tables._grouping import TableGroups
+from mag.tables._manifest import Provenance
 from mag.tables._pipeline import Clock, Columns, build, permute, publish, read_categories, recount, require_true
-from mag.tables._release import LatticeNode, Provenance, Release
+from mag.tables._release import LatticeNode, Release
 from mag.tables._request import Request, check_request, record_options
 from mag.tables._sensitive import constrain, orders_of, promises_of
 from mag.tables._strata import Strata, combined
@@ -271,7 +272,7 @@ def _complete(
         for outcome in recoding.best
     )
     recorded = record_options(request.options, request.roles, GENERALIZE)
-    provenance = Provenance.of(recorded, frame, release._provenance.versions, release._provenance.seconds)
+    provenance = Provenance.of(recorded, frame.n, frame.names, release._provenance.seconds)
     return replace(
         release,
         warnings=(*release.warnings, *_warnings(frame, request, limits, recoding)),
