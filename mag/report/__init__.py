@@ -6,10 +6,10 @@ import pathlib
 from mag._lib.atomic import writing
 from mag.report._facts import Category, Facts
 from mag.report._page import page
-from mag.report._plot import draw_distribution, draw_levels
+from mag.report._plot import draw_columns
 from mag.report._recoding import Level, Recoding
 
-__all__ = ["Category", "Facts", "Level", "Recoding", "draw_distribution", "draw_levels", "page", "write"]
+__all__ = ["Category", "Facts", "Level", "Recoding", "draw_columns", "page", "write"]
 
 
 def write(path: str | os.PathLike[str], facts: Facts, overwrite: bool = False) -> pathlib.Path:

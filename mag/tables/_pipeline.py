@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from mag.frames.units import RefusedColumnError, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.tables._aggregate import AGGREGATES, representatives
 from mag.tables._categories import ALLOWED, generalized_columns, mask_categories, mask_range
+from mag.tables._compared import Original
 from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
 from mag.tables._guarantee import Guarantee
 from mag.tables._manifest import Provenance
@@ -435,8 +436,8 @@ def publish(
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, Categories)}
     if published.permutation is not None:
         categories = {name: unit.select(published.permutation) for name, unit in categories.items()}
-    release = Release(published.data, guarantee, grouping, warnings, provenance, frame, published.rows, categories)
-    return replace(release, _files=tuple(request.options.files()))
+    original = Original(frame, published.rows, categories, tuple(request.options.files()))
+    return Release(published.data, guarantee, grouping, warnings, provenance, original)
 
 
 def _warnings(

@@ -3,29 +3,24 @@
 import os
 import pathlib
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import numpy as np
 
-from mag import metrics, verify
+from mag import verify
 from mag._lib import checks
 from mag._lib.atomic import check_target
-from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
+from mag._lib.errors import InputRuntimeError, InputTypeError
 from mag._lib.lazy import cached_property
-from mag._lib.missing import is_missing
-from mag._lib.pictures import Drawable, facts_table, new_axes
-from mag.frames import Frame, frame_of
-from mag.frames.categories import Categories
-from mag.measures import assess
-from mag.tables._compared import Compared, compare_cells
+from mag._lib.pictures import Drawable, facts_table
+from mag.frames import frame_of
+from mag.tables._compared import Compared, Numbers, Original
 from mag.tables._guarantee import Guarantee
 from mag.tables._manifest import Provenance, digest_column, make_manifest
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
-
-    from mag.report import Recoding
 
     Table = TypeVar("Table", default=Any)
 else:  # before Python 3.13 a type variable has no default
@@ -150,14 +145,11 @@ class Release(Generic[Table]):
     grouping: TableGrouping
     warnings: tuple[str, ...]
     _provenance: Provenance
-    _source: Frame | None = None
-    _rows: np.ndarray | None = None
-    _categories: dict[Hashable, Categories] = field(default_factory=dict)
+    _original: Original | None = None
     levels: dict[Hashable, int] | None = None
     proven: bool | None = None
     lattice: tuple[LatticeNode, ...] = ()
     _ncp: float | None = None
-    _files: tuple[pathlib.Path, ...] = ()  # that were read, and are never replaced
 
     @property
     def withheld(self) -> int:
@@ -190,7 +182,7 @@ class Release(Generic[Table]):
         notes = "".join(f"<p>Note: {html.escape(warning)}</p>" for warning in self.warnings)
         return f"<p><b>{html.escape(str(self.guarantee))}</b></p>{notes}{table}"
 
-    def numbers(self) -> tuple[dict[Hashable, np.ndarray], dict[Hashable, np.ndarray]]:
+    def numbers(self) -> tuple[Numbers, Numbers]:
         """The masked columns of the published records as float64, before and after; row i is one record.
 
         Missing cells are NaN, times are seconds, decimals are floats.  Values before masking are read from the original
@@ -199,51 +191,29 @@ class Release(Generic[Table]):
         return self._numbers
 
     @cached_property
-    def _numbers(self) -> tuple[dict[Hashable, np.ndarray], dict[Hashable, np.ndarray]]:
-        if self._source is None:
+    def _numbers(self) -> tuple[Numbers, Numbers]:
+        return self._need_original().numbers(frame_of(self.data), self.guarantee)
+
+    @cached_property
+    def _compared(self) -> Compared:
+        original, numbers = self._need_original(), self.numbers()
+        return original.compare(frame_of(self.data), self.guarantee.columns, numbers)
+
+    def _need_original(self) -> Original:
+        if self._original is None:
             raise InputRuntimeError(
                 "numbers, risk, utility, plot and report compare with the original table, which pickles and copies of "
                 "a release do not hold; use the release that mag.microaggregate returned."
             )
-        source, published = self._source, frame_of(self.data)
-        rows = slice(None) if self._rows is None else self._rows
-        names = self._number_columns
-        before = {name: source.column(name).units().floats()[rows] for name in names}
-        return before, {name: published.column(name).units().floats() for name in names}
-
-    @property
-    def _number_columns(self) -> list[Hashable]:
-        """Masked columns that are published as numbers."""
-        others = {*self._categories, *self.guarantee.generalized}
-        return [name for name in self.guarantee.columns if name not in others]
-
-    @cached_property
-    def _kinds(self) -> dict[Hashable, str]:
-        published, source = frame_of(self.data), self._source
-        kinds = {name: published.column(name).units().kind for name in self._number_columns}
-        assert source is not None
-        return kinds | {name: source.column(name).units().kind for name in self._compared.ranges}
-
-    @cached_property
-    def _compared(self) -> Compared:
-        """The masked columns of the published records before and after, for risk and utility."""
-        before, after = self.numbers()
-        if list(before) == list(self.guarantee.columns):
-            return Compared(np.column_stack(list(before.values())), np.column_stack(list(after.values())))
-        assert self._source is not None
-        rows = slice(None) if self._rows is None else self._rows
-        return compare_cells(
-            self._source, rows, frame_of(self.data), self.guarantee.columns, self._categories, (before, after)
-        )
+        return self._original
 
     def withheld_rows(self) -> np.ndarray:
         """The row numbers, in the original table, of the records that are not published; pickles do not hold them."""
-        if self._source is None:
+        if self._original is None:
             raise InputRuntimeError(
                 "withheld_rows needs the release that mag.microaggregate returned, not a pickle or copy."
             )
-        published = np.arange(self._source.n) if self._rows is None else self._rows
-        return np.setdiff1d(np.arange(self._source.n), published)
+        return self._original.withheld_rows()
 
     def count_with_kept(self) -> tuple[int, int] | None:
         """The smallest class in all published columns, and the records in classes of fewer than k.
@@ -266,22 +236,14 @@ class Release(Generic[Table]):
 
     def risk(self) -> dict[str, Any]:
         """Disclosure risk of the masked columns: `measures/assess.risk`, with the hierarchies that were used."""
-        compared = self._compared
-        return compared.with_notes(assess.risk(compared.original, compared.masked, **compared.options))
+        return self._compared.risk()
 
     def utility(self, propensity: bool = True) -> dict[str, Any]:
         """Information loss of the masked columns: `measures/assess.utility`, with names and the hierarchies used.
 
         ``ncp`` is that of the groups, as `ncp` gives it.
         """
-        compared = self._compared
-        measures = assess.utility(compared.original, compared.masked, propensity, **compared.options)
-        losses = measures.get("information_loss_by_column")
-        if isinstance(losses, list):
-            measures["information_loss_by_column"] = dict(zip(self._number_columns, losses, strict=True))
-        if "ncp" in measures:
-            measures["ncp"] = self.ncp()
-        return compared.with_notes(measures)
+        return self._compared.utility(propensity, list(self.numbers()[0]), self.ncp)
 
     def ncp(self, leaves: Literal["all", "used"] = "all") -> float:
         """The normalized certainty penalty of the groups, 0 to 1: the mean over columns and records of what is lost.
@@ -304,19 +266,9 @@ class Release(Generic[Table]):
                     "leaves='used' is for releases of mag.microaggregate; mag.generalize counts all."
                 )
             return self._ncp
-        if self._source is None or self.guarantee.scope != "joint":
+        if self._original is None or self.guarantee.scope != "joint":
             raise InputRuntimeError("ncp can only be asked of a joint release that mag.microaggregate returned.")
-        rows = slice(None) if self._rows is None else self._rows
-        labels, losses = self.grouping.labels, []
-        for name in self.guarantee.columns:
-            if name in self._categories:
-                losses.append(self._categories[name].penalty(labels, used))
-                continue
-            numbers = self._source.column(name).units().floats()[rows]
-            there = ~np.isnan(numbers)
-            own = metrics.ncp(numbers[there], labels[there]) if there.any() else 0.0
-            losses.append(own / labels.size)
-        return float(np.mean(losses))
+        return self._original.penalty(self.guarantee.columns, self.grouping.labels, used)
 
     def plot(self, columns: Iterable[Hashable] | None = None) -> list[Any]:
         """Draw the distributions of masked columns before and after; needs matplotlib, extra ``plot``.
@@ -334,27 +286,13 @@ class Release(Generic[Table]):
         list of matplotlib.axes.Axes
             One for each column.
         """
-        from mag.report import draw_distribution, draw_levels
+        from mag.report import draw_columns
 
         before, after = self.numbers()
         pairs = {name: (before[name], after[name]) for name in before} | dict(self._compared.ranges)
         levels = self._compared.categories(self.guarantee.generalized, self.levels)
         names = [name for name in self.guarantee.columns if name in pairs or name in levels]
-        names = names if columns is None else list(columns)
-        for name in names:
-            if name not in pairs and name not in levels:
-                raise InputValueError(f"columns must be among the masked ones; got {name!r}.")
-        if not names:
-            raise InputRuntimeError("plot needs a masked column that is published as numbers; got none.")
-        k = self.guarantee.k
-        every = new_axes(len(names))
-        for axes, name in zip(every, names, strict=True):
-            least = k[name] if isinstance(k, dict) else k
-            if name in levels:
-                draw_levels(axes, str(name), levels[name], least)
-            else:
-                draw_distribution(axes, str(name), *pairs[name], least)
-        return every
+        return draw_columns(names if columns is None else columns, pairs, levels, self.guarantee.k)
 
     def report(self, path: str | os.PathLike[str], title: str | None = None, overwrite: bool = False) -> pathlib.Path:
         """Write a report on the release, one self-contained HTML file, and return its path.
@@ -373,50 +311,11 @@ class Release(Generic[Table]):
         pathlib.Path
             The page.
         """
-        from mag.report import Facts, write
+        from mag.report import write
+        from mag.tables._facts import facts_of
 
-        check_target(path, self._files, overwrite)
-        before, after = self.numbers()
-        compared = self._compared
-        facts = Facts(
-            title=title or ("Microaggregation report" if self.levels is None else "Generalization report"),
-            guarantee=str(self.guarantee),
-            scope=self.guarantee.scope,
-            k=self.guarantee.k,
-            smallest=self.guarantee.smallest,
-            original=before,
-            masked=after,
-            labels=self.grouping.labels,
-            kinds={name: "datetime" for name, kind in self._kinds.items() if kind == "datetime"},
-            categories=compared.categories(self.guarantee.generalized, self.levels),
-            ranges=compared.ranges,
-            utility=self.utility(),
-            risk=self.risk(),
-            by=self.guarantee.by,
-            untouched=self.guarantee.kept,
-            with_kept=self.count_with_kept(),
-            withheld=self.withheld,
-            promises=[str(one) for one in (*self.guarantee.diversity.values(), *self.guarantee.closeness.values())],
-            warnings=self.warnings,
-            manifest=self.manifest(),
-            recoding=self._recoding,
-        )
-        return write(path, facts, overwrite)
-
-    @property
-    def _recoding(self) -> "Recoding | None":
-        """What the report says of levels."""
-        from mag.report import Level, Recoding
-
-        if self.levels is None:
-            return None
-        levels = {}
-        for name, level in self.levels.items():
-            tree = self._categories[name].tree
-            assert tree is not None
-            labels = {cell for cell in frame_of(self.data).column(name).cells() if not is_missing(cell)}
-            levels[name] = Level(level, tree.levels.shape[1] - 1, len(labels))
-        return Recoding(levels, self.lattice[0].loss, bool(self.proven))
+        check_target(path, () if self._original is None else self._original.files, overwrite)
+        return write(path, facts_of(self, self._need_original(), self._compared, title), overwrite)
 
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""
