@@ -14,11 +14,11 @@ from typing import Any, Self
 import numpy as np
 
 from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.number import number_rows
 from mag.frames import Frame, frame_of
 from mag.frames.units import RefusedColumnError
 from mag.methods.distances import partition
 from mag.methods.distances.partition import PER_PART, Facts, Records, Transform, Tree
-from mag.tables._strata import combined
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Strata:
         if not self.by:
             self._numbers.setdefault((), 0)
             return np.zeros(frame.n, np.int64)
-        local = combined([frame.column(name).codes() for name in self.by])
+        local = number_rows([frame.column(name).codes() for name in self.by])
         _, first = np.unique(local, return_index=True)
         few = frame_of(frame.native.select(self.by).take(first))
         cells = [few.column(name).exact_cells() for name in self.by]  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from mag import verify
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.notice import working_on
+from mag._lib.number import number_by_first_row, number_rows
 from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
 from mag.api.table_options import MICROAGGREGATE, Options
@@ -28,7 +29,7 @@ from mag.tables._release import Release, TableGrouping
 from mag.tables._request import Plan, Request, check_request, decimals_by_column, record_options
 from mag.tables._round import round_floats
 from mag.tables._sensitive import Promise, check_feasible, constrain, orders_of, promises_of
-from mag.tables._strata import SmallStrataError, Strata, combined, form_strata, sizes_of
+from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
 
 
@@ -218,7 +219,7 @@ def _strata(frame: Frame, columns: Columns, request: Request) -> Strata:
         rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
         missing = {}
     if missing and not plan.per_column:
-        pattern = combined([mask.astype(np.int64) for mask in missing.values()])
+        pattern = number_rows([mask.astype(np.int64) for mask in missing.values()])
     least = max(plan.ks.values()) if _are_integers(plan) else 1
     by = [frame.column(name).codes() for name in request.roles.by]
 
@@ -482,9 +483,5 @@ def _warnings(
 def _number_groups(labels: np.ndarray) -> np.ndarray:
     """The same groups, numbered in the order of their first records; of every column where each has its own."""
     if labels.ndim == 2:
-        return np.stack([_number_groups(own) for own in labels.T], axis=1)
-    first = np.empty(int(labels.max()) + 1, np.int64)
-    first[labels[::-1]] = np.arange(labels.size)[::-1]
-    number = np.empty(first.size, labels.dtype)
-    number[np.argsort(first)] = np.arange(first.size)
-    return number[labels]
+        return np.stack([number_by_first_row(own) for own in labels.T], axis=1)
+    return number_by_first_row(labels)
