@@ -22,7 +22,7 @@ from mag._lib.content import feed
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputError
 from mag._lib.rowhash import count_classes
-from mag.cli import main
+from mag.commands.cli import main
 from mag.distributed._cells import hash_records
 from mag.files import File, smallest
 from mag.tables import _column_file, _joint_file, _parquet

@@ -20,7 +20,7 @@ import mag
 from mag._lib.atomic import digest
 from mag._lib.content import feed
 from mag._lib.lock import alone
-from mag.cli import main
+from mag.commands.cli import main
 from mag.tables import _column_file, _parquet
 from mag.verify import NotAnonymousError
 
