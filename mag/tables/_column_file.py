@@ -26,10 +26,10 @@ from mag.api.table_options import PARQUET_BY_COLUMN, Options
 from mag.tables import _parquet
 from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
 from mag.tables._manifest import installed_versions
-from mag.tables._parquet import Source, check_agreement
+from mag.tables._parquet import ParquetSource, check_agreement
 from mag.tables._parts import PartsFolder
 from mag.tables._pipeline import release_table
-from mag.tables._request import Roles, decimals_by_column, roles_of, sizes_by_column
+from mag.tables._request import ColumnRoles, decimals_by_column, roles_of, sizes_by_column
 from mag.tables._sensitive import demands_of
 
 SALT = 16  # bytes
@@ -40,7 +40,7 @@ def release_file(table: Any, options: Options) -> FileRelease:
     """Mask a Parquet file into another, one column after the other."""
     dropped = ["missing='drop'"] if options.missing == "drop" else []
     check_options(options, PARQUET_BY_COLUMN, [*dropped, *options.of_method])
-    source = Source(table)
+    source = ParquetSource(table)
     roles = roles_of(source.names, options, demands_of(options.diversity, options.closeness, source.names))
     return ColumnJob(source, options, roles).write()
 
@@ -50,7 +50,7 @@ class ColumnJob(FileJob["ColumnFiles"]):
 
     engine, scope = PARQUET_BY_COLUMN, "per-column"
 
-    def __init__(self, source: Source, options: Options, roles: Roles) -> None:
+    def __init__(self, source: ParquetSource, options: Options, roles: ColumnRoles) -> None:
         from pyarrow.types import is_floating
 
         self.ks: dict[Any, int] = sizes_by_column(options.k, roles.columns, options.scope)
@@ -101,12 +101,12 @@ class ColumnJob(FileJob["ColumnFiles"]):
         for tables in zip(*map(parts.row_groups, self.ks), strict=True):
             yield [table.column(0) for table in tables]
 
-    def recount(self, file: Source, parts: "ColumnFiles") -> tuple[int, dict[Hashable, int]]:
+    def recount(self, file: ParquetSource, parts: "ColumnFiles") -> tuple[int, dict[Hashable, int]]:
         """By all columns, and by each."""
         return recount_file(file, self.ks, self.roles.by)
 
 
-def recount_file(file: Source, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
+def recount_file(file: ParquetSource, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
     """The smallest class of a file, and that of every column; one below k is an error.
 
     Whole records are told apart by hashes, so that no more than one column is held at a time.
@@ -190,4 +190,4 @@ class ColumnFiles(PartsFolder):
             raise InputRuntimeError(
                 f"The part of column {name!r} has changed since it was written: nothing is published."
             )
-        return Source(self._file(name)).row_groups(["column"])
+        return ParquetSource(self._file(name)).row_groups(["column"])

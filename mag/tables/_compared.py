@@ -10,7 +10,7 @@ import numpy as np
 from mag import metrics
 from mag._lib.keys import as_key
 from mag.frames import Frame
-from mag.frames.categories import Categories
+from mag.frames.categories import CategoryCodes
 from mag.hierarchy import Hierarchy
 from mag.measures import assess
 from mag.measures.scales import labels_in_order, middles
@@ -23,14 +23,14 @@ Numbers = dict[Hashable, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Compared:
+class BeforeAfter:
     """Two tables, arrays of numbers or columns by name, and the options of their categories."""
 
     original: Any
     masked: Any
     options: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    codes: Mapping[Hashable, Categories] = field(default_factory=dict)
+    codes: Mapping[Hashable, CategoryCodes] = field(default_factory=dict)
     ranges: Mapping[Hashable, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def categories(
@@ -57,9 +57,9 @@ class Compared:
     def utility(self, propensity: bool, numbers: Sequence[Hashable], ncp: Callable[[], float]) -> dict[str, Any]:
         """Information loss; `numbers` are the names of columns that are published as such."""
         measures = assess.utility(self.original, self.masked, propensity, **self.options)
-        losses = measures.get("information_loss_by_column")
-        if isinstance(losses, list):
-            measures["information_loss_by_column"] = dict(zip(numbers, losses, strict=True))
+        for key in ("information_loss_by_column", "share_change_by_column"):
+            if isinstance(figures := measures.get(key), list):
+                measures[key] = dict(zip(numbers, figures, strict=True))
         if "ncp" in measures:
             measures["ncp"] = ncp()
         return self._with_notes(measures)
@@ -84,7 +84,7 @@ class Original:
 
     frame: Frame
     rows: np.ndarray | None = None
-    categories: Mapping[Hashable, Categories] = field(default_factory=dict)
+    categories: Mapping[Hashable, CategoryCodes] = field(default_factory=dict)
     files: tuple[pathlib.Path, ...] = ()  # that were read, and are never replaced
 
     @property
@@ -123,11 +123,11 @@ class Original:
             losses.append(own / labels.size)
         return float(np.mean(losses))
 
-    def compare(self, published: Frame, columns: Sequence[Hashable], numbers: tuple[Numbers, Numbers]) -> Compared:
+    def compare(self, published: Frame, columns: Sequence[Hashable], numbers: tuple[Numbers, Numbers]) -> BeforeAfter:
         """The masked columns before and after; missing cells are NaN or None, nested ones tuples."""
         if list(numbers[0]) == list(columns):
             first, second = (np.column_stack(list(table.values())) for table in numbers)
-            return Compared(first, second)
+            return BeforeAfter(first, second)
         before, after = dict(numbers[0]), dict(numbers[1])
         trees: dict[Hashable, Any] = {}
         order: dict[Hashable, Any] = {}
@@ -156,7 +156,7 @@ class Original:
         notes = (f"Ranges of durations are left out: {', '.join(left_out)}.",) if left_out else ()
         options = {"hierarchies": trees, "order": order}
         original, masked = ({name: table[name] for name in kept} for table in (before, after))
-        return Compared(original, masked, options, notes, self.categories, ranges)
+        return BeforeAfter(original, masked, options, notes, self.categories, ranges)
 
 
 def _objects(cells: Sequence[Any]) -> np.ndarray:

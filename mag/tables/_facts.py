@@ -4,19 +4,19 @@ from typing import TYPE_CHECKING
 
 from mag._lib.missing import is_missing
 from mag.frames import frame_of
-from mag.report import Facts, Level, Recoding
-from mag.tables._compared import Compared, Original
+from mag.report import Level, RecodingFacts, ReportFacts
+from mag.tables._compared import BeforeAfter, Original
 
 if TYPE_CHECKING:
     from mag.tables._release import Release
 
 
-def facts_of(release: "Release", original: Original, compared: Compared, title: str | None) -> Facts:
+def facts_of(release: "Release", original: Original, compared: BeforeAfter, title: str | None) -> ReportFacts:
     """All that the page shows."""
     guarantee = release.guarantee
     before, after = release.numbers()
     kinds = original.kinds([*before, *compared.ranges])
-    return Facts(
+    return ReportFacts(
         title=title or ("Microaggregation report" if release.levels is None else "Generalization report"),
         guarantee=str(guarantee),
         scope=guarantee.scope,
@@ -41,7 +41,7 @@ def facts_of(release: "Release", original: Original, compared: Compared, title: 
     )
 
 
-def _recoding_of(release: "Release", original: Original) -> Recoding | None:
+def _recoding_of(release: "Release", original: Original) -> RecodingFacts | None:
     """What the report says of levels."""
     if release.levels is None:
         return None
@@ -51,4 +51,4 @@ def _recoding_of(release: "Release", original: Original) -> Recoding | None:
         assert tree is not None
         labels = {cell for cell in frame_of(release.data).column(name).cells() if not is_missing(cell)}
         levels[name] = Level(level, tree.levels.shape[1] - 1, len(labels))
-    return Recoding(levels, release.lattice[0].loss, bool(release.proven))
+    return RecodingFacts(levels, release.lattice[0].loss, bool(release.proven))

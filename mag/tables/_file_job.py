@@ -23,9 +23,9 @@ from mag.api.table_options import Options
 from mag.tables import _parquet
 from mag.tables._guarantee import Guarantee
 from mag.tables._manifest import Provenance, make_manifest
-from mag.tables._parquet import Copies, Source, check_agreement, hexadecimal
+from mag.tables._parquet import Copies, ParquetSource, check_agreement, hexadecimal
 from mag.tables._parts import PartsFolder, parts_of
-from mag.tables._request import Roles, check_choices, record_options
+from mag.tables._request import ColumnRoles, check_choices, record_options
 
 Parts = TypeVar("Parts", bound=PartsFolder)
 MASKED, WRITTEN = 0.85, 0.95  # shares of the work, for the progress
@@ -59,7 +59,7 @@ class FileRelease:
     @property
     def data(self) -> Any:
         """The published file as a `pyarrow.dataset.Dataset`."""
-        return Source(self.path).dataset
+        return ParquetSource(self.path).dataset
 
     def manifest(self) -> dict[str, Any]:
         """The manifest, which is also written beside the published file."""
@@ -95,7 +95,7 @@ class FileJob(abc.ABC, Generic[Parts]):
     engine: ClassVar[str]
     scope: ClassVar[str]
 
-    def __init__(self, source: Source, options: Options, roles: Roles) -> None:
+    def __init__(self, source: ParquetSource, options: Options, roles: ColumnRoles) -> None:
         if options.weights is not None and not is_name(options.weights, source.names):
             raise InputValueError("weights must name a column of the file.")
         self.source, self.options, self.roles = source, options, roles
@@ -117,7 +117,7 @@ class FileJob(abc.ABC, Generic[Parts]):
         """The masked columns of every row group, in the order of the roles."""
 
     @abc.abstractmethod
-    def recount(self, file: Source, parts: Parts) -> tuple[int, dict[Hashable, int]]:
+    def recount(self, file: ParquetSource, parts: Parts) -> tuple[int, dict[Hashable, int]]:
         """The smallest class of the written file, and that of every column; one below k is an error."""
 
     def recorded(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class FileJob(abc.ABC, Generic[Parts]):
             self._put_together(draft, parts, masked.contents)
             self.source.check_unchanged()
             self.progress.step(WRITTEN)
-            guarantee = self._guarantee(masked, *self.recount(Source(draft), parts))
+            guarantee = self._guarantee(masked, *self.recount(ParquetSource(draft), parts))
             manifest = self._manifest(masked, guarantee, {"name": output.name, "sha256": digest(draft)})
             note.write_text(json.dumps(manifest, indent=1) + "\n")
         self.progress.finish()

@@ -31,7 +31,7 @@ class Guarantee:
         Where categories or ranges are published: columns whose cells are true for every record, and columns whose cells
         are one value for each group, which need not be a record's own.
     sensitive : tuple of column names
-        Columns that are published as they are, and that classes should not reveal.
+        TableColumns that are published as they are, and that classes should not reveal.
     diversity, closeness : dict
         By column: what is promised of its values in every class, a `mag.tables.Promise`.
     levels : dict

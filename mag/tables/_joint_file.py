@@ -25,10 +25,10 @@ from mag.frames import frame_of
 from mag.methods import automatic
 from mag.tables import _parquet
 from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
-from mag.tables._parquet import Source, check_agreement, hexadecimal
-from mag.tables._parts import Cut, Spool, examine, measure, read_records
+from mag.tables._parquet import ParquetSource, check_agreement, hexadecimal
+from mag.tables._parts import PartFiles, Partitioning, examine, measure, read_records
 from mag.tables._pipeline import release_table
-from mag.tables._request import Roles, check_request
+from mag.tables._request import ColumnRoles, check_request
 
 MEMORY = 2**30  # bytes, where the caller does not say
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
@@ -69,7 +69,7 @@ def _aggregates(aggregate: Any) -> list[Any]:
 def release_joint_file(table: Any, options: Options) -> FileRelease:
     """Mask the records of a Parquet file jointly into another one."""
     check_options(options, PARQUET_JOINTLY, _refused_settings(options))
-    source = Source(table)
+    source = ParquetSource(table)
     request = check_request(source.names, options)
     if request.plan.single:
         raise InputValueError(
@@ -78,12 +78,12 @@ def release_joint_file(table: Any, options: Options) -> FileRelease:
     return JointJob(source, options, request.roles).write()
 
 
-class JointJob(FileJob[Spool]):
+class JointJob(FileJob[PartFiles]):
     """One file whose records are masked jointly, in limited memory."""
 
     engine, scope = PARQUET_JOINTLY, "joint"
 
-    def __init__(self, source: Source, options: Options, roles: Roles) -> None:
+    def __init__(self, source: ParquetSource, options: Options, roles: ColumnRoles) -> None:
         super().__init__(source, options, roles)
         self.k = checks.integer("k", options.k, 1, max(source.n, 1), "n")
         self.memory = bytes_of(options.memory)
@@ -111,11 +111,11 @@ class JointJob(FileJob[Spool]):
         """The options for the manifest, with the memory that decides how many parts there are."""
         return super().recorded() | {"memory": self.memory}
 
-    def open_parts(self, folder: pathlib.Path) -> Spool:
+    def open_parts(self, folder: pathlib.Path) -> PartFiles:
         """An empty folder."""
-        return Spool(folder)
+        return PartFiles(folder)
 
-    def recount(self, file: Source, parts: Spool) -> tuple[int, dict[Hashable, int]]:
+    def recount(self, file: ParquetSource, parts: PartFiles) -> tuple[int, dict[Hashable, int]]:
         """By all columns."""
         names = [*self.roles.by, *self.roles.columns]
         smallest = count_smallest(file, names, parts.folder, self.memory)
@@ -124,7 +124,7 @@ class JointJob(FileJob[Spool]):
 
     # ---- parts
 
-    def mask(self, parts: Spool) -> Masked:
+    def mask(self, parts: PartFiles) -> Masked:
         """Deal the records into parts, and mask each."""
         cut, contents = self._deal(parts)
         factors = self._factors(cut.transform)
@@ -150,7 +150,7 @@ class JointJob(FileJob[Spool]):
         notes = (f"Records were grouped in {n_parts} parts.",) if n_parts > 1 else ()
         return Masked(contents, n_groups, ", ".join(methods), notes)
 
-    def _deal(self, parts: Spool) -> tuple[Cut, dict[str, str]]:
+    def _deal(self, parts: PartFiles) -> tuple[Partitioning, dict[str, str]]:
         """Read the file three times: the part of every record, and the hashes of the columns."""
         columns, k = self.roles.columns, self.k
         hashes = [{name: parts.new_hash() for name in self.names} for _ in range(3)]
@@ -158,7 +158,7 @@ class JointJob(FileJob[Spool]):
         self.progress.step(DEALT / 3)
         standardize = self.options.standardize is not False
         blocks = self.source.row_groups(self.names, hashes[1])
-        cut = Cut(measure(blocks, columns, transform, strata, standardize, self.most), k, self.most)
+        cut = Partitioning(measure(blocks, columns, transform, strata, standardize, self.most), k, self.most)
         self.progress.step(DEALT * 2 / 3)
         for block, first in zip(self.source.row_groups(self.names, hashes[2]), transform.before, strict=True):
             frame = frame_of(block)
@@ -206,7 +206,7 @@ class JointJob(FileJob[Spool]):
 
     # ---- the file
 
-    def masked_columns(self, parts: Spool, schema: Any) -> Iterator[list[Any]]:
+    def masked_columns(self, parts: PartFiles, schema: Any) -> Iterator[list[Any]]:
         """The masked columns in the order of the file; every record must have come back once."""
         import pyarrow as pa
 
@@ -238,7 +238,7 @@ def _width(kind: Any) -> int:
         return 32  # text
 
 
-def count_smallest(file: Source, names: list[Any], folder: pathlib.Path, memory: int) -> int:
+def count_smallest(file: ParquetSource, names: list[Any], folder: pathlib.Path, memory: int) -> int:
     """The size of the smallest class of equal records of a file, of which only hashes are kept, in this memory."""
     ranges = min(-(-COUNTED * file.n // memory), 2**10)
     kept: list[tuple[np.ndarray, ...]] = []

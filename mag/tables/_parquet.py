@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mag._lib.content import feed
+from mag._lib.content import update_hash
 from mag._lib.errors import InputValueError
 from mag._lib.fresh import arrow_table, fresh_column
 from mag._lib.roles import repeated_names
@@ -21,7 +21,7 @@ def is_source(table: Any) -> bool:
     return isinstance(table, (str, os.PathLike)) or type(table).__module__.startswith("pyarrow._dataset")
 
 
-class Source:
+class ParquetSource:
     """A Parquet file, a folder of them or a `pyarrow.dataset`, read in row order and column by column.
 
     Folders that are called like ``year=2024`` are a column, as Hive has them.
@@ -80,7 +80,7 @@ class Source:
 
         def out(group: Any) -> Any:
             for name, hashed in (hashes or {}).items():
-                feed(hashed, group.column(name))
+                update_hash(hashed, group.column(name))
             return group
 
         buffer: list[Any] = []
@@ -222,7 +222,7 @@ class Copies:
     more.
     """
 
-    def __init__(self, source: Source, names: Sequence[str]) -> None:
+    def __init__(self, source: ParquetSource, names: Sequence[str]) -> None:
         import pyarrow as pa
 
         self.source, self.names = source, list(names)

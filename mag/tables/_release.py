@@ -15,7 +15,7 @@ from mag._lib.errors import InputRuntimeError, InputTypeError
 from mag._lib.lazy import cached_property
 from mag._lib.pictures import Drawable, facts_table
 from mag.frames import frame_of
-from mag.tables._compared import Compared, Numbers, Original
+from mag.tables._compared import BeforeAfter, Numbers, Original
 from mag.tables._guarantee import Guarantee
 from mag.tables._manifest import Provenance, digest_column, make_manifest
 
@@ -195,7 +195,7 @@ class Release(Generic[Table]):
         return self._need_original().numbers(frame_of(self.data), self.guarantee)
 
     @cached_property
-    def _compared(self) -> Compared:
+    def _compared(self) -> BeforeAfter:
         original, numbers = self._need_original(), self.numbers()
         return original.compare(frame_of(self.data), self.guarantee.columns, numbers)
 
