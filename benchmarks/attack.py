@@ -44,7 +44,7 @@ from benchmarks._measure import show
 from benchmarks._random_recoding import MARK, Recoding, Wrong, check_bytes, check_release, draw_recoding, plain
 from benchmarks._random_tables import Draw, Request, request
 from mag import InputError
-from mag.cli import main as command
+from mag.commands.cli import main as command
 
 # ---- cells as they are stored, one hashable thing each
 

@@ -43,7 +43,7 @@ import pyarrow as pa
 import mag
 from mag import reference
 from mag.bounds import BOUNDS
-from mag.cli import main as command_line
+from mag.commands.cli import main as command_line
 from mag.costs import COSTS
 from mag.files import FORMATS
 from mag.methods import METHODS

@@ -14,7 +14,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 from PIL import Image
 
 import mag
-from mag.demo import MASK_OPTIONS, MASKED_COLUMNS, people
+from mag.commands.survey import MASK_OPTIONS, MASKED_COLUMNS, people
 from tests.report.browser import CHROMIUM, opened
 
 matplotlib.use("Agg")

@@ -96,7 +96,7 @@ def group(path: str, k: int, way: str) -> dict:
 
 def mask(path: str, k: int, d: int, chosen: list[str]) -> dict:
     """The whole command, in an interpreter that has masked a few records: imports and compiled code are loaded."""
-    from mag import cli
+    from mag.commands import cli
 
     columns = [word for j in range(d) for word in ("-c", f"c{j}")]
 

@@ -22,7 +22,7 @@ CASES = {  # what is run, and how many seconds are wanted with an empty folder, 
     "multivariate, ona_star": (TABLE + "mag.multivariate(X, 5, method='ona_star').labels", 12.0, 1.2),
     "multivariate, anneal": (TABLE + "mag.multivariate(X[:500], 5, time_limit=0.1).labels", 20.0, 1.2),
     "microaggregate": (TABLE + "mag.microaggregate(dict(zip('abcd', X.T)), 5, list('abcd'))", None, 1.2),
-    "mag demo": ("from mag.cli import main; main(['demo', '--quiet', '--folder', 'demo'])", 20.0, None),
+    "mag demo": ("from mag.commands.cli import main; main(['demo', '--quiet', '--folder', 'demo'])", 20.0, None),
 }
 
 

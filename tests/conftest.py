@@ -126,7 +126,7 @@ def xp(request):
 def mag_(capsys):
     """Run a command; its exit code, what it printed, and what it complained of."""
 
-    from mag import cli
+    from mag.commands import cli
 
     def run(*arguments):
         code = cli.main([str(argument) for argument in arguments])

@@ -8,7 +8,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from mag.commands import COMMANDS, application
+from mag.commands import COMMANDS, application, function_of
 from mag.commands._app import TOPICS, describe
 from mag.methods import METHODS
 
@@ -29,7 +29,7 @@ def _option(option: Any) -> tuple[str, str]:
 
 def help_of(name: str, command: Any) -> list[str]:
     """Markdown about a command."""
-    text, below = describe(COMMANDS[name])
+    text, below = describe(function_of(name))
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     usage = ["mag", name, "[OPTIONS]", *(argument.metavar or argument.name.upper() for argument in arguments)]
     lines = [f"## mag {name}", "", text, "", "```", " ".join(usage), "```", ""]
@@ -66,8 +66,8 @@ class Commands(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A section a command."""
         group = application()
-        for command in COMMANDS.values():
-            self.env.note_dependency(inspect.getfile(command))
+        for name in COMMANDS:
+            self.env.note_dependency(inspect.getfile(function_of(name)))
         lines = [line for names in TOPICS.values() for name in names for line in help_of(name, group.commands[name])]
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 

@@ -18,8 +18,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import mag
+from mag.commands.survey import people
 from mag.costs import COSTS
-from mag.demo import people
 from mag.methods import FAMILIES, METHODS, Method
 
 SOURCE = "https://github.com/mag-sdc/mag/blob/main"
@@ -111,7 +111,7 @@ class MethodFacts(SphinxDirective):
             "## What it loses",
             "",
             f"Information loss in percent on {RECORDS} made-up people with {len(COLUMNS)} columns (age, income, "
-            f"children; `mag.demo.people({RECORDS})`), default options, computed when this page was built. "
+            f"children; `mag.commands.survey.people({RECORDS})`), default options, computed when this page was built. "
             "[Losses](../figures/loss.md) has the data sets of the literature.",
             "",
             _row("k", *SIZES),

@@ -8,6 +8,7 @@ from mag._backends.protocol import Backend
 from mag._lib.errors import REPORT, InputTypeError, InputValueError
 from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
+from mag._lib.number import number_by_first_row, number_rows
 from mag.methods import METHODS, Resources, check_init
 
 
@@ -42,7 +43,5 @@ def number_groups(labels: Any, n: int) -> tuple[np.ndarray, int]:
     labels = np.asarray(labels)
     if labels.shape != (n,):
         raise RuntimeError(f"A method gave labels of shape {labels.shape} to n={n} records; {REPORT}")
-    _, first, group = np.unique(labels, return_index=True, return_inverse=True)
-    number = np.empty(first.size, np.int32)
-    number[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
-    return number[group], first.size
+    groups = number_by_first_row(number_rows([labels - labels.min()]).astype(np.int32))
+    return groups, int(groups.max()) + 1

@@ -1,27 +1,34 @@
-"""One command, one file; typer makes the command line of the function's signature, and the help of its docstring."""
+"""One command, one file; typer makes the command line of the function's signature, and the help of its docstring.
+
+Commands are imported when they are first used: `cli` answers ``mag --version`` without the libraries of the extra.
+"""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from mag.commands import check, compare, demo, dp, generalize, graph, info, mask, risk, utility, warmup
+COMMANDS = (
+    "check",
+    "compare",
+    "demo",
+    "dp",
+    "generalize",
+    "graph",
+    "info",
+    "mask",
+    "risk",
+    "utility",
+    "warmup",
+)
 
-COMMANDS: dict[str, Callable[..., int | None]] = {
-    "check": check.check,
-    "compare": compare.compare,
-    "demo": demo.demo,
-    "dp": dp.dp,
-    "generalize": generalize.generalize,
-    "graph": graph.graph,
-    "info": info.info,
-    "mask": mask.mask,
-    "risk": risk.risk,
-    "utility": utility.utility,
-    "warmup": warmup.warmup,
-}
+
+def function_of(command: str) -> Callable[..., int | None]:
+    """What a command does: the function of its file that is called like it."""
+    return getattr(import_module(f"mag.commands.{command}"), command)
 
 
 def application() -> Callable[..., Any]:
     """The command `mag`; called with arguments it runs, and leaves mistakes to its caller."""
-    from mag.commands._app import application  # which needs typer, and this table
+    from mag.commands._app import application  # which needs typer
 
-    return application(COMMANDS)
+    return application({name: function_of(name) for name in COMMANDS})

@@ -24,7 +24,7 @@ def demo(
     mag demo
     mag demo -o demo -k 10
     """
-    from mag.demo import run
+    from mag.commands.survey import run
 
     with working_on(quiet=quiet):
         report = run(folder, k, overwrite=overwrite, say=(lambda line: None) if quiet else say)

@@ -12,6 +12,7 @@ from mag._lib.arrays import read
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import is_missing
+from mag._lib.number import find_first_rows, number_rows
 from mag._lib.roles import Sentences, assign_roles
 from mag._lib.rowhash import add_cells, new_hashes
 from mag.dp._domain import Categories, Domain, Integers, Levels, Numbers, number_cells
@@ -190,15 +191,9 @@ def check_records(cells: int, noise: Noise) -> None:
 
 def count_cells(coded: Coded, sizes: Sequence[int]) -> tuple[Coded, Integers]:
     """The cells that occur, ascending, as one number a column, and how many records each has."""
-    n = len(coded[0])
-    numbers, width = np.zeros(n, np.int64), 1
-    for column, size in zip(coded, sizes, strict=True):
-        if width * size >= 2**62:  # number anew those that occur
-            occurring, numbers = np.unique(numbers, return_inverse=True)
-            width = len(occurring)
-        numbers, width = numbers * size + column, width * size
-    _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
-    return [column[first] for column in coded], counts.astype(np.int64)
+    numbers = number_rows(coded, sizes)
+    first = find_first_rows(numbers)
+    return [column[first] for column in coded], np.bincount(numbers, minlength=first.size)
 
 
 def label_cells(columns: Columns, cells: Coded, centers: bool = False) -> dict[Hashable, npt.NDArray[Any]]:

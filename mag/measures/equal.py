@@ -9,6 +9,7 @@ from mag._lib import checks
 from mag._lib.arrays import read
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import is_missing
+from mag._lib.number import number_rows
 
 _NAN = object()
 
@@ -42,7 +43,7 @@ def classes(option: str, x: Any) -> np.ndarray:
         if labels.max() == labels.size - 1:  # all records differ already
             break
         column = codes(option, values)
-        labels = np.unique(labels * (column.max() + 1) + column, return_inverse=True)[1]
+        labels = number_rows([labels, column])
     return labels
 
 

@@ -1,15 +1,41 @@
 """Distributions and levels before and after on matplotlib's axes, as the page draws them."""
 
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from mag._lib.errors import InputRuntimeError, InputValueError
+from mag._lib.pictures import new_axes
 from mag.report._bins import bins
 from mag.report._facts import Category
 from mag.report._levels import bars
 
 
-def draw_distribution(axes: Any, name: str, original: np.ndarray, masked: np.ndarray, k: int) -> None:
+def draw_columns(
+    columns: Iterable[Hashable],
+    numbers: Mapping[Hashable, tuple[np.ndarray, np.ndarray]],
+    categories: Mapping[Hashable, Category],
+    k: int | dict[Hashable, int],
+) -> list[Any]:
+    """Draw columns of numbers or categories, each on axes of its own."""
+    names = list(columns)
+    for name in names:
+        if name not in numbers and name not in categories:
+            raise InputValueError(f"columns must be among the masked ones; got {name!r}.")
+    if not names:
+        raise InputRuntimeError("plot needs a masked column that is published as numbers; got none.")
+    every = new_axes(len(names))
+    for axes, name in zip(every, names, strict=True):
+        least = k[name] if isinstance(k, dict) else k
+        if name in categories:
+            _draw_levels(axes, str(name), categories[name], least)
+        else:
+            _draw_distribution(axes, str(name), *numbers[name], least)
+    return every
+
+
+def _draw_distribution(axes: Any, name: str, original: np.ndarray, masked: np.ndarray, k: int) -> None:
     """Shares of the records before, as an area, and after, as a line."""
     axes.set_title(name, fontsize=10, loc="left")
     histogram = bins(original, masked, k)
@@ -25,7 +51,7 @@ def draw_distribution(axes: Any, name: str, original: np.ndarray, masked: np.nda
     axes.legend(fontsize=8)
 
 
-def draw_levels(axes: Any, name: str, category: Category, k: int) -> None:
+def _draw_levels(axes: Any, name: str, category: Category, k: int) -> None:
     """Shares of the records on every published level, before and after."""
     axes.set_title(name, fontsize=10, loc="left")
     levels = bars(category.compared, category.after, category.order, k, category.generalized)

@@ -8,10 +8,13 @@ from mag._lib.checks import unused
 from mag._lib.errors import InputTypeError
 from mag.api.table_options import Options
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
+from mag.tables._column_file import release_file
+from mag.tables._file_job import FileRelease
+from mag.tables._guarantee import Guarantee
 from mag.tables._joint_file import release_joint_file
-from mag.tables._parquet import FileRelease, is_source, release_file
+from mag.tables._parquet import is_source
 from mag.tables._pipeline import release_table
-from mag.tables._release import Guarantee, LatticeNode, Release, TableGrouping
+from mag.tables._release import LatticeNode, Release, TableGrouping
 from mag.tables._sensitive import Promise, constrain_values, recount_promises
 from mag.tables.recode.generalize import generalize
 from mag.tables.types import (

@@ -1,21 +1,25 @@
-"""The masked columns of a release before and after, categories and ranges among them, as risk and utility take them."""
+"""The original of a release, and its masked columns before and after, as risk, utility, plots and reports take them."""
 
-from collections.abc import Hashable, Mapping, Sequence
+import pathlib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mag import metrics
 from mag._lib.keys import as_key
 from mag.frames import Frame
 from mag.frames.categories import CategoryCodes
 from mag.hierarchy import Hierarchy
+from mag.measures import assess
 from mag.measures.scales import labels_in_order, middles
+from mag.tables._guarantee import Guarantee
 
 if TYPE_CHECKING:
     from mag.report import Category
 
-Numbers = Mapping[Hashable, np.ndarray]
+Numbers = dict[Hashable, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,21 @@ class BeforeAfter:
             for name, own in self.codes.items()
         }
 
-    def with_notes(self, measures: dict[str, Any]) -> dict[str, Any]:
+    def risk(self) -> dict[str, Any]:
+        """Disclosure risk."""
+        return self._with_notes(assess.risk(self.original, self.masked, **self.options))
+
+    def utility(self, propensity: bool, numbers: Sequence[Hashable], ncp: Callable[[], float]) -> dict[str, Any]:
+        """Information loss; `numbers` are the names of columns that are published as such."""
+        measures = assess.utility(self.original, self.masked, propensity, **self.options)
+        for key in ("information_loss_by_column", "share_change_by_column"):
+            if isinstance(figures := measures.get(key), list):
+                measures[key] = dict(zip(numbers, figures, strict=True))
+        if "ncp" in measures:
+            measures["ncp"] = ncp()
+        return self._with_notes(measures)
+
+    def _with_notes(self, measures: dict[str, Any]) -> dict[str, Any]:
         """Measures and what is to be said of them."""
         notes = [*self.notes, *measures.get("notes", ())]
         return measures | ({"notes": notes} if notes else {})
@@ -60,44 +78,85 @@ def _recode(cells: np.ndarray, tree: Hierarchy, level: int) -> np.ndarray:
     return _objects([labels.get(cell) for cell in cells.tolist()])
 
 
-def compare_cells(
-    source: Frame,
-    rows: Any,
-    published: Frame,
-    names: Sequence[Hashable],
-    categories: Mapping[Hashable, CategoryCodes],
-    numbers: tuple[Numbers, Numbers],
-) -> BeforeAfter:
-    """Columns of a release that holds more than numbers; missing cells are NaN or None, nested ones tuples."""
-    before, after = dict(numbers[0]), dict(numbers[1])
-    trees: dict[Hashable, Any] = {}
-    order: dict[Hashable, Any] = {}
-    ranges: dict[Hashable, tuple[np.ndarray, np.ndarray]] = {}
-    left_out = []
-    for name in names:
-        if name in numbers[0]:
-            continue
-        cells = _objects(published.column(name).cells())
-        if name not in categories:
-            units = source.column(name).units()
-            if units.kind == "duration":
-                left_out.append(str(name))
+@dataclass(frozen=True, eq=False)
+class Original:
+    """The table that a release was made of; `rows` are those that are published, None for all in their order."""
+
+    frame: Frame
+    rows: np.ndarray | None = None
+    categories: Mapping[Hashable, CategoryCodes] = field(default_factory=dict)
+    files: tuple[pathlib.Path, ...] = ()  # that were read, and are never replaced
+
+    @property
+    def _published(self) -> Any:
+        return slice(None) if self.rows is None else self.rows
+
+    def withheld_rows(self) -> np.ndarray:
+        """The row numbers of the records that are not published."""
+        every = np.arange(self.frame.n)
+        return np.setdiff1d(every, every[self._published])
+
+    def numbers(self, published: Frame, guarantee: Guarantee) -> tuple[Numbers, Numbers]:
+        """The masked columns that are published as numbers, before and after."""
+        others = {*self.categories, *guarantee.generalized}
+        names = [name for name in guarantee.columns if name not in others]
+        before = {name: self._floats(name) for name in names}
+        return before, {name: published.column(name).units().floats() for name in names}
+
+    def _floats(self, name: Hashable) -> np.ndarray:
+        return self.frame.column(name).units().floats()[self._published]
+
+    def kinds(self, names: Iterable[Hashable]) -> dict[Hashable, str]:
+        """Of numbers: number, datetime or duration."""
+        return {name: self.frame.column(name).units().kind for name in names}
+
+    def penalty(self, columns: Sequence[Hashable], labels: np.ndarray, used: bool) -> float:
+        """The normalized certainty penalty of groups, of all leaves or of those that are `used`."""
+        losses = []
+        for name in columns:
+            if name in self.categories:
+                losses.append(self.categories[name].penalty(labels, used))
                 continue
-            before[name], after[name] = units.floats()[rows], cells
-            ranges[name] = before[name], middles(cells)
-            continue
-        own = categories[name]
-        before[name], after[name] = (_objects([as_key(cell) for cell in column]) for column in (own.cells(), cells))
-        known = [cell for cell in dict.fromkeys(after[name].tolist()) if cell is not None]
-        if own.tree is not None and (own.tree.find_nodes(known) >= 0).all():
-            trees[name] = own.tree
-        elif own.ordered:
-            order[name] = own.labels
-    kept = [name for name in names if name in before]
-    notes = (f"Ranges of durations are left out: {', '.join(left_out)}.",) if left_out else ()
-    options = {"hierarchies": trees, "order": order}
-    original, masked = ({name: table[name] for name in kept} for table in (before, after))
-    return BeforeAfter(original, masked, options, notes, categories, ranges)
+            numbers = self._floats(name)
+            there = ~np.isnan(numbers)
+            own = metrics.ncp(numbers[there], labels[there]) if there.any() else 0.0
+            losses.append(own / labels.size)
+        return float(np.mean(losses))
+
+    def compare(self, published: Frame, columns: Sequence[Hashable], numbers: tuple[Numbers, Numbers]) -> BeforeAfter:
+        """The masked columns before and after; missing cells are NaN or None, nested ones tuples."""
+        if list(numbers[0]) == list(columns):
+            first, second = (np.column_stack(list(table.values())) for table in numbers)
+            return BeforeAfter(first, second)
+        before, after = dict(numbers[0]), dict(numbers[1])
+        trees: dict[Hashable, Any] = {}
+        order: dict[Hashable, Any] = {}
+        ranges: dict[Hashable, tuple[np.ndarray, np.ndarray]] = {}
+        left_out = []
+        for name in columns:
+            if name in numbers[0]:
+                continue
+            cells = _objects(published.column(name).cells())
+            if name not in self.categories:
+                units = self.frame.column(name).units()
+                if units.kind == "duration":
+                    left_out.append(str(name))
+                    continue
+                before[name], after[name] = units.floats()[self._published], cells
+                ranges[name] = before[name], middles(cells)
+                continue
+            own = self.categories[name]
+            before[name], after[name] = (_objects([as_key(cell) for cell in column]) for column in (own.cells(), cells))
+            known = [cell for cell in dict.fromkeys(after[name].tolist()) if cell is not None]
+            if own.tree is not None and (own.tree.find_nodes(known) >= 0).all():
+                trees[name] = own.tree
+            elif own.ordered:
+                order[name] = own.labels
+        kept = [name for name in columns if name in before]
+        notes = (f"Ranges of durations are left out: {', '.join(left_out)}.",) if left_out else ()
+        options = {"hierarchies": trees, "order": order}
+        original, masked = ({name: table[name] for name in kept} for table in (before, after))
+        return BeforeAfter(original, masked, options, notes, self.categories, ranges)
 
 
 def _objects(cells: Sequence[Any]) -> np.ndarray:

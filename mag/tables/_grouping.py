@@ -11,6 +11,7 @@ from mag._lib.checks import seconds
 from mag._lib.errors import InputValueError
 from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
+from mag._lib.number import number_rows
 from mag._lib.threads import each
 from mag.api.backends import backend_of
 from mag.api.columns import columns
@@ -27,7 +28,7 @@ from mag.methods.distances.hierarchies import CategoryColumn, CategoryColumns
 from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import RECORDS_WORTH_ALL_THREADS, group_parts
 from mag.tables._request import GroupingPlan, Request
-from mag.tables._strata import Strata, combined
+from mag.tables._strata import Strata
 from mag.tables.criteria.enforce import Constraint, enforce
 
 MIN_ANNEAL_SECONDS = 0.1  # seconds of a stratum that are not worth annealing
@@ -258,14 +259,14 @@ def group_each(units: dict[Hashable, Any], strata: Strata, weights: np.ndarray |
             continue
         unit = units[names[kind]]
         there = slice(None) if unit.missing is None else np.flatnonzero(~unit.missing)
-        index = StratumIndex(combined([strata.stratum[there]]))
+        index = StratumIndex(number_rows([strata.stratum[there]]))
         labels[there, kind], count = group_column(
             unit.values[there], index, plan.ks[names[kind]], plan.cost,
             None if weights is None else weights[there], backend, threads,
         )  # fmt: skip
         if unit.missing is not None:
             absent = np.flatnonzero(unit.missing)
-            own = combined([strata.stratum[absent]])
+            own = number_rows([strata.stratum[absent]])
             labels[absent, kind] = own + count
             count += int(own.max()) + 1
         n_groups[kind] = count

@@ -4,20 +4,21 @@ Strata that are small share a part; a larger one is halved at medians of a sampl
 Every part holds whole strata, or 2k records or more of a stratum, counted after the deal: no group is smaller than k.
 """
 
+import hashlib
 import pathlib
 import shutil
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.number import number_rows
 from mag.frames import Frame, frame_of
 from mag.frames.units import RefusedColumnError
 from mag.methods.distances import partition
 from mag.methods.distances.partition import PER_PART, ChunkFacts, Records, SplitTree, Transform
-from mag.tables._strata import combined
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class StratumNumbers:
         if not self.by:
             self._numbers.setdefault((), 0)
             return np.zeros(frame.n, np.int64)
-        local = combined([frame.column(name).codes() for name in self.by])
+        local = number_rows([frame.column(name).codes() for name in self.by])
         _, first = np.unique(local, return_index=True)
         few = frame_of(frame.native.select(self.by).take(first))
         cells = [few.column(name).exact_cells() for name in self.by]  # type: ignore[attr-defined]
@@ -204,18 +205,34 @@ def parts_of(output: pathlib.Path) -> pathlib.Path:
     return output.with_name(f".{output.name}.parts")
 
 
-def remove_parts(folder: pathlib.Path) -> None:
-    """Forget all parts; a link in place of the folder is not followed."""
-    if folder.is_symlink() or folder.is_file():
-        folder.unlink()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-class PartFiles:
-    """Tables that wait in files of a folder, one or several in each; the data holder's alone."""
+class PartsFolder:
+    """A folder that parts wait in, the data holder's exclusive_lock; removed when the block ends."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+    def new_hash(self) -> Any:
+        """A hash for the content of a column."""
+        return hashlib.sha256()
+
+    def remove(self) -> None:
+        """Forget all parts; a link in place of the folder is not followed."""
+        if self.folder.is_symlink() or self.folder.is_file():
+            self.folder.unlink()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class PartFiles(PartsFolder):
+    """Tables that wait in files of a folder, one or several in each."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        super().__init__(folder)
         self.remove()
         folder.mkdir(mode=0o700)
 
@@ -248,7 +265,3 @@ class PartFiles:
                     tables.append(pa.ipc.open_stream(file).read_all())
             path.unlink()
         return pa.concat_tables(tables).combine_chunks()
-
-    def remove(self) -> None:
-        """Forget the tables."""
-        remove_parts(self.folder)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from mag import verify
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.notice import working_on
+from mag._lib.number import number_by_first_row, number_rows
 from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
 from mag.api.table_options import MICROAGGREGATE, Options
@@ -20,12 +21,15 @@ from mag.frames.units import RefusedColumnError, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.tables._aggregate import AGGREGATES, representatives
 from mag.tables._categories import ALLOWED, generalized_columns, mask_categories, mask_range
+from mag.tables._compared import Original
 from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
-from mag.tables._release import Guarantee, Provenance, Release, TableGrouping, installed_versions
+from mag.tables._guarantee import Guarantee
+from mag.tables._manifest import Provenance
+from mag.tables._release import Release, TableGrouping
 from mag.tables._request import GroupingPlan, Request, check_request, decimals_by_column, record_options
 from mag.tables._round import round_floats
 from mag.tables._sensitive import Promise, check_feasible, constrain, orders_of, promises_of
-from mag.tables._strata import SmallStrataError, Strata, combined, form_strata, sizes_of
+from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
 
 
@@ -215,7 +219,7 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
         rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
         missing = {}
     if missing and not plan.per_column:
-        pattern = combined([mask.astype(np.int64) for mask in missing.values()])
+        pattern = number_rows([mask.astype(np.int64) for mask in missing.values()])
     least = max(plan.ks.values()) if _are_integers(plan) else 1
     by = [frame.column(name).codes() for name in request.roles.by]
 
@@ -429,12 +433,12 @@ def make_release(
     )
     warnings = _warnings(published.data, frame, columns, strata, groups, request)
     recorded = record_options(request.options, request.roles, MICROAGGREGATE) | {"threads": request.threads}
-    provenance = Provenance.of(recorded, frame, installed_versions(), seconds)
+    provenance = Provenance.of(recorded, frame.n, frame.names, seconds)
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, CategoryCodes)}
     if published.permutation is not None:
         categories = {name: unit.select(published.permutation) for name, unit in categories.items()}
-    release = Release(published.data, guarantee, grouping, warnings, provenance, frame, published.rows, categories)
-    return replace(release, _files=tuple(request.options.files()))
+    original = Original(frame, published.rows, categories, tuple(request.options.files()))
+    return Release(published.data, guarantee, grouping, warnings, provenance, original)
 
 
 def _warnings(
@@ -481,9 +485,5 @@ def _warnings(
 def _number_groups(labels: np.ndarray) -> np.ndarray:
     """The same groups, numbered in the order of their first records; of every column where each has its own."""
     if labels.ndim == 2:
-        return np.stack([_number_groups(own) for own in labels.T], axis=1)
-    first = np.empty(int(labels.max()) + 1, np.int64)
-    first[labels[::-1]] = np.arange(labels.size)[::-1]
-    number = np.empty(first.size, labels.dtype)
-    number[np.argsort(first)] = np.arange(first.size)
-    return number[labels]
+        return np.stack([number_by_first_row(own) for own in labels.T], axis=1)
+    return number_by_first_row(labels)

@@ -15,9 +15,9 @@ from mag.costs import Cost
 from mag.methods import METHODS
 from mag.tables._aggregate import AGGREGATES
 from mag.tables._categories import ALLOWED, WEIGHTED
-from mag.tables._release import WITHHELD, name_of
 from mag.tables._sensitive import SensitiveDemand, demands_of, sensitive_columns
 
+WITHHELD = "withheld: it would undo the shuffle"
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
 
 
@@ -118,13 +118,20 @@ def record_options(options: Options, roles: ColumnRoles, function: str) -> dict[
         used.add("enforce")
     for name in ("cost", "weights"):  # objects and arrays
         if name in used:
-            recorded[name] = name_of(recorded[name])
+            recorded[name] = _name_of(recorded[name])
     for name in ("hierarchies", "order"):  # which columns have one: trees may be made of the values
         if name in used:
             recorded[name] = list(recorded[name])
     if options.shuffle:
         recorded["random_state"] = WITHHELD
     return {name: recorded[name] for name in recorded if name in used or name in ("k", "columns")} | options.of_method
+
+
+def _name_of(option: Any) -> Any:
+    """What an option is called in a manifest: by its name where it is an object."""
+    if option is None or isinstance(option, (str, int)):
+        return option
+    return getattr(option, "name", type(option).__name__)
 
 
 def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[SensitiveDemand]) -> ColumnRoles:

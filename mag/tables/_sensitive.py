@@ -11,11 +11,11 @@ from mag import verify
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.json_types import to_json_types
+from mag._lib.number import number_rows
 from mag._lib.roles import is_name
 from mag.frames import Frame, RefusedColumnError, frame_of
 from mag.frames.categories import categories_of, is_category, order_of
 from mag.hierarchy import Hierarchy
-from mag.tables._strata import combined
 from mag.tables.criteria import CRITERIA, Closeness, Criterion, closeness_of, diversity_of, ground_of
 from mag.tables.criteria.enforce import Constraint
 from mag.tables.criteria.hierarchical import Hierarchical
@@ -187,7 +187,7 @@ def constrain(
 def _constraint(frame: Frame, rows: np.ndarray, demand: SensitiveDemand, order: Mapping[Any, Any]) -> Constraint:
     labels: list[Any]
     if len(demand.columns) > 1:
-        codes = combined([_codes(frame, name, order)[0][rows] for name in demand.columns])
+        codes = number_rows([_codes(frame, name, order)[0][rows] for name in demand.columns])
         is_ordered, labels = False, [0] * (int(codes.max()) + 1)
     else:
         every, first, is_ordered = _codes(frame, demand.columns[0], order)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mag._lib.errors import InputValueError
+from mag._lib.number import number_rows
 
 
 @dataclass(frozen=True)
@@ -32,25 +33,6 @@ class Strata:
         return np.split(order, np.cumsum(sizes_of(self.stratum))[:-1])
 
 
-def dense(codes: np.ndarray) -> np.ndarray:
-    """The same classes, numbered 0, 1, … without gaps."""
-    if codes.size == 0:
-        return codes
-    if (high := int(codes.max())) < 4 * codes.size:
-        present = np.zeros(high + 1, np.int64)
-        present[codes] = 1
-        return (np.cumsum(present) - 1)[codes]
-    return np.unique(codes, return_inverse=True)[1]
-
-
-def combined(parts: list[np.ndarray]) -> np.ndarray:
-    """One number for every combination; pairs of numbers never collide, as strings put together could."""
-    stratum, *others = map(dense, parts)
-    for codes in others:
-        stratum = dense(stratum * (int(codes.max(initial=0)) + 1) + codes)
-    return stratum
-
-
 def sizes_of(stratum: np.ndarray) -> np.ndarray:
     return np.bincount(stratum) if stratum.size else np.zeros(0, np.int64)
 
@@ -73,7 +55,7 @@ def form_strata(
     one pattern), then with the next smallest.
     """
     parts = [codes[rows] for codes in by] + ([] if pattern is None else [pattern[rows]])
-    stratum = combined(parts or [np.zeros(rows.size, np.int64)])
+    stratum = number_rows(parts or [np.zeros(rows.size, np.int64)])
     blank: list[np.ndarray | None] = [None] * len(by)
     small = too_small(rows, stratum)
     if not small.any():
@@ -81,7 +63,7 @@ def form_strata(
     if policy == "suppress":
         while small.any():
             stays = ~small[stratum]
-            rows, stratum = rows[stays], dense(stratum[stays])
+            rows, stratum = rows[stays], number_rows([stratum[stays]])
             small = too_small(rows, stratum)
         return Strata(n, rows, stratum, blank)
     if policy == "merge":
@@ -124,7 +106,7 @@ def _merge_small(
                     else f"even all {sizes[members].sum()} records together are too few"
                 )
             members = np.append(members, others.pop(0))
-    return dense(pool[stratum])
+    return number_rows([pool[stratum]])
 
 
 def _mixed_records(codes: np.ndarray, stratum: np.ndarray) -> np.ndarray | None:

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import mag
-from mag import cli
 from mag._backends import BACKENDS
+from mag.commands import cli
 from mag.costs import COSTS
 from mag.files import File, Layout
 from mag.methods import METHODS
@@ -791,7 +791,7 @@ def test_only_warnings_of_ours_are_shown_and_without_their_place(monkeypatch, ca
         warnings.warn("code cannot be kept", mag.CacheWarning, stacklevel=1)
         return 0
 
-    monkeypatch.setattr("mag.cli._run", run)
+    monkeypatch.setattr("mag.commands.cli._run", run)
     assert cli.main([]) == 0
     assert capsys.readouterr().err == "mag: note: code cannot be kept\n"
 
@@ -805,14 +805,14 @@ def test_an_unknown_command_lists_the_known_ones(mag_):
 
 def test_module_runs_as_a_program():
     for option in (["--version"], ["mask", "--version"][::-1]):
-        command = [sys.executable, "-m", "mag.cli", *option]
+        command = [sys.executable, "-m", "mag.commands.cli", *option]
         assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("mag ")
 
 
 @pytest.mark.parametrize(("library", "extra"), [("typer", "cli"), ("polars", "cli"), ("fastexcel", "xlsx")])
 def test_a_missing_library_is_one_sentence_how_to_install_it(tmp_path, library, extra):
     pl.DataFrame({"a": [1]}).write_excel(tmp_path / "in.xlsx")
-    code = f"import sys; sys.modules[{library!r}] = None; from mag.cli import main; sys.exit(main())"
+    code = f"import sys; sys.modules[{library!r}] = None; from mag.commands.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "check", str(tmp_path / "in.xlsx"), "--qi", "a", "-k", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -1015,12 +1015,14 @@ def test_help_shows_an_example(mag_, monkeypatch, command):
 
 def test_examples_of_the_help_are_calls_that_parse(people, mag_, monkeypatch):
     """With names that are not there they fail for that reason, never for an option that does not exist."""
-    from mag.commands import COMMANDS
+    from mag.commands import function_of
     from mag.commands._app import describe
 
     monkeypatch.chdir(people.parent)
     for name in ("check", "compare", "dp", "graph", "mask", "risk", "utility"):
-        examples = [line.split() for line in describe(COMMANDS[name])[1].splitlines() if line.startswith(f"mag {name}")]
+        examples = [
+            line.split() for line in describe(function_of(name))[1].splitlines() if line.startswith(f"mag {name}")
+        ]
         assert examples
         for _, *call in examples:
             call = call[: call.index("||")] if "||" in call else call
@@ -1044,7 +1046,7 @@ def test_a_shell_completes_methods_costs_and_columns(people, words, expected):
     typed = words.split(" ")
     settings = {"_MAG_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(typed) - 1)}
     done = subprocess.run(
-        [sys.executable, "-m", "mag.cli"],
+        [sys.executable, "-m", "mag.commands.cli"],
         env=os.environ | settings, cwd=people.parent, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
@@ -1053,7 +1055,7 @@ def test_a_shell_completes_methods_costs_and_columns(people, words, expected):
 
 def test_the_script_for_a_shell_is_shown():
     settings = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    command = [sys.executable, "-m", "mag.cli", "--show-completion", "bash"]
+    command = [sys.executable, "-m", "mag.commands.cli", "--show-completion", "bash"]
     done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "_MAG_COMPLETE=complete_bash" in done.stdout

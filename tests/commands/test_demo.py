@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import mag
-from mag import demo
+from mag.commands import survey
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo") / "new" / "folder"
     lines = []
-    path = demo.run(folder, 5, say=lines.append)
+    path = survey.run(folder, 5, say=lines.append)
     return path, lines
 
 
@@ -43,7 +43,7 @@ def test_the_masked_file_is_k_anonymous_as_text(told):
     with (path.parent / "masked.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert not {"id", "name"} & set(rows[0])
-    counts = Counter(tuple(row[name] for name in ("region", *demo.MASKED_COLUMNS)) for row in rows)
+    counts = Counter(tuple(row[name] for name in ("region", *survey.MASKED_COLUMNS)) for row in rows)
     assert min(counts.values()) >= 5
     with (path.parent / "people.csv").open(encoding="utf-8", newline="") as file:
         people = list(csv.DictReader(file))
@@ -59,7 +59,7 @@ def test_the_report_is_about_this_release(told):
     manifest = json.loads((path.parent / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["guarantee"]["text"].replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}") in page
     assert "Published unchanged: satisfaction" in page
-    assert page.count("<figure>") >= len(demo.MASKED_COLUMNS)
+    assert page.count("<figure>") >= len(survey.MASKED_COLUMNS)
 
 
 def test_files_are_not_replaced_unasked(told):
@@ -67,25 +67,25 @@ def test_files_are_not_replaced_unasked(told):
     with pytest.raises(
         ValueError, match=r"already holds report\.html, .*; choose another folder, or pass overwrite=True\."
     ):
-        demo.run(path.parent, say=lambda line: None)
+        survey.run(path.parent, say=lambda line: None)
 
 
 @pytest.mark.parametrize("k", [0, 10_001])
 def test_a_wrong_k_is_refused_before_anything_is_written(tmp_path, k):
     with pytest.raises(ValueError, match=r"k must be an integer in \[1, n=10000\]"):
-        demo.run(tmp_path / "demo", k)
+        survey.run(tmp_path / "demo", k)
     assert not (tmp_path / "demo").exists()
 
 
 def test_people_are_the_same_each_time():
-    one, two = demo.people(500), demo.people(500)
+    one, two = survey.people(500), survey.people(500)
     assert all(np.array_equal(one[name], two[name], equal_nan=one[name].dtype.kind == "f") for name in one)
     assert mag.privacy.k_anonymity(np.column_stack([one["age"], one["income"]])) == 1
 
 
 def test_without_polars_there_is_a_report_all_the_same(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
-    monkeypatch.setattr(demo, "people", lambda register=demo.people: register(1500))
-    path = demo.run(tmp_path, 3, say=lambda line: None)
+    monkeypatch.setattr(survey, "people", lambda register=survey.people: register(1500))
+    path = survey.run(tmp_path, 3, say=lambda line: None)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["manifest.json", "report.html"]
     assert path == pathlib.Path(tmp_path, "report.html")

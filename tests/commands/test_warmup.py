@@ -19,7 +19,7 @@ linking.Compiler.compile_extra = note
 import numpy as np
 import polars
 import mag
-from mag.cli import main
+from mag.commands.cli import main
 
 X = np.random.default_rng(1).normal(size=(400, 3)).round(4)
 people = {"x": X[:, 0], "y": (10 * X[:, 1]).astype(np.int64), "s": np.arange(400) % 3}
@@ -58,7 +58,7 @@ def test_first_calls_after_warmup_compile_nothing(tmp_path):
     """One k, because each takes a second to compile; the others differ in nothing but a number."""
     pytest.importorskip("polars")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
-    warmup = [sys.executable, "-m", "mag.cli", "warmup", "-k", "5"]
+    warmup = [sys.executable, "-m", "mag.commands.cli", "warmup", "-k", "5"]
     said = subprocess.run(warmup, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment).stdout
     assert said.splitlines()[-1] == f"Compiled code is kept in {tmp_path / 'cache'}."
     calls = [sys.executable, "-c", CALLS]

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 import mag
 from mag._lib.errors import InputError
-from mag.cli import main
+from mag.commands.cli import main
 from tests.data.needles import MARK, Needles
 
 K = 3

@@ -24,9 +24,9 @@ from mag import report
 from mag._lib.atomic import MANIFEST, writing
 from mag._lib.identity import find_files, identify
 from mag._lib.lock import exclusive_lock
-from mag.cli import main
-from mag.commands import COMMANDS
+from mag.commands import COMMANDS, function_of
 from mag.commands._options import is_written, names_file
+from mag.commands.cli import main
 from mag.graphs.edge_list import write_edge_list
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links and signals of POSIX")
@@ -280,7 +280,7 @@ RING = "".join(f"{i} {(i + 1) % 9}\n" for i in range(9))
 
 def options_of(command):
     """The options of a command that name files: those that it writes, and those that it reads."""
-    files = [one for one in inspect.signature(COMMANDS[command]).parameters.values() if names_file(one)]
+    files = [one for one in inspect.signature(function_of(command)).parameters.values() if names_file(one)]
     written = [one.name for one in files if is_written(one)]
     return written, [one.name for one in files if not is_written(one)]
 
@@ -527,7 +527,7 @@ def waiting(step):
 waited = []
 files.File.read = waiting(files.File.read)
 edge_list.read_edge_list = waiting(edge_list.read_edge_list)
-from mag.cli import main
+from mag.commands.cli import main
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -604,7 +604,7 @@ def check_pair(out):
 
 KILLED = """
 import os, signal, sys
-from mag.cli import main
+from mag.commands.cli import main
 real, calls = os.replace, []
 def replace(*given):
     if len(calls) == int(sys.argv[1]):
@@ -665,15 +665,15 @@ def test_a_refused_run_leaves_no_parts(tmp_path, capsys):
 
 STOPPED = """
 import os, signal, sys
-from mag.tables import _parquet
-real = _parquet.ColumnFiles.add
+from mag.tables import _column_file
+real = _column_file.ColumnFiles.add
 def add(*given):
     real(*given)
     if sys.argv[4] == "error":
         raise MemoryError
     os.kill(os.getpid(), getattr(signal, sys.argv[4]))
-_parquet.ColumnFiles.add = add
-from mag.cli import main
+_column_file.ColumnFiles.add = add
+from mag.commands.cli import main
 sys.exit(main(["mask", sys.argv[1], "-o", sys.argv[2], "-k", "2", "-c", sys.argv[3], "--scope", "per-column"]))
 """
 

@@ -22,10 +22,10 @@ from mag._lib.content import update_hash
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputError
 from mag._lib.rowhash import count_classes
-from mag.cli import main
+from mag.commands.cli import main
 from mag.distributed._cells import hash_records
 from mag.files import File, smallest
-from mag.tables import _joint_file, _parquet
+from mag.tables import _column_file, _joint_file, _parquet
 from tests.data.arrow_types import CANARIES, TYPES, array_of, is_one_value
 
 PATTERN = [0, 0, 0, 1, 1, 2, 0, 1, 1, 2, 2, 0, 1, 1]  # 5 of the first, 6 of the second, 3 nulls
@@ -108,7 +108,7 @@ def test_every_recount_counts_values(name, way, tmp_path, monkeypatch):
         source = _parquet.ParquetSource(path)
         counts["joint file"] = _joint_file.count_smallest(source, ["x", "y"], tmp_path, 2**30)
         counts["joint file in little memory"] = _joint_file.count_smallest(source, ["x", "y"], tmp_path, 500)
-        counts["file by columns"] = _parquet.recount_file(source, {"x": 1}, ["y"])[0]
+        counts["file by columns"] = _column_file.recount_file(source, {"x": 1}, ["y"])[0]
     for ending, write in (("parquet", pq.write_table), ("feather", write_feather)):
         try:
             write(table, tmp_path / f"t.{ending}")
@@ -147,7 +147,7 @@ def test_nothing_but_recounts_reads_cells_as_words():
     assert named == {
         "distributed/_cells.py",
         "tables/_joint_file.py",
-        "tables/_parquet.py",
+        "tables/_column_file.py",
         "verify/__init__.py",
         "verify/_cells.py",
     }

@@ -9,7 +9,7 @@ import time
 import polars as pl
 import pytest
 
-from mag import cli
+from mag.commands import cli
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
 
@@ -32,7 +32,7 @@ OPTIONS = ["-k", "5", "-c", "x", "--keep", "t", "--scope", "per-column"]
 
 def caught_writing(source, out):
     """A process that is stopped while its draft grows."""
-    command = [sys.executable, "-m", "mag.cli", "mask", str(source), "-o", str(out), *OPTIONS]
+    command = [sys.executable, "-m", "mag.commands.cli", "mask", str(source), "-o", str(out), *OPTIONS]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while process.poll() is None:
         drafts = [path for path in out.parent.glob(".*.part*") if path.suffix == out.suffix]
@@ -72,7 +72,7 @@ def test_a_process_that_goes_on_finishes(source, tmp_path):
 LIMITED = """
 import json, resource, sys
 import polars, pyarrow, pyreadstat, mag.tables  # whatever is compiled or unpacked on the way is so before
-from mag.cli import main
+from mag.commands.cli import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, 2**14))
 for ending in sys.argv[1].split():
     print(main([*sys.argv[2:-1], sys.argv[-1] + "." + ending]), flush=True)

@@ -18,7 +18,7 @@ import mag.dp
 from mag._lib.errors import InputError
 from mag._lib.keys import as_key
 from mag._lib.missing import find_missing, is_missing
-from mag.cli import main
+from mag.commands.cli import main
 from mag.graphs.edge_list import read_edge_list
 
 D = decimal.Decimal

@@ -17,7 +17,7 @@ from mag._lib import rowhash
 from mag.distributed import _cells
 from mag.distributed._cells import hash_records
 from mag.files import File, _blocks, _counts, smallest
-from mag.tables import _parquet
+from mag.tables import _column_file, _parquet
 from tests.data import hostile
 
 N = 24
@@ -99,8 +99,8 @@ def of_parquet(table, folder):
     path = folder / "columns.parquet"
     pq.write_table(table, path, row_group_size=5)
     written = _parquet.ParquetSource(path)
-    jointly = _parquet.recount_file(written, {"x": 1, "y": 1}, [])[0]
-    assert _parquet.recount_file(written, {"x": 1}, ["y"]) == (jointly, {"x": jointly})
+    jointly = _column_file.recount_file(written, {"x": 1, "y": 1}, [])[0]
+    assert _column_file.recount_file(written, {"x": 1}, ["y"]) == (jointly, {"x": jointly})
     return jointly
 
 

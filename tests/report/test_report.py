@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import mag
 from mag import report
-from mag.demo import people
+from mag.commands.survey import people
 from mag.report import _bins, _columns, _groups, _svg, _text
 from mag.report._head import computed
 from tests.report.browser import CHROMIUM, opened

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mag
-from mag.cli import main
+from mag.commands.cli import main
 from mag.frames import frame_of
 from mag.frames.categories import categories_of
 from tests.data.frames import CATEGORICAL, LIBRARIES, cells

@@ -8,7 +8,7 @@ import pytest
 
 import mag
 from mag._lib.cells import words_of_arrow
-from mag.cli import main
+from mag.commands.cli import main
 from mag.frames import frame_of
 from mag.tables import _joint_file, _parquet
 from mag.tables._joint_file import bytes_of

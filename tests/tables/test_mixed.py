@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import mag
-from mag.cli import main
+from mag.commands.cli import main
 from mag.files import File
 from mag.measures import assess
 from mag.measures.scales import read_scales

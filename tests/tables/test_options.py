@@ -25,7 +25,7 @@ from mag.api.table_options import (
     Options,
     accepted,
 )
-from mag.commands import COMMANDS
+from mag.commands import function_of
 from mag.frames import base, frame_of
 from mag.methods import METHODS
 from mag.tables import _grouping, _pipeline, _request
@@ -85,7 +85,7 @@ def test_files_refuse_what_they_do_not_accept(engine, scope, tmp_path):
 
 @pytest.mark.parametrize("command", [MASK, GENERALIZE, COMPARE])
 def test_commands_have_the_options_with_their_defaults(command):
-    parameters = inspect.signature(COMMANDS[command]).parameters
+    parameters = inspect.signature(function_of(command)).parameters
     shown = {}
     for parameter in parameters.values():
         for about in getattr(parameter.annotation, "__metadata__", ()):

@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 
 import mag
+from mag._lib.atomic import digest
 from mag._lib.content import update_hash
 from mag._lib.lock import exclusive_lock
-from mag.cli import main
-from mag.tables import _parquet
+from mag.commands.cli import main
+from mag.tables import _column_file, _parquet
 from mag.verify import NotAnonymousError
 
 pa = pytest.importorskip("pyarrow")
@@ -89,7 +90,7 @@ def test_a_file_gives_what_a_frame_gives(people, path, tmp_path, how, monkeypatc
     assert str(released) == str(released.guarantee)
     assert released.data.count_rows() == people.num_rows
     manifest = released.manifest()
-    assert manifest["published"]["sha256"] == _parquet.digest(tmp_path / "out.parquet")
+    assert manifest["published"]["sha256"] == digest(tmp_path / "out.parquet")
     assert manifest["guarantee"]["smallest_by_column"] == expected.guarantee.smallest_by_column
     assert json.loads((tmp_path / "out.parquet.manifest.json").read_text()) == json.loads(json.dumps(manifest))
     assert sorted(os.listdir(tmp_path)) == ["out.parquet", "out.parquet.manifest.json", "people.parquet"]
@@ -194,7 +195,7 @@ def test_what_has_changed_is_not_continued(people, path, tmp_path, change, monke
         journal = json.loads((folder / "journal.json").read_text())
         (folder / "journal.json").write_text(json.dumps(journal | {"columns": {"age": 1, "born": None}}))
     elif change == "version":
-        monkeypatch.setattr(_parquet, "__version__", "0.0.0")
+        monkeypatch.setattr(_column_file, "__version__", "0.0.0")
     k = 6 if change == "options" else 5
     released = mag.microaggregate(path, k, output=output, **REST)
     assert released.resumed == 0
@@ -216,15 +217,15 @@ class Interrupted(Exception):  # noqa: N818
 
 def interrupted(source, output, monkeypatch, **options):
     """A run that ends after its first column, which is finished, and removes as little as a killed one."""
-    add = _parquet.ColumnFiles.add
+    add = _column_file.ColumnFiles.add
 
     def once(self, *given):
         add(self, *given)
         raise Interrupted
 
     with monkeypatch.context() as patched:
-        patched.setattr(_parquet.ColumnFiles, "add", once)
-        patched.setattr(_parquet.ColumnFiles, "remove", lambda self: None)
+        patched.setattr(_column_file.ColumnFiles, "add", once)
+        patched.setattr(_column_file.ColumnFiles, "remove", lambda self: None)
         with pytest.raises(Interrupted):
             mag.microaggregate(source, 5, output=output, **options)
     assert (output.parent / f".{output.name}.parts" / "journal.json").exists()
@@ -284,14 +285,14 @@ def test_an_input_that_changes_while_it_is_read_is_refused(people, path, tmp_pat
 
 
 def test_a_part_that_changes_under_a_run_is_not_published(people, path, tmp_path, monkeypatch):
-    add = _parquet.ColumnFiles.add
+    add = _column_file.ColumnFiles.add
 
     def changed(self, name, *given):
         add(self, name, *given)
         if name == "born":
             shutil.copy(self._file("born"), self._file("age"))
 
-    monkeypatch.setattr(_parquet.ColumnFiles, "add", changed)
+    monkeypatch.setattr(_column_file.ColumnFiles, "add", changed)
     with pytest.raises(RuntimeError, match="The part of column 'age' has changed since it was written"):
         mag.microaggregate(path, 5, output=tmp_path / "out.parquet", **REST)
     assert not (tmp_path / "out.parquet").exists()
@@ -521,7 +522,7 @@ def test_the_manifest_confirms_no_guess_about_the_input(people, path, tmp_path):
         mag.microaggregate(path, 5, output=output, overwrite=True, **REST)
         manifests.append((tmp_path / "out.parquet.manifest.json").read_text())
     assert manifests[0] == manifests[1]
-    assert _parquet.digest(path) not in manifests[0]
+    assert digest(path) not in manifests[0]
     assert "people.parquet" not in manifests[0]
 
 
@@ -601,7 +602,7 @@ def test_a_lock_is_one_owners(tmp_path):
 
 def test_nothing_is_written_where_k_fails(path, tmp_path, monkeypatch):
     """A step that masks nothing: the count on the file finds it."""
-    monkeypatch.setattr(_parquet.Task, "mask", lambda task, name, table: (table.column(name), 1))
+    monkeypatch.setattr(_column_file.ColumnJob, "mask_column", lambda job, name, table: (table.column(name), 1))
     others = [name for name in pq.read_schema(path).names if name != "income"]
     with pytest.raises(NotAnonymousError, match="class of 1 equal records in income"):
         mag.microaggregate(path, 5, "income", drop=others, scope="per-column", output=tmp_path / "out.parquet")

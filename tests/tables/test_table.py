@@ -344,7 +344,7 @@ def test_the_index_of_series_in_a_dictionary_has_the_note_of_a_frame(index, miss
 
 def test_versions_are_looked_up_once(monkeypatch):
     told = mag.microaggregate({"x": [1.0, 2.0]}, 2, "x").manifest()["versions"]
-    monkeypatch.setattr("mag.tables._release.version", None)
+    monkeypatch.setattr("mag.tables._manifest.version", None)
     told["numpy"] = "of the caller"
     assert mag.microaggregate({"x": [1.0, 2.0]}, 2, "x").manifest()["versions"]["numpy"] == np.__version__
 

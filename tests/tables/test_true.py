@@ -142,7 +142,7 @@ def test_one_cell_that_is_no_number_concerns_one_cell():
 
 
 def test_the_command_takes_other_values_of_intervals(tmp_path):
-    from mag.cli import main
+    from mag.commands.cli import main
 
     source, out = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("age\n12\n13\n55\n56\nunknown\n150\n")
@@ -308,7 +308,7 @@ def test_text_that_reads_like_one_number_is_two_categories():
 
 
 def test_the_order_of_numbers_in_parquet(tmp_path):
-    from mag.cli import main
+    from mag.commands.cli import main
 
     source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     pq.write_table(pa.table({"x": np.arange(8.0), "s": [1, 2, 3, 1, 2, 3, 1, 2]}), source)

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MAX_COMBINATIONS = 2**62  # numbers of combinations that 64 bits hold
-TABLE_CELLS_PER_ROW = 4  # combinations for each row that are counted in a table rather than sorted
+from mag._lib.number import find_first_rows, number_rows
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,8 @@ class ValueCounts:
 
     def merge(self, place: np.ndarray) -> "ValueCounts":
         """The same of coarser classes: `place` is the new class of every class."""
-        first, where = number_rows([place[self.classes], self.values], [place.size, self.n_values])
+        where = number_rows([place[self.classes], self.values], [place.size, self.n_values])
+        first = find_first_rows(where)
         counts = np.bincount(where, self.counts, first.size).astype(np.int64)  # exact: sums of records, below 2**53
         return ValueCounts(place[self.classes][first], self.values[first], counts, self.n_values)
 
@@ -57,29 +57,9 @@ class NodeClasses:
 
     def merge(self, codes: np.ndarray, sizes: list[int]) -> tuple["NodeClasses", np.ndarray]:
         """Classes of equal `codes`, of which a column has as many as `sizes` says; and the new class of every class."""
-        columns = [self.stratum, *codes.T]
-        first, place = number_rows(columns, [int(self.stratum.max()) + 1, *sizes])
+        place = number_rows([self.stratum, *codes.T], [int(self.stratum.max()) + 1, *sizes])
+        first = find_first_rows(place)
         if first.size == place.size:
             return NodeClasses(codes, self.stratum, self.counts, self.pairs), np.arange(place.size)
         counts = np.bincount(place, self.counts, first.size).astype(np.int64)
         return NodeClasses(codes[first], self.stratum[first], counts, [own.merge(place) for own in self.pairs]), place
-
-
-def number_rows(columns: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """A row of every kind, and the kind of every row; a column holds numbers below its size."""
-    key, span = columns[0].astype(np.int64), sizes[0]
-    for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if span > MAX_COMBINATIONS // max(size, 1):
-            kinds, key = np.unique(key, return_inverse=True)
-            span = kinds.size
-        key, span = key * size + column, span * size
-    n = key.size
-    if span > max(TABLE_CELLS_PER_ROW * n, 2**10):
-        _, first, place = np.unique(key, return_index=True, return_inverse=True)
-        return first, place
-    present = np.zeros(span, np.int64)
-    present[key] = 1
-    place = (np.cumsum(present) - 1)[key]
-    first = np.empty(int(place.max()) + 1, np.int64)
-    first[place[::-1]] = np.arange(n - 1, -1, -1)
-    return first, place

@@ -11,11 +11,13 @@ import numpy as np
 from mag import verify
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.number import number_rows
 from mag.api.table_options import GENERALIZE, OPTIONS, Options
 from mag.frames import Frame, frame_of
 from mag.frames.categories import CategoryCodes, is_category, publish_text
 from mag.hierarchy import Hierarchy, text_of
 from mag.tables._grouping import TableGroups
+from mag.tables._manifest import Provenance
 from mag.tables._pipeline import (
     Clock,
     TableColumns,
@@ -26,10 +28,10 @@ from mag.tables._pipeline import (
     recount,
     require_true,
 )
-from mag.tables._release import LatticeNode, Provenance, Release
+from mag.tables._release import LatticeNode, Release
 from mag.tables._request import Request, check_request, record_options
 from mag.tables._sensitive import constrain, orders_of, promises_of
-from mag.tables._strata import Strata, combined
+from mag.tables._strata import Strata
 from mag.tables.criteria.enforce import Constraint
 from mag.tables.recode import Ladder, Lattice, Recoding, Rules, search
 
@@ -72,7 +74,7 @@ def release_recoded(table: Any, options: Options) -> Release:
     frame = frame_of(table)
     request = _check(frame, options)
     columns, rows = _read(frame, request)
-    stratum = combined([frame.column(name).codes()[rows] for name in request.roles.by] or [np.zeros_like(rows)])
+    stratum = number_rows([frame.column(name).codes()[rows] for name in request.roles.by] or [np.zeros_like(rows)])
     orders = orders_of(frame, request.roles.sensitive, request.options.order)
     constraints = constrain(frame, rows, request.demands, orders)
     clock.lap("read")
@@ -81,7 +83,7 @@ def release_recoded(table: Any, options: Options) -> Release:
     strata = Strata(frame.n, rows[stays], stratum[stays], [None] * len(request.roles.by))
     columns = columns.select(np.flatnonzero(stays))
     suppressed = recoded.suppressed[stays]
-    labels = combined([*_codes_of_labels(columns, recoded.levels, suppressed), stratum[stays]])
+    labels = number_rows([*_codes_of_labels(columns, recoded.levels, suppressed), stratum[stays]])
     groups = TableGroups(labels, [int(labels.max()) + 1], METHOD, True)
     clock.lap("search")
     permutation = permute(labels.size, request)
@@ -280,7 +282,7 @@ def _complete(
         for outcome in recoding.best
     )
     recorded = record_options(request.options, request.roles, GENERALIZE)
-    provenance = Provenance.of(recorded, frame, release._provenance.versions, release._provenance.seconds)
+    provenance = Provenance.of(recorded, frame.n, frame.names, release._provenance.seconds)
     return replace(
         release,
         warnings=(*release.warnings, *_warnings(frame, request, limits, recoding)),

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mag
-from mag.cli import main
+from mag.commands.cli import main
 from mag.tables import LatticeNode
 from tests.data.frames import CATEGORICAL, LIBRARIES, cells, dtypes, names, smallest_class
 from tests.data.hierarchies import ADULT, JOBS, TREE, adult

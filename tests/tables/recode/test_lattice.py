@@ -6,7 +6,6 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +18,6 @@ from mag.tables.criteria.recursive import Recursive
 from mag.tables.recode import Ladder, Lattice, Rules, search
 from mag.tables.recode import _lattice as lattice_module
 from mag.tables.recode import _rules as rules_module
-from mag.tables.recode._classes import number_rows
 
 FINE = mag.Hierarchy.from_levels(
     [["a", "ab", "abc", "*"], ["b", "ab", "abc", "*"], ["c", "c", "abc", "*"], ["d", "d", "d", "*"]]
@@ -206,16 +204,6 @@ def test_classes_that_are_forgotten_are_counted_again(monkeypatch):
     monkeypatch.setattr(lattice_module, "REMEMBERED", 1)
     lattice = lattice_of(columns, values, [0] * 60)
     assert told(lattice, search(lattice, Rules(2, 6, True), 10**6)) == expected[:10]
-
-
-@pytest.mark.parametrize("size", [3, 10**6, 2**40])
-def test_rows_are_numbered_however_many_combinations_there_are(size):
-    rng = np.random.default_rng(2)
-    columns = [rng.choice(rng.integers(0, size, 3), 50) for _ in range(4)]
-    first, place = number_rows(columns, [size] * 4)
-    rows = list(zip(*(column.tolist() for column in columns), strict=True))
-    assert [rows[first[own]] for own in place] == rows
-    assert len(first) == len(set(rows))
 
 
 # ---- criteria of a sensitive column, by their definitions in fractions

@@ -55,7 +55,7 @@ def people(n: int = 10_000, seed: int = SEED) -> dict[str, np.ndarray]:
 
     Examples
     --------
-    >>> from mag.demo import people
+    >>> from mag.commands.survey import people
     >>> list(people(3))
     ['id', 'name', 'region', 'age', 'income', 'rent', 'children', 'commute_minutes', 'born', 'satisfaction']
     """

@@ -19,6 +19,7 @@ from typing import Any
 from mag import __version__
 from mag._lib.errors import REPORT, CacheWarning, InputError, NotAnonymousError
 from mag._lib.terminal import printable
+from mag.commands import COMMANDS, application, function_of
 
 VIOLATED, MISTAKE, DEFECT = 1, 2, 70  # exit codes; 70 is EX_SOFTWARE of sysexits.h
 EXTRAS = {  # all others: "cli"
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Examples
     --------
-    >>> from mag.cli import main
+    >>> from mag.commands.cli import main
     >>> main(["--version"])
     mag 0.1.0
     0
@@ -78,8 +79,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    from mag.commands import COMMANDS, application
-
     try:
         code = application()(arguments, prog_name="mag", standalone_mode=False)
     except SystemExit as done:  # how typer ends what it says to a shell that completes words
@@ -122,7 +121,6 @@ def _complain(sentence: str, code: int) -> int:
 
 def _with_options(sentence: str, command: str) -> str:
     """A sentence about keywords, small_strata='merge', in the options of a command, --small-strata merge."""
-    from mag.commands import COMMANDS
 
     def spell(said: re.Match[str]) -> str:
         option = f"--{said[1].replace('_', '-')}"
@@ -132,7 +130,7 @@ def _with_options(sentence: str, command: str) -> str:
 
     if command not in COMMANDS:
         return sentence
-    names = list(inspect.signature(COMMANDS[command]).parameters)
+    names = list(inspect.signature(function_of(command)).parameters)
     sentence = re.sub(rf"\b({'|'.join(names)})=(?:True\b|'([\w-]+)'(?: or '([\w-]+)')?)", spell, sentence)
     if "seed" in names:
         sentence = re.sub(r"(?<!')\brandom_state\b(?!')", "--seed", sentence)

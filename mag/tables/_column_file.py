@@ -1,0 +1,193 @@
+"""Out of core: a Parquet file masked column by column, in the memory of a few copies of one column.
+
+Masked columns wait in files of their own beside the output, so that a run that was killed goes on behind them; every
+other end removes them.  A journal holds their hashes and those of the columns that they were made of: a part is used
+again only where what it was made of, read again, has the same content.  These hashes are keyed with what the system
+knows of the input's files: without that, nobody can try guesses of the original on them.
+"""
+
+import contextlib
+import hashlib
+import hmac
+import json
+import pathlib
+import secrets
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mag import __version__, verify
+from mag._lib import rowhash
+from mag._lib.atomic import Reserved, digest
+from mag._lib.cells import numbers_of_arrow
+from mag._lib.errors import InputRuntimeError
+from mag._lib.json_types import to_json_types
+from mag.api.table_options import PARQUET_BY_COLUMN, Options
+from mag.tables import _parquet
+from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
+from mag.tables._manifest import installed_versions
+from mag.tables._parquet import ParquetSource, check_agreement
+from mag.tables._parts import PartsFolder
+from mag.tables._pipeline import release_table
+from mag.tables._request import ColumnRoles, decimals_by_column, roles_of, sizes_by_column
+from mag.tables._sensitive import demands_of
+
+SALT = 16  # bytes
+SCRYPT = 2**14  # blocks of 1 KB that a guess of the key has to fill: some 50 ms
+
+
+def release_file(table: Any, options: Options) -> FileRelease:
+    """Mask a Parquet file into another, one column after the other."""
+    dropped = ["missing='drop'"] if options.missing == "drop" else []
+    check_options(options, PARQUET_BY_COLUMN, [*dropped, *options.of_method])
+    source = ParquetSource(table)
+    roles = roles_of(source.names, options, demands_of(options.diversity, options.closeness, source.names))
+    return ColumnJob(source, options, roles).write()
+
+
+class ColumnJob(FileJob["ColumnFiles"]):
+    """One file whose columns are masked one after the other, with the `k` and the decimals of each."""
+
+    engine, scope = PARQUET_BY_COLUMN, "per-column"
+
+    def __init__(self, source: ParquetSource, options: Options, roles: ColumnRoles) -> None:
+        from pyarrow.types import is_floating
+
+        self.ks: dict[Any, int] = sizes_by_column(options.k, roles.columns, options.scope)
+        super().__init__(source, options, roles)
+        floats = [name for name in roles.columns if is_floating(source.schema.field(name).type)]
+        self.decimals = decimals_by_column(options.round, floats)
+        weights = [] if options.weights is None else [options.weights]
+        self.beside: list[Any] = list(dict.fromkeys([*roles.by, *weights]))  # read beside every column
+
+    def open_parts(self, folder: pathlib.Path) -> "ColumnFiles":
+        """The columns of this run, or of an earlier one: a cost that the caller wrote may have changed."""
+        types = [[field.name, str(field.type)] for field in self.source.schema]
+        run = [__version__, installed_versions(), self.recorded(), self.source.n, types]
+        resumable = self.options.cost is None or isinstance(self.options.cost, str)
+        return ColumnFiles(folder, run, self.source.identity() if resumable else None)
+
+    def mask(self, parts: "ColumnFiles") -> Masked:
+        """Mask the columns that no earlier run had completed."""
+        seen: dict[str, str] = {}
+        resumed = 0
+        for step, name in enumerate(self.ks, 1):
+            names = list(dict.fromkeys([name, *self.beside]))
+            contents = self.source.contents(names, parts.new_hash) if parts.intact(name) else {}
+            if contents and contents == parts.done[name]["made_of"]:
+                resumed += 1
+            else:
+                table, contents = self.source.table(names, parts.new_hash)
+                column, n_groups = self.mask_column(name, table)
+                del table
+                parts.add(name, column, n_groups, contents)
+                del column
+                give_back_memory()  # what a column takes to sort is several of its copies
+            check_agreement(seen, contents)
+            self.progress.step(MASKED * step / len(self.ks))
+        groups = {name: parts.done[name]["n_groups"] for name in self.ks}
+        notes = (f"{resumed} of {len(self.ks)} columns were masked by an earlier run.",) if resumed else ()
+        return Masked(seen, groups, "univariate", notes, resumed)
+
+    def mask_column(self, name: Any, table: Any) -> tuple[Any, int]:
+        """A column of this table, masked within its strata, and the number of its groups."""
+        aside = [other for other in self.beside if other != name and other not in self.roles.by]
+        own = {"k": self.ks[name], "columns": name, "keep": (), "drop": aside, "round": self.decimals.get(name)}
+        release = release_table(table, replace(self.options, by=self.roles.by, progress=None, **own))
+        return release.data.column(name), release.guarantee.n_groups[name]  # type: ignore[index]
+
+    def masked_columns(self, parts: "ColumnFiles", schema: Any) -> Iterator[list[Any]]:
+        """The masked columns of every row group."""
+        for tables in zip(*map(parts.row_groups, self.ks), strict=True):
+            yield [table.column(0) for table in tables]
+
+    def recount(self, file: ParquetSource, parts: "ColumnFiles") -> tuple[int, dict[Hashable, int]]:
+        """By all columns, and by each."""
+        return recount_file(file, self.ks, self.roles.by)
+
+
+def recount_file(file: ParquetSource, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
+    """The smallest class of a file, and that of every column; one below k is an error.
+
+    Whole records are told apart by hashes, so that no more than one column is held at a time.
+    """
+    strata = [token for name in by for token in numbers_of_arrow(file.column(name))]
+    hashes = rowhash.new_hashes(file.n)
+    for token in strata:
+        rowhash.add_cells(hashes, token)
+    by_column: dict[Hashable, int] = {}
+    for name, k in ks.items():
+        tokens = numbers_of_arrow(file.column(name))
+        by_column[name] = verify.smallest([*strata, *tokens])
+        verify.require(by_column[name], k, [*by, name], file.n)
+        for token in tokens:
+            rowhash.add_cells(hashes, token)
+    return int(rowhash.count_classes(hashes).sizes.min()), by_column
+
+
+class ColumnFiles(PartsFolder):
+    """Finished columns, each in a file of its own beside the output, with a journal.
+
+    The journal holds the hashes of these files and of the columns that they were made of.  The latter are keyed with
+    the `identity` of the source; a source without one is not continued.
+    """
+
+    def __init__(self, folder: pathlib.Path, run: list[Any], identity: bytes | None) -> None:
+        super().__init__(folder)
+        self._run = json.dumps(to_json_types(run), sort_keys=True).encode()
+        self.done: dict[str, dict[str, Any]] = {}
+        self._identity = secrets.token_bytes(SALT) if identity is None else identity
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
+            journal = json.loads((self.folder / "journal.json").read_text())
+            self._take_salt(bytes.fromhex(journal["salt"]))
+            if hmac.compare_digest(journal["run"], self._signature()):
+                facts = ("sha256", "n_groups", "made_of")
+                self.done = {name: {fact: one[fact] for fact in facts} for name, one in journal["columns"].items()}
+        if not self.done:
+            self._take_salt(secrets.token_bytes(SALT))
+            self.remove()
+
+    def _take_salt(self, salt: bytes) -> None:
+        """Make the key, which takes a while: whoever does not know the source's identity has to guess it."""
+        self._salt, self._key = salt, hashlib.scrypt(self._identity, salt=salt, n=SCRYPT, r=8, p=1, dklen=32)
+
+    def new_hash(self) -> Any:
+        """A hash that says nothing to those who do not know the source's identity."""
+        return hmac.new(self._key, digestmod="sha256")
+
+    def _signature(self) -> str:
+        """Of the run, with its options: that of another run, or of another source, differs."""
+        hashed = self.new_hash()
+        hashed.update(self._run)
+        return hashed.hexdigest()
+
+    def _file(self, name: str) -> pathlib.Path:
+        return self.folder / (hashlib.sha256(name.encode()).hexdigest()[:32] + ".parquet")
+
+    def intact(self, name: str) -> bool:
+        """Whether a column is there with the bytes that were written."""
+        with contextlib.suppress(OSError):
+            return name in self.done and digest(self._file(name)) == self.done[name]["sha256"]
+        return False
+
+    def add(self, name: str, column: Any, n_groups: int, made_of: dict[str, str]) -> None:
+        """Keep a column; the journal names it once its bytes are on disk."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        self.done.pop(name, None)
+        with Reserved([self._file(name)], overwrite=True).drafts() as [draft]:
+            pq.write_table(pa.table({"column": column}), draft, row_group_size=_parquet.ROWS_PER_GROUP)
+        self.done[name] = {"sha256": digest(self._file(name)), "n_groups": n_groups, "made_of": made_of}
+        with Reserved([self.folder / "journal.json"], overwrite=True).drafts() as [draft]:
+            signed = {"salt": self._salt.hex(), "run": self._signature()}
+            draft.write_text(json.dumps(signed | {"columns": self.done}))
+
+    def row_groups(self, name: str) -> Iterator[Any]:
+        """A column's row groups, of the bytes that were written."""
+        if not self.intact(name):
+            raise InputRuntimeError(
+                f"The part of column {name!r} has changed since it was written: nothing is published."
+            )
+        return ParquetSource(self._file(name)).row_groups(["column"])

@@ -1,0 +1,54 @@
+"""What the report says of a release."""
+
+from typing import TYPE_CHECKING
+
+from mag._lib.missing import is_missing
+from mag.frames import frame_of
+from mag.report import Level, RecodingFacts, ReportFacts
+from mag.tables._compared import BeforeAfter, Original
+
+if TYPE_CHECKING:
+    from mag.tables._release import Release
+
+
+def facts_of(release: "Release", original: Original, compared: BeforeAfter, title: str | None) -> ReportFacts:
+    """All that the page shows."""
+    guarantee = release.guarantee
+    before, after = release.numbers()
+    kinds = original.kinds([*before, *compared.ranges])
+    return ReportFacts(
+        title=title or ("Microaggregation report" if release.levels is None else "Generalization report"),
+        guarantee=str(guarantee),
+        scope=guarantee.scope,
+        k=guarantee.k,
+        smallest=guarantee.smallest,
+        original=before,
+        masked=after,
+        labels=release.grouping.labels,
+        kinds={name: kind for name, kind in kinds.items() if kind == "datetime"},
+        categories=compared.categories(guarantee.generalized, release.levels),
+        ranges=compared.ranges,
+        utility=release.utility(),
+        risk=release.risk(),
+        by=guarantee.by,
+        untouched=guarantee.kept,
+        with_kept=release.count_with_kept(),
+        withheld=release.withheld,
+        promises=[*map(str, guarantee.diversity.values()), *map(str, guarantee.closeness.values())],
+        warnings=release.warnings,
+        manifest=release.manifest(),
+        recoding=_recoding_of(release, original),
+    )
+
+
+def _recoding_of(release: "Release", original: Original) -> RecodingFacts | None:
+    """What the report says of levels."""
+    if release.levels is None:
+        return None
+    levels = {}
+    for name, level in release.levels.items():
+        tree = original.categories[name].tree
+        assert tree is not None
+        labels = {cell for cell in frame_of(release.data).column(name).cells() if not is_missing(cell)}
+        levels[name] = Level(level, tree.levels.shape[1] - 1, len(labels))
+    return RecodingFacts(levels, release.lattice[0].loss, bool(release.proven))
