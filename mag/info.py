@@ -1,4 +1,4 @@
-"""What a bug report should say: versions, the processor, threads, backends, where compiled code is kept."""
+"""Facts for bug reports: versions, processor, threads, backends, the folder of compiled code."""
 
 import platform
 from importlib import metadata
@@ -43,7 +43,7 @@ def facts() -> dict[str, str]:
 
 
 def _processor() -> tuple[str, str]:
-    """LLVM's name of it, and the widest of its vector instructions."""
+    """LLVM's name of the processor, and its widest vector instructions."""
     from mag._compiled.internals import binding
 
     features = binding.get_host_cpu_features()
@@ -53,7 +53,7 @@ def _processor() -> tuple[str, str]:
 
 
 def _cache_folder() -> str:
-    """Where numba keeps what it has compiled for the package."""
+    """The folder in which numba stores compiled code of the package."""
     from mag._compiled.jit import folder_of
     from mag.solvers.simple import solve
 

@@ -1,4 +1,4 @@
-"""What is returned: labels, and whatever follows from them and the data, computed when asked for."""
+"""Results: labels, and everything that follows from them and the data, computed on first access."""
 
 from collections.abc import Callable, Iterator
 from inspect import get_annotations
@@ -19,8 +19,8 @@ VALUES_PER_BLOCK = 2**17  # values that a table's results are computed from at a
 class _Result(Drawable):
     """Read-only: every field that is declared can be set once, when the result is built.
 
-    `_home` makes an array of the caller's library from one of NumPy's, None leaves it as it is.  A pickle or copy holds
-    what `_state` names, computed by then, and nothing of the data.
+    `_home` converts a NumPy array to the caller's library; None leaves it unchanged.  A pickle or copy holds the
+    attributes in `_state`, computed when it is made, and nothing of the data.
     """
 
     _home: Callable[[Any], Any] | None
@@ -46,7 +46,7 @@ class _Result(Drawable):
         return array if self._home is None else self._home(array)
 
     def _facts(self) -> dict[str, object]:
-        """What a notebook shows: nothing but what is published with the groups."""
+        """Facts that a notebook shows: only facts that are published with the groups."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -57,7 +57,7 @@ class Grouping(_Result):
     """Records in groups, as returned by `mag.univariate`.  Groups are numbered by ascending value.
 
     Arrays belong to the library of the data, on their device.  Pickles and copies hold these attributes, not the data.
-    `plot` draws the groups, what each is replaced by and its size: nothing that is not published.
+    `plot` draws the groups with their representatives and sizes: only published values.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class ColumnGroupings(_Result):
     sizes : array of int, shape (max(n_groups), m)
         The number of records in each group; 0 after the last group of a column.
     cost : array, shape (m,)
-        What each column loses, recomputed from the data.
+        The cost of each column, recomputed from the data.
     representatives : array, shape (max(n_groups), m)
         The values that replace the groups; 0 after the last group of a column.
     masked : array, shape (n, m)
@@ -304,7 +304,7 @@ class ColumnGroupings(_Result):
         )
 
     def _without_data(self, j: int) -> Grouping:
-        """Column j of a pickle or copy: what its `Grouping` would hold."""
+        """Column j of a pickle or copy, as a `Grouping` with the same content."""
         n_groups, single = int(self._n_groups[j]), Grouping.__new__(Grouping)
         state = {
             "k": self.k if isinstance(self.k, int) else self.k[j], "n_groups": n_groups,
@@ -395,7 +395,7 @@ class ColumnGroupings(_Result):
 
     @cached_property
     def cost(self) -> Any:
-        """What each column loses, from the data themselves."""
+        """The cost of each column, recomputed from the data."""
         return self._out(self._losses)
 
     @cached_property
@@ -449,19 +449,19 @@ class RecordGrouping(Grouping):
         The sum of squared distances to the representatives, in standard deviations of each column, or in the
         units of the data with ``standardize=False``.
     information_loss : float
-        ``SSE / SST`` in these units: `cost` relative to what a single group would cost.
+        ``SSE / SST`` in these units: `cost` relative to the cost of a single group.
     representatives : array, shape (n_groups, d)
         The mean of each group in the units of the data; the nearest integers with ``integer=True``.
     complete : bool
         False if `time_limit` ended the search; this is then the best grouping so far.
     bound : float or None
-        A proven lower bound: what any grouping with at least k records per group loses at least, in the unit of
+        A proven lower bound on the loss of every grouping with at least k records per group, in the unit of
         `information_loss`; None unless requested.  With one column it is the information loss itself.
     gap : float or None
         ``(information_loss - bound) / information_loss``: no grouping can lower the loss by more than this fraction.
         0 is optimal.
     details : dict
-        What the method reports besides the groups, such as ``"scores"`` of method "projection".
+        Further results of the method, such as ``"scores"`` of method "projection".
     """
 
     method: str
@@ -494,7 +494,7 @@ class RecordGrouping(Grouping):
         bound: float | None = None,
         home: Callable[[Any], Any] | None = None,
     ) -> None:
-        """`bound` is what any grouping costs at least, in units of `standard.z`."""
+        """`bound` is a lower bound on the cost of any grouping, in units of `standard.z`."""
         order = np.argsort(labels, kind="stable")
         self.k, self.n_groups, self.k_guaranteed = k, n_groups, True
         self.method, self.complete, self.details = method, complete, details
@@ -518,8 +518,8 @@ class RecordGrouping(Grouping):
             "k": self.k,
             "method": self.method + ("" if self.complete else ", stopped by time_limit"),
             "information loss": f"{self.information_loss:.4%}",
-            "bound": None if self.bound is None else f"{self.bound:.4%}, the least loss of any grouping",
-            "gap": None if self.gap is None else f"{self.gap:.2%}, the largest possible improvement",
+            "bound": None if self.bound is None else f"{self.bound:.4%}, lower bound on the loss of any grouping",
+            "gap": None if self.gap is None else f"{self.gap:.2%}, largest possible improvement",
         }
 
     def plot(self, ax: Any = None, columns: tuple[int, int] = (0, 1)) -> Any:
@@ -598,14 +598,14 @@ class RecordGrouping(Grouping):
 
     @property
     def bound(self) -> float | None:
-        """What any grouping loses at least."""
+        """A lower bound on the loss of any grouping."""
         if self._bound is None:
             return None
         return self._bound / self._total if self._total else 0.0
 
     @property
     def gap(self) -> float | None:
-        """How much less than this another grouping may lose, relative to it."""
+        """The largest possible improvement of the loss, relative to it."""
         if self.bound is None:
             return None
         return (self.information_loss - self.bound) / self.information_loss if self.information_loss else 0.0
@@ -617,9 +617,9 @@ def in_order(per_record: np.ndarray, order: np.ndarray | None) -> np.ndarray:
 
 
 def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """In the dtype of the data, except that a mean of integers is no integer: it stays float64.
+    """Convert to the dtype of the data; means of integers stay float64, because they need not be integers.
 
-    Zero has one sign: that of −0.0 would depend on the order of records, and tell of one of them.
+    Zero is always +0.0: the sign of −0.0 would depend on the order of records and reveal one of them.
     """
     keeps = representatives.dtype.kind == "f" != dtype.kind
     values = representatives if keeps else representatives.astype(dtype)

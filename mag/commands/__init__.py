@@ -21,7 +21,7 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
 
 
 def application() -> Callable[..., Any]:
-    """The command `mag`; called with arguments it runs, and leaves mistakes to its caller."""
-    from mag.commands._app import application  # which needs typer, and this table
+    """The command `mag`: parse the arguments and run the command; errors of the user propagate to the caller."""
+    from mag.commands._app import application  # imported here: it needs typer and this table
 
     return application(COMMANDS)
