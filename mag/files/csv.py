@@ -188,7 +188,7 @@ class Csv(Format):
         return {name: next(kind for kind, count in bad[name].items() if not count) for name in columns}
 
     def _explain(self, path: pathlib.Path, broken: Sequence[str], layout: Layout) -> Iterator[str]:
-        """Explain why columns cannot be read as numbers, and how to repair them; usual words for missing are no error."""
+        """Explain why columns cannot be read as numbers, with a remedy; usual words for missing are not counted."""
         sums = {name: collections.Counter[str]() for name in broken}
         for text in self._texts(path, broken, layout):
             for name in broken:

@@ -17,7 +17,7 @@ Table = namedtuple("Table", "F start before degree")
 
 
 def group_degrees(v, k, top, cost, parity, late=False):
-    """The new degrees of the ascending degrees v, at most `top`, and what they cost.
+    """The new degrees of the ascending degrees v, at most `top`, and their cost.
 
     Of sequences that cost the same, `late` asks for another one.
     """
@@ -37,7 +37,7 @@ def follow_groups(v, ends, top, cost):
 
 @jit
 def represent(s, ends, top, code, chosen):
-    """The best degree of each group, and what all cost."""
+    """The best degree of each group, and the total cost."""
     loss = 0
     for g in range(ends.size - 1):
         i, j = ends[g], ends[g + 1]

@@ -32,7 +32,7 @@ class Compared:
     def categories(
         self, generalized: Sequence[Hashable], levels: Mapping[Hashable, int] | None = None
     ) -> "dict[Hashable, Category]":
-        """Columns of categories as the report takes them; `levels` are those that `mag.generalize` has chosen."""
+        """Columns of categories as the report takes them; `levels` are those chosen by `mag.generalize`."""
         from mag.report import Category
 
         return {
@@ -47,7 +47,7 @@ class Compared:
         }
 
     def with_notes(self, measures: dict[str, Any]) -> dict[str, Any]:
-        """Measures and what is to be said of them."""
+        """Add notes to measures."""
         notes = [*self.notes, *measures.get("notes", ())]
         return measures | ({"notes": notes} if notes else {})
 

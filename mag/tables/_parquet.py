@@ -1,10 +1,10 @@
 """Out of core: a Parquet file masked column by column, in the memory of a few copies of one column.
 
-Masked columns wait in files of their own beside the output, so that a run that was killed goes on behind them; every
-other end removes them.  A journal holds their hashes and those of the columns that they were made of: a part is used
-again only where what it was made of, read again, has the same content.  These hashes are keyed with what the system
-knows of the input's files: without that, nobody can try guesses of the original on them.  Then the columns are put
-together row group by row group; what was written is read back, counted column by column, and only then gets its name.
+Masked columns are stored in files of their own next to the output, so that a run that was killed can resume after them;
+every other end removes them.  A journal holds their hashes and those of the columns that they were made from: a masked
+column is used again only if its input, read again, has the same content.  These hashes are keyed with the system's
+metadata of the input's files: without it, nobody can test guesses of the original on them.  Then the columns are joined
+row group by row group; the written file is read back, counted column by column, and only then gets its name.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ from mag.tables._request import (
 )
 from mag.tables._sensitive import demands_of
 
-ROWS_PER_GROUP = 2**18  # of a row group of what is written, and of what is held of all columns at once
+ROWS_PER_GROUP = 2**18  # of a written row group, and rows of all columns in memory at once
 SALT = 16  # bytes
 SCRYPT = 2**14  # blocks of 1 KB that a guess of the key has to fill: some 50 ms
 NewHash = Callable[[], Any]
@@ -58,7 +58,7 @@ def is_source(table: Any) -> bool:
 class Source:
     """A Parquet file, a folder of them or a `pyarrow.dataset`, read in row order and column by column.
 
-    Folders that are called like ``year=2024`` are a column, as Hive has them.
+    Folders named like ``year=2024`` are a column, as in Hive.
     """
 
     def __init__(self, source: Any) -> None:
@@ -67,7 +67,7 @@ class Source:
         with naming_the_file(source):
             if isinstance(source, pads.Dataset):
                 self.dataset = source
-            else:  # the folders that lead to a single file are none of its columns
+            else:  # do not interpret parent folders of a single file as partition columns
                 path = os.path.abspath(source) if os.path.exists(source) else os.fspath(source)  # or an address
                 folders = "hive" if os.path.isdir(path) else None
                 self.dataset = pads.dataset(path, format="parquet", partitioning=folders)
@@ -77,7 +77,7 @@ class Source:
             self._opened = self._stamp()
             try:
                 self.fragments = list(self.dataset.get_fragments())
-            except ValueError:  # pyarrow gives none of a filtered data set, which is scanned as a whole
+            except ValueError:  # a filtered data set has no fragments in pyarrow: scan it as a whole
                 self.fragments = [self.dataset]
             self.n = sum(map(_rows, self.fragments))
         self.names: list[Any] = list(self.schema.names)
@@ -172,7 +172,7 @@ class Source:
         return [(file.path, file.size, file.mtime_ns) for file in states]
 
     def identity(self) -> bytes | None:
-        """What the system knows of the files, and nobody from their cells; None where not all are local files."""
+        """System metadata of the files, which cannot be derived from their cells; None unless all are local files."""
         if not self._stored or len(self.files) < len(self._stored):
             return None
         states = [os.stat(file) for file in self.files]
@@ -212,13 +212,13 @@ def _rows(fragment: Any) -> int:
 
 
 def input_changed() -> InputValueError:
-    """What to raise where two reads of the input differ."""
+    """The error if two reads of the input differ."""
     return InputValueError("the input has changed while it was read; nothing was written.")
 
 
 @contextlib.contextmanager
 def naming_the_file(path: Any, names: Sequence[str] = ()) -> Iterator[None]:
-    """Say in one sentence what Arrow says of a file that it cannot read."""
+    """Rephrase Arrow's error about an unreadable file in one sentence."""
     import pyarrow as pa
 
     try:
@@ -246,9 +246,9 @@ class FileRelease:
     path : pathlib.Path
         The published file.
     guarantee : Guarantee
-        What holds, counted on the file.
+        The guarantee, counted on the file.
     warnings : tuple of str
-        What the publisher should check.
+        Advice for the publisher.
     resumed : int
         The number of columns that an earlier, unfinished run had completed.
     """
@@ -268,7 +268,7 @@ class FileRelease:
         return Source(self.path).dataset
 
     def manifest(self) -> dict[str, Any]:
-        """The manifest, which is also written beside the published file."""
+        """The manifest, which is also written next to the published file."""
         return self._manifest
 
 
@@ -304,7 +304,7 @@ def release_file(table: Any, options: Options) -> FileRelease:
 
 @dataclass(frozen=True)
 class Task:
-    """What is done to every column of a file, with the `k` and the decimals of each."""
+    """How to mask the columns of a file, with the `k` and the decimals of each."""
 
     options: Options
     roles: Roles
@@ -313,7 +313,7 @@ class Task:
 
     @property
     def beside(self) -> list[Any]:
-        """What is read beside every column: strata and weights."""
+        """The columns that are read with every column: strata and weights."""
         weights = self.options.weights
         return [*self.roles.by, *([weights] if weights is not None and weights not in self.roles.by else [])]
 
@@ -358,7 +358,7 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
                     del table
                     column_files.add(name, column, n_groups, contents)
                     del column
-                    workspace.release()  # what a column takes to sort is several of its copies
+                    workspace.release()  # sorting a column takes several copies of it
                 _agree(hashes, contents)
                 progress.step((step + 1) / steps)
             _agree(
@@ -432,7 +432,7 @@ def _agree(seen: dict[str, str], contents: dict[str, str]) -> None:
 def recount_file(file: Source, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
     """The smallest class of a file, and that of every column; one below k is an error.
 
-    Whole records are told apart by hashes, so that no more than one column is held at a time.
+    Whole records are distinguished by hashes, so that no more than one column is held at a time.
     """
     strata = [token for name in by for token in numbers_of_arrow(file.column(name))]
     hashes = rowhash.new_hashes(file.n)
@@ -499,7 +499,7 @@ def _entries(every: Any, used: Any, ordered: bool) -> Any:
 
 
 class ColumnFiles:
-    """Finished columns, each in a file of its own beside the output, with a journal; removed when the block ends.
+    """Finished columns, each in a file of its own next to the output, with a journal; removed when the block ends.
 
     The journal holds the hashes of these files and of the columns that they were made of.  The latter are keyed with
     the `identity` of the source; a source without one is not continued.  The folder is the data holder's alone.
@@ -526,11 +526,11 @@ class ColumnFiles:
         self.remove()
 
     def _take_salt(self, salt: bytes) -> None:
-        """Make the key, which takes a while: whoever does not know the source's identity has to guess it."""
+        """Derive the key, slowly on purpose: an attacker who does not know the source's identity has to guess it."""
         self._salt, self._key = salt, hashlib.scrypt(self._identity, salt=salt, n=SCRYPT, r=8, p=1, dklen=32)
 
     def new_hash(self) -> Any:
-        """A hash that says nothing to those who do not know the source's identity."""
+        """A hash that reveals nothing to anyone who does not know the source's identity."""
         return hmac.new(self._key, digestmod="sha256")
 
     def _signature(self) -> str:

@@ -22,7 +22,7 @@ from mag.tables._strata import combined
 
 @dataclass(frozen=True)
 class Measured:
-    """What the first two reads of a file find out: units of the columns, strata with their sizes, and a sample."""
+    """Results of the first two reads of a file: units of the columns, strata with their sizes, and a sample."""
 
     transform: Transform
     strata: "Strata"
@@ -95,7 +95,7 @@ def read_records(frame: Frame, names: Sequence[Hashable]) -> Records:
 
 
 def examine(blocks: Iterator[Any], names: list[Any], by: Sequence[Hashable], k: int) -> tuple[Transform, Strata]:
-    """The range of every column and the strata, or one error for what is wrong with them."""
+    """The range of every column and the strata; raise one error if they are not supported."""
     strata = Strata(by)
     facts: list[Facts] = []
     for block in blocks:
@@ -160,7 +160,7 @@ class Cut:
         self.counts = np.zeros(first, np.int64)
 
     def assign(self, frame: Frame, records: Records, first: int) -> np.ndarray:
-        """The leaves of the records of a block, which are counted."""
+        """Assign the records of a block to leaves, and count them."""
         stratum = self.strata.number(frame)
         leaf = self._shared[stratum].astype(np.int64)
         for whole in self.wholes:
@@ -198,7 +198,7 @@ def _count(tree: Tree | None) -> int:
 
 
 def parts_of(output: pathlib.Path) -> pathlib.Path:
-    """The folder beside an output where its parts wait."""
+    """The folder next to an output that holds its parts."""
     return output.with_name(f".{output.name}.parts")
 
 
@@ -233,7 +233,7 @@ class Spool:
                 stream.write_table(table.slice(start, end - start))
 
     def take(self, kind: str, numbers: Sequence[int], schema: Any) -> Any:
-        """The rows of some files, which are removed."""
+        """Read the rows of some files and remove the files."""
         import pyarrow as pa
 
         tables = [schema.empty_table()]

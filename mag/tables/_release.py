@@ -1,4 +1,4 @@
-"""What `mag.microaggregate` returns: the published table, and what is known of it."""
+"""The result of `mag.microaggregate`: the published table, and the facts about it."""
 
 import hashlib
 import json
@@ -62,11 +62,11 @@ class Guarantee:
         With ``scope="per-column"``: the same for `by` and one column.
     generalized, replaced : tuple of column names
         Where categories or ranges are published: columns whose cells are true for every record, and columns whose cells
-        are one value for each group, which need not be a record's own.
+        are one value for each group, which need not be the value of any record.
     sensitive : tuple of column names
         Columns that are published as they are, and that classes should not reveal.
     diversity, closeness : dict
-        By column: what is promised of its values in every class, a `mag.tables.Promise`.
+        By column: the promise about its values in every class, a `mag.tables.Promise`.
     levels : dict
         By `mag.generalize`: the level of its hierarchy that every column is published on, 0 for the values themselves.
     suppressed : int
@@ -145,7 +145,7 @@ class Guarantee:
         return text
 
     def promises(self) -> str:
-        """What holds for sensitive columns, as a sentence."""
+        """The promises about sensitive columns, as a sentence."""
         text = "; ".join(map(str, [*self.diversity.values(), *self.closeness.values()]))
         return f"{text[:1].upper()}{text[1:]}."
 
@@ -159,7 +159,7 @@ class LatticeNode:
     levels : dict
         The level of every column.
     loss : float
-        What is lost, 0 to 1: the mean over records and columns of the share of the hierarchy's leaves that is below the
+        The loss, 0 to 1: the mean over records and columns of the share of the hierarchy's leaves that is below the
         published label, where columns count by `importance` and suppressed records lose 1.
     suppressed, withheld : int
         Suppressed records, and those of them that are not published.
@@ -235,7 +235,7 @@ class TableGrouping(Drawable):
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a release was made of, with what and in which time: for the manifest, in the types of JSON."""
+    """Options, input shape, versions and timings of a release, as JSON types for the manifest."""
 
     options: dict[str, Any]
     table: dict[str, Any]
@@ -257,19 +257,19 @@ class Provenance:
 class Release(Generic[Table]):
     """A published table with its guarantee, as returned by `mag.microaggregate` and `mag.generalize`.  Read-only.
 
-    Pickles and copies hold what is published and nothing else: `numbers`, `risk`, `utility`, `plot` and `report`, which
-    need the original, work on the release itself only.
+    Pickles and copies hold only published facts: `numbers`, `risk`, `utility`, `plot` and `report` need the original
+    and work on the release itself only.
 
     Attributes
     ----------
     data : frame or dict
         The published table, in the library of the original.
     guarantee : Guarantee
-        What holds, counted on `data`.
+        The guarantee, counted on `data`.
     grouping : TableGrouping
         The groups.
     warnings : tuple of str
-        What the publisher should check.
+        Advice for the publisher.
     withheld : int
         The number of records that are not published.
     levels : dict or None
@@ -384,7 +384,7 @@ class Release(Generic[Table]):
     def count_with_kept(self) -> tuple[int, int] | None:
         """The smallest class in all published columns, and the records in classes of fewer than k.
 
-        None where no column is kept, or one cannot be compared exactly.
+        None if no column is kept, or one cannot be compared exactly.
         """
         return self._with_kept
 
@@ -420,13 +420,13 @@ class Release(Generic[Table]):
         return compared.with_notes(measures)
 
     def ncp(self, leaves: Literal["all", "used"] = "all") -> float:
-        """The normalized certainty penalty of the groups, 0 to 1: the mean over columns and records of what is lost.
+        """The normalized certainty penalty of the groups, 0 to 1: the mean loss over columns and records.
 
         Numbers lose the range of their group by the range of all, categories the share of their hierarchy's leaves that
         is below the group's closest common ancestor; without a hierarchy, ranks are numbers, and groups of different
         values lose 1.  Missing cells lose nothing.
 
-        By `mag.generalize` it is what the published labels lose; suppressed records, withheld or not, lose 1.
+        With `mag.generalize` it is the loss of the published labels; suppressed records, withheld or not, lose 1.
 
         Parameters
         ----------
@@ -541,7 +541,7 @@ class Release(Generic[Table]):
 
     @property
     def _recoding(self) -> "Recoding | None":
-        """What the report says of levels."""
+        """The levels for the report."""
         from mag.report import Level, Recoding
 
         if self.levels is None:
@@ -577,7 +577,7 @@ class Release(Generic[Table]):
 
 
 def digest(frame: Frame, name: Hashable) -> str:
-    """SHA-256 of a column, whatever its library: numbers and times in 64 bits, little-endian, other cells as JSON."""
+    """SHA-256 of a column of any library: numbers and times in 64 bits, little-endian, other cells as JSON."""
     column = frame.column(name)
     try:
         units = column.units()
@@ -600,7 +600,7 @@ def public_options(options: dict[str, Any], published: Iterable[Hashable]) -> di
 
 
 def name_of(option: Any) -> Any:
-    """What an option is called in a manifest: by its name where it is an object."""
+    """The form of an option in a manifest: objects by their name."""
     if option is None or isinstance(option, (str, int)):
         return option
     return getattr(option, "name", type(option).__name__)

@@ -1,4 +1,4 @@
-"""What is requested of a table: the role of every column, and how to group; all that is checked before it is read."""
+"""The request for a table: the role of every column, and how to group; all checks before it is read."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from mag.tables._categories import ALLOWED, WEIGHTED
 from mag.tables._release import WITHHELD, name_of
 from mag.tables._sensitive import Demand, demands_of, sensitive_columns
 
-OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
+OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that have another name here
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Request:
 def check_request(
     names: Sequence[Hashable], options: Options, scale_of: Callable[[Hashable], str] = lambda name: "number"
 ) -> Request:
-    """All that can be checked before a column is read; `scale_of` says which columns are no numbers."""
+    """Make all checks that need no column; `scale_of` gives the scale of each column."""
     check_choices(options)
     demands = demands_of(options.diversity, options.closeness, names)
     roles = roles_of(names, options, demands)
@@ -119,7 +119,7 @@ def record_options(options: Options, roles: Roles, function: str) -> dict[str, A
     for name in ("cost", "weights"):  # objects and arrays
         if name in used:
             recorded[name] = name_of(recorded[name])
-    for name in ("hierarchies", "order"):  # which columns have one: trees may be made of the values
+    for name in ("hierarchies", "order"):  # the columns that have one: trees may be made from the values
         if name in used:
             recorded[name] = list(recorded[name])
     if options.shuffle:
@@ -128,7 +128,7 @@ def record_options(options: Options, roles: Roles, function: str) -> dict[str, A
 
 
 def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Demand]) -> Roles:
-    """The role of every column, each of which has one."""
+    """The role of every column; each has exactly one."""
     requested = {"columns": options.columns, "by": options.by, "keep": options.keep, "drop": options.drop}
     masked, listed = names_of(options.columns, names), names_of(options.sensitive, names)
     if sensitive := sensitive_columns(demands, listed, masked):
@@ -199,7 +199,7 @@ def _check_categories_unused(columns: list[Hashable], options: Options) -> None:
 
 
 def _cost_of_single(options: Options) -> Cost:
-    """The cost, of which the optimum is known: neither a method nor its options are used."""
+    """The cost of a single column, whose optimum is known: neither a method nor its options are used."""
     why = "scope='per-column'" if options.scope == "per-column" else "a single column"
     why += ", whose optimum is known"
     for name in ("method", "standardize"):
@@ -243,7 +243,7 @@ def _check_weights_used(aggregates: dict[Hashable, str], numbers: bool) -> None:
 
 
 def aggregates_of(aggregate: Any, scales: dict[Hashable, str]) -> dict[Hashable, str]:
-    """What the groups of every column are replaced by: one for all, or one for each, as far as its scale allows."""
+    """The aggregate of every column: one for all, or one for each, as far as its scale allows."""
     aggregates = {}
     for name, scale in scales.items():
         how = aggregate.get(name) if isinstance(aggregate, Mapping) else aggregate

@@ -1,4 +1,4 @@
-"""Closeness by an earth mover's distance: a ground distance of values says how much must be moved, and how far."""
+"""Closeness by an earth mover's distance: a ground distance of values determines how much is moved, and how far."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Transport:
     rises = False
 
     def work(self, counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-        """For each class an integer, what must be moved times how far; the sizes of classes; and n."""
+        """For each class an integer, mass moved times distance; the sizes of classes; and n."""
         raise NotImplementedError
 
     def unit(self, totals: np.ndarray) -> int:

@@ -33,7 +33,7 @@ class Pairs:
         return counts
 
     def renumbered(self) -> "Pairs":
-        """The same with values 0, 1, … in every class, for whom it matters how often values occur, not which."""
+        """The same with values 0, 1, … in every class, for criteria that depend on frequencies only."""
         values = np.arange(self.classes.size) - np.searchsorted(self.classes, self.classes)
         return Pairs(self.classes, values, self.counts, int(values.max()) + 1)
 
@@ -56,7 +56,7 @@ class Classes:
     pairs: list[Pairs]
 
     def merge(self, codes: np.ndarray, sizes: list[int]) -> tuple["Classes", np.ndarray]:
-        """Classes of equal `codes`, of which a column has as many as `sizes` says; and the new class of every class."""
+        """Classes of equal `codes`, where column j has `sizes[j]` codes; and the new class of every class."""
         columns = [self.stratum, *codes.T]
         first, place = number_rows(columns, [int(self.stratum.max()) + 1, *sizes])
         if first.size == place.size:
