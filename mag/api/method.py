@@ -12,7 +12,7 @@ from mag.methods import METHODS, Resources, check_init
 
 
 def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, engine: Any, backend: str) -> None:
-    """What the method does not use is a mistake, and so are a k that it cannot do and what options cannot be."""
+    """Reject unsupported options, an unsupported k, and invalid option values."""
     method = METHODS[name]
     if method.k not in (None, k):
         raise InputValueError(f"method {name!r} needs k={method.k}; got k={k}.")

@@ -53,7 +53,8 @@ def multivariate(
     ----------
     X : array-like of real numbers, shape (n, d)
         The records; integers, booleans and floats up to float64.  NaN and infinity are refused.
-        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
+        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or input that NumPy can
+        read.
     k : int
         The smallest group size, from 1 to n.
     method : {"anneal", "auto", "cbfs_order", "dba", "kmeans_cleanup", "lmas", "matching", "md", "mdav", \
@@ -149,7 +150,7 @@ def multivariate(
         a few percent of the smallest loss; it takes seconds to minutes for some thousand records, longer for a larger
         k, and memory for all distances.  True is "lp" up to 8192 records and "neighbor" beyond.
     bound_time : float, optional
-        Seconds after which "lp" gives the best bound so far; it is valid, but lower, and depends on the machine.
+        Seconds after which "lp" returns the best bound so far; it is valid, but lower, and depends on the machine.
     integer : bool
         Publish the integers nearest to the means, half away from zero, and find the groups that lose least then.
     exchanges : float
@@ -161,10 +162,10 @@ def multivariate(
     n_projections : int
         How many random directions; 500 by default.
     ordered : bool
-        Whether the best directions are only taken as an order of the records, for the best groups by all columns (the
-        default), or the groups are those that are optimal on the line.
+        Whether the best directions only give an order of the records, for the best groups by all columns (the default),
+        or the groups are those that are optimal on the line.
     refine : int
-        Rounds in which 64 directions around the best one are tried; none by default.
+        Rounds in which 64 directions around the best one are tried; 0 by default.
     return_scores : bool
         Whether ``details["directions"]`` of the result, (d, m), and ``details["scores"]``, the information loss of the
         optimal groups on each line, are kept.
@@ -172,21 +173,21 @@ def multivariate(
         The number of clusters, relative to n/k ("kmeans_cleanup").
     gamma : float or "search"
         How eagerly groups are extended beyond k records; "search", the default, tries 0 to 2 in steps of 0.1 and takes
-        the best, which ``details["gamma"]`` of the result reports.
+        the best, reported in ``details["gamma"]`` of the result.
     closest : {"centroid", "cost", "member"}
         Which group is closest to a record: the one with the nearest centroid (the default), the one that it costs
         least to add to, or that of the nearest member.
     restarts : int
-        How many random starts, of which the best is taken; 10 by default, 3 of "pcl".  Of "anneal", how often the whole
-        data are annealed, side by side, before their best parts are annealed further: 2 by default, and more than 6000
-        records in parts only.
+        The number of random starts; the best result is taken; 10 by default, 3 for "pcl".  For "anneal", how often the
+        whole data are annealed, side by side, before their best parts are annealed further: 2 by default, and more than
+        6000 records in parts only.
     init : str or array of integers, shape (n,)
         The groups to begin with ("anneal"): a label per record, each at least k times, or the name of a method; by
         default "ona_star", or "mona" if that takes more than 80 % of `time_limit`.  ``details["init"]`` of the result
         reports it; if it is "ona_star", the loss is at most that of "ona_star".
     iterations : float
         Steps of annealing per record, 2000 by default; until the time is up with a `time_limit`.  The same seed and
-        iterations give the same groups, and the more the better; what a time limit gives depends on the machine.
+        iterations give the same groups, and the more the better; the result of a time limit depends on the machine.
     rho : float
         Parts of more than n**rho records are halved, smaller ones grouped ("mona"): 0 halves all the way, 1 is
         "ona_star"; 0.5 by default.
@@ -290,7 +291,7 @@ def multivariate(
     )
     if lower is None:
         return result()
-    least = result()._squares  # which is optimal without a choice, and with one column
+    least = result()._squares  # optimal without a choice, and with one column
     if names:
         with working_on("bound", is_quiet(report)):
             if bound_time is not None:

@@ -16,7 +16,7 @@ from typing import Any
 
 MICROAGGREGATE, GENERALIZE, COMPARE, ESTIMATOR = "microaggregate", "generalize", "compare", "Microaggregator"
 PARQUET_BY_COLUMN, PARQUET_JOINTLY = "Parquet by column", "Parquet jointly"
-MASK = "mask"  # commands are called like their functions, but for this one
+MASK = "mask"  # commands have the names of their functions, except for this one
 TABLES = (MICROAGGREGATE, PARQUET_BY_COLUMN, PARQUET_JOINTLY)
 
 ALWAYS, IF_USED, NEVER = "always", "if used", "never"  # whether a manifest records an option
@@ -106,7 +106,7 @@ class Options:
         },
         flags=[
             Flag(
-                "A stratum column: groups never mix its values, which stay. Repeatable.",
+                "A stratum column: groups never mix its values; published unchanged. Repeatable.",
                 COLUMNS_PANEL,
                 (MASK, COMPARE),
             ),

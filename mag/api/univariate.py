@@ -39,11 +39,12 @@ def univariate(
     ----------
     x : array-like of real numbers, shape (n,)
         The values, in any order; integers, booleans and floats up to float64.  NaN and infinity are refused.
-        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
+        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or input that NumPy can
+        read.
     k : int
         The smallest group size, from 1 to n.
     cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or mag.Cost
-        What a group loses, summed over groups.  It determines the representative:
+        The cost of a group; the sum over groups is minimized.  It determines the representative:
 
         ============== ======================================================== ==============
         cost           of a group                                               representative
@@ -66,11 +67,11 @@ def univariate(
         Skip sorting.  Unsorted values are an error.
     group_penalty : float, optional
         A constant added to the cost of every group, for fewer and larger groups.  The sum is optimal,
-        whatever the scales of penalty and data.
+        for any scales of penalty and data.
     max_groups : int, optional
         The largest number of groups; with a cost of your own, one that is concave.
     soft : float, optional
-        Allow groups below k, at this cost for each missing record.  The result then says that k is not guaranteed.
+        Allow groups below k, at this cost for each missing record.  The result then states that k is not guaranteed.
     backend : {"auto", "cpu", "cuda"}
         Where to compute; "auto" is where the data are, see `mag.backends`.
     threads : int, optional
@@ -133,7 +134,7 @@ def univariate(
 
 @dataclass
 class _Plan:
-    """The arguments, checked; `values` are what backends take, `dtype` is that of the data."""
+    """The checked arguments; `values` in the form for backends, `dtype` that of the data."""
 
     values: Any
     dtype: np.dtype
@@ -154,7 +155,7 @@ def _check(
     cost: Cost,
     look: bool,
 ) -> _Plan:
-    """What is to be solved; `look` says whether to check that the values are finite."""
+    """The problem to solve; `look`: whether to check that the values are finite."""
     workers = thread_count("threads", threads) if x.size > PASS_VALUES_PER_THREAD else 1
     values = real_vector("x", x, look, workers)
     n, dtype = values.size, values.dtype
@@ -170,6 +171,6 @@ def _check(
 
 
 def _ascend(values: np.ndarray, first: int, last: int) -> bool:
-    """Whether none of the values first .. last-1 is below the one before it."""
+    """Whether none of the values first .. last-1 is below its predecessor."""
     first = max(first, 1)
     return bool((values[first - 1 : last - 1] <= values[first:last]).all())

@@ -10,7 +10,7 @@ from mag.methods.distances.blocks import Found, Query, field_at, scan, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import arrange
 
-COORDINATES_PER_CLOCK_LOOK = 2**24  # coordinates looked at between two looks at the clock
+COORDINATES_PER_CLOCK_LOOK = 2**24  # coordinates visited between two looks at the clock
 
 
 def group_at_corners(X, k, progress):

@@ -31,7 +31,7 @@ def gap(low, high, v, sign):
     return select(below < above, below, above)
 
 
-# ---- what `metric` lists
+# ---- the operations that `metric` lists
 
 
 def distances(metric, block, first, i):

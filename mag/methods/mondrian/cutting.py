@@ -22,7 +22,7 @@ from mag.methods.mondrian.halving import CLEARLY, sort_part
 RECORDS_PER_CALL = 1 << 14  # records that one compiled call may divide
 
 # `values` and `codes` of records; `nodes`, the ancestors of each code from itself to the root; the `loss` of nodes;
-# what a `unit` of each number loses; `columns`, in the order of the table, number j as j, tree c as -1 - c.
+# the loss of a `unit` of each number; `columns`, in the order of the table, number j as j, tree c as -1 - c.
 Table = namedtuple("Table", "values codes nodes loss unit columns")
 # The `order` of records, and memory to sort it in; where the parts of the part that is cut `ends`; 1 in `cuts` where a
 # part starts.
@@ -58,9 +58,9 @@ def parts_of_trees(
     progress,
     allowed: Callable[[np.ndarray], bool] | None = None,
 ):
-    """The order of the records and where parts start in it; parts of at most `limit` records are not cut.
+    """The order of the records and the starts of parts in it; parts of at most `limit` records are not cut.
 
-    `allowed` says of the numbers of some records whether they may be a part.
+    `allowed` takes the numbers of some records and decides whether they may be a part.
     """
     n, table = len(X), table_of(X, trees)
     parts = Parts(np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64))
@@ -85,7 +85,7 @@ def parts_of_trees(
 
 
 def _ends(table, parts, start, stop, k, limit, may_be):
-    """Where the parts of order[start:stop] end; the end of all of them where they cannot be cut."""
+    """The ends of the parts of order[start:stop]; a single part if they cannot be cut."""
     order, ends = parts.order, parts.ends
     best, most = (order[start:stop].copy(), [stop]), 0.0
     for column in table.columns if stop - start > limit and stop - start >= 2 * k else ():
@@ -118,7 +118,7 @@ def _level(table, order, start, stop, c):
 
 @called
 def _loss(table, order, start, stop, column):
-    """What each record of order[start:stop] loses in a column."""
+    """The loss of each record of order[start:stop] in a column."""
     if column < 0:
         level = _level(table, order, start, stop, -1 - column)
         return table.loss[table.nodes[table.codes[order[start], -1 - column], level]]
