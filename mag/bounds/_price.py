@@ -184,7 +184,7 @@ def _narrow(records, y, tree, depth, count, best):
 
 @called
 def _keep(least, filled, size, value):
-    """Note a value among the `size` smallest, in rising order; returns how many there are."""
+    """Insert a value among the `size` smallest, in rising order; return their number."""
     if filled == size and value >= least[size - 1]:
         return filled
     place = min(filled, size - 1)

@@ -25,14 +25,14 @@ from mag.bounds._pool import Pool
 from mag.bounds._price import Found, Records, grow, search, tree
 from mag.methods.distances.neighbors import neighbors
 
-CLOSE = 2e-4  # the bound is at most this part below what the groups found so far allow
+CLOSE = 2e-4  # largest relative gap to the bound that the groups found so far allow
 MAX_COLUMN_ROUNDS, MAX_PROOFS = 80, 12  # how often groups are looked for, and how often all are searched
 MAX_ASCENT_STEPS = 300  # of a search
 CHUNK = 64  # records between two looks at the clock
 
 
 def bound(X, k, cost, threads, progress):
-    """What any grouping costs at least; `cost` is that of one."""
+    """A lower bound on the cost of any grouping; `cost` is that of one grouping."""
     task = _Task(X, k, threads, progress)
     best, safe = neighbor.bound(X, k, cost, threads, progress), task.records.near[:, : k - 1].sum(axis=1) / (2 * k)
     y, pool, proofs = safe, Pool(task.records.distance, k, safe), 0
@@ -49,7 +49,7 @@ def bound(X, k, cost, threads, progress):
             proven, groups, unfinished = task.proven(y)
             best, proofs = max(best, proven), proofs + 1
             if unfinished > allowed - proven - unfinished or proofs == MAX_PROOFS:
-                break  # what is missing was not searched, rather than found
+                break  # the gap was not searched, rather than found
             if best >= (1 - CLOSE) * allowed or progress.stopped:
                 return best
             pool.add(groups)
@@ -64,7 +64,7 @@ def bound(X, k, cost, threads, progress):
 
 
 class _Task:
-    """The records, and what is looked for among them on several threads."""
+    """The records, and the searches among them on several threads."""
 
     def __init__(self, X, k, threads, progress):
         (n, d), self.threads, self.progress = X.shape, threads, progress

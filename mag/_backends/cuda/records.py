@@ -1,4 +1,4 @@
-"""Records that are on a device and stay there: what is asked of them, and the result of grouping them.
+"""Records that are on a device and stay there: operations on them, and the result of grouping them.
 
 Of the data, numbers cross the bus that there is one of per column, or per group where those are looked at.
 """
@@ -106,7 +106,7 @@ class DeviceRecordGrouping(RecordGrouping):
 
     @on_device
     def small_groups(self) -> Any:
-        """The groups that have fewer than k records: none."""
+        """The groups that have fewer than k records: always empty."""
         return self._out(np.empty(0, np.int64))
 
     @on_device

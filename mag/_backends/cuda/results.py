@@ -1,7 +1,7 @@
-"""What is returned for arrays that live on a device: the same results, computed and kept there.
+"""Results for arrays on a device: the same results, computed and kept there.
 
-Nothing is waited for, checked or copied before a result is looked at, and then no more than what is looked at: data
-stay on the device, and tables are worked on in batches.
+Nothing is waited for, checked or copied before a result is accessed, and then only the accessed part: data stay on the
+device, and tables are processed in batches.
 """
 
 from collections.abc import Callable
@@ -27,12 +27,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class FromHost:
-    """The way home of an array of NumPy: by way of the device that CuPy works on when it is looked at."""
+    """Converts a NumPy array to the caller's library, through CuPy's current device at the time of access."""
 
     home: Home
 
     def __call__(self, array: np.ndarray) -> Any:
-        from mag._backends import cuda  # which imports this file
+        from mag._backends import cuda  # imported here: it imports this file
 
         return self.home(cuda.current().xp.asarray(array))
 
@@ -64,14 +64,14 @@ def on_device(compute: Callable[[Any], Value]) -> "cached_property[Value]":
 
 
 def restore(kind: type[Result], state: dict[str, Any]) -> Result:
-    """A result without data or device, from what a pickle or copy holds."""
+    """A result without data or device, from the state of a pickle or copy."""
     result = kind.__new__(kind)
     result.__setstate__(state)
     return result
 
 
 def _there(columns: Columns | Row, function: Callable[..., Value]) -> Value:
-    """What a function makes of columns, while their device is the current one."""
+    """Apply a function to columns, with their device as the current one."""
     with columns.device.active():
         return function(columns)
 
@@ -153,18 +153,18 @@ class DeviceGrouping(Grouping):
 
     @on_device
     def small_groups(self) -> Any:
-        """The groups that have fewer than k records: none."""
+        """The groups that have fewer than k records: always empty."""
         return self._out(self._final.device.empty(0, dtype=np.int64))
 
     @on_device
     def cost(self) -> float | int:
-        """What the grouping loses, from the data themselves."""
+        """The cost of the grouping, from the data."""
         total = self._final.cost[0]
         return int(total) if self._cost.integer else float(total)
 
     @on_device
     def representatives(self) -> Any:
-        """What the records of each group are replaced by."""
+        """The representatives of each group."""
         return self._out(self._final.representatives[0, : self.n_groups])
 
     @on_device
@@ -183,7 +183,7 @@ class DeviceGrouping(Grouping):
 
 
 class DeviceColumnGroupings(ColumnGroupings):
-    """The `ColumnGroupings` of a table on a device; `parts` are pairs of Columns and which of the table's they are."""
+    """The `ColumnGroupings` of a table on a device; `parts` are pairs of Columns and their positions in the table."""
 
     _home: Home
     _parts: list[tuple[Columns, np.ndarray]]
@@ -216,7 +216,7 @@ class DeviceColumnGroupings(ColumnGroupings):
         return self._parts
 
     def _gathered(self, per_part: Any, *shape: int, dtype: Any) -> Any:
-        """A row per column of the table, on the device, from what each part gives; 0 where that is short."""
+        """A row per column of the table, on the device, from the rows of each part; 0 if those are shorter."""
         device = self._device
         whole = device.xp.zeros((sum(which.size for _, which in self._final), *shape), dtype)
         for columns, which in self._final:
@@ -306,7 +306,7 @@ class DeviceColumnGroupings(ColumnGroupings):
 
     @on_device
     def cost(self) -> Any:
-        """What each column loses, from the data themselves."""
+        """The cost of each column, from the data."""
         return self._out(self._device_cost)
 
     @property
@@ -321,7 +321,7 @@ class DeviceColumnGroupings(ColumnGroupings):
 
     @on_device
     def representatives(self) -> Any:
-        """What the records of each group are replaced by."""
+        """The representatives of each group."""
         return self._out(self._device_representatives.T)
 
     @property

@@ -6,7 +6,7 @@ from mag._backends.cuda.columns import Columns
 
 
 class Row:
-    """One of the columns, as `Columns` that has no other: what it knows of all of them, it knows of this one."""
+    """One of the columns, as a `Columns` of one column: its attributes are that row of the attributes of all."""
 
     def __init__(self, columns: Columns, row: int) -> None:
         self._columns, self._rows = columns, slice(row, row + 1)

@@ -154,7 +154,7 @@ def _visit(space, groups, phase, cursor, many):
 
 @called
 def _run_rounds(space, groups, rounds, many):
-    """Run both phases on the first `many` groups, `rounds` times or until nothing changes; return the number of moves."""
+    """Run both phases on the first `many` groups, `rounds` times or until nothing changes; return the number moved."""
     moved = ZERO
     for _ in range(rounds):
         groups.counts[CHANGED] = 0
