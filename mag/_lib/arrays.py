@@ -305,5 +305,5 @@ def tell_of_bytes(what: str, bytes_: int, stacklevel: int = 4) -> None:
     if _silent or bytes_ <= COPIED:
         return
     _silent = True
-    copied = f"{what.format(bytes_ / 2**20)} from its device to the host, which computes what was asked for"
+    copied = f"{what.format(bytes_ / 2**20)} from its device to the host, which runs this computation"
     warnings.warn(f"{copied}; pass backend='cpu' to silence this warning.", CopyWarning, stacklevel=stacklevel)

@@ -91,7 +91,7 @@ def search(records, y, rank, limit, anchors, tree, found):
     """For every anchor i, least[i] ≤ 0: no group whose first record by `rank` is i has less excess.
 
     improves[i] says whether a group with excess[i] below 0 is in groups[i].  A search of more than `limit` steps ends,
-    with the least bound of what it has not looked at.
+    with the least bound of the part that it has not searched.
     """
     groups, least, improves, excess = found
     k = groups.shape[1]

@@ -8,7 +8,7 @@ S·(k-1) / (k·(s-1)), which is no more than S/s, the cost of G.
 
 The dual lets record i pay y[i] so that no group costs less than its records pay; Σ y is then a lower bound.  There are
 far too many groups to list, so payments are made fair to those found so far (`_pool`), and groups that they are unfair
-to are added.  Such payments prove nothing yet.  What does is a search for the least excess, min(0, SSE(G) - y(G)), of
+to are added.  Such payments prove nothing yet.  The proof is a search for the least excess, min(0, SSE(G) - y(G)), of
 the groups whose first record is i, for each i (`_price`): if i pays that too, payments are fair to all groups.  What a
 search that ends early has not looked at has a lower bound as well.  Where that is too low, payments nearer to those of
 the neighbor bound, which are easily proven, give more.

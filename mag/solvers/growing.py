@@ -16,7 +16,7 @@ long ends with columns whose groups start inside of it, so that a row is read by
 
 Where k is small and nothing is added but for values below k, `_soft` solves.
 
-All of F, G and the sums have a line over all columns, of which column 0 stands at PAD.  Blocks fill in what they look
+All of F, G and the sums have a line over all columns, with column 0 at PAD.  Blocks fill in what they look
 at: sums from their own anchor, and F from near 0, so that costs are as accurate as those of `block`.
 """
 

@@ -1,6 +1,6 @@
 """A sorted column too long for one thread or machine: its stretches solved side by side, joined without a trace.
 
-The solver "block" restarts F after every `stride` columns.  What it knows there is its state: the 2k-1 values of F that
+The solver "block" restarts F after every `stride` columns.  Its state there is the 2k-1 values of F that
 still count, relative to the least.  A run from the same state, bit by bit, finds the same groups.  A stretch therefore
 starts ahead of its first column from a forced cut; where its state at that column is the one that the stretch before it
 ends with, it is what a run over the whole column would have found, by induction.  Where it is not, the true state is
@@ -26,7 +26,7 @@ FIRST_MARK = 4  # strides after the start of a stretch; every mark lies twice as
 class Stretch:
     """Columns `begin`+1 to the last mark: sizes of their last groups, and the states at the marks.
 
-    `ending` is F of the last 2k-1 columns as the solver left it, `spent` what the last column costs more than the least
+    `ending` is F of the last 2k-1 columns as the solver left it, `spent` the cost of the last column above the least
     one that counted at the start.
     """
 

@@ -8,7 +8,7 @@ import numpy as np
 HEATS_PER_ROUND = 16  # heats of a round
 HOT, COLD = 3.0, 5e-4  # first and last heat, of the mean cost per record
 LUKEWARM, COOL = (0.06, 0.12, 0.03, 0.25), 0.1  # first heats of parts, of their means; their last heat, of the first
-WARM, WARMEST, CHILL = 0.008, 0.3, 0.35  # first heat of a large whole, of what records cost; its last, of the first
+WARM, WARMEST, CHILL = 0.008, 0.3, 0.35  # first heat of a large whole, of the cost of records; its last, of the first
 NEGLIGIBLE_COST_SHARE = 1e-3  # of the mean, a cost that counts
 REACH = 3.0  # records whose own cost is at least heat / REACH take part
 MIN_PILOT_COSTS = 32  # least number of pilot costs

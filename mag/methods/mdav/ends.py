@@ -30,7 +30,7 @@ def ends_at(space, metric, k, rule):
         reference=reals(space, d),  # a former centroid: `order` is sorted by the distance `away` from it
         bound=reals(space, n),  # MD: no record is farther from i than this
         beyond=wholes(space, n),  # MDAV: where the records end in `order` that equal the one at a position
-        work=wholes(space, 2),  # MDAV: MEASURED, what was done since the last sort; HERE, lists to make in a step
+        work=wholes(space, 2),  # MDAV: MEASURED, the work since the last sort; HERE, lists to make in a step
     )
     return state, ends
 
