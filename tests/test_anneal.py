@@ -196,8 +196,8 @@ def test_auto_anneals_if_there_is_a_time_limit():
 
 def test_auto_begins_with_what_fits_into_the_limit(monkeypatch):
     began = []
-    ona_star, mona = (mag.methods.METHODS[name] for name in ("ona_star", "mona"))
-    for name, method in (("ona_star", ona_star), ("mona", mona)):
+    names = ("ona_star", "ona_local", "mona")
+    for name, method in [(name, mag.methods.METHODS[name]) for name in names]:
 
         def run(X, k, *, threads, progress, name=name, method=method):
             began.append(name)
@@ -210,9 +210,11 @@ def test_auto_begins_with_what_fits_into_the_limit(monkeypatch):
     began.clear()  # what was compiled first is run first
     group(X, 3, time_limit=60, iterations=1)
     assert began == ["ona_star"]
-    monkeypatch.setattr(mag.methods, "FASTEST", 0)
+    monkeypatch.setattr(mag.methods, "MAX_ONA_WORK", 200)
     group(X, 3, time_limit=60, iterations=1)
-    assert began == ["ona_star", "mona"]
+    monkeypatch.setattr(mag.methods, "LOCAL_WORK_PER_SECOND", 0)
+    group(X, 3, time_limit=60, iterations=1)
+    assert began == list(names)
 
 
 def test_mona_takes_over_where_ona_star_did_not_end_in_time(monkeypatch):

@@ -136,8 +136,8 @@ MISTAKES = {
     "rows must have every value once; 1 of 3 rows repeat one, the first of them row 3.": lambda: LEVELS(
         [["a", "*"], ["b", "*"], ["a", "*"]]
     ),
-    "level 1 of rows is not nested: 1 label has more than one parent on level 2, first in row 2.": lambda: (
-        LEVELS([["a", "x", "1", "*"], ["b", "x", "2", "*"], ["c", "y", "2", "*"]])
+    "level 1 of rows is not nested: 1 label has more than one parent on level 2, first in row 2.": lambda: LEVELS(
+        [["a", "x", "1", "*"], ["b", "x", "2", "*"], ["c", "y", "2", "*"]]
     ),
     "parents must have exactly one root; got 2.": lambda: mag.Hierarchy.from_parents({"a": "x", "b": "y"}),
     "parents must be a tree; got a cycle.": lambda: mag.Hierarchy.from_parents({"a": "b", "b": "a", "c": "*"}),

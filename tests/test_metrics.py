@@ -23,6 +23,7 @@ PAIRS = [  # measures of an original and a masked table that are 0 where nothing
     "il_correl",
     "information_loss",
     "propensity_mse",
+    "share_change",
     "sse",
 ]
 
@@ -57,6 +58,24 @@ def test_il1_by_hand():
     original, masked = [1, 4, -5, 0, 0], [2, 2, -4, 3, 0]
     assert metrics.il1(original, masked, normalized=False) == pytest.approx(170)
     assert metrics.il1(original, masked) == pytest.approx(1.7 / 4)
+
+
+def test_share_change_by_hand():
+    X = np.arange(40.0)
+    assert metrics.share_change(X, X) == 0.0
+    masked = np.where(np.abs(X - 19.5) < 4, np.where(X < 19.5, 15.0, 24.0), X)  # 16 to 23 moved: bins of 4 are empty
+    assert metrics.share_change(X, masked, bins=10) == 4 / 40
+    assert metrics.share_change(np.column_stack([X, X]), np.column_stack([X, masked]), bins=10) == 4 / 40
+    tied = np.repeat([0.0, 1.0], [30, 10])
+    assert metrics.share_change(tied, np.full(40, 0.25)) == 10 / 40  # bins begin at 0 and 1; all means are in the first
+    with pytest.raises(mag.InputValueError, match="bins must be an integer in"):
+        metrics.share_change(X, X, bins=1)
+
+
+def test_share_change_sees_the_gap_at_a_median():
+    X = np.random.default_rng(0).normal(size=(6000, 3))
+    halves, whole = (mag.multivariate(X, 5, method=m).masked for m in ("mona", "ona_star"))
+    assert metrics.share_change(X, whole) < 0.025 < metrics.share_change(X, halves)
 
 
 def test_il1s_by_hand():

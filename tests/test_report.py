@@ -307,6 +307,11 @@ def sentences(facts):
     return " ".join(Reader(report._page.write_html(report._page.element("p", *s))).text for s in computed(facts))
 
 
+def test_columns_whose_distribution_changed_are_named():
+    facts = released(columns(), utility={"share_change_by_column": {"age": 0.01, "income": 0.03, "born": 0.2}})
+    assert "percentage points; compare the distributions of income , born ." in sentences(facts)
+
+
 def test_groups_of_one_value_are_counted():
     x = np.repeat([1.0, 2.0, 3.0, 4.0], 5)
     x[-1] = 4.5

@@ -5,7 +5,12 @@ from mag.commands._output import dump, say, table
 from mag.commands._pair import Categories, pair
 from mag.files import Layout
 
-BY_COLUMN = {"gower_distance_by_column": "distance of", "total_variation_by_column": "change of frequencies of"}
+BY_COLUMN = {
+    "information_loss_by_column": "information loss of",
+    "share_change_by_column": "change of a share of",
+    "gower_distance_by_column": "distance of",
+    "total_variation_by_column": "change of frequencies of",
+}
 
 
 @opt.with_text_layout
@@ -38,14 +43,17 @@ def utility(
     from mag.measures.assess import utility as measured
 
     utilities = measured(before, after, **options)
-    losses = utilities.pop("information_loss_by_column", ())
-    each = losses if isinstance(losses, dict) else dict(zip(names, losses, strict=False))
+    utilities |= {  # lists have no names
+        key: dict(zip(names, figures, strict=True))
+        for key, figures in utilities.items()
+        if key in BY_COLUMN and isinstance(figures, list)
+    }
     if as_json:
-        dump({"columns": names} | utilities | {"information_loss_by_column": each})
+        dump({"columns": names} | utilities)
         return
     notes, rows = utilities.pop("notes", []), []
     by_column = {words: utilities.pop(key, {}) for key, words in BY_COLUMN.items()}
-    for words, figures in {"information loss of": each, **by_column}.items():
+    for words, figures in by_column.items():
         rows += [(f"{words} {name}", figure) for name, figure in figures.items()]
     table(["utility", ", ".join(names)], [*utilities.items(), *rows])
     for note in notes:

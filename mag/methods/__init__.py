@@ -62,7 +62,8 @@ class Resources:
 
 
 BEGINNING = 0.1  # of the progress is for the groups to begin with
-FASTEST = 2**33  # n·n·d that ONA* finishes within a second: 2**30 to 2**32.3 were measured
+ONA_WORK_PER_SECOND = 2**33  # largest n·n·d: 2**30 to 2**32.3 were measured
+LOCAL_WORK_PER_SECOND = 2**35  # n·m·d of `ona_local`, with m records of a start
 MOSTLY = 0.8  # share of the time for ONA*, which gains more than annealing in the same time
 HANDED = tuple(field.name for field in fields(Resources))
 
@@ -137,7 +138,7 @@ METHODS = {
     "anneal": Method(
         anneal.group,
         anneal.check,
-        starts=("mona", "ona_star"),
+        starts=("mona", "ona_local", "ona_star"),
         family="Exchange",
         summary="any groups, changed at random, uphill ever less often",
         time="as long as you like",
@@ -422,12 +423,19 @@ def begin(X: np.ndarray, k: int, init: Any, resources: Resources) -> tuple[np.nd
         labels = run(name, progress)
         return labels, f"{name}, cut short" if progress.stopped else name
     candidates = []
-    if n * n * d <= FASTEST * progress.left():
+    local = n * min(n, ona_local.RECORDS_PER_START) * d
+    if n * n * d <= min(ONA_WORK_PER_SECOND * progress.left(), MAX_ONA_WORK):
+        name = "ona_star"
+    elif n * n * d > MAX_ONA_WORK and local <= LOCAL_WORK_PER_SECOND * progress.left():
+        name = "ona_local"
+    else:
+        name = ""
+    if name:
         most = progress.limited(MOSTLY * progress.left())
-        labels = run("ona_star", most)
+        labels = run(name, most)
         if not most.stopped:
-            return labels, "ona_star"
-        candidates.append((labels, "ona_star, cut short"))
+            return labels, name
+        candidates.append((labels, f"{name}, cut short"))
     labels = run("mona", progress)
     candidates.append((labels, "mona, cut short" if progress.stopped else "mona"))
     return min(candidates, key=lambda candidate: sum_of_squares(X, candidate[0]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from mag.measures.shares import BINS, VISIBLE_CHANGE
 from mag.report import _groups
 from mag.report._facts import Facts
 from mag.report._html import Content, Element, element, listed, name, names
@@ -11,6 +12,10 @@ UNCHANGED_SENTENCE = "Masking changed nothing there: these values are published 
 DRAWN = (
     f"one record, far from the others, causes more than {100 * _groups.DOMINATED:.0f} % of the group's error. "
     "It pulls the published value of the group towards itself."
+)
+DISTORTED = (
+    f"The share of the records in one of {BINS} bins of equal counts changed by more than {100 * VISIBLE_CHANGE:.1f} "
+    "percentage points; compare the distributions of"
 )
 MAX_HEADLINE_CHARACTERS = 300  # characters of a guarantee that are set in large type
 
@@ -123,6 +128,9 @@ def computed(facts: Facts) -> list[list[Content]]:
         sentences.append(
             ["Columns were grouped one by one: a combination of published values may belong to a single person."]
         )
+    changes = facts.utility.get("share_change_by_column", {})
+    if visible := [[name(column)] for column, change in changes.items() if change > VISIBLE_CHANGE]:
+        sentences.append([f"{DISTORTED} ", *listed(visible), "."])
     return sentences + (_of_groups(facts) if facts.scope == "joint" else _of_columns(facts))
 
 

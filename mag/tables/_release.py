@@ -412,9 +412,9 @@ class Release(Generic[Table]):
         """
         compared = self._compared
         measures = assess.utility(compared.original, compared.masked, propensity, **compared.options)
-        losses = measures.get("information_loss_by_column")
-        if isinstance(losses, list):
-            measures["information_loss_by_column"] = dict(zip(self._number_columns, losses, strict=True))
+        for key in ("information_loss_by_column", "share_change_by_column"):
+            if isinstance(figures := measures.get(key), list):
+                measures[key] = dict(zip(self._number_columns, figures, strict=True))
         if "ncp" in measures:
             measures["ncp"] = self.ncp()
         return compared.with_notes(measures)

@@ -253,7 +253,7 @@ def _warm(name: str, k: int, single: bool, limited: bool, options: Mapping[str, 
     if single:
         group_columns(np.arange(8.0 * k)[:, None], k)
         return
-    automatic = ["anneal"] if limited else ["ona_star", "mona"]
+    automatic = ["anneal"] if limited else ["ona_star", "ona_local", "mona"]
     for one in automatic if name == "auto" else [name]:
         ready_method(one, k, options, quiet=quiet)
 
