@@ -58,7 +58,7 @@ def work_for(layout, *shape):
     return Work(np.empty(room.reals), np.empty(room.wholes, np.int64))
 
 
-@lru_cache(256)  # small calls would notice
+@lru_cache(256)  # cached: the cost is measurable in small calls
 def length_for(layout, *shape):
     """The number of float64 that a layout needs."""
     room = Room()

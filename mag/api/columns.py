@@ -94,7 +94,7 @@ def columns(
     engine = backend_of(backend)
     arguments = (k, cost, solver, weights, group_penalty, max_groups, soft, threads)
     device = on_device(X, backend)
-    if device is not None:  # values are looked at when the result is
+    if device is not None:  # values are validated when a result is first read
         where, resident, home = device
         plan = _plan_columns(resident, None, *arguments)
         if all(where.supports(len(plan.values), problem, plan.weights) for problem, _ in plan.jobs):

@@ -104,7 +104,7 @@ def univariate(
     kind, engine = cost_of("cost", cost), backend_of(backend)
     check = partial(_check, k, solver, weights, assume_sorted, (group_penalty, max_groups, soft), threads)
     device = on_device(x, backend)
-    if device is not None:  # values are looked at when the result is
+    if device is not None:  # values are validated when a result is first read
         where, resident, home = device
         plan = check(resident, kind, False)
         if where.supports(plan.values.size, plan.problem, plan.weights):

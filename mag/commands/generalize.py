@@ -51,7 +51,7 @@ def generalize(
     ] = None,
     flat: Annotated[
         list[str] | None,
-        _of_columns("A column of number codes that shows them as they are, or nothing but *.", "--flat", "NAME"),
+        _of_columns("A column of numeric codes, published unchanged or as *.", "--flat", "NAME"),
     ] = None,
     importance: Annotated[list[str] | None, opt.table_option("importance", GENERALIZE)] = None,
     report: opt.Report = None,

@@ -130,7 +130,7 @@ def ordered(counts: Counts, everybody: Counter[Any], order: Sequence[Any] | None
                 raise TypeError
     except TypeError:
         raise InputTypeError(
-            "sensitive must hold values that can be ordered with ground 'ordered'; got other values."
+            "sensitive must hold values with an order with ground 'ordered'; got other values."
         ) from None
     values += [Absent] * (Absent in everybody)
     place = {value: i for i, value in enumerate(values)}

@@ -11,7 +11,7 @@ HIGH = 2**10  # no tree is higher
 
 @dataclass(frozen=True, eq=False)
 class Transport:
-    """The distance of a class of s records from the table of n is `work` / (`unit` · s · n); it may be t."""
+    """The distance of a class of s records from the table of n is `work` / (`unit` · s · n); it must not exceed t."""
 
     t: Fraction
     rises = False
