@@ -32,7 +32,7 @@ class CopyWarning(UserWarning):
     __module__ = "mag"
 
 
-class Home:
+class Origin:
     """The origin of an array: its library's namespace, its device, and its dtype if NumPy does not have it."""
 
     def __init__(self, library: str, device: Any, narrow: Any = None) -> None:
@@ -60,7 +60,7 @@ class Home:
         return self.__dict__ | {"device": None if self.library == "jax.numpy" else self.device}
 
 
-class ResidentHome(Home):
+class ResidentOrigin(Origin):
     """Converts CuPy results to the caller's library through DLPack, without copying."""
 
     def __call__(self, array: Any) -> Any:
@@ -71,7 +71,7 @@ class ResidentHome(Home):
         return self._narrowed(xp, xp.from_dlpack(array))
 
 
-def stay(array: Any) -> Any:
+def return_unchanged(array: Any) -> Any:
     """The conversion of CuPy's own arrays: none."""
     return array
 
@@ -79,7 +79,7 @@ def stay(array: Any) -> Any:
 # ---- in
 
 
-def read(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Home | None]:
+def read(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Origin | None]:
     """The data as a NumPy array, without a copy if none is needed, and their origin; None for NumPy itself.
 
     `quiet`: do not warn of a large copy from a device.
@@ -100,19 +100,19 @@ def read(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Home | No
     xp, values = _namespace(x), _values(option, x)
     values, narrow = _readable(option, xp, values)
     if not quiet:
-        tell_of_copy(option, x)
-    return _in_host_memory(option, values), Home(xp.__name__, _device(x), narrow)
+        warn_about_array_copy(option, x)
+    return _in_host_memory(option, values), Origin(xp.__name__, _device(x), narrow)
 
 
-def read_table(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Home | None]:
+def read_table(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Origin | None]:
     """The same of a table of numbers; a frame's columns of anything else are named."""
-    values, home = read(option, x, quiet)
+    values, origin = read(option, x, quiet)
     if values.dtype.kind not in "biuf" and values.ndim == 2 and hasattr(x, "columns"):
         wrong = [name for name, column in zip(x.columns, values.T, strict=True) if not _is_real(column)]
         if wrong:
             listed = ", ".join(map(repr, wrong[:5])) + (", …" if len(wrong) > 5 else "")
             raise InputTypeError(f"{option} must hold real numbers; encode or leave out the columns {listed}.")
-    return values, home
+    return values, origin
 
 
 def on_host(option: str, x: Any) -> Any:
@@ -134,7 +134,7 @@ def resident(x: Any) -> tuple[Any, Any] | None:
         if kind_of_device(x) not in (CUDA, MANAGED) or not _has_cupy():
             return None
         if isinstance(x, _cupy().ndarray):
-            return x, stay
+            return x, return_unchanged
         xp = _namespace(x)
         values, narrow = _readable("x", xp, _values("x", x))
     except InputTypeError:  # `read` raises the same error with the argument's name
@@ -144,7 +144,7 @@ def resident(x: Any) -> tuple[Any, Any] | None:
         with array.device:  # it need not be the current one
             stream = _cupy().cuda.get_current_stream().ptr
         values.record_stream(sys.modules["torch"].cuda.ExternalStream(stream, values.device))
-    return array, ResidentHome(xp.__name__, None, narrow)
+    return array, ResidentOrigin(xp.__name__, None, narrow)
 
 
 def _is_real(cells: np.ndarray) -> bool:
@@ -293,13 +293,13 @@ def _cupy() -> Any:
 _silent = False  # after the first word
 
 
-def tell_of_copy(option: str, x: Any) -> None:
+def warn_about_array_copy(option: str, x: Any) -> None:
     """Say once that data of more than COPIED bytes are copied from their device to the host."""
     if kind_of_device(x) not in (CPU, PINNED):
-        tell_of_bytes(f"{option}, {{:.0f}} MB, is copied", getattr(x, "nbytes", 0), stacklevel=5)
+        warn_about_copy(f"{option}, {{:.0f}} MB, is copied", getattr(x, "nbytes", 0), stacklevel=5)
 
 
-def tell_of_bytes(what: str, bytes_: int, stacklevel: int = 4) -> None:
+def warn_about_copy(what: str, bytes_: int, stacklevel: int = 4) -> None:
     """Warn about a copy of `bytes_` bytes; `what` is a format string for the size in MB."""
     global _silent
     if _silent or bytes_ <= COPIED:

@@ -1,9 +1,9 @@
 """Work that Ctrl-C ends at once.
 
-Python handles a signal in its main thread, between two of its own steps: a compiled loop there runs until it is done,
-and if a signal is pending, numba raises an error of its own when it returns results.  So the main thread hands the work
-to another one and waits.  When it is interrupted, it leaves; the work ends at its next check (`stop_if_left`), and its
-result is discarded.
+Python handles a signal in its main thread, between two of its own steps: a compiled loop there runs until it is
+done, and if a signal is pending, numba raises its own error when it returns results.  So the main thread hands the
+work to another one and waits.  When it is interrupted, it leaves; the work ends at its next check
+(`raise_if_abandoned`), and its result is discarded.
 """
 
 import os
@@ -17,18 +17,18 @@ from typing import Any
 POLL = 0.1  # seconds between two checks for signals, if they do not end a wait (Windows)
 GRACE = 0.5  # seconds in which the work may end before the main thread goes on
 
-_left: ContextVar[threading.Event | None] = ContextVar("mag_left", default=None)
+_abandoned: ContextVar[threading.Event | None] = ContextVar("mag_abandoned", default=None)
 
 
-class Left(BaseException):
+class Abandoned(BaseException):
     """Nobody waits for this work any more."""
 
 
-def stop_if_left() -> None:
-    """Raise `Left` in work whose caller was interrupted."""
-    left = _left.get()
-    if left is not None and left.is_set():
-        raise Left
+def raise_if_abandoned() -> None:
+    """Raise `Abandoned` in work whose caller was interrupted."""
+    abandoned = _abandoned.get()
+    if abandoned is not None and abandoned.is_set():
+        raise Abandoned
 
 
 def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -37,8 +37,8 @@ def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> A
     if threading.current_thread() is not threading.main_thread():
         return function(*args, **options)
     worker, _idle = _idle or Worker(), None
-    left, context = threading.Event(), copy_context()
-    context.run(_left.set, left)
+    abandoned, context = threading.Event(), copy_context()
+    context.run(_abandoned.set, abandoned)
     job = worker.submit(lambda: context.run(function, *args, **options))
     try:
         while True:
@@ -51,7 +51,7 @@ def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> A
                 return result
     finally:
         if not job.done():
-            left.set()
+            abandoned.set()
             wait([job], GRACE)
         if job.done():
             _idle = worker
