@@ -1,6 +1,6 @@
 """Slow, obvious and exact: the oracle of the tests.  Rational numbers throughout; no code in common with the solvers.
 
-`exhaustive` looks at every way to put at most 12 records into groups, contiguous or not.  `optimum` is the textbook
+`exhaustive` tries every way to put at most 12 records into groups, contiguous or not.  `optimum` is the textbook
 dynamic program over sorted values.  `cost_of` evaluates a grouping from the definition of its cost, which is the
 `rational` of the cost's file.
 """

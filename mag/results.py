@@ -151,7 +151,7 @@ class Grouping(_Result):
     """Records in groups, as returned by `mag.univariate`.  Groups are numbered by ascending value.
 
     Arrays belong to the library of the data, on their device.  Pickles and copies hold these attributes, not the data.
-    `plot` draws the groups, what each is replaced by and its size: nothing that is not published.
+    `plot` draws the groups with their representatives and sizes: only published values.
 
     Attributes
     ----------
@@ -268,7 +268,7 @@ class ColumnGroupings(_Result):
     sizes : array of int, shape (max(n_groups), m)
         The number of records in each group; 0 after the last group of a column.
     cost : array, shape (m,)
-        What each column loses, recomputed from the data.
+        The cost of each column, recomputed from the data.
     representatives : array, shape (max(n_groups), m)
         The values that replace the groups; 0 after the last group of a column.
     masked : array, shape (n, m)
@@ -383,19 +383,19 @@ class RecordGrouping(Grouping):
         The sum of squared distances to the representatives, in standard deviations of each column, or in the
         units of the data with ``standardize=False``.
     information_loss : float
-        ``SSE / SST`` in these units: `cost` relative to what a single group would cost.
+        ``SSE / SST`` in these units: `cost` relative to the cost of a single group.
     representatives : array, shape (n_groups, d)
         The mean of each group in the units of the data; the nearest integers with ``integer=True``.
     complete : bool
         False if `time_limit` ended the search; this is then the best grouping so far.
     bound : float or None
-        A proven lower bound: what any grouping with at least k records per group loses at least, in the unit of
+        A proven lower bound on the loss of every grouping with at least k records per group, in the unit of
         `information_loss`; None unless requested.  With one column it is the information loss itself.
     gap : float or None
         ``(information_loss - bound) / information_loss``: no grouping can lower the loss by more than this fraction.
         0 is optimal.
     details : dict
-        What the method reports besides the groups, such as ``"scores"`` of method "projection".
+        Further results of the method, such as ``"scores"`` of method "projection".
     """
 
     method: str
@@ -431,8 +431,8 @@ class RecordGrouping(Grouping):
             "k": self.k,
             "method": self.method + ("" if self.complete else ", stopped by time_limit"),
             "information loss": f"{self.information_loss:.4%}",
-            "bound": None if self.bound is None else f"{self.bound:.4%}, the least loss of any grouping",
-            "gap": None if self.gap is None else f"{self.gap:.2%}, the largest possible improvement",
+            "bound": None if self.bound is None else f"{self.bound:.4%}, lower bound on the loss of any grouping",
+            "gap": None if self.gap is None else f"{self.gap:.2%}, largest possible improvement",
         }
 
     def plot(self, ax: Any = None, columns: tuple[int, int] = (0, 1)) -> Any:
@@ -468,16 +468,16 @@ class RecordGrouping(Grouping):
 
     @property
     def gap(self) -> float | None:
-        """How much less than this another grouping may lose, relative to it."""
+        """The largest possible improvement of the loss, relative to it."""
         if self.bound is None:
             return None
         return (self.information_loss - self.bound) / self.information_loss if self.information_loss else 0.0
 
 
 def as_data_dtype(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """In the dtype of the data, except that a mean of integers is no integer: it stays float64.
+    """Convert to the dtype of the data; means of integers stay float64, because they need not be integers.
 
-    Zero has one sign: that of −0.0 would depend on the order of records, and tell of one of them.
+    Zero is always +0.0: the sign of −0.0 would depend on the order of records and reveal one of them.
     """
     keeps = representatives.dtype.kind == "f" != dtype.kind
     values = representatives if keeps else representatives.astype(dtype)

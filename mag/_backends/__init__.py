@@ -1,4 +1,4 @@
-"""Where numbers are crunched.  One backend, one folder, one line in a table; `protocol` says what it offers.
+"""The computation.  One backend, one folder, one line in a table; `protocol` is its interface.
 
 The package has an underscore because `mag.backends` is a function.
 """

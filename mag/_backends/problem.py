@@ -1,4 +1,4 @@
-"""What is to be solved."""
+"""The problem to solve."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -62,7 +62,7 @@ class Problem:
         return [replace(self, solvers={name: self.solvers[name]}) for name in list(self.solvers)[first:]]
 
     def in_lanes(self, values: np.ndarray) -> bool:
-        """Whether lanes will do: solvers behind them are for integers that float64 cannot hold, or lost precision."""
+        """Whether lanes suffice: later solvers are for integers beyond float64, or for lost precision."""
         first, *others = self.solvers.values()
         return first.lanes and (not others or values.dtype.kind == "f")
 
@@ -72,7 +72,7 @@ class Problem:
         return self.cost.degree == 2
 
     def cost_of(self, x: np.ndarray, weights: np.ndarray | None, starts: np.ndarray) -> float:
-        """What a grouping of sorted values costs, with what is added per group."""
+        """The cost of a grouping of sorted values, including the charges per group."""
         groups = Groups(x, starts, weights)
         below = float(np.maximum(self.k - groups.sizes, 0).sum())
         return float(self.cost.losses(groups, x).sum()) + self.short * below + self.fixed * starts.size

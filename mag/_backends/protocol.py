@@ -1,4 +1,4 @@
-"""What a backend is: a package of this folder, and a line in the table, that offers these functions."""
+"""The interface of a backend: a package of this folder, with a line in the table, that has these functions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -19,7 +19,7 @@ class Backend(Protocol):
     on_device: bool  # whether a device works, which belongs to the thread that chose it
 
     def why_not(self) -> str | None:
-        """Why this cannot be used here, in one sentence; None if it can."""
+        """The reason why this backend cannot be used here, in one sentence; None if it can."""
 
     def group(
         self, x: np.ndarray, weights: np.ndarray | None, problem: Problem, assume_sorted: bool, threads: int
@@ -76,7 +76,7 @@ class Projections(Protocol):
         """How many directions should be scored at once."""
 
     def score(self, directions: np.ndarray) -> np.ndarray:
-        """What the optimal groups of each direction, a row, lose by all columns."""
+        """The loss, over all columns, of the optimal groups of each direction, a row."""
 
     def keep(self, row: int) -> None:
         """Keep the labels of this direction of the last batch."""
@@ -88,7 +88,7 @@ class Projections(Protocol):
         """Labels of the best groups of records that are consecutive on one of the lines; of equals, on the first."""
 
     def products(self) -> np.ndarray:
-        """The products of the columns with each other; of the records, where there are fewer of these."""
+        """The products of the columns with each other; of the records, if these are fewer."""
 
     def combined(self, shares: np.ndarray) -> np.ndarray:
         """The sum of all records, each times its share."""
@@ -98,7 +98,7 @@ class DeviceBackend(Backend, Protocol):
     """Also groups arrays that are resident on its device, and leaves data and results there."""
 
     def resident(self, x: Any) -> tuple[Any, ToCaller] | None:
-        """Data on the device as arrays of the backend, and their origin; None if they are elsewhere."""
+        """Data on the device as arrays of the backend, and their conversion back; None if they are elsewhere."""
 
     def supports(self, n: int, problem: Problem, weights: np.ndarray | None = None) -> bool:
         """Whether columns of n resident values can be grouped without the host."""
@@ -109,7 +109,7 @@ class DeviceBackend(Backend, Protocol):
     def group_resident(
         self, x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, origin: ToCaller
     ) -> Grouping:
-        """The result for resident values, which is waited for and checked when it is looked at."""
+        """The result for resident values; waiting and checks happen on first access."""
 
     def group_columns(
         self,
@@ -119,7 +119,7 @@ class DeviceBackend(Backend, Protocol):
         weights: np.ndarray | None = None,
         devices: Sequence[int] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """As every backend; `devices` are numbers of those that the columns are dealt out to."""
+        """As every backend; `devices` are the numbers of the devices that share the columns."""
 
     def group_resident_columns(
         self,
@@ -136,7 +136,7 @@ class DeviceBackend(Backend, Protocol):
         """The same for the columns of a resident table."""
 
     def lines(self, X: Any, problem: Problem) -> Projections:
-        """Records of several columns, which go to the device once, unless they are there."""
+        """Records of several columns, copied to the device once, unless they are there."""
 
     def record_context(self, X: Any) -> tuple[Any, Callable[..., Any]]:
         """Where resident records are, for `center_columns`; what makes the facts about their groups."""
@@ -152,4 +152,4 @@ class DeviceBackend(Backend, Protocol):
         """The order of the records and where parts start in it; parts of `divisible` sizes are halved."""
 
     def neighbors(self, boxes: Boxes) -> NeighborSearch:
-        """Records of several columns, which go to the device once."""
+        """Records of several columns, copied to the device once."""

@@ -1,4 +1,4 @@
-"""What float64 can hold: values as solvers can compute with them safely, and whether rounding may have misled one."""
+"""The limits of float64: values that solvers can compute with safely, and whether rounding may have misled a solver."""
 
 import math
 from dataclasses import replace
@@ -21,7 +21,7 @@ LEAST_K = 4  # from here on blocks have columns for all lanes
 MODERATE = 300  # binary exponents within ±MODERATE need no scaling: their squares are far from both ends of float64
 UNDERFLOW_COST = 2.0**-900  # costs below this may have lost bits to underflow
 LIGHT = 2.0**-200  # weights below this share of the largest may lose bits to underflow
-NEGLIGIBLE = 2.5e-13  # of a total; there are a few such errors to 1e-12
+NEGLIGIBLE = 2.5e-13  # share of a total; a few such errors add up to 1e-12
 
 
 def prepare(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> SolverInput:
@@ -49,7 +49,7 @@ def prepare(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> Solv
 
 
 def scale_to_fit(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> tuple[SolverInput, Problem] | None:
-    """As `prepare`, and the problem; None if float64 cannot hold all that solvers look at.
+    """As `prepare`, and the problem; None if float64 cannot represent all values that solvers use.
 
     Distances, weights and penalties are 0 or so moderate that no product of them leaves float64.
     """
@@ -85,7 +85,7 @@ def scale_to_fit(x: np.ndarray, weights: np.ndarray | None, problem: Problem) ->
 
 
 def _apart(x: np.ndarray, least: float) -> bool:
-    """Whether values that differ differ by that much; they are sorted."""
+    """Whether distinct values differ by at least that much; they are sorted."""
     nearest = x[0]  # to 0
     if nearest <= 0:
         below, above = x.searchsorted(0.0), x.searchsorted(0.0, "right")
@@ -113,10 +113,10 @@ def is_even(column: SolverInput, problem: Problem, starts: np.ndarray, total: fl
 
 
 def _summing(values: np.ndarray, problem: Problem) -> Any:
-    """The kernel of an integer cost whose numbers hold every sum that a solver looks at.
+    """The kernel of an integer cost whose number type holds every sum that a solver computes.
 
-    Those are sums of distances and of squares over `reach` values.  Means are rounded as they should be where twice
-    the sum of distances is below 2⁵²: then float64 tells every sum from those whose mean is half an integer.
+    These are sums of distances and of squares over `reach` values.  Means are rounded correctly if twice the sum of
+    distances is below 2⁵²: then float64 distinguishes every sum from those whose mean is half an integer.
     """
     cost, first = problem.cost, next(iter(problem.solvers.values()))
     reach = min(4 * problem.k if problem.bounded else values.size, values.size)
@@ -133,7 +133,7 @@ def unspannable(x: np.ndarray, problem: Problem, starts: np.ndarray, total: floa
     """Where to cut: gaps that would cost any group across them more than all of the grouping found.
 
     Solvers without a bound on the size see all scales of the data at once, and float64 squares underflow: where the
-    cost is tiny beside the widest gap, what lies between such gaps is better solved by itself.
+    cost is tiny compared to the widest gap, the parts between such gaps are better solved separately.
     """
     cost = problem.cost
     if cost.pair is None or cost.integer or (problem.bounded and total >= UNDERFLOW_COST):

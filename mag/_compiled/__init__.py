@@ -1,1 +1,1 @@
-"""What several packages need that numba compiles, and how it is compiled and kept."""
+"""Compiled code that several packages share, and how numba compiles and caches it."""

@@ -1,4 +1,4 @@
-"""What a cost may look at, and the memory that depends on what it sums: float64, pairs of them, or 256-bit integers."""
+"""The input of a cost, and memory that depends on the type of its sums: float64, pairs of them, or 256-bit integers."""
 
 from collections import namedtuple
 
@@ -17,12 +17,12 @@ _recast_wide = part_of(wide)
 
 
 def numbers(space, cost, length):
-    """Memory for so many numbers that the cost sums, in a `layout`; in Python the cost is its kernel."""
+    """Memory for this many numbers of the type that the cost sums, in a `layout`; in Python the cost is its kernel."""
     reals(space, length * {"real": 1, "pair": 2, "wide": WORDS}[cost.number])
 
 
 def lines(space, cost, length):
-    """A line of `length` numbers per term; among pairs that of the values is of float64, which holds their sum."""
+    """A line of `length` numbers per term; with pairs, the line of the values is float64, which holds their sum."""
     if cost.number == "pair":
         reals(space, length)
         numbers(space, cost, length)
@@ -40,7 +40,7 @@ def zero(cost):
 
 
 def unreached(cost):
-    """What no group costs; a pair would make NaN of infinity."""
+    """The cost of an impossible group; a pair would turn infinity into NaN."""
 
 
 def real(number):
@@ -161,7 +161,7 @@ def _value(f, i):
 
 
 def _difference(f, i):
-    """Rounded once, whatever the distance: unsigned integers are subtracted before they become a float."""
+    """Rounded once, for any distance: unsigned integers are subtracted before they become a float."""
     here = f.x[i + f.shift]
     return float(here - f.center) if here >= f.center else -float(f.center - here)
 

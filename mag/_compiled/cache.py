@@ -1,4 +1,4 @@
-"""Machine code that is kept on disk: where, under which name, and until when."""
+"""Machine code on disk: where, under which name, and until when."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ UNREADABLE = (OSError, EOFError, pickle.UnpicklingError, ImportError, AttributeE
 
 
 class _ReadOnly(InTreeCacheLocator):
-    """Beside the source, where nothing can be written: code that `mag warmup` left there is used all the same."""
+    """Read-only cache next to the source: use code that `mag warmup` stored there."""
 
     def ensure_cache_path(self):
         pass
@@ -34,10 +34,10 @@ class _Places(CompileResultCacheImpl):
 
 
 class _CacheFiles(IndexDataCacheFile):
-    """Every entry has a file of its own, and none is needed: what cannot be read or written is compiled in memory.
+    """Every entry has a file of its own, and none is required: without a file, code is compiled in memory.
 
-    Numba numbers them: two processes that compile at the same time can take the same number, and a third one then runs
-    the code of one cost, or one k, in place of another.  What is not here may be in another folder, `beside`.
+    Numba numbers the files: two processes that compile at the same time can take the same number, and a third one then
+    runs the code of one cost, or one k, in place of another.  Missing files may be in another folder, `beside`.
     """
 
     def __init__(self, folder, base, function, beside=None):
@@ -47,9 +47,9 @@ class _CacheFiles(IndexDataCacheFile):
 
     @cached_property
     def _stamp(self):
-        return stamp(self._function)  # when it is first called: what it calls may stand below it
+        return stamp(self._function)  # on the first call: functions that it calls may be defined below it
 
-    # Numba looks at the function's own file only, and would not notice a changed cost in another.
+    # Numba checks the function's own file only, and would miss a changed cost in another.
     _source_stamp = property(lambda self: self._stamp, lambda self, ignored: None)
 
     def save(self, key, data):
@@ -80,7 +80,8 @@ class _CacheFiles(IndexDataCacheFile):
 class Cache(FunctionCache):
     """The machine code of one function on disk, where that can be written.
 
-    A user who cannot write beside the sources has a folder at home; what `mag warmup` left beside them is used too.
+    A user who cannot write next to the sources has a cache folder at home; code that `mag warmup` stored next to them
+    is used as well.
     """
 
     _impl_class = _Places

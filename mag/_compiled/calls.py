@@ -19,7 +19,7 @@ def address_of(compiled, *arguments):
 def call_at(typing_context, address, k, x, w, sizes, work):
     """Call a solver's `solve(cost, k, x, w, sizes, work)` by its address: the caller is compiled once for all costs.
 
-    The cost is a tag, which takes no memory; and so is k where sizes are bytes, see `solvers.block`.
+    The cost is a tag, which takes no memory; so is k if sizes are bytes, see `solvers.block`.
     """
     known = sizes.dtype == types.uint8
     kinds = [_OPAQUE, _OPAQUE if known else types.int64, x, w, sizes, work]

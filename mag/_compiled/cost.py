@@ -1,12 +1,12 @@
-"""The tags that tell a compiled solver its cost, and the cost's four functions.
+"""The tags that select the cost of a compiled solver, and the cost's four functions.
 
 A cost is four small functions in the *anchored frame*.  The anchor is a value x[b-1] or x[b] that lies inside every
 group under consideration, y = x - anchor, and every sum starts at the anchor, so that no offset, however large,
 is ever subtracted from itself:
 
-    terms(f, i)            what is summed, a tuple: (y, y²) for the sum of squares
-    left(f, i), right(f, j)  what depends on one end of the group [i, j) alone
-    join(f, g, i, j, size)   g plus what depends on both ends
+    terms(f, i)            the terms of the sums, a tuple: (y, y²) for the sum of squares
+    left(f, i), right(f, j)  the part that depends on one end of the group [i, j) alone
+    join(f, g, i, j, size)   g plus the part that depends on both ends
 
     cost of [i, j) = join(left(i) + right(j)),   total(f, t, j) - total(f, t, i) = the sum of term t over [i, j)
 
@@ -25,7 +25,7 @@ _KERNELS: dict[str, "Kernel"] = {}
 
 
 class Tag(types.Type):
-    """Numba's type of one Kernel.  It is pickled into the cache, so it knows its kernel by name only."""
+    """Numba's type of one Kernel.  It is pickled into the cache, so it stores the name of its kernel only."""
 
     @property
     def kernel(self):
@@ -38,10 +38,11 @@ register_model(Tag)(models.OpaqueModel)
 class Kernel:
     """The compiled face of a cost.
 
-    `number` says what is summed: "real" (float64), "pair" (integers in two of them) or "wide" (of 256 bits).  `medians`
-    are what `join` does in steps where it looks for a median: find it, find it for a group that starts earlier, join.
-    `narrow` is the kernel for small k, whose functions also take lanes that have a line of sums each: this one, unless
-    it looks for a median, or None.  `group`, given instead of the four functions, is a user's own compiled function of
+    `number` is the type of the sums: "real" (float64), "pair" (integers in two of them) or "wide" (of 256 bits).
+    `medians` are the steps of `join` if it searches for a median: find it, find it for a group that starts earlier,
+    join. `narrow` is the kernel for small k, whose functions also take lanes that have a line of sums each: this one,
+    unless
+    it searches for a median, or None.  `group`, instead of the four functions, is a user's own compiled function of
     (x, i, j); it gets arrays, the built-in costs get bare pointers.
     """
 
@@ -90,7 +91,7 @@ def kernel_of(name, group):
 
 
 def _identity(group):
-    """What the machine code of a function depends on; None if that cannot be told, because some of it may change."""
+    """All dependencies of the machine code of a function; None if unknown, because some of them may change."""
     if hasattr(group, "py_func"):  # numba's, compiled once
         return (group,)
     if type(group) is not FunctionType or group.__kwdefaults__:
@@ -137,7 +138,7 @@ register_model(NumberTag)(models.OpaqueModel)
 
 
 class Number:
-    """A small integer that the compiler knows, for loops that are to be unrolled."""
+    """A small integer that is a compile-time constant, for loops that are unrolled."""
 
     def __init__(self, value):
         self._numba_type_ = NumberTag(value)
@@ -150,19 +151,19 @@ def _unbox(typ, obj, c):
 
 
 def terms(cost, f, i):
-    """What the cost sums, at position i."""
+    """The terms of the cost's sums, at position i."""
 
 
 def left(cost, f, i):
-    """What depends on the group's start alone."""
+    """The part that depends on the group's start alone."""
 
 
 def right(cost, f, j):
-    """What depends on the group's end alone."""
+    """The part that depends on the group's end alone."""
 
 
 def join(cost, f, g, i, j, size):
-    """g plus what depends on both ends."""
+    """g plus the part that depends on both ends."""
 
 
 @overload(terms, **INLINE)
@@ -190,7 +191,7 @@ def _join(cost, f, g, i, j, size):
 
 
 def number(tag):
-    """The integer behind a Number."""
+    """The integer of a Number."""
 
 
 @overload(number, **INLINE)

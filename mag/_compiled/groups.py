@@ -1,7 +1,7 @@
-"""Values in their groups: what replaces a group, and what that loses.
+"""Values in their groups: the representative of a group, and its loss.
 
-Entries of the data (minimum, maximum, the value in the middle) are copied.  Whatever is computed is computed from
-distances within the group, so that nothing outside of it counts.
+Entries of the data (minimum, maximum, the value in the middle) are copied.  All other results are computed from
+distances within the group, so that no value outside of it matters.
 """
 
 from itertools import accumulate
@@ -13,13 +13,13 @@ from mag._lib.lazy import cached_property
 
 HUGE = 2.0**960  # 2**63 numbers below this can be summed
 OVERFLOW_EXPONENT = 64  # the power of two that distances are divided by where sums of them could overflow
-HEAVY = 960  # the exponent of a group's heaviest weight, so that the lightest do not vanish beside it
+HEAVY = 960  # the exponent of a group's heaviest weight, so that the lightest do not vanish next to it
 MIN_DIVIDED_WEIGHT = 2.0**-900  # smaller weights lose digits when they are divided by 2**OVERFLOW_EXPONENT
 FLOAT64_DENOMINATOR = 2**1074  # float64 are multiples of 1 / FLOAT64_DENOMINATOR
 MAX_PLAIN_FACTOR = (
     2.0**100
 )  # weights and distances from 1/MAX_PLAIN_FACTOR to MAX_PLAIN_FACTOR are multiplied as they are
-DEKKER_FACTOR = 2.0**27 + 1  # times this, the upper 26 bits of a float64 are what remains (Dekker)
+DEKKER_FACTOR = 2.0**27 + 1  # multiplying by this extracts the upper 26 bits of a float64 (Dekker)
 MAX_EXACT_PARTS = 64  # float64 reaches over fewer than 64 times 53 bits
 
 
@@ -29,9 +29,9 @@ class Groups:
     `y` are the distances of values from the `base` of their group.  That is the smallest value; with weights it is the
     heaviest one, so that records that weigh next to nothing take no digits from the others, and records without weight
     are put there, because they count nowhere.
-    Integers stay integers if there are no weights (Python's own where 64 bits do not hold a sum of squares), so their
-    sums are exact.  Distances are divided by 2**scale where sums of them could overflow; if there are weights, both are
-    divided unless they are moderate: products then neither overflow nor vanish.
+    Integers stay integers if there are no weights (Python's own if 64 bits cannot hold a sum of squares), so their sums
+    are exact.  Distances are divided by 2**scale if sums of them could overflow; if there are weights, both are divided
+    unless they are moderate: products then neither overflow nor vanish.
     """
 
     def __init__(self, values, starts, weights=None):
@@ -146,7 +146,7 @@ class Groups:
         """Sum over each group."""
         return np.add.reduceat(per_record, self.starts)
 
-    # ---- centers: what replaces a group, as a distance from its base
+    # ---- centers: the representative of a group, as a distance from its base
 
     def mean(self):
         """Weighted mean; records of a group without any weight count alike."""
@@ -196,7 +196,7 @@ class Groups:
         up[half] = self.first[half].astype(object) + quotient[half].astype(object) >= 0
         return quotient + up.astype(quotient.dtype)
 
-    # ---- representatives: what replaces a group
+    # ---- representatives of groups
 
     def placed(self, offset):
         """base + offset, never outside the group."""
@@ -211,7 +211,7 @@ class Groups:
             return _real(self.base) + np.ldexp(offset, self.scale)
         if offset.dtype == object:
             return (self.base.astype(object) + offset).astype(self.base.dtype)
-        return self.base + offset.astype(self.base.dtype)  # which wraps around to the right answer
+        return self.base + offset.astype(self.base.dtype)  # wraps around to the right result
 
     def placed_mean(self):
         """The mean; of floats with weights in one pass, where the numbers of a group are moderate."""
@@ -295,7 +295,7 @@ def half_way(low, high):
 def halves(xp, whole, half):
     """The float64 nearest to each 64-bit integer, plus 1/2 where `half`."""
     half = half.astype(whole.dtype)
-    # float64 of this size are 4 apart or more, so that 1 is on the same side of what is between two of them as 1/2
+    # float64 of this size are at least 4 apart, so that 1 and 1/2 are on the same side of the middle of two of them
     far = (whole >= 2**54) | (whole < -(2**54)) if whole.dtype.kind == "i" else whole >= 2**54
     return xp.where(far, (whole | half).astype(np.float64), (2 * whole + half).astype(np.float64) / 2)
 
@@ -309,7 +309,7 @@ def between(low, high):
 
 
 def _split(low, high):
-    """The middle of two integers, rounded down, and whether 1/2 was lost by that."""
+    """The middle of two integers, rounded down, and whether that dropped 1/2."""
     gap = distance(high, low)
     if low.dtype == object:
         return low + gap // 2, (gap % 2).astype(bool)
@@ -318,7 +318,7 @@ def _split(low, high):
 
 
 def distance(values, start):
-    """values - start of integers, where it is not negative: as uint64, which wraps around to the right answer."""
+    """values - start of integers, if it is not negative: as uint64, which wraps around to the right result."""
     if values.dtype == object:
         return values - start
     same = np.int64 if values.dtype.kind == "i" else np.uint64
@@ -403,7 +403,7 @@ def weighted_means(values, weights, starts, sizes, means, again):
     return some
 
 
-# ---- means of floats, whatever the order of their records
+# ---- means of floats, independent of the order of their records
 
 
 def exact_means(values, labels, sizes):
@@ -431,7 +431,7 @@ def exact_means(values, labels, sizes):
 @jit
 def sum_pairs(values, labels, sizes, means, again):
     """Means of groups whose sum is two float64; whether there are others, and whether any value is huge."""
-    sums = np.zeros((len(sizes), 2))  # of values and of what rounding takes from these, next to each other in memory
+    sums = np.zeros((len(sizes), 2))  # of values and of their rounding errors, next to each other in memory
     again[:] = False
     some, huge = False, False
     for record in range(len(values)):
@@ -468,7 +468,7 @@ def sum_parts(values, starts, sizes, chosen, means):
 
 @called
 def rest_of(a, b):
-    """What rounding takes from a + b (Knuth)."""
+    """The rounding error of a + b (Knuth)."""
     total = a + b
     part = total - a
     return (a - (total - part)) + (b - part)
@@ -517,7 +517,7 @@ def _half_of(weights):
 
 @jit
 def half_weights(weights, starts, sizes):
-    """Where the weights from the start of each group on reach half of its weight; none weighs anything: all alike."""
+    """The position where weights from the start of each group on reach half; without any weight, all count alike."""
     found, parts = np.empty(len(starts), np.int64), np.empty(MAX_EXACT_PARTS)
     for g in range(len(starts)):
         begin, end = starts[g], starts[g] + sizes[g]
@@ -532,7 +532,7 @@ def half_weights(weights, starts, sizes):
 
 @called
 def reached(weights, begin, end, factor, parts):
-    """The first position where the weights up to it are not less than those behind."""
+    """The first position where the weights up to it are at least those after it."""
     count = 0
     for i in range(begin, end):
         count = added(parts, count, -weights[i] * factor)

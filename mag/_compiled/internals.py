@@ -1,6 +1,6 @@
 """Every use of numba beyond its documented interface: the one file to read before another numba is allowed.
 
-`numba`, `numba.types` and `numba.extending` are documented, and imported where they are needed.  What is named here is
+`numba`, `numba.types` and `numba.extending` are documented, and imported where they are needed.  The names here are
 not, and may move or change with any release, and llvmlite changes with numba; pyproject.toml allows the releases that
 the tests ran with.
 """
@@ -28,12 +28,12 @@ __all__ = [
     "JITCodeLibrary",  # linking
     "UserWideCacheLocator",  # cache
     "alloca_once",  # work: numbers on the stack
-    "binding",  # what the processor can do, for `mag info`
+    "binding",  # features of the processor, for `mag info`
     "create_struct_proxy",  # memory: values of several fields
     "get_or_insert_function",  # bits: LLVM's own functions
     "global_compiler_lock",  # cache: held while a process forks
-    "infer_global",  # … and of which types they are
-    "ir",  # whatever writes LLVM's intermediate code
+    "infer_global",  # … and their types
+    "ir",  # LLVM's intermediate code
     "signature",
     "unpack_tuple",  # memory, work
 ]
@@ -43,10 +43,10 @@ ATTRIBUTES = {  # of numba's own objects, and the files of mag that use them
     "_find_referenced_environments": ["_compiled/linking.py"],  # of the result of a compilation
     "call_conv": ["_compiled/calls.py"],  # how compiled functions are called
     "fndesc": ["_compiled/calls.py"],
-    "get_call_template": ["_compiled/linking.py"],  # what compiled code asks a function for …
+    "get_call_template": ["_compiled/linking.py"],  # compiled code asks a function for its template …
     "get_overload": ["_compiled/linking.py"],  # … and calls
     "make_array": ["_compiled/memory.py", "_compiled/work.py"],  # where the elements of an array are
     "make_tuple": ["_compiled/work.py", "solvers/_narrow.py"],
-    "overloads": ["_compiled/calls.py"],  # of a function: what was compiled
+    "overloads": ["_compiled/calls.py"],  # of a function: its compiled versions
     "targetctx": ["_compiled/linking.py"],
 }

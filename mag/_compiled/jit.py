@@ -21,7 +21,7 @@ def folder_of(compiled):
 
 
 def jit(function):
-    """Compile when called, and keep the machine code on disk where that can be written."""
+    """Compile when called, and keep the machine code on disk if a folder can be written."""
     compiled = uncached(function)
     compiled._cache = Cache(function)
     call_inside(compiled, called(function))

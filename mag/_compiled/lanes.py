@@ -1,9 +1,10 @@
 """SIMD for compiled code: values that are several numbers at once.
 
-`Lanes` are LLVM vectors: operators work lane by lane, and a scalar that meets lanes is spread over them.  What loads
-or stores lanes is the *index*: `a[3]` is a scalar, `a[lanes_at(3, 4)]` are a[3] .. a[6] (see `memory`).  So a function
-written with operators, indexes and `select` runs on scalars and on lanes alike.  Nothing is ever fused or reordered:
-whatever the processor's own vectors are like, LLVM splits lanes to fit and the bits of every result are the same.
+`Lanes` are LLVM vectors: operators work lane by lane, and a scalar that meets lanes is spread over them.  The *index*
+decides whether lanes are loaded or stored: `a[3]` is a scalar, `a[lanes_at(3, 4)]` are a[3] .. a[6] (see `memory`).  So
+a function written with operators, indexes and `select` runs on scalars and on lanes alike.  Nothing is ever fused or
+reordered: LLVM splits lanes to fit the processor's vectors, and the bits of every result are the same on all
+processors.
 """
 
 import operator
@@ -161,7 +162,7 @@ def _operator(op, real, integer=None, result=None, in_place=None):
     @infer_global(op)
     class _Typing(AbstractTemplate):
         def generic(self, args, kws):
-            # real lanes stand for falling sizes, so that a scalar times a size is lanes, too
+            # real lanes represent falling sizes, so that a scalar times a size is lanes as well
             args = [Lanes(a.width, "real") if isinstance(a, Falling) else a for a in args]
             lanes = next((a for a in args if isinstance(a, Lanes)), None)
             if lanes is None or len(args) != 2:
@@ -171,7 +172,7 @@ def _operator(op, real, integer=None, result=None, in_place=None):
                 return None
             return signature(Lanes(lanes.width, result or lanes.kind), lanes, lanes)
 
-    if in_place:  # numba lowers `a += b` of what cannot change as `a = a + b`
+    if in_place:  # numba lowers `a += b` of immutable values as `a = a + b`
         infer_global(in_place)(_Typing)
 
     @lower_builtin(op, Lanes, Lanes)
@@ -226,7 +227,7 @@ def _halve(context, builder, sig, args):
 def select(typing_context, condition, a, b):
     """a where the condition holds, else b."""
     result = b if isinstance(b, Lanes) else a
-    own = getattr(result, "select", None)  # lanes of numbers that are no float64 know how to do it
+    own = getattr(result, "select", None)  # lanes of numbers other than float64 implement it
     return result(
         condition, result, result
     ), lambda context, builder, sig, args: own(builder, *args) if own else builder.select(*args)

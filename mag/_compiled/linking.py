@@ -1,8 +1,8 @@
 """Functions that only compiled code calls: linked into those that Python calls, and optimized there, once.
 
 Numba optimizes every function and turns it into machine code by itself, and again inside each function that calls it,
-level by level, although only the outermost ones are ever run.  That is half of the time that it takes.  `_Inner` stops
-at LLVM's intermediate code, which holds all that the function calls; `_Outer` is numba's way from there.
+level by level, although only the outermost ones are ever run.  That takes half of the time.  `_Inner` stops at LLVM's
+intermediate code, which holds all functions that it calls; `_Outer` is numba's way from there.
 
 Numba has no option for this.  With a release that has not been tried, `INNER` and `OUTER` are empty: everything is
 compiled as numba does it, to the same results.
@@ -18,12 +18,12 @@ from mag._lib.notice import compiling
 
 TRIED = (0, 61), (0, 68)
 
-# Python's way into an inner function: it takes what the wrapper of a compiled function takes, and raises TypeError.
+# Python's entry into an inner function: it takes the arguments of a compiled function's wrapper, and raises TypeError.
 _REFUSE = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value
 
 
 class _Nowhere:
-    """In place of the code generator: there is no machine code that could be told where its environment is."""
+    """Replaces the code generator: there is no machine code that needs the address of its environment."""
 
     def set_env(self, name, environment):
         pass
@@ -55,10 +55,10 @@ class _Inner(Compiler):
 
 
 class _Outer(Compiler):
-    """A compiler of functions that Python calls: it also tells inner functions where their environments are.
+    """A compiler of functions that Python calls: it also gives inner functions the addresses of their environments.
 
-    Numba makes millions of small objects, and nearly all of them stay: to look for garbage among them, again and again,
-    is a tenth of the time that compiling takes.
+    Numba makes millions of small objects, and nearly all of them stay: repeated garbage collection among them takes a
+    tenth of the time of compiling.
     """
 
     def compile_extra(self, func):

@@ -2,8 +2,8 @@
 
 Arrays inside tuples cost reference counting on every pass, so compiled code hands around a `Part`: `part(array, 5)`
 starts at element 5.  The array itself must be an argument of the outermost compiled function, which keeps it alive.
-A `Grid` is memory of two or more dimensions: `rows[i, j]` is a number, and `rows[i]` is row i.  Loads and stores know
-neither bounds nor wrap-around, unlike those of an array: take `part(x, 0)` or `grid(X)` of an array first.
+A `Grid` is memory of two or more dimensions: `rows[i, j]` is a number, and `rows[i]` is row i.  Loads and stores have
+neither bounds checks nor wrap-around, unlike those of an array: take `part(x, 0)` or `grid(X)` of an array first.
 
 An index with lanes (see `lanes`) loads and stores several neighbors at once.
 """
@@ -28,7 +28,7 @@ class Part(types.Type):
 
     @staticmethod
     def of(dtype, lengths):
-        """A Part, or a Grid where there are lengths of further dimensions."""
+        """A Part, or a Grid if there are lengths of further dimensions."""
         return Grid(dtype, lengths) if lengths else Part(dtype)
 
 
@@ -98,7 +98,7 @@ def scratch(typing_context, length):
 
 
 def stack(builder, length):
-    """A pointer to so many float64 that live as long as the function that is built."""
+    """A pointer to this many float64 that live as long as the function that is built."""
     with builder.goto_entry_block():
         pointer = builder.alloca(ir.ArrayType(_DOUBLE, length))
         pointer.align = 64
@@ -197,7 +197,7 @@ def _pointer(context, builder, sig, args):
 
 
 def _lanes_of(dtype, width):
-    """What several neighbors are loaded as; numbers that are no float64 know it (see `pair`)."""
+    """The type that several neighbors are loaded as; number types other than float64 define it (see `pair`)."""
     return dtype.lanes(width) if hasattr(dtype, "lanes") else Lanes(width, "real")
 
 

@@ -1,7 +1,7 @@
 """Integers below 2¹⁰³ in SIMD lanes: a pair of float64 each, of which the first is the sum rounded (Dekker 1971).
 
 All numbers on the way are integers.  The second number of a pair is at most half a unit in the last place of the first,
-2⁵⁰, so that the sum of two of them and of what rounding takes from the sum of the first numbers is below 2⁵³: exact.
+2⁵⁰, so that the sum of two of them and of the rounding error of the sum of the first numbers is below 2⁵³: exact.
 Products of two float64 are exact by a fused multiplication; where the processor has none, that takes a call.  Pairs are
 unique, so that comparing the first numbers, then the second ones, compares the sums.
 
@@ -28,7 +28,7 @@ class DoubleDouble(types.Type):
         self.width = width
         super().__init__(name=f"pair<{width}>")
 
-    # ---- what functions of lanes ask for
+    # ---- operations that functions of lanes need
 
     def select(self, builder, condition, a, b):
         """The pairs of a where the condition holds, else those of b."""
@@ -71,10 +71,10 @@ class PairNumber(types.Type):
         super().__init__(name="pair")
 
     def lanes(self, width):
-        """What is loaded and stored by an index with lanes."""
+        """The type that an index with lanes loads and stores."""
         return DoubleDouble(width)
 
-    scalar = types.float64  # what is loaded and stored by others
+    scalar = types.float64  # the type that other indexes load and store
 
     def load(self, builder, pointer, width):
         """Pairs from neighbors, or the first number of one."""
@@ -121,7 +121,7 @@ def _packed(builder, high, low):
 
 
 def _sum_of(builder, a, b):
-    """a + b, and what rounding has taken from it."""
+    """a + b, and its rounding error."""
     total = builder.fadd(a, b)
     back = builder.fsub(total, a)
     lost = builder.fadd(builder.fsub(a, builder.fsub(total, back)), builder.fsub(b, back))

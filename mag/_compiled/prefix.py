@@ -9,7 +9,7 @@ from mag._compiled.jit import jit
 def power_sums(y, weights, powers, edges, origin):
     """sums[p]: running sums of weights·y**p in rows of flat values; row r lies between edges[r] and edges[r + 1].
 
-    A row of m values has m + 1 sums, from its first position to behind its last value: they are 0 at the position
+    A row of m values has m + 1 sums, from its first position to that after its last value: they are 0 at the position
     `origin` and count values before it as negative.
     """
     terms = np.ones(y.size) if weights is None else weights.astype(np.float64)

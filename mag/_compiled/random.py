@@ -26,7 +26,7 @@ def next_bits(state):
 def draw_below(state, count):
     """An integer from 0 to count - 1, all equally likely, for count up to 2**32.
 
-    The upper half of 32 bits times count is nearly that; what would make some numbers more likely is drawn again
+    The upper half of 32 bits times count is nearly that; draws that would make some numbers more likely are repeated
     (Lemire 2019), so seldom that nearly no call divides.
     """
     size = np.uint64(count)

@@ -4,7 +4,7 @@ Numbers travel as int64 words: the bits of a float64, or the integer itself.  `r
 the same order; -0.0 and 0.0 rank alike, so that ties stay in index order.
 
 1. Every value gets a place, an integer that never descends as values ascend (`place`).  Its upper bits name a bucket,
-   the 32 bits below go with the record: 16 bytes, the word, then that lower place beside the index.
+   the 32 bits below go with the record: 16 bytes, the word, then that lower place next to the index.
 2. `sort_by_buckets` counts the buckets and fills them, in index order.
 3. `sort_bucket` deals each bucket once more, by the lower place and straight into the result, two slots or more per
    value, and exchanges what is still out of order.  Nothing is read at random from outside the cache.
@@ -35,12 +35,12 @@ FEWEST = 100  # values; numpy sorts fewer: at 100, 9 µs by numpy and 6 to 9 µs
 SAMPLE = 32  # values that choose the center and the scale of the places
 PER_BUCKET = 9  # 2**9 values a bucket: its records and slots share 32 KB of first-level cache; 8 and 10 are no faster
 LEAST_BITS, MOST_BITS = 8, 12  # of a bucket's name
-SLOT_BITS = 13  # of a slot's name, at most
+SLOT_BITS = 13  # largest number of bits of a slot's name
 DIRECT = 2**12 - 1  # values that are dealt into slots without buckets
 MAX_BUCKET_VALUES = 2**14  # values in a bucket that `sort_bucket` takes
 MOVES = 4  # that insertion may take per value; 512 more are free, so that a pending bucket holds 37 values or more
 
-WORD, TAIL = 0, 1  # of a record: the word; the lower place beside the index
+WORD, TAIL = 0, 1  # of a record: the word; the lower place next to the index
 BEGIN, END = 0, 1  # of a pending bucket
 
 # How places become buckets: the lowest place, shifts up and down from it, and the bits of a bucket's name.
@@ -78,7 +78,7 @@ def add_up(counts, bits, start):
 
 @inlined
 def insert_misplaced(words, order, begin, end, real):
-    """Move what is still out of order to its place; False if that takes too many moves."""
+    """Move entries that are out of order to their places; False if that takes too many moves."""
     # With two slots per value, one in eleven values still moves.  Exchanging neighbors without a branch, by carrying
     # the largest value along, was slower.
     moves = MOVES * (end - begin) + 512
@@ -128,7 +128,7 @@ def sort_bucket(records, begin, end, slots, words, order, real):
 
 @inlined
 def scale_of(low, high, bits):
-    """How far a place above the lowest is shifted up, then down, so that the bucket stands above 32 bits."""
+    """The shifts up and down of a place above the lowest after which the bucket is above bit 32."""
     taken = width(high - low)
     if taken > bits + 32:
         return KeyScale(low, U(0), U(taken - bits - 32), bits)
@@ -159,7 +159,7 @@ def scatter_records(source, indexes, first, n, places, scale, counts, records):
 
 @called
 def sort_by_buckets(source, indexes, n, begin, scale, work, n_pending, real):
-    """Fill the buckets of n values, whose places stand in the words, and finish them: how many are pending now."""
+    """Fill the buckets of n values, whose places are in the words, and finish them: return the number pending."""
     records, pending, counts, slots, words, order = work
     places, bits = part(words, begin), scale.bits
     for bucket in range(1 << bits):
@@ -209,7 +209,7 @@ def parts(memory, words, order):
 
 @called
 def at_once(source, n, places, low, high, work, real):
-    """Sort what fits into the cache without buckets; False if that takes too many moves."""
+    """Sort values that fit into the cache without buckets; False if that takes too many moves."""
     slots, words, order = work[3], work[4], work[5]
     bits, taken = width(n) + 1, width(high - low)
     down = U(taken - bits) if taken > bits else U(0)
@@ -256,7 +256,7 @@ def bucket_bits(n):
 
 @called
 def sort_words(numbers, source, n, real, work):
-    """Sort n words that stand for `numbers`: how many buckets are left pending, or -1 if they are sorted."""
+    """Sort n words that represent `numbers`: return the number of pending buckets, or -1 if they are sorted."""
     if ascends(source, 1, n, real):
         return -1
     records, words, order = work[0], work[4], work[5]
@@ -402,7 +402,7 @@ def _arrange_in_parts(numbers, source, real, memory, words, order, threads):
     return len(pending)
 
 
-# ---- what callers see
+# ---- public functions
 
 PARALLEL_FROM_N = 2**21  # values from which on threads sort a part each
 OWN = np.dtype(np.float64), np.dtype(np.int64)  # sorted where they are, others from a copy
@@ -411,8 +411,8 @@ OWN = np.dtype(np.float64), np.dtype(np.int64)  # sorted where they are, others 
 def sort(x, padding=0, threads=1, name="values"):
     """The sorted values, and their order as np.argsort(x, kind="stable"), or None where x is sorted already.
 
-    Floats come back as float64, integers in their own type.  Before and behind the values stand `padding` copies of the
-    first and of the last.  The values are borrowed, this thread's next sort under the same name overwrites them; the
+    Floats come back as float64, integers in their own type.  The values are surrounded by `padding` copies of the
+    first and the last.  The values are borrowed, this thread's next sort under the same name overwrites them; the
     order is not.
     """
     if x.size < FEWEST or x.size >= 2**31 or x.dtype.itemsize <= 2:
@@ -433,7 +433,7 @@ def _deal(x, padding, name, threads):
     n, dtype, real = x.size, x.dtype, -1 if x.dtype.kind == "f" else 0
     padded, order = borrow(name, n + 2 * padding, np.int64), np.empty(n, np.int32)
     words = padded[padding : padding + n]
-    # the same memory as the solver's, which works afterwards
+    # the solver works in the same memory afterwards
     memory = borrow("work", memory_for(n), np.float64).view(U)
     if dtype in OWN and x.flags.c_contiguous and x.flags.aligned:
         source = x.view(np.int64)
@@ -447,7 +447,7 @@ def _deal(x, padding, name, threads):
     if not real:
         numbers = words.view(np.float64)  # every number is read before a place is written over it
         numbers[:] = x
-    source.flags.writeable = numbers.flags.writeable = False  # of these views: one type for numba, whoever owns them
+    source.flags.writeable = numbers.flags.writeable = False  # of these views: one type for numba, for any owner
     if threads > 1:
         n_pending = _arrange_in_parts(numbers, source, real, memory, words, order, threads)
     else:

@@ -1,10 +1,10 @@
-"""What a compiled function is made of, as one digest: an edit recompiles what contains it, and nothing else.
+"""A digest of everything that a compiled function contains: an edit recompiles only functions that contain it.
 
-Numba looks at the file of the function alone, and would go on with machine code that holds an older version of another
-file's function.  Here the code of a function tells what it is compiled with: the global names that it uses, their code
-and their values in turn.  Overloads and intrinsics are registered rather than named, so a module that has any counts as
-a whole, with what it imports, `mag._lib` aside, which is never compiled; and a solver contains every cost.  `a[i]`
-names nothing, so `memory` and `lanes` count for every function.
+Numba checks the file of the function alone, and would continue to use machine code that holds an older version of a
+function in another file.  Here the code of a function determines what it is compiled with: the global names that it
+uses, their code and their values in turn.  Overloads and intrinsics are registered rather than named, so a module that
+has any counts as a whole, with its imports except `mag._lib`, which is never compiled; and a solver contains every
+cost. `a[i]` names nothing, so `memory` and `lanes` count for every function.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def stamp(function):
 
 
 def _name(value, pieces):
-    """A text that tells a global of compiled code from others; what it is made of is added to the pieces."""
+    """A string that identifies a global used in compiled code; its dependencies are added to `pieces`."""
     if hasattr(value, "py_func"):
         return _name_function(value.py_func, pieces)
     if isinstance(value, np.ndarray):
@@ -48,7 +48,7 @@ def _name(value, pieces):
 
 
 def _name_function(function, pieces):
-    """The code of a function, and what its global names and cells stand for."""
+    """The code of a function, and the values of its global names and cells."""
     name = f"{function.__module__}.{function.__qualname__}"
     if function in pieces:
         return name
@@ -73,7 +73,7 @@ def _name_function(function, pieces):
 
 
 def _add_module(module, pieces):
-    """All of a module, and of those that it imports from."""
+    """The whole source of a module, and of the modules that it imports from."""
     if module.__name__ in pieces or module.__name__.startswith(PLAIN):
         return
     pieces[module.__name__] = pathlib.Path(module.__file__).read_text()
@@ -82,13 +82,13 @@ def _add_module(module, pieces):
             _name(value, pieces)
         elif (home := _home(value)).startswith("mag.") and home != module.__name__:
             _add_module(sys.modules[home], pieces)
-    if module.__name__ == "mag._compiled.cost":  # whose tags stand for any of them
+    if module.__name__ == "mag._compiled.cost":  # its tags may refer to any of them
         for entry in pkgutil.iter_modules(importlib.import_module(COSTS_PACKAGE).__path__, f"{COSTS_PACKAGE}."):
             _add_module(importlib.import_module(entry.name), pieces)
 
 
 def _home(value):
-    """The name of the module that a value stems from, where that can be told."""
+    """The name of the module that a value stems from, if known."""
     if isinstance(value, types.ModuleType):
         return value.__name__
     return getattr(getattr(value, "_defn", value), "__module__", None) or ""

@@ -8,7 +8,7 @@ from mag._lib.workspace import borrow
 
 @jit
 def starts_of(sizes, k, plain, starts):
-    """Write starts, the last one last, and return where the first one stands.
+    """Write starts, the last one last, and return the position of the first one.
 
     Where the problem is plain, groups of 2k values or more are split.
     """

@@ -46,7 +46,7 @@ def _operator(op, instruction, result=wide, in_place=None):
             fits = len(args) == 2 and all(isinstance(a, (Wide, types.Integer)) for a in args)
             return signature(result, wide, wide) if fits and wide in args else None
 
-    if in_place:  # numba lowers `a += b` of what cannot change as `a = a + b`
+    if in_place:  # numba lowers `a += b` of immutable values as `a = a + b`
         infer_global(in_place)(_Typing)
 
     @lower_builtin(op, Wide, Wide)

@@ -1,4 +1,4 @@
-"""The memory of compiled methods: two arrays, and layouts that say what stands in them.
+"""The memory of compiled methods: two arrays, and layouts that define their contents.
 
 A method's state is a tuple of bare pointers into the arrays.  That compiles several times faster than a tuple of
 arrays, and a state needs no allocation.  A *layout* is a function that cuts a state from a space, one line a field:
@@ -10,8 +10,8 @@ arrays, and a state needs no allocation.  A *layout* is a function that cuts a s
             size=integers(space, capacity),
         )
 
-In compiled code the space is memory: `space_in(work)`, or `rest_of(space)` for what is needed until a function returns.
-In Python the same function measures how much that takes: `work_for(centroids_at, capacity, d)`.  The solvers of columns
+In compiled code the space is memory: `space_in(work)`, or `rest_of(space)` for memory until a function returns. In
+Python the same function measures its size: `work_for(centroids_at, capacity, d)`.  The solvers of columns
 have one array for both, of `length_for(layout, …)` float64.
 """
 
@@ -32,7 +32,7 @@ Work = namedtuple("Work", "reals integers")
 Space = namedtuple("Space", "reals integers used")  # pointers; how much of each is in use, on the stack
 OneSpace = namedtuple("OneSpace", "reals integers used")  # both point to the same memory
 
-# Numba compiles a function anew for every literal that it is called with; these are no literals.
+# Numba compiles a function anew for every literal argument; these are not literals.
 NOBODY, ZERO, ONE = np.int64(-1), np.int64(0), np.int64(1)
 NO, YES = np.bool_(False), np.bool_(True)
 NEAREST, FARTHEST = 1.0, -1.0
@@ -52,15 +52,15 @@ class Room:
 
 
 def work_for(layout, *shape):
-    """Memory for what a layout cuts."""
+    """Memory for a layout."""
     room = Room()
     layout(room, *shape)
     return Work(np.empty(room.reals), np.empty(room.integers, np.int64))
 
 
-@lru_cache(256)  # small calls would notice
+@lru_cache(256)  # cached: the cost is measurable in small calls
 def length_for(layout, *shape):
-    """How many float64 hold what a layout cuts."""
+    """The number of float64 that a layout needs."""
     room = Room()
     layout(room, *shape)
     return room.reals + room.integers
@@ -94,7 +94,7 @@ _SPACE, _ONE_SPACE = types.NamedTuple(_POINTERS, Space), types.NamedTuple(_POINT
 
 @intrinsic(prefer_literal=True)
 def _cut(typing_context, memory, used, number, shape):
-    """Memory of this shape, from where `used[number]` says; a Part, or a Grid if it has two or more dimensions."""
+    """Memory of this shape, starting at `used[number]`; a Part, or a Grid if it has two or more dimensions."""
     constants = literals(shape)
 
     def codegen(context, builder, sig, args):
@@ -139,7 +139,7 @@ def space_in(typing_context, work):
 
 @intrinsic
 def rest_of(typing_context, space):
-    """What is left of a space; when the caller returns, others may take it."""
+    """The rest of a space; when the caller returns, others may take it."""
 
     def codegen(context, builder, sig, args):
         reals, integers, used = unpack_tuple(builder, args[0])
@@ -149,7 +149,7 @@ def rest_of(typing_context, space):
     return space(space), codegen
 
 
-# ---- what methods share
+# ---- shared by methods
 
 
 @called
@@ -211,7 +211,7 @@ def insert(keys, ids, m, count, key, i):
 
 @called
 def find_top(above, i):
-    """Follow `above` to whoever is above itself; the way there becomes shorter."""
+    """Follow `above` to the entry that is above itself, and shorten the path."""
     while above[i] != i:
         above[i] = above[above[i]]
         i = above[i]

@@ -1,1 +1,1 @@
-"""What several packages need, in plain Python: nothing here is compiled."""
+"""Code that several packages share, in plain Python: nothing here is compiled."""

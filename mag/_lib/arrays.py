@@ -1,9 +1,9 @@
 """Arrays in and out.  The only file that names array libraries.
 
-What comes in is viewed as NumPy, without a copy where the memory allows; what goes out becomes an array of the same
-library on the same device.  array-api-compat says of which library an array is, on which device, and makes arrays;
-DLPack says which kind of device that is, and carries memory.  What neither knows is said here: tensors and tracers
-that hold no values, and numbers that NumPy does not have.  A library is recognized only if its user has imported it.
+Input is viewed as NumPy, without a copy if the memory allows; output becomes an array of the same library on the same
+device.  array-api-compat identifies the library and the device of an array, and makes arrays; DLPack identifies the
+kind of device, and transfers memory.  This file handles the rest: tensors and tracers that hold no values, and number
+types that NumPy does not have.  A library is recognized only if its user has imported it.
 """
 
 import numbers
@@ -27,13 +27,13 @@ COPIED = 2**26  # bytes from a device to the host that are worth a word
 
 
 class CopyWarning(UserWarning):
-    """Many data were copied from a device to the host, because what was asked for is computed there."""
+    """A large amount of data was copied from a device to the host, which runs the requested computation."""
 
     __module__ = "mag"
 
 
 class Origin:
-    """Where an array came from: its library's namespace, its device, and its dtype where NumPy has none like it."""
+    """The origin of an array: its library's namespace, its device, and its dtype if NumPy does not have it."""
 
     def __init__(self, library: str, device: Any, narrow: Any = None) -> None:
         self.library, self.device, self.narrow = library, device, narrow
@@ -44,7 +44,7 @@ class Origin:
         return self._narrowed(xp, xp.asarray(array, device=self.device))
 
     def _narrowed(self, xp: Any, array: Any) -> Any:
-        """float32 stood in for what NumPy does not have."""
+        """Convert float32 to the dtype that NumPy does not have."""
         stands_in = self.narrow is not None and array.dtype == xp.float32
         return xp.astype(array, self.narrow) if stands_in else array
 
@@ -61,18 +61,18 @@ class Origin:
 
 
 class ResidentOrigin(Origin):
-    """The origin of arrays that CuPy computed on the device of their user's: by DLPack, without a copy."""
+    """Converts CuPy results to the caller's library through DLPack, without copying."""
 
     def __call__(self, array: Any) -> Any:
         """CuPy's array in its user's library."""
         xp = import_module(self.library)
-        if self.library == "jax.numpy":  # which takes no strides
+        if self.library == "jax.numpy":  # JAX does not accept strides
             array = _cupy().ascontiguousarray(array)
         return self._narrowed(xp, xp.from_dlpack(array))
 
 
 def return_unchanged(array: Any) -> Any:
-    """The origin of CuPy's own arrays."""
+    """The conversion of CuPy's own arrays: none."""
     return array
 
 
@@ -80,7 +80,7 @@ def return_unchanged(array: Any) -> Any:
 
 
 def read(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Origin | None]:
-    """The data as a NumPy array, without a copy where none is needed, and their origin; None if that is NumPy itself.
+    """The data as a NumPy array, without a copy if none is needed, and their origin; None for NumPy itself.
 
     `quiet`: do not warn of a large copy from a device.
     """
@@ -116,7 +116,7 @@ def read_table(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Ori
 
 
 def on_host(option: str, x: Any) -> Any:
-    """The data as they are, but NumPy's copy of those that are on a device: for libraries that read the host alone."""
+    """The data unchanged, but as a NumPy copy if they are on a device: for libraries that read the host alone."""
     x = _on_cuda(option, x)
     far = hasattr(x, "__cuda_array_interface__") or kind_of_device(x) not in (CPU, PINNED)
     return read(option, x)[0] if far else x
@@ -125,7 +125,7 @@ def on_host(option: str, x: Any) -> Any:
 def resident(x: Any) -> tuple[Any, Any] | None:
     """Data on an NVIDIA GPU as CuPy's array, and how to make its library's of CuPy's; by DLPack, without a copy.
 
-    None for data elsewhere, and where CuPy is not there to look at them.
+    None for data elsewhere, and if CuPy is not installed.
     """
     if isinstance(x, (np.ndarray, list, tuple)):
         return None
@@ -137,11 +137,11 @@ def resident(x: Any) -> tuple[Any, Any] | None:
             return x, return_unchanged
         xp = _namespace(x)
         values, narrow = _readable("x", xp, _values("x", x))
-    except InputTypeError:  # which `read` will tell, and by which name
+    except InputTypeError:  # `read` raises the same error with the argument's name
         return None
     array = _shared_with_cupy("The array", values)
     if hasattr(values, "record_stream"):  # PyTorch must not give the memory away while CuPy's stream reads it
-        with array.device:  # which may not be the current one
+        with array.device:  # it need not be the current one
             stream = _cupy().cuda.get_current_stream().ptr
         values.record_stream(sys.modules["torch"].cuda.ExternalStream(stream, values.device))
     return array, ResidentOrigin(xp.__name__, None, narrow)
@@ -202,7 +202,7 @@ def _device(x: Any) -> Any:
 
 
 def kind_of_device(x: Any) -> int:
-    """What DLPack calls the kind of device whose memory an array lies in; CPU if it does not say."""
+    """DLPack's code for the kind of device that holds the memory of an array; CPU by default."""
     try:
         return int(x.__dlpack_device__()[0])
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
@@ -210,7 +210,7 @@ def kind_of_device(x: Any) -> int:
 
 
 def _values(option: str, x: Any) -> Any:
-    """What holds the values: no part of a graph, and no view that memory does not look like; refused if none does."""
+    """The tensor with the plain values, without graph or lazy view; raise if there are no values."""
     from array_api_compat import is_jax_array, is_torch_array
 
     if is_torch_array(x):
@@ -224,7 +224,7 @@ def _values(option: str, x: Any) -> Any:
                 f"{option} must hold values; got a tensor inside of torch.vmap, grad or another transform of "
                 "torch.func, call mag outside of it."
             )
-        return x.detach().resolve_neg().resolve_conj()  # groups are no differentiable function of the data
+        return x.detach().resolve_neg().resolve_conj()  # groups are not a differentiable function of the data
     if is_jax_array(x) and isinstance(x, sys.modules["jax"].core.Tracer):
         raise InputTypeError(
             f"{option} must hold values; got an array that JAX is tracing, call mag outside of jit, vmap and grad, or "
@@ -251,7 +251,7 @@ def _readable(option: str, xp: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _on_cuda(option: str, x: Any) -> Any:
-    """Columns and frames of cuDF, and whatever else shows memory of a GPU and no more, as CuPy's arrays."""
+    """Columns and frames of cuDF, and other objects that only expose GPU memory, as CuPy arrays."""
     cudf = sys.modules.get("cudf")
     if cudf is not None and isinstance(x, (cudf.DataFrame, cudf.Series)):
         try:
@@ -288,7 +288,7 @@ def _cupy() -> Any:
     return import_module("cupy")
 
 
-# ---- what is copied from a device
+# ---- copies from a device
 
 _silent = False  # after the first word
 
@@ -300,10 +300,10 @@ def warn_about_array_copy(option: str, x: Any) -> None:
 
 
 def warn_about_copy(what: str, bytes_: int, stacklevel: int = 4) -> None:
-    """The same of so many bytes, which `what` has a place for, in megabytes."""
+    """Warn about a copy of `bytes_` bytes; `what` is a format string for the size in MB."""
     global _silent
     if _silent or bytes_ <= COPIED:
         return
     _silent = True
-    copied = f"{what.format(bytes_ / 2**20)} from its device to the host, which computes what was asked for"
+    copied = f"{what.format(bytes_ / 2**20)} from its device to the host, which runs this computation"
     warnings.warn(f"{copied}; pass backend='cpu' to silence this warning.", CopyWarning, stacklevel=stacklevel)

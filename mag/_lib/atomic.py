@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and never over what was read."""
+"""Files that appear complete or not at all, and never replace a file that is read."""
 
 import contextlib
 import errno
@@ -14,9 +14,9 @@ from mag._lib.errors import InputValueError
 from mag._lib.identity import identify
 from mag._lib.lock import exclusive_lock
 
-MANIFEST = ".manifest.json"  # behind the name of a published file
-SECRET = ".manifest.secret"  # the salt of the input's digest, which stays with the holder of the data
-LEDGER_MARKER_SUFFIX = ".spent"  # behind the hidden name of what marks a ledger
+MANIFEST = ".manifest.json"  # suffix of the name of a published file
+SECRET = ".manifest.secret"  # the salt of the input's digest; it stays with the data's owner
+LEDGER_MARKER_SUFFIX = ".spent"  # suffix of the hidden name of a ledger's marker
 PRIVATE = 0o600
 
 
@@ -28,7 +28,7 @@ class Reserved:
 
     @contextlib.contextmanager
     def drafts(self) -> Iterator[list[pathlib.Path]]:
-        """Drafts beside the files, which get their names when the block ends well, and are removed when it does not.
+        """Drafts next to the files; they get their names when the block succeeds, and are removed when it fails.
 
         The first file has its name only when all have: of several files that are replaced, the old ones go before the
         new ones come.  A file that is replaced keeps its permissions; the file of a secret is its owner's alone.
@@ -49,7 +49,7 @@ class Reserved:
                 name.unlink(missing_ok=True)
 
     def _publish(self, drafts: Sequence[pathlib.Path]) -> None:
-        """Give all drafts their names, or none."""
+        """Give all drafts their names, or none of them."""
         published: list[pathlib.Path] = []
         aside: dict[pathlib.Path, pathlib.Path] = {}
         replaced = self.overwrite and len(self.places) == 1  # in one step
@@ -83,10 +83,10 @@ def reserving(
 ) -> Iterator[Reserved]:
     """Files that can be written, checked and locked before anything long begins; a dry run checks only.
 
-    None of them is one of the sources, which is all that the run reads, and no two are one file, by any name or link.
-    Until the block ends, other runs that want to write one of them get one sentence.
+    None of them is one of the `sources`, all files that the run reads, and no two are one file, by any name or link.
+    Until the block ends, other runs that try to write one of them get one sentence.
     """
-    from mag._lib import checks  # which needs NumPy
+    from mag._lib import checks  # imported here: it needs NumPy
 
     checks.flag("overwrite", overwrite)
     places = [check_target(target, sources, overwrite) for target in targets]
@@ -102,7 +102,7 @@ def reserving(
 def writing(
     *targets: os.PathLike[str] | str, sources: Collection[os.PathLike[str] | str] = (), overwrite: bool = False
 ) -> Iterator[list[pathlib.Path]]:
-    """Drafts beside the targets, which get their names when the block ends well.
+    """Drafts next to the targets; they get their names when the block succeeds.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def writing(
 
 
 def _hidden(place: pathlib.Path, what: str) -> pathlib.Path:
-    """A new name beside a file, with its ending."""
+    """A new name next to a file, with its ending."""
     return place.with_name(f".{place.stem}.{secrets.token_hex(4)}.{what}{place.suffix}")
 
 
@@ -133,7 +133,7 @@ def _mode(place: pathlib.Path) -> int | None:
 
 
 def digest(path: os.PathLike[str] | str, salt: bytes | None = None) -> str:
-    """The SHA-256 of a file; with a salt the HMAC, which says nothing to those who do not know the salt."""
+    """The SHA-256 of a file; with a salt the HMAC, which reveals nothing to anyone without the salt."""
     with open(path, "rb") as file:
         if salt is None:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -143,7 +143,7 @@ def digest(path: os.PathLike[str] | str, salt: bytes | None = None) -> str:
 def check_target(
     target: os.PathLike[str] | str, sources: Collection[os.PathLike[str] | str] = (), overwrite: bool = False
 ) -> pathlib.Path:
-    """Where the target really is, through links; neither a source nor, unless told so, an existing file."""
+    """The target's real path, through links; it must not be a source nor, unless allowed, an existing file."""
     place = pathlib.Path(os.path.realpath(target))
     own = identify(place)
     for source in sources:
@@ -163,7 +163,7 @@ def check_target(
 
 
 def is_ledger(place: pathlib.Path) -> bool:
-    """Whether a file is, or was, the ledger of a budget, or what marks one."""
+    """Whether a file is, or was, the ledger of a budget, or its marker."""
     return marker_of(place).exists() or (place.name.startswith(".") and place.name.endswith(LEDGER_MARKER_SUFFIX))
 
 
@@ -189,7 +189,7 @@ def _publish(draft: pathlib.Path, place: pathlib.Path, overwrite: bool) -> None:
 
 
 def _sync(path: pathlib.Path) -> None:
-    """On the disk, not only in memory; folders cannot be opened everywhere."""
+    """Flush to the disk; not every system can open folders."""
     if path.is_dir() and not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(path, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Stored cells as integers that are equal where the stored values are: what recounts read, and nothing that groups.
+"""Stored cells as integers that are equal if the stored values are equal: for recounts, never for grouping.
 
 Values are hashed and numbered, never codes: a dictionary is its entries, run ends are the cells that they repeat, an
 extension type is its storage, floats and decimals are their bits.  So a cell has the same words in every block of a
@@ -66,7 +66,7 @@ def _read(array: Any, blocks: bool) -> list[np.ndarray]:
 
 
 def _tokens(array: Any, blocks: bool) -> tuple[list[np.ndarray], np.ndarray]:
-    """The words of the values of an array, and which cells are null."""
+    """The words of the values of an array, and the mask of null cells."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -131,7 +131,7 @@ def _hashed(texts: Any) -> np.ndarray:
 
 
 def sequences(inner: list[np.ndarray], lengths: np.ndarray, blocks: bool = False) -> list[np.ndarray]:
-    """Lists of cells that stand one after the other in `inner`; one of length -1 is null."""
+    """Lists of cells that follow each other in `inner`; one of length -1 is null."""
     rows = np.stack(inner, axis=1) if blocks else classes(inner)
     cells, width = rows.tobytes(), rows.itemsize * (rows.shape[1] if blocks else 1)
     ends = width * np.cumsum(np.maximum(lengths, 0))

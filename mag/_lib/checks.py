@@ -1,4 +1,4 @@
-"""All validation and its sentences: what, its value, what is allowed.  Data values are never quoted."""
+"""All validation and its messages: argument, value, allowed values.  Data values are never quoted."""
 
 import decimal
 import math
@@ -95,7 +95,7 @@ def flag(option: str, choice: Any) -> bool:
 
 
 def real_vector(option: str, x: np.ndarray, check_finite: bool = True, threads: int = 1) -> np.ndarray:
-    """One dimension of real numbers, at least one of them; finite ones, unless `check_finite` is False."""
+    """Check for one dimension of real numbers, at least one; they must be finite, unless `check_finite` is False."""
     _real(option, x)
     if x.ndim != 1:
         raise InputValueError(f"{option} must have one dimension; got an array of shape {x.shape}.")
@@ -259,7 +259,7 @@ def same_columns(option: str, columns: int, other: str, d: int) -> None:
 
 
 def unused(option: str, argument: Any, by: str) -> None:
-    """An option that would have no effect is a mistake."""
+    """Reject an option that would have no effect."""
     if argument is not None:
         raise InputValueError(f"{option} is not used by {by}; leave it out.")
 

@@ -1,4 +1,4 @@
-"""What a column of Arrow holds, hashed: equal cells have equal hashes, however they are stored in memory."""
+"""Hashes of Arrow columns: equal cells have equal hashes, for any layout in memory."""
 
 from typing import Any
 
@@ -81,7 +81,7 @@ def _feed(hashed: Any, array: Any) -> None:
 
 
 def _bytes(hashed: Any, array: Any) -> None:
-    """The values of an array of one width, none missing."""
+    """The values of an array of one width without missing values."""
     width = array.type.bit_width // 8
     data = array.buffers()[1]
     if data is not None:

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def describe_dtype(dtype: Any) -> str:
-    """The name of a dtype of any library, with what it consists of, and none of the values that are part of it.
+    """The name of a dtype of any library, with its components, but without the values that are part of it.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Graphs in and out: arrays of edges, networkx, igraph and SciPy's sparse matrices as pairs of vertex numbers.
 
-A library is recognized only if its user has imported it, and never imported here.  What goes out is built from pairs of
+A library is recognized only if its user has imported it, and never imported here.  Output is built from pairs of
 numbers alone: no names, weights or other attributes, and no order but that of the numbers.
 """
 
@@ -96,7 +96,7 @@ def _of_sparse(option: str, matrix: Any) -> tuple[np.ndarray, int]:
     """The entries that are not zero, each pair from both sides of the diagonal."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputValueError(f"{option} must be a square matrix; got one of shape {matrix.shape}.")
-    entries = matrix.tocsr().tocoo()  # which adds up entries of one place
+    entries = matrix.tocsr().tocoo()  # adds up entries at one position
     n, there = matrix.shape[0], entries.data != 0
     rows, columns = entries.row[there].astype(np.int64), entries.col[there].astype(np.int64)
     above, below = rows <= columns, rows >= columns

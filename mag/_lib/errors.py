@@ -1,4 +1,4 @@
-"""What went wrong: a promise that does not hold, a mistake of the caller, or else a defect of ours.
+"""Errors: a promise that does not hold, invalid input of the caller, or else a defect of mag.
 
 Every error that the library raises about an argument or an input is an `InputError`, and of the builtin class that
 callers expect; any other error is a defect.  The command's exit codes rest on that.
@@ -33,7 +33,7 @@ class InputTypeError(InputError, TypeError):
 
 
 class InputRuntimeError(InputError, RuntimeError):
-    """A call that cannot be completed, for a reason that only shows while it runs."""
+    """A call that cannot be completed, for a reason that becomes known only while it runs."""
 
     __module__ = "mag"
 
@@ -45,5 +45,5 @@ class CacheWarning(UserWarning):
 
 
 def group_below(k: int) -> NotAnonymousError:
-    """What a count of labels raises where a method or a kernel has failed."""
+    """The error if a count of labels shows that a method or a kernel has failed."""
     return NotAnonymousError(f"A group of fewer than k={k} records was found and withheld; {REPORT}")

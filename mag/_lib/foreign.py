@@ -10,12 +10,12 @@ FOREIGN_MODULES = (
     "polars",
     "pyarrow",
     "pyo3_runtime",
-)  # the last is polars' too: a panic, which is no Exception
+)  # the last is polars' too: a panic, which is not an Exception
 
 
 @contextmanager
 def refused_as(sentence: Callable[[], str]) -> Iterator[None]:
-    """Raise a `InputTypeError` with this sentence where a library cannot do what is asked of its cells."""
+    """Raise an `InputTypeError` with this sentence if a library cannot process its cells."""
     try:
         yield
     except InputError:

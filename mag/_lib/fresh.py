@@ -1,9 +1,9 @@
 """Everything that is published, built from its values alone, into fresh memory.
 
-A frame library hands out views: a row of a string column points into the buffer of all rows, a category brings the
-names of all others, a null covers the value below it, a slice keeps what it was cut from.  Whatever leaves `mag` is
-built here instead.  Beside the cells of the published rows it holds the names of the published columns, their dtypes
-(with time zone, decimal places, width of fixed strings), and the pandas index where that is published: no unused
+A frame library returns views: a row of a string column points into the buffer of all rows, a category carries the names
+of all others, a null hides the value below it, a slice keeps the table that it was cut from.  Everything that leaves
+`mag` is built here instead.  Besides the cells of the published rows it holds the names of the published columns, their
+dtypes (with time zone, decimal places, width of fixed strings), and the pandas index if that is published: no unused
 category or dictionary entry, no value below a null, no metadata, `attrs` or flags, and no memory of the original.
 
 Categories that are ordered, and those of an Enum, keep their order.  Others come sorted, since the order in which they
@@ -68,7 +68,7 @@ def _reorder(codes: np.ndarray, order: np.ndarray) -> np.ndarray:
 
 
 def _by_print(cells: list[Any]) -> np.ndarray:
-    """An order of cells that cannot be compared, which does not depend on where they stand."""
+    """An order of cells that cannot be compared, independent of their positions."""
     return np.array(sorted(range(len(cells)), key=lambda i: (type(cells[i]).__name__, repr(cells[i]))), np.int64)
 
 
@@ -105,7 +105,7 @@ def _bare_dtype(dtype: Any) -> Any:
 
 
 def own_objects(cells: np.ndarray) -> np.ndarray:
-    """A new array of Python objects, those that can be changed copied."""
+    """A new array of Python objects; mutable ones are copied."""
     listed = cells.tolist()
     own = np.empty(len(listed), object)
     if not set(map(type, listed)) <= IMMUTABLE:
@@ -217,7 +217,7 @@ def _of_polars(series: Any, rows: np.ndarray | None, blank: np.ndarray | None) -
 
 
 def _polars_cells(series: Any) -> Any:
-    """The same cells: what `gather` leaves pointing into the original is built anew."""
+    """The same cells: columns that `gather` leaves pointing into the original are rebuilt."""
     polars, dtype, name = sys.modules["polars"], series.dtype, series.name
     if dtype == polars.String:  # the only one of its ways that copies every string
         return polars.select(polars.concat_str([series, polars.lit("")]).alias(name)).to_series()
@@ -325,7 +325,7 @@ def _arrow_list_view(array: Any, index: Any) -> Any:
 
 
 def _arrow_dictionary(chunks: list[Any], index: Any) -> Any:
-    """One array of several, each of which has its own dictionary."""
+    """Concatenate arrays that each have their own dictionary."""
     import pyarrow.compute as pc
 
     pyarrow, kind = sys.modules["pyarrow"], chunks[0].type
@@ -334,7 +334,7 @@ def _arrow_dictionary(chunks: list[Any], index: Any) -> Any:
         own = chunk.indices.cast(pyarrow.int64()).fill_null(-1).to_numpy()
         codes.append(np.where(own < 0, -1, own + start))
     places = np.concatenate(codes)[index.fill_null(-1).to_numpy() + 1]
-    if not pyarrow.types.is_nested(entries.type):  # an entry may stand there twice, or be null
+    if not pyarrow.types.is_nested(entries.type):  # an entry may occur there twice, or be null
         single = entries.dictionary_encode()
         places = np.append(single.indices.fill_null(-1).to_numpy(zero_copy_only=False), -1)[places].astype(np.int64)
         entries = single.dictionary

@@ -1,4 +1,4 @@
-"""Which file a name means: files are told apart by what they are, not by how they are called."""
+"""Which file a name means: files are distinguished by identity, not by name."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def identify(path: os.PathLike[str] | str) -> Hashable:
-    """What all names of one file share: its device and inode.
+    """The key that all names of one file share: its device and inode.
 
     A file that is not there yet is its folder and its name, in any case and normal form: file systems differ in whether
     these are one file.
@@ -38,7 +38,7 @@ def _number(place: str) -> tuple[int, int]:
 
 
 def find_files(*arguments: Any) -> Iterator[pathlib.Path]:
-    """The files that arguments of a call name: paths, words such as NAME=FILE, and what holds them.
+    """The files that arguments of a call name: paths, words such as NAME=FILE, and containers of these.
 
     A word may be cut in several ways.  All that lead to a file count: it is better to spare a file than to replace one
     that is read.  A path counts in any case.
@@ -55,7 +55,7 @@ def find_files(*arguments: Any) -> Iterator[pathlib.Path]:
     """
     for argument in arguments:
         if isinstance(argument, os.PathLike):
-            yield pathlib.Path(argument)  # which may be made by the call itself, as a ledger is
+            yield pathlib.Path(argument)  # the call itself may create it, as a ledger
         elif isinstance(argument, str):
             starts = [0, *(cut.end() for cut in re.finditer("[=:,]", argument))]
             ends = [*(cut.start() for cut in re.finditer("[:,]", argument)), len(argument)]

@@ -1,9 +1,9 @@
 """Work that Ctrl-C ends at once.
 
-Python handles a signal in its main thread, between two of its own steps: a compiled loop there runs on until it is
-done, and what numba makes of its results when a signal is pending is an error of its own.  So the main thread hands the
-work to another one and waits.  Where it is interrupted, it leaves; the work ends at its next check
-(`raise_if_abandoned`), and nobody gets its result.
+Python handles a signal in its main thread, between two of its own steps: a compiled loop there runs until it is
+done, and if a signal is pending, numba raises its own error when it returns results.  So the main thread hands the
+work to another one and waits.  When it is interrupted, it leaves; the work ends at its next check
+(`raise_if_abandoned`), and its result is discarded.
 """
 
 import os
@@ -14,7 +14,7 @@ from concurrent.futures import Future, wait
 from contextvars import ContextVar, copy_context
 from typing import Any
 
-POLL = 0.1  # seconds between two looks at signals, where a wait is not ended by them (Windows)
+POLL = 0.1  # seconds between two checks for signals, if they do not end a wait (Windows)
 GRACE = 0.5  # seconds in which the work may end before the main thread goes on
 
 _abandoned: ContextVar[threading.Event | None] = ContextVar("mag_abandoned", default=None)
@@ -59,7 +59,7 @@ def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> A
 
 
 class Worker:
-    """Threads for whatever is submitted, in turn; Python does not wait for them when it ends."""
+    """Threads for submitted jobs, in turn; Python does not wait for them when it ends."""
 
     def __init__(self, threads: int = 1) -> None:
         self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -89,7 +89,7 @@ def _serve(jobs: queue.SimpleQueue[Any]) -> None:
                 job.set_result(function())
             except BaseException as error:
                 job.set_exception(error)
-        del task, job, function  # what they hold is not kept until the next job
+        del task, job, function  # do not keep their contents until the next job
 
 
 _idle: Worker | None = None

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def to_json_types(value: Any) -> Any:
-    """Dictionaries, lists, numbers, texts and None; NaN and infinity, which JSON has no name for, are None.
+    """Convert to dictionaries, lists, numbers, texts and None; NaN and infinity, which JSON does not have, become None.
 
     Examples
     --------

@@ -17,16 +17,16 @@ except ImportError:  # Windows
 
 BUSY_SENTENCE = "another run is writing this file; wait for it to end, or choose another name"
 PAUSE_SECONDS = 0.01  # seconds between two attempts
-LOCKED_BYTE = 2**30  # the byte that Windows locks: what is locked there cannot be read by others
+LOCKED_BYTE = 2**30  # the byte that Windows locks: others cannot read locked bytes
 
 
 @contextlib.contextmanager
 def exclusive_lock(*targets: os.PathLike[str] | str) -> Iterator[None]:
     """Hold the locks on files that are to be written, or raise `BlockingIOError` where another run holds one.
 
-    Two locks make one: that of the name, a hidden file beside the target, because the target may not be there yet and
-    is replaced at the end; and that of the file that is there, because it may have other names.  A process that is
-    killed leaves the hidden file and not the lock: the next run takes it over and removes it.
+    Two locks act as one: that of the name, a hidden file next to the target, because the target may not exist yet and
+    is replaced at the end; and that of the existing file, because it may have other names.  A killed process leaves the
+    hidden file but not the lock: the next run takes it over and removes it.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def holding(handle: int, name: str, seconds: float) -> Iterator[None]:
 
 
 def _hold_name(target: pathlib.Path, stack: contextlib.ExitStack) -> bool:
-    """Hold the hidden file beside the target until the stack ends; False where another run holds it."""
+    """Hold the hidden file next to the target until the stack ends; False if another run holds it."""
     place = target.with_name(f".{target.name}.lock")
     while True:
         handle = _open(place, os.O_CREAT)
@@ -86,8 +86,8 @@ def _hold_name(target: pathlib.Path, stack: contextlib.ExitStack) -> bool:
 
 
 def _hold_file(target: str, stack: contextlib.ExitStack) -> bool:
-    """Hold the file of that name, if there is one, until the stack ends; False where another run holds it."""
-    if fcntl is None:  # an open file cannot be replaced there
+    """Hold the file of that name, if there is one, until the stack ends; False if another run holds it."""
+    if fcntl is None:  # Windows cannot replace an open file
         return True
     try:
         handle = _open(target)
@@ -96,7 +96,7 @@ def _hold_file(target: str, stack: contextlib.ExitStack) -> bool:
     stack.callback(os.close, handle)
     try:
         held = _lock(handle)
-    except OSError:  # a file system that locks only what is open for writing
+    except OSError:  # a file system that locks only files open for writing
         return True
     if held:
         stack.callback(_unlock, handle)
@@ -104,7 +104,7 @@ def _hold_file(target: str, stack: contextlib.ExitStack) -> bool:
 
 
 def _open(place: os.PathLike[str] | str, flags: int = 0) -> int:
-    """An open file; that of another user for reading, which is enough for a lock."""
+    """Open a file; that of another user for reading, which is enough for a lock."""
     try:
         return os.open(place, os.O_RDWR | flags, 0o666)
     except PermissionError:
@@ -114,7 +114,7 @@ def _open(place: os.PathLike[str] | str, flags: int = 0) -> int:
 
 
 def _remove(place: pathlib.Path, handle: int) -> None:
-    if fcntl is None:  # an open file cannot be removed there, and one that another run has opened will not be
+    if fcntl is None:  # Windows cannot remove an open file, and will not remove one that another run has opened
         os.close(handle)
     with contextlib.suppress(OSError):
         place.unlink()

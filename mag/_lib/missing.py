@@ -28,7 +28,7 @@ def is_missing(cell: Any) -> bool:
         return cell.is_nan()  # a signaling NaN cannot be compared
     if isinstance(cell, np.generic):
         return cell.dtype.kind in NAN_KINDS and bool(cell != cell)
-    return type(cell).__name__ in ("NAType", "NaTType")  # of pandas, which need not be loaded
+    return type(cell).__name__ in ("NAType", "NaTType")  # of pandas, which may not be loaded
 
 
 def find_missing(cells: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """One line on a terminal or in a notebook while code is compiled for more than a second.
 
-Whoever runs something long says what it is (`working_on`); whoever compiles says so (`compiling`).  Nothing is written
-into pipes and files, nor with MAG_QUIET=1 or `progress=False`; and a progress bar shows it itself.
+Long computations name themselves (`working_on`); compilation reports itself (`compiling`).  Nothing is written to pipes
+and files, nor with MAG_QUIET=1 or `progress=False`; and a progress bar shows it itself.
 """
 
 import os
@@ -14,7 +14,7 @@ from contextvars import ContextVar
 
 from mag._lib.terminal import in_notebook
 
-NOTICE_AFTER_SECONDS = 1.0  # seconds of compiling before a word is said
+NOTICE_AFTER_SECONDS = 1.0  # seconds of compiling before a notice
 SECONDS = {"anneal": 15, "bound": 5, "columns": 5, "ona_star": 10, "univariate": 3}  # in all, on a usual machine
 SECONDS_OF_OTHER_METHODS = 8  # seconds of methods that are not listed
 
@@ -26,7 +26,7 @@ _said: set[str] = set()
 
 @contextmanager
 def working_on(name: str | None = None, quiet: bool = False) -> Iterator[None]:
-    """What is compiled meanwhile is part of this, or of what the caller named before."""
+    """Code compiled meanwhile is attributed to this name, or to the one set by the caller."""
     outer, silent = _work.get()
     token = _work.set((outer or name, silent or quiet))
     try:
@@ -68,7 +68,7 @@ def _visible() -> bool:
 
 
 def _part_of(module: str) -> str:
-    """What users call the part of the library that a module belongs to."""
+    """The public name of the part of the library that a module belongs to."""
     _, _, inside = module.partition(".")
     if inside.startswith("bounds"):
         return "bound"

@@ -1,4 +1,4 @@
-"""What notebooks show of a result: a small table of facts, and matplotlib's axes for those who ask for a plot."""
+"""Results in notebooks: a small table of facts, and plots with matplotlib."""
 
 import html
 from collections.abc import Mapping
@@ -6,10 +6,10 @@ from typing import Any
 
 
 class Drawable:
-    """A result that draws itself: `_draw` says how."""
+    """A result that can be drawn by `_draw`."""
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw what the class describes; needs matplotlib, extra ``plot``.
+        """Draw the figure that the class describes; needs matplotlib, extra ``plot``.
 
         Parameters
         ----------
@@ -30,7 +30,7 @@ class Drawable:
 
 
 def facts_table(title: str, facts: Mapping[str, object]) -> str:
-    """Facts as an HTML table, a row each; what is None is left out."""
+    """Facts as an HTML table, a row each; None is left out."""
     rows = "".join(
         f'<tr><th style="text-align:left">{html.escape(name)}</th><td>{html.escape(str(fact))}</td></tr>'
         for name, fact in facts.items()

@@ -11,14 +11,14 @@ from mag._lib.terminal import in_notebook, printable
 
 BAR_CHARACTERS = 30  # characters of the bar
 PAUSE = 0.1  # seconds between two reports
-EARLY = 0.02  # of the work, below which its pace says nothing about the rest
+EARLY = 0.02  # share of the work below which its pace does not predict the rest
 
 
 class Progress:
     """Reports progress and keeps the time.
 
-    A method calls `step(fraction)` every few milliseconds, and returns the best grouping that it has when that says
-    True.  It may ask for `left()` seconds before it starts something long.
+    A method calls `step(fraction)` every few milliseconds, and returns its best grouping so far when that returns True.
+    It may call `seconds_left()` for the remaining seconds before it starts a long step.
 
     `span`, `silent` and `limited` return views for a part of the work and leave this one as it is.
     """
@@ -30,7 +30,7 @@ class Progress:
         self._low, self._high = 0.0, 1.0
 
     def span(self, low: float, high: float) -> "Progress":
-        """From `low` to `high` of this work: the fractions of the view are those of that part."""
+        """The part from `low` to `high` of this work: fractions of the view are those of that part."""
         width = self._high - self._low
         return self._view(self._clock, self._reporter, self._low + low * width, self._low + high * width)
 
@@ -111,12 +111,12 @@ class ProgressBar:
 
 
 def bar_of(report: Any) -> Any:
-    """What to report to: a bar where that is wanted."""
+    """The receiver of reports: a bar if that is wanted."""
     return ProgressBar() if report is True else report
 
 
 def is_quiet(report: Any) -> bool:
-    """Whether to write nothing about compiling: it is unwanted, or a bar says it."""
+    """Whether to write nothing about compiling: it is unwanted, or a bar shows it."""
     return report is False or isinstance(report, ProgressBar)
 
 
@@ -139,7 +139,7 @@ class _Line:
 
 
 class _Notebook:
-    """A display below the cell, which IPython replaces."""
+    """A display below the cell, updated through IPython."""
 
     def __init__(self) -> None:
         self._handle: Any = None
@@ -162,7 +162,7 @@ class _Notebook:
 
 
 class _Clock:
-    """The time of some work, which may be limited."""
+    """The time of some work, with an optional limit."""
 
     def __init__(self, limit: float | None) -> None:
         self._end = float("inf") if limit is None else time.monotonic() + limit
@@ -173,7 +173,7 @@ class _Clock:
 
 
 class _Reporter:
-    """Tells the user, now and then, how much is done."""
+    """Reports to the user, now and then, how much is done."""
 
     def __init__(self, report: Callable[[float], object]) -> None:
         self._report = report

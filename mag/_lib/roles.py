@@ -10,7 +10,7 @@ from mag._lib.errors import InputValueError
 
 @dataclass(frozen=True)
 class Sentences:
-    """How mistakes are called where roles are words of `microaggregate`; a caller may call them otherwise."""
+    """Default error messages for role assignment; callers may override them."""
 
     unknown: str = "{role} must name columns of {table}; got {few}, which it does not have."
     repeated: str = "{role} must name every column once; got {names} more than once."
@@ -31,7 +31,7 @@ def repeated_names(names: Iterable[Hashable]) -> list[Hashable]:
 
 
 def is_name(name: Any, known: Collection[Hashable]) -> bool:
-    """Whether a column is called so; what cannot be hashed is no name."""
+    """Whether `name` is a column name; unhashable values never are."""
     try:
         return hash(name) is not None and name in known
     except TypeError:
@@ -39,7 +39,7 @@ def is_name(name: Any, known: Collection[Hashable]) -> bool:
 
 
 def names_of(names: Any, known: Collection[Hashable]) -> list[Hashable]:
-    """A list of names where one name, or none, may have been written; a tuple that is a name is one."""
+    """The names as a list, also for a single name or None; a tuple that is a name is one name."""
     if names is None:
         return []
     single = isinstance(names, (str, bytes)) or not hasattr(names, "__iter__") or is_name(names, known)
@@ -55,8 +55,7 @@ def assign_roles(
 ) -> dict[str, list[Hashable]]:
     """The columns of every role, each a name or a list of names; every known column has exactly one role.
 
-    The first role is what the others are there for: it must not be empty.  Columns that no role names have the role
-    `rest`, or are a mistake.
+    The first role must not be empty.  Columns that no role names get the role `rest`, or are rejected.
     """
     there = frozenset(known)
     roles = {role: _names(role, names, there, table, say) for role, names in requested.items()}

@@ -11,7 +11,7 @@ import numpy as np
 
 ROWS_IN_CACHE = 2**14  # whose hashes stay in the cache
 ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
-MIXING_STEPS = (  # shifts and factors after which every bit depends on every bit
+MIXING_STEPS = (  # shifts and factors after which every bit depends on all bits
     ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53), (33, 1)),  # Appleby 2011, MurmurHash3
     ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)),  # Steele, Lea & Flood 2014, SplitMix64
 )
@@ -77,7 +77,7 @@ def sizes_of_classes(several: Sequence[HashedClasses]) -> np.ndarray:
 
 
 def _class_sizes(words: np.ndarray) -> np.ndarray:
-    """How many equal words there are of each, which are sorted on the way."""
+    """The frequency of each word; sorts the words."""
     words.sort()
     begins = np.flatnonzero(_changes(words)) + 1
     return np.diff(begins, prepend=0, append=words.size) if words.size else begins
@@ -85,9 +85,8 @@ def _class_sizes(words: np.ndarray) -> np.ndarray:
 
 def add_classes(several: Sequence[HashedClasses]) -> HashedClasses:
     """The classes of several counts, with the sizes of the same class added up."""
-    return _collect(
-        HashedClasses(*map(np.concatenate, zip(*several, strict=True))), "stable"
-    )  # which merges what is sorted
+    # a stable sort merges sorted parts
+    return _collect(HashedClasses(*map(np.concatenate, zip(*several, strict=True))), "stable")
 
 
 def _collect(rows: HashedClasses, kind: Literal["quicksort", "stable"]) -> HashedClasses:
@@ -120,7 +119,7 @@ def classes(tokens: list[np.ndarray]) -> np.ndarray:
 
 
 def neighbors(tokens: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """An order in which equal rows stand together, and whether each row but the first differs from the one before.
+    """An order in which equal rows are adjacent, and whether each row but the first differs from its predecessor.
 
     Rows are sorted by a hash of theirs, and then compared: two different rows with one hash are noticed.
     """

@@ -4,7 +4,7 @@ import sys
 
 
 def in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this; IPython in a terminal has none."""
+    """Whether this runs in a Jupyter kernel, and not in IPython in a terminal."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 

@@ -1,4 +1,4 @@
-"""Many tasks at once: the caller's thread works on them too, beside threads that are kept."""
+"""Many tasks at once: on the caller's thread and on a pool of threads."""
 
 import itertools
 import os
@@ -20,8 +20,8 @@ _opening = threading.Lock()
 def each(function: Callable[[Any], Any], tasks: Iterable[Any], threads: int) -> list[Any]:
     """[function(task) for task in tasks], tasks that release the GIL side by side on up to `threads` threads.
 
-    Nothing waits for a free thread: what no other thread has begun, the caller's does.  So calls may be nested, and may
-    come from many threads at once.  The first error ends the work and is raised.
+    Nothing waits for a free thread: the caller's thread takes every task that no other thread has begun.  So calls may
+    be nested, and may come from many threads at once.  The first error ends the work and is raised.
     """
     tasks = list(tasks)
     results: list[Any] = [None] * len(tasks)
@@ -55,7 +55,7 @@ def each(function: Callable[[Any], Any], tasks: Iterable[Any], threads: int) -> 
 def each_in_time(
     function: Callable[[Any], Any], tasks: Iterable[Any], threads: int, is_over: Callable[[], bool]
 ) -> list[Any]:
-    """`each` of the first tasks only, those that begin before `is_over()`; a task that has begun comes to its end."""
+    """`each` for the tasks that begin before `is_over()`; a task that has begun is completed."""
 
     def begin(task: Any) -> Any:
         return _LATE if is_over() else function(task)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-KEPT = 2**28  # bytes of one loan that are kept at most; larger ones are given back at once
+KEPT = 2**28  # largest number of bytes of a kept loan; larger ones are returned at once
 
 
 class _Loans(dict[tuple[str, Any], Any]):
-    """What one thread keeps; a plain dictionary could not be an element of `_all`."""
+    """Memory kept by one thread; a plain dictionary could not be an element of `_all`."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -31,7 +31,7 @@ _mine = _ThreadLoans()
 
 
 def _forget() -> None:
-    """Whoever held the lock is not part of a forked process."""
+    """Reset after a fork: the holder of the lock is not part of the child process."""
     global _adding
     _adding = threading.Lock()
 
@@ -51,7 +51,7 @@ def borrow(name: str, size: int, dtype: Any) -> np.ndarray:
 
 
 def release() -> None:
-    """Give back what all threads keep; those that are at work go on with what they have."""
+    """Release the memory that all threads keep; threads at work keep their current loans."""
     with _adding:
         threads = list(_all)
     for loans in threads:

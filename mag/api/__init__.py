@@ -1,1 +1,1 @@
-"""What users call with arrays: one function, one file."""
+"""Public functions for arrays: one function, one file."""

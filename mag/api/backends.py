@@ -36,7 +36,7 @@ def backends() -> dict[str, str]:
 
 
 def backend_of(backend: str) -> Backend:
-    """The backend that was named, if it can be used here; "auto" is the CPU, except for what `on_device` finds."""
+    """The named backend, if it can be used here; "auto" is the CPU, except for data on a device (`on_device`)."""
     name = one_of("backend", backend, ["auto", *BACKENDS])
     engine = BACKENDS["cpu" if name == "auto" else name]
     if (reason := engine.why_not()) is not None:
@@ -45,7 +45,7 @@ def backend_of(backend: str) -> Backend:
 
 
 def on_device(x: Any, backend: str) -> tuple[DeviceBackend, Any, ToCaller] | None:
-    """The backend of the device that the data are resident on, the data there, and their origin; None for the host.
+    """The backend of the device that holds the data, the data there, and their conversion back; None for the host.
 
     `backend` is "auto" or names the only one that may be used.
     """
@@ -59,7 +59,7 @@ def runner_for(engine: Backend, values: np.ndarray, problems: list[Problem]) -> 
     """How to call what groups the values: so that Ctrl-C can end it, unless it is over before anybody could wait."""
     if engine.on_device or values.size < SCALAR_VALUES_PER_10_MS:  # a device belongs to the thread that chose it
         return _call
-    if any(problem.cost.blocks for problem in problems):  # so may what a user's function computes with; Ctrl-C ends it
+    if any(problem.cost.blocks for problem in problems):  # these may run long in a user's function; Ctrl-C ends it
         return _call
     lanes = values.size < LANE_VALUES_PER_10_MS and all(problem.in_lanes(values) for problem in problems)
     return _call if lanes else interruptible

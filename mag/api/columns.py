@@ -40,11 +40,11 @@ def columns(
     Parameters
     ----------
     X : array-like of real numbers, shape (n, m)
-        The table, one record a row; what `univariate` takes, in any memory order.  NaN and infinity are refused.
+        The table, one record a row; as in `univariate`, in any memory order.  NaN and infinity are refused.
     k : int or sequence of int
         The smallest group size, from 1 to n: one for all columns, or one for each.
     cost : str, mag.Cost, or a sequence of them
-        What a group loses, see `univariate`: one for all columns, or one for each.
+        The cost of a group, see `univariate`: one for all columns, or one for each.
     solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
     weights : array-like, shape (n,), optional
@@ -54,8 +54,8 @@ def columns(
     backend : {"auto", "cpu", "cuda"}
         Where to compute; "auto" is where the data are, see `mag.backends`.
     devices : sequence of int, optional
-        Numbers of the GPUs that the columns are dealt out to, which makes the backend "cuda"; by default it is the one
-        that the data are on, or the current one.  The result does not depend on it.
+        Numbers of the GPUs that share the columns, with backend "cuda"; by default the one that holds the data, or the
+        current one.  The result does not depend on it.
     threads : int, optional
         Number of threads, each for some columns; all processors by default.  The result does not depend on it.
 
@@ -69,7 +69,7 @@ def columns(
     Each column is k-anonymous by itself; records are not, since a combination of values may be unique.
 
     Besides the labels, 4 bytes per value, a call takes no more memory than 110 bytes for each value of one column and
-    thread; columns of two million values or more take what `univariate` takes.
+    thread; columns of two million values or more take the memory of `univariate`.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def columns(
     engine = backend_of(backend)
     arguments = (k, cost, solver, weights, group_penalty, max_groups, soft, threads)
     device = on_device(X, backend)
-    if device is not None:  # values are looked at when the result is
+    if device is not None:  # values are validated when a result is first read
         where, resident, to_caller = device
         plan = _plan_columns(resident, None, *arguments)
         if all(where.supports(len(plan.values), problem, plan.weights) for problem, _ in plan.jobs):
@@ -126,7 +126,7 @@ def columns(
 
 @dataclass
 class _ColumnsPlan:
-    """The arguments, checked; `values` are what backends take, `dtype` is that of the data, `k` as it was written."""
+    """The checked arguments; `values` in the form for backends, `dtype` that of the data, `k` as it was passed."""
 
     values: Any
     dtype: np.dtype
@@ -150,7 +150,7 @@ def _plan_columns(
     soft: float | None,
     threads: int | None,
 ) -> _ColumnsPlan:
-    """What is to be solved: columns of the same cost and k together."""
+    """The problems to solve: columns of the same cost and k together."""
     values = real_table("X", X)
     (n, m), dtype = values.shape, values.dtype
     named = [cost_of(name, one) for name, one in _with_names("cost", per_column("cost", cost, m), cost)]

@@ -19,12 +19,12 @@ from mag.results import RecordGrouping
 
 
 def insensitive(X: Any, k: int, *, bounds: Any, progress: ProgressReport = None) -> RecordGrouping:
-    """Group records so that a change of one record changes every group in one record at most.
+    """Group records so that a change of one record changes every group by at most one record.
 
-    Groups of other methods may all change when one record does.  Here each group has a fixed point of reference, and
+    With other methods, all groups may change when one record does.  Here each group has a fixed point of reference, and
     takes the k records that are nearest to it and left by the groups before.  That loses two to ten times as much, but
-    the mean of a group moves by (high - low) / k at most when a record is replaced, which is what differential privacy
-    needs to know.  By itself the result is k-anonymous, and no more: see Notes.
+    the mean of a group moves by at most (high - low) / k when a record is replaced, a bound that differential privacy
+    needs.  By itself the result is k-anonymous, and no more: see Notes.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def insensitive(X: Any, k: int, *, bounds: Any, progress: ProgressReport = None)
     Returns
     -------
     RecordGrouping
-        Group g belongs to the point of reference g, whatever the data are.  The last one has up to 2k-1 records, all
-        others k.  Representatives, masked records and losses are those of the values within the bounds.
+        Group g belongs to the point of reference g, for any data.  The last one has up to 2k-1 records, all others k.
+        Representatives, masked records and losses are those of the values within the bounds.
 
     Notes
     -----

@@ -54,7 +54,8 @@ def multivariate(
     ----------
     X : array-like of real numbers, shape (n, d)
         The records; integers, booleans and floats up to float64.  NaN and infinity are refused.
-        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
+        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or input that NumPy can
+        read.
     k : int
         The smallest group size, from 1 to n.
     method : {"anneal", "auto", "cbfs_order", "dba", "kmeans_cleanup", "lmas", "matching", "md", "mdav", \

@@ -1,4 +1,4 @@
-"""Options that several functions share, from what the caller wrote to what the library works with."""
+"""Options that several functions share, converted from the caller's form to that of the library."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -59,7 +59,7 @@ def problem_of(
     max_groups: int | None,
     soft: float | None,
 ) -> Problem:
-    """What is to be solved for a column of n values."""
+    """The problem to solve for a column of n values."""
     fixed = 0.0 if group_penalty is None else penalty("group_penalty", group_penalty, cost.integer)
     short = 0.0 if soft is None else penalty("soft", soft, cost.integer)
     if max_groups is not None:

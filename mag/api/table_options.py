@@ -16,7 +16,7 @@ from typing import Any
 
 MICROAGGREGATE, GENERALIZE, COMPARE, ESTIMATOR = "microaggregate", "generalize", "compare", "Microaggregator"
 PARQUET_BY_COLUMN, PARQUET_JOINTLY = "Parquet by column", "Parquet jointly"
-MASK = "mask"  # commands are called like their functions, but for this one
+MASK = "mask"  # commands have the names of their functions, except for this one
 TABLES = (MICROAGGREGATE, PARQUET_BY_COLUMN, PARQUET_JOINTLY)
 
 ALWAYS, IF_USED, NEVER = "always", "if used", "never"  # whether a manifest records an option
@@ -31,7 +31,7 @@ COLUMNS_PANEL, GROUPING_PANEL, LEVELS_PANEL, MISSING_PANEL, OUTPUT_PANEL = (
 
 @dataclass(frozen=True)
 class Flag:
-    """An option as the `commands` show it; `names` where it is called otherwise there.
+    """An option as the `commands` show it; `names` if its name differs there.
 
     An option with a `type` is passed on as it is; one without is read by the command itself.
     """
@@ -47,10 +47,10 @@ class Flag:
 
 @dataclass(frozen=True)
 class Option:
-    """What is known about an option besides its name and default.
+    """The properties of an option besides its name and default.
 
     `hint` is its type for type checkers, `kind` the type in docstrings, `text` its paragraph there; with `choices`,
-    hint and kind follow from them.  What a function calls otherwise is in `defaults`, `hints`, `kinds` and `texts`.
+    hint and kind follow from them.  `defaults`, `hints`, `kinds` and `texts` hold values that differ for a function.
     """
 
     text: str
@@ -79,17 +79,17 @@ ONE_OR_MORE = "column name or list of them"
 ALL_TABLES = (*TABLES, GENERALIZE)
 AS_IN_MULTIVARIATE = "As in `mag.multivariate`."
 CRITERIA_OF_CLASSES = (
-    "As in `mag.microaggregate`: classes that fail are suppressed, too.  The distribution that classes are compared "
-    "with is that of the published records."
+    "As in `mag.microaggregate`, but classes that fail are suppressed.  Classes are compared with the distribution of "
+    "the published records."
 )
 FOR_FRAMES = (
-    "For frames of pandas or polars that hold categories, as in `mag.microaggregate`; hierarchies are no functions."
+    "For pandas or polars frames with categories, as in `mag.microaggregate`, but hierarchies cannot be functions."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the caller of `mag.microaggregate` or `mag.generalize` wrote, unchecked."""
+    """The arguments of `mag.microaggregate` or `mag.generalize`, unchecked."""
 
     k: Any
     columns: Any
@@ -106,7 +106,7 @@ class Options:
         },
         flags=[
             Flag(
-                "A stratum column: groups never mix its values, which stay. Repeatable.",
+                "A stratum column: groups never mix its values; published unchanged. Repeatable.",
                 COLUMNS_PANEL,
                 (MASK, COMPARE),
             ),
@@ -150,7 +150,7 @@ class Options:
     )
     cost: Any = option(
         None,
-        'What to minimize where columns are grouped by themselves, see `mag.univariate`; "sse" by default.',
+        'The cost to minimize if each column is grouped by itself, see `mag.univariate`; "sse" by default.',
         TABLES,
         hint="AnyCost | None",
         kind="str or mag.Cost, optional",
@@ -160,10 +160,10 @@ class Options:
     )
     aggregate: Any = option(
         None,
-        "What the values of a group are replaced by, one for all columns or a dictionary by column.  By default "
-        "numbers by the mean, categories with a hierarchy by their closest common ancestor, ordered ones by the lower "
-        'median, others by the mode; "medoid" is the category nearest to all of the group, "range" the text '
-        "``[20, 39]``.  Where numbers are grouped by themselves the cost decides.",
+        "The representative of a group, one for all columns or a dictionary by column.  By default the mean for "
+        "numbers, the closest common ancestor for categories with a hierarchy, the lower median for ordered ones, and "
+        'the mode for others; "medoid" is the category nearest to all of the group, "range" the text '
+        "``[20, 39]``.  If a column of numbers is grouped by itself, the cost decides.",
         (MICROAGGREGATE, PARQUET_JOINTLY, COMPARE, ESTIMATOR),
         hint="Aggregate | None",
         kind='{"ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"} or dict, optional',
@@ -172,8 +172,8 @@ class Options:
         hints={ESTIMATOR: "Any"},
         flags=[
             Flag(
-                "What replaces a group: max, mean (default), median, mid_range, min or range; of categories ancestor, "
-                "medoid or mode. Of one column: NAME=HOW, repeatable.",
+                "Representative of a group: max, mean (default), median, mid_range, min or range; for categories "
+                "ancestor, medoid or mode. For one column: NAME=HOW, repeatable.",
                 GROUPING_PANEL,
                 (MASK, COMPARE),
                 metavar="HOW",
@@ -216,8 +216,8 @@ class Options:
     )
     order: Any = option(
         None,
-        "By column, masked or sensitive: the categories in order, which makes their distance the difference of ranks.  "
-        "Ordered categoricals and Enums have one.",
+        "By column, masked or sensitive: the categories in order; their distance is then the difference of ranks.  "
+        "Ordered categoricals and Enums need no entry.",
         (MICROAGGREGATE, PARQUET_BY_COLUMN, GENERALIZE, COMPARE, ESTIMATOR),
         hint="Mapping[Any, Sequence[Any]] | None",
         kind="dict, optional",
@@ -271,7 +271,7 @@ class Options:
     )
     sensitive: Any = option(
         (),
-        "Columns that classes should not reveal.  They are published as they are: no value of theirs is masked.",
+        "Columns that classes should not reveal.  They are published unchanged.",
         (MICROAGGREGATE, PARQUET_BY_COLUMN, GENERALIZE),
         hint="Names",
         kind=ONE_OR_MORE,
@@ -280,7 +280,7 @@ class Options:
         recorded=IF_USED,
         flags=[
             Flag(
-                "A sensitive column: published as it is, see --diversity, --closeness. Repeatable.",
+                "A sensitive column: published unchanged, see --diversity, --closeness. Repeatable.",
                 COLUMNS_PANEL,
                 (MASK, GENERALIZE),
             )
@@ -288,7 +288,7 @@ class Options:
     )
     diversity: Any = option(
         None,
-        'By sensitive column: how many different values every class must hold; or ``("entropy", l)``, at least the '
+        'By sensitive column: the number of distinct values of every class; or ``("entropy", l)``, at least the '
         'entropy of l equally frequent values; or ``("recursive", c, l)``, the most frequent value rarer than c times '
         "all from the l-th on.  A tuple of columns is for their combined values.",
         (MICROAGGREGATE, PARQUET_BY_COLUMN, GENERALIZE, ESTIMATOR),
@@ -330,7 +330,7 @@ class Options:
         flags=[
             Flag(
                 "A sensitive column, and how far its distribution in a class may be from the table's, e.g. income=0.2; "
-                "behind a colon the distance of values: ordered, equal, or a hierarchy's file. Repeatable.",
+                "optionally followed by :ordered, :equal or :FILE (a hierarchy). Repeatable.",
                 COLUMNS_PANEL,
                 (MASK, GENERALIZE),
                 metavar="NAME=T[:FILE]",
@@ -340,7 +340,7 @@ class Options:
     enforce: str = option(
         "auto",
         "How to meet diversity and closeness: merge groups that fail, let them swap records with near groups first, "
-        "draw groups from buckets of the sensitive values, or whichever of these loses least.",
+        "draw groups from buckets of the sensitive values, or the one of these that loses least.",
         (*TABLES, ESTIMATOR),
         choices=("auto", "buckets", "merge", "swap"),
         texts={ESTIMATOR: "How to meet both, see `mag.microaggregate`."},
@@ -368,8 +368,8 @@ class Options:
     )
     suppress: float = option(
         0.05,
-        "The largest share of the records that may be suppressed: those in classes that are too small on the levels "
-        "that are chosen.  0 suppresses none.",
+        "The largest share of the records that may be suppressed: those in classes that are too small on the chosen "
+        "levels.  0 suppresses no record.",
         (GENERALIZE,),
         hint="float",
         kind="float",
@@ -377,9 +377,9 @@ class Options:
     )
     suppressed: str = option(
         "root",
-        "What becomes of suppressed records: published with the most general label in every column, or not published.  "
-        "Those that would be a class of fewer than k with the same `by`, or one that fails `diversity` or `closeness`, "
-        "are withheld in either case.",
+        "Whether suppressed records are published with the most general label in every column, or not published.  If "
+        "those with the same `by` would form a class of fewer than k records, or one that fails `diversity` or "
+        "`closeness`, they are withheld in either case.",
         (GENERALIZE,),
         choices=("root", "withhold"),
         flags=[
@@ -393,14 +393,14 @@ class Options:
     )
     max_nodes: int = option(
         10**6,
-        "The most combinations of levels of which the best is searched with proof, up to 10**7.  Of more, those along "
-        "some paths are looked at, and `Release.proven` is False.",
+        "The largest number of combinations of levels that are searched with proof, up to 10**7.  If there are more, "
+        "only some paths are searched, and `Release.proven` is False.",
         (GENERALIZE,),
         hint="int",
         kind="int",
         flags=[
             Flag(
-                "The most combinations of levels that are searched with proof.",
+                "Largest number of combinations of levels that are searched with proof.",
                 LEVELS_PANEL,
                 (GENERALIZE,),
                 type=int,
@@ -410,7 +410,7 @@ class Options:
     )
     weights: Any = option(
         None,
-        "How much records count in means and medians, and in the optimum of a single column.  Groups count records.",
+        "The weights of records in means and medians, and in the optimum of a single column.  k counts records.",
         (*TABLES, COMPARE),
         hint="Any",
         kind="column name or array, optional",
@@ -419,8 +419,8 @@ class Options:
     standardize: Any = option(
         None,
         "With several columns: measure each in standard deviations of the whole table's column, the same in all "
-        'strata; True by default.  "range" measures numbers in their range and categories by what they lose, for the '
-        "least `Release.ncp`.",
+        'strata; True by default.  "range" measures numbers in their range and categories by their loss, to minimize '
+        "`Release.ncp`.",
         (MICROAGGREGATE, PARQUET_JOINTLY, COMPARE, ESTIMATOR),
         hint='bool | Literal["range"] | None',
         kind='bool or "range", optional',
@@ -443,12 +443,12 @@ class Options:
     missing: str = option(
         "error",
         "How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or "
-        "group them with records that miss the same cells, which stay missing.",
+        "group them with records that miss the same cells; missing cells stay missing.",
         (*ALL_TABLES, COMPARE),
         choices=("drop", "error", "group"),
         texts={
-            GENERALIZE: "How to treat records with missing cells in `columns`: withhold them, raise an error, or take "
-            "missing for a value of its own, which only the most general label covers."
+            GENERALIZE: "How to treat records with missing cells in `columns`: withhold them, raise an error, or treat "
+            "missing as a value of its own, which only the most general label covers."
         },
         flags=[
             Flag(
@@ -517,7 +517,7 @@ class Options:
     )
     rest: str = option(
         "error",
-        "The role of columns that no argument names: an error by default, so that none is published by oversight.",
+        "The role of columns that no argument names: an error by default, so that no column is published by oversight.",
         ALL_TABLES,
         choices=("drop", "error", "keep"),
         recorded=NEVER,  # these columns are in keep or drop by then
@@ -541,7 +541,7 @@ class Options:
     random_state: Any = option(
         None,
         "Seeds `shuffle` and the methods that draw random numbers; other methods ignore it.  None, the default, is 0 "
-        "for methods, and for `shuffle` an order that nobody can repeat: anyone who knows the seed can undo it.",
+        "for methods, and an irreproducible order for `shuffle`: anyone who knows the seed can undo it.",
         (*ALL_TABLES, COMPARE, ESTIMATOR),
         hint="RandomState",
         kind="int, numpy.random.Generator, optional",
@@ -549,7 +549,7 @@ class Options:
         hints={ESTIMATOR: "int | np.random.Generator | np.random.RandomState | None"},
         kinds={ESTIMATOR: "int, numpy.random.Generator, numpy.random.RandomState"},
         texts={
-            GENERALIZE: "Seeds `shuffle`; None, the default, is an order that nobody can repeat.",
+            GENERALIZE: "Seeds `shuffle`; None, the default, is an irreproducible order.",
             ESTIMATOR: "Seeds the methods that draw random numbers; None is 0 too.  Other methods ignore it.",
         },
         flags=[
@@ -603,7 +603,7 @@ class Options:
     )
     output: Any = option(
         None,
-        "For Parquet: the file to write, which appears, with its manifest beside it, once it is finished and counted.  "
+        "For Parquet: the file to write; it appears, with its manifest next to it, once it is complete and recounted.  "
         "An unfinished run resumes after the columns that it had completed, if their input is unchanged; two runs into "
         "one output exclude each other.",
         TABLES,
@@ -613,7 +613,7 @@ class Options:
     )
     overwrite: bool = option(
         False,
-        "Whether `output` may exist already; it is never a file that is read.",
+        "Whether `output` may exist already; it must not be a file that is read.",
         TABLES,
         hint="bool",
         kind="bool",
@@ -621,15 +621,15 @@ class Options:
     )
     memory: Any = option(
         None,
-        'For Parquet with ``scope="joint"``: bytes that the data may take at once, such as "2GB"; 1 GiB by default.  '
-        "It decides how many parts there are.",
+        'For Parquet with ``scope="joint"``: memory for the data in bytes, or text such as "2GB"; 1 GiB by default.  '
+        "It determines the number of parts.",
         TABLES,
         hint="int | str | None",
         kind="int or str, optional",
         recorded=NEVER,  # but in bytes
         flags=[
             Flag(
-                "From Parquet to Parquet, jointly: group in parts, so that data take no more than this at once.",
+                "From Parquet to Parquet, jointly: group in parts, so that the data take at most this memory.",
                 GROUPING_PANEL,
                 metavar="SIZE",
             )
@@ -655,7 +655,7 @@ class Options:
         return [name for name in OPTIONS if name not in accepted(function) and self.is_used(name)]
 
     def files(self) -> list[pathlib.Path]:
-        """The files that these options name, and the call reads."""
+        """The files that the call reads because these options name them."""
         from mag._lib.identity import find_files
 
         trees = self.hierarchies.values() if isinstance(self.hierarchies, Mapping) else ()

@@ -1,4 +1,4 @@
-"""The types of arguments, for type checkers and editors; what is not among them is also refused at run time."""
+"""The types of arguments, for type checkers and editors; other arguments are also rejected at run time."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, TypedDict

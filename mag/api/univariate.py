@@ -40,11 +40,12 @@ def univariate(
     ----------
     x : array-like of real numbers, shape (n,)
         The values, in any order; integers, booleans and floats up to float64.  NaN and infinity are refused.
-        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or what NumPy can read.
+        Arrays of NumPy, PyTorch, JAX, CuPy or any other library of the array API standard, or input that NumPy can
+        read.
     k : int
         The smallest group size, from 1 to n.
     cost : {"maxdist", "rounddown", "roundup", "sae", "sse", "sse_int"} or mag.Cost
-        What a group loses, summed over groups.  It determines the representative:
+        The cost of a group; the sum over groups is minimized.  It determines the representative:
 
         ============== ======================================================== ==============
         cost           of a group                                               representative
@@ -67,11 +68,11 @@ def univariate(
         Skip sorting.  Unsorted values are an error.
     group_penalty : float, optional
         A constant added to the cost of every group, for fewer and larger groups.  The sum is optimal,
-        whatever the scales of penalty and data.
+        for any scales of penalty and data.
     max_groups : int, optional
         The largest number of groups; with a cost of your own, one that is concave.
     soft : float, optional
-        Allow groups below k, at this cost for each missing record.  The result then says that k is not guaranteed.
+        Allow groups below k, at this cost for each missing record.  The result then states that k is not guaranteed.
     backend : {"auto", "cpu", "cuda"}
         Where to compute; "auto" is where the data are, see `mag.backends`.
     threads : int, optional
@@ -104,7 +105,7 @@ def univariate(
     kind, engine = cost_of("cost", cost), backend_of(backend)
     check = partial(_check, k, solver, weights, assume_sorted, (group_penalty, max_groups, soft), threads)
     device = on_device(x, backend)
-    if device is not None:  # values are looked at when the result is
+    if device is not None:  # values are validated when a result is first read
         where, resident, to_caller = device
         plan = check(resident, kind, False)
         if where.supports(plan.values.size, plan.problem, plan.weights):
@@ -124,7 +125,7 @@ def univariate(
 
 @dataclass
 class _ColumnPlan:
-    """The arguments, checked; `values` are what backends take, `dtype` is that of the data."""
+    """The checked arguments; `values` in the form for backends, `dtype` that of the data."""
 
     values: Any
     dtype: np.dtype
@@ -145,7 +146,7 @@ def _check(
     cost: Cost,
     check_finite: bool,
 ) -> _ColumnPlan:
-    """What is to be solved; `check_finite` says whether to check that the values are finite."""
+    """The problem to solve; `check_finite`: whether to check that the values are finite."""
     workers = thread_count("threads", threads) if x.size > PASS_VALUES_PER_THREAD else 1
     values = real_vector("x", x, check_finite, workers)
     n, dtype = values.size, values.dtype
@@ -161,6 +162,6 @@ def _check(
 
 
 def _ascend(values: np.ndarray, first: int, last: int) -> bool:
-    """Whether none of the values first .. last-1 is below the one before it."""
+    """Whether none of the values first .. last-1 is below its predecessor."""
     first = max(first, 1)
     return bool((values[first - 1 : last - 1] <= values[first:last]).all())

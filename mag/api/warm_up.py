@@ -1,4 +1,4 @@
-"""What methods compile, or load from the disk, before their time counts."""
+"""Compile methods, or load them from the disk, before their time counts."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -33,7 +33,7 @@ def progress_for(
     categories: bool = False,
 ) -> Progress:
     """The progress of methods with these options; its clock starts when nothing is left to be compiled."""
-    report = bar_of(report)  # which says that code is compiled
+    report = bar_of(report)  # the bar shows that code is compiled
     if time_limit is not None:
         for name in names:
             warm_up_method(name, k, options, integer, is_quiet(report), categories)
@@ -48,7 +48,7 @@ def warm_up_method(
     quiet: bool = False,
     categories: bool = False,
 ) -> None:
-    """Compile or load what a method with these options will run."""
+    """Compile or load the code of a method with these options."""
     choices = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT_OPTIONS}
     with working_on(name, quiet):
         interruptible(_warm_up, name, min(k, SHARED), integer, tuple(sorted(choices.items())), categories)
@@ -72,7 +72,7 @@ def _warm_up(
 
 
 def _ready_trees(method: Method, k: int) -> None:
-    """Run a method on made-up records of a number and a category: six different ones, which no cut divides further."""
+    """Run a method on generated records of a number and a category: six distinct ones, which no cut divides."""
     n = 16 * k
     places = np.eye(3) * np.sqrt(0.5)
     levels, loss = np.array([[0, 3], [1, 3], [2, 3]]), np.array([0.0, 0.0, 0.0, 1.0])

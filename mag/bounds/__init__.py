@@ -1,10 +1,10 @@
-"""Lower bounds: what any grouping into groups of k records or more costs at least.  One bound, one file.
+"""Lower bounds on the cost of any grouping into groups of k records or more.  One bound, one file.
 
     def bound(X, k, cost, threads, progress) -> float
 
-`X` is as for `mag.methods`, `cost` the sum of squares of a grouping of it, in the units of `X`; so is what is returned.
-It is never above the least cost that there is, rounding errors included.  `progress` (`mag._lib.progress.Progress`) may
-end the work early, at a lower bound.
+`X` is as for `mag.methods`, `cost` the sum of squares of a grouping of it, in the units of `X`; so is the result. It
+never exceeds the least possible cost, rounding errors included.  `progress` (`mag._lib.progress.Progress`) may end the
+work early, with a lower bound.
 """
 
 from functools import cache
@@ -21,7 +21,7 @@ DENSE = 2**13  # records whose distances from all others are kept for "lp": 0.5 
 
 @cache
 def warm_up_bound(name: str) -> None:
-    """Compile, or load, what a bound takes: on made-up records."""
+    """Compile or load the code of a bound, on generated records."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     for seconds in (None, 0.0):
         BOUNDS[name](X, 3, float(np.square(X).sum()), 1, Progress(None, seconds))

@@ -13,7 +13,8 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._lib.progress import Progress
 
-MAX_GROUPS_PER_RECORD, KEPT_GROUPS_PER_RECORD = 40, 15  # groups per record: from so many on, only the tightest are kept
+# groups per record: above the first number, only the tightest are kept
+MAX_GROUPS_PER_RECORD, KEPT_GROUPS_PER_RECORD = 40, 15
 MEMBERS_PER_CALL = 2**24  # members of groups that are looked at in one call
 BEST_SLOT, WAITS_SLOT, STEP_SLOT = 0, 1, 2  # where the ascent keeps its numbers
 
@@ -22,7 +23,7 @@ Ascent = namedtuple("Ascent", "y start fair direction numbers")
 
 
 class Pool:
-    """Groups of k records, none twice."""
+    """Groups of k records, without duplicates."""
 
     def __init__(self, distance: np.ndarray, k: int, safe: np.ndarray) -> None:
         self.distance, self.safe = distance, safe
@@ -42,7 +43,7 @@ class Pool:
         return len(new)
 
     def trim(self, y: np.ndarray) -> None:
-        """Forget the groups with the most excess, when there are many."""
+        """Drop the groups with the most excess, if there are many."""
         n = len(self.distance)
         if len(self.costs) > MAX_GROUPS_PER_RECORD * n:
             excess = self.costs - y[self.groups].sum(axis=1)
@@ -53,7 +54,7 @@ class Pool:
     def ascend(
         self, y: np.ndarray, target: float, step: float, rounds: int, progress: Progress
     ) -> tuple[np.ndarray, float]:
-        """Payments fair to the pool, from y on, and their sum, which is large; `target` cannot be exceeded."""
+        """Payments fair to the pool, starting from y, and their sum, made large; `target` cannot be exceeded."""
         ascent = Ascent(y.copy(), y.copy(), y.copy(), np.zeros_like(y), np.array([-np.inf, 0.0, step]))
         at_once = max(1, MEMBERS_PER_CALL // max(self.groups.size, 1))
         for first in range(0, rounds, at_once):
@@ -100,7 +101,7 @@ def _corrections(y, groups, costs, correction, tightest):
 def _ascend(ascent, safe, groups, costs, target, rounds):
     """Subgradients, smoothed, with Polyak's step to the target; back to the best and shorter when that is too far.
 
-    So many rounds, which change the ascent; True if no more are of use.
+    Runs `rounds` rounds, which change the ascent; True if further rounds are useless.
     """
     y, start, fair, direction, numbers = ascent
     n, k, best, waits, step = len(y), groups.shape[1], numbers[BEST_SLOT], numbers[WAITS_SLOT], numbers[STEP_SLOT]

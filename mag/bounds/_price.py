@@ -91,7 +91,7 @@ def search(records, y, rank, limit, anchors, tree, found):
     """For every anchor i, least[i] ≤ 0: no group whose first record by `rank` is i has less excess.
 
     improves[i] says whether a group with excess[i] below 0 is in groups[i].  A search of more than `limit` steps ends,
-    with the least bound of what it has not looked at.
+    with the least bound of the part that it has not searched.
     """
     groups, least, improves, excess = found
     k = groups.shape[1]
@@ -184,7 +184,7 @@ def _narrow(records, y, tree, depth, count, best):
 
 @called
 def _keep(least, filled, size, value):
-    """Note a value among the `size` smallest, in rising order; returns how many there are."""
+    """Insert a value among the `size` smallest, in rising order; return their number."""
     if filled == size and value >= least[size - 1]:
         return filled
     place = min(filled, size - 1)

@@ -8,7 +8,7 @@ S·(k-1) / (k·(s-1)), which is no more than S/s, the cost of G.
 
 The dual lets record i pay y[i] so that no group costs less than its records pay; Σ y is then a lower bound.  There are
 far too many groups to list, so payments are made fair to those found so far (`_pool`), and groups that they are unfair
-to are added.  Such payments prove nothing yet.  What does is a search for the least excess, min(0, SSE(G) - y(G)), of
+to are added.  Such payments prove nothing yet.  The proof is a search for the least excess, min(0, SSE(G) - y(G)), of
 the groups whose first record is i, for each i (`_price`): if i pays that too, payments are fair to all groups.  What a
 search that ends early has not looked at has a lower bound as well.  Where that is too low, payments nearer to those of
 the neighbor bound, which are easily proven, give more.
@@ -26,14 +26,14 @@ from mag.bounds._pool import Pool
 from mag.bounds._price import FoundGroups, Records, grow, search, tree
 from mag.methods.distances.neighbors import neighbors
 
-CLOSE = 2e-4  # the bound is at most this part below what the groups found so far allow
+CLOSE = 2e-4  # largest relative gap to the bound that the groups found so far allow
 MAX_COLUMN_ROUNDS, MAX_PROOFS = 80, 12  # how often groups are looked for, and how often all are searched
 MAX_ASCENT_STEPS = 300  # of a search
 CHUNK = 64  # records between two looks at the clock
 
 
 def bound(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress) -> float:
-    """What any grouping costs at least; `cost` is that of one."""
+    """A lower bound on the cost of any grouping; `cost` is that of one grouping."""
     task = _Task(X, k, threads, progress)
     best, safe = neighbor.bound(X, k, cost, threads, progress), task.records.near[:, : k - 1].sum(axis=1) / (2 * k)
     y, pool, proofs = safe, Pool(task.records.distance, k, safe), 0
@@ -50,7 +50,7 @@ def bound(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress) 
             proven, groups, unfinished = task.proven(y)
             best, proofs = max(best, proven), proofs + 1
             if unfinished > allowed - proven - unfinished or proofs == MAX_PROOFS:
-                break  # what is missing was not searched, rather than found
+                break  # the gap was not searched, rather than found
             if best >= (1 - CLOSE) * allowed or progress.stopped:
                 return best
             pool.add(groups)
@@ -65,7 +65,7 @@ def bound(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress) 
 
 
 class _Task:
-    """The records, and what is looked for among them on several threads."""
+    """The records, and the searches among them on several threads."""
 
     def __init__(self, X: np.ndarray, k: int, threads: int, progress: Progress) -> None:
         (n, d), self.threads, self.progress = X.shape, threads, progress

@@ -19,7 +19,7 @@ EPSILON = 2.0**-52
 
 
 def bound(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress) -> float:
-    """What any grouping costs at least."""
+    """A lower bound on the cost of any grouping."""
     work = work_for(field_at, metric_of(X))
     _, distances = neighbor_lists(work, X, k - 1, threads, Progress())
     sums = np.add.accumulate(distances, axis=1)[:, -1]  # from the nearest on

@@ -17,7 +17,7 @@ TOPICS = {  # of the help, in this order
 
 
 def application(commands: dict[str, Callable[..., int | None]]) -> Callable[..., Any]:
-    """The command `mag`; called with arguments it runs, and leaves mistakes to its caller."""
+    """The command `mag`: parse the arguments and run the command; errors of the user propagate to the caller."""
     app = typer.Typer(
         help="Microaggregation: publish k-anonymous tables with little information loss.",
         epilog="Examples:\n\nmag demo\n\nmag mask people.csv -o out.csv -k 5 -c age -c income --by region --drop name"

@@ -1,7 +1,7 @@
-"""Values of a column that look like codes: missing ones, which would be averaged as amounts, and top codes.
+"""Values of a column that look like codes: codes for missing values, which would be averaged as amounts, and top codes.
 
-What is said goes to the terminal of whoever holds the data, into no file.  A value is named only where at least k
-records have it.
+The notes go to the terminal of the data's owner and into no file.  A value is named only where at least k records have
+it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 AMOUNT = 20  # distinct values that a column has more of if it holds amounts, not categories
 CODES = 5  # distinct negative values that may be codes; amounts below zero have more
 HEAP = 5  # times the records of other values that make a heap of the largest
-MIN_SHARED_RECORDS = 3  # records that must share a value, whatever k, before it is a heap or is named
+MIN_SHARED_RECORDS = 3  # records that must share a value, for every k, before it counts as a heap or is named
 
 
 def note_codes(frame: "pl.DataFrame", columns: Sequence[str], k: Any, quiet: bool) -> None:
-    """Say which columns have values that look like codes."""
+    """Print which columns have values that look like codes."""
     for name in () if quiet else columns:
         if frame[name].dtype.is_numeric():
             least = k.get(name, MIN_SHARED_RECORDS) if isinstance(k, Mapping) else k

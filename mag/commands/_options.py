@@ -24,7 +24,8 @@ from mag.files import File, Layout
 TEXT_PANEL = "Text files"  # panel
 METHODS = {"Default (ona_star; mona for large tables; anneal with --time-limit)": ["auto"], **FAMILIES}
 EVERY_METHOD = [name for names in METHODS.values() for name in names]
-WORDS = {"cost": COST_NAMES, "method": EVERY_METHOD}  # that a shell completes, beside the choices of options
+# words that a shell completes, in addition to the choices of options
+WORDS = {"cost": COST_NAMES, "method": EVERY_METHOD}
 
 
 class Written:
@@ -44,20 +45,20 @@ def is_written(parameter: inspect.Parameter) -> bool:
 
 
 def read_files(command: Callable[..., Any], values: Mapping[str, Any]) -> list[pathlib.Path]:
-    """All files that the options of a command name to be read: those that name a file and are not `Written`."""
+    """All files that a command reads: those that its options name and that are not marked `Written`."""
     parameters = inspect.signature(command).parameters.values()
     named = [one.name for one in parameters if names_file(one) and not is_written(one)]
     return list(find_files(*(values[name] for name in named)))
 
 
 def complete(words: Iterable[str]) -> Callable[[str], list[str]]:
-    """What a shell offers for an option: those of the words that begin as the user has begun."""
+    """Completions that a shell offers for an option: the words that begin with the typed text."""
     offered = list(words)
     return lambda incomplete: [word for word in offered if word.startswith(incomplete)]
 
 
 def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The columns of the file that the command line names before; none where it cannot be read."""
+    """The columns of the file named earlier on the command line; an empty list if the file cannot be read."""
     options = [ctx.params.get(name) for name in ("delimiter", "decimal_comma", "encoding")]
     try:  # an option without a value ends the parsing: the arguments before it remain
         names = File(ctx.args[0], layout(options[0], bool(options[1]), options[2] or "utf-8", None)).names()
@@ -146,7 +147,7 @@ Category = Annotated[
 ]
 Column = Annotated[
     list[str] | None,
-    column_option("A column to look at (default: all numbers, and declared categories). Repeatable.", "--column", "-c"),
+    column_option("A column to measure (default: all numbers, and declared categories). Repeatable.", "--column", "-c"),
 ]
 ToMask = Annotated[
     list[str],
@@ -289,7 +290,7 @@ def with_text_layout(command: Callable[..., None]) -> Callable[..., None]:
 def open_files(
     sources: Sequence[pathlib.Path], text_layout: Layout, targets: Sequence[pathlib.Path] = ()
 ) -> list[File]:
-    """The files to read and to write; options of text files without a text file are a mistake."""
+    """The files to read and to write; reject options of text files if no file is a text file."""
     files = [File(path, text_layout) for path in sources]
     files += [File(path, text_layout, to_write=True) for path in targets]
     usual = Layout()

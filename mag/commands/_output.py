@@ -1,4 +1,4 @@
-"""What commands print: sentences and tables on the standard output, bars on the standard error stream."""
+"""Output of commands: sentences and tables on the standard output, progress bars on the standard error stream."""
 
 import contextlib
 import json
@@ -13,12 +13,12 @@ from mag._lib.terminal import printable
 
 
 def say(text: object) -> None:
-    """One line on the standard output."""
+    """Print one line to stdout."""
     print(printable(text))
 
 
 def warn(text: object) -> None:
-    """One line on the standard error stream, about what is not a mistake."""
+    """Print a note to stderr."""
     print(f"mag: note: {printable(text)}", file=sys.stderr)
 
 
@@ -45,7 +45,7 @@ def table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 
 def number(cell: Any) -> str:
-    """Four digits where it is not whole."""
+    """Format a number; four digits unless it is an integer."""
     if not isinstance(cell, float):
         return str(cell)
     return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else f"{cell:.4g}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CategoryOptions(NamedTuple):
-    """What the command line says of columns of categories."""
+    """Options that declare columns as categories."""
 
     hierarchy: list[str] | None
     order: list[str] | None
@@ -40,7 +40,7 @@ def read_two_files(
     withheld: pathlib.Path | None,
     declared: CategoryOptions,
 ) -> FilePair:
-    """The columns named, or all that are numbers in both files and those that are declared as categories."""
+    """The named columns, or all that hold numbers in both files and those that are declared as categories."""
     before, after = open_files([original, masked], layout)
     columns = list(dict.fromkeys(columns))
     named = columns or before.names()
@@ -79,7 +79,7 @@ def _table(file: File, columns: Sequence[str], categories: Sequence[str], ranges
     numbers = [name for name in columns if name not in text]
     try:
         frame, _ = read_table(file, numbers, declared=text)
-    except InputValueError as mistake:  # what these commands call it
+    except InputValueError as mistake:  # name the options of these commands instead
         words = str(mistake).replace(CATEGORIES, "categories need --hierarchy, --order or --category")
         raise InputValueError(words) from None
     wrong = [name for name in numbers if not frame[name].dtype.is_numeric()]

@@ -1,4 +1,4 @@
-"""What the words of options say of columns, as functions of the package take it."""
+"""Translate the values of command-line options into arguments of the package's functions."""
 
 import csv
 import inspect
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from mag._lib.errors import InputError, InputValueError
 from mag.files import File
 
-OF_CATEGORIES = ("ancestor", "medoid", "mode")  # what replaces groups of categories, and of nothing else
+OF_CATEGORIES = ("ancestor", "medoid", "mode")  # aggregates that apply to categories only
 
 
 def parse_integers(option: str, words: Sequence[str]) -> Any:
@@ -35,7 +35,7 @@ def parse_integers(option: str, words: Sequence[str]) -> Any:
 def parse_pairs(
     option: str, form: str, words: Sequence[str], columns: Sequence[str], role: str = "-c"
 ) -> dict[str, str]:
-    """What NAME=… says of every column that is named; a name may hold =."""
+    """Read NAME=… for every column that is named; a name may contain =."""
     pairs: dict[str, str] = {}
     for word in words:
         names = [name for name in columns if word.startswith(f"{name}=")]
@@ -71,7 +71,7 @@ def parse_hierarchies(words: Sequence[str], columns: Sequence[str]) -> dict[str,
 
 
 def take_others(trees: Mapping[str, Any], other: str, options: str = "--hierarchy") -> dict[str, Any]:
-    """The trees as --other says: with a leaf for values that have none, or as they are."""
+    """Apply --other: add a leaf for values that have none, or leave the hierarchies as they are."""
     from mag._lib.checks import one_of
 
     if one_of("--other", other, ["error", "root"]) == "error":
@@ -119,7 +119,7 @@ def parse_categories(
     importance: Sequence[str] | None,
     other: str,
 ) -> tuple[list[str], dict[str, Any]]:
-    """Which columns are categories, and what the options say of columns, as `mag.microaggregate` takes it."""
+    """Read which columns are categories and the options of each column, as arguments of `mag.microaggregate`."""
     options = {
         "aggregate": parse_aggregates(aggregate or [], columns),
         "hierarchies": take_others(parse_hierarchies(hierarchy or [], columns), other) or None,
@@ -133,10 +133,10 @@ def parse_categories(
 
 
 class Demands(NamedTuple):
-    """Sensitive columns, and what the command line demands of them."""
+    """Sensitive columns, and the criteria that the command line requests for them."""
 
     columns: list[str]
-    ranked: list[str]  # those that are computed with as numbers, because closeness may follow their own order
+    ranked: list[str]  # read as numbers, because closeness may follow their natural order
     diversity: dict[Any, Any]
     closeness: dict[Any, Any]
     order: dict[str, list[str]]
@@ -169,7 +169,7 @@ def _ranked(file: File, closeness: Mapping[Any, Any], order: Mapping[str, Any]) 
 
 
 def parse_diversity(words: Sequence[str], columns: Sequence[str]) -> dict[Any, Any]:
-    """What is demanded of every sensitive column, or tuple of them: L, entropy:L or recursive:C,L."""
+    """The diversity of every sensitive column, or tuple of columns: L, entropy:L or recursive:C,L."""
     wishes: dict[Any, Any] = {}
     for word in words:
         name, equals, wish = word.rpartition("=")
@@ -184,7 +184,7 @@ def parse_diversity(words: Sequence[str], columns: Sequence[str]) -> dict[Any, A
 
 
 def parse_closeness(words: Sequence[str], columns: Sequence[str]) -> dict[Any, Any]:
-    """How close every sensitive column, or tuple of them, must be: T, T:ordered, T:equal or T:FILE."""
+    """The closeness of every sensitive column, or tuple of columns: T, T:ordered, T:equal or T:FILE."""
     wishes: dict[Any, Any] = {}
     for word in words:
         name, equals, wish = word.rpartition("=")
@@ -206,12 +206,12 @@ def parse_closeness(words: Sequence[str], columns: Sequence[str]) -> dict[Any, A
 
 
 def _columns_named(name: str, columns: Sequence[str]) -> str | tuple[str, ...]:
-    """A column, or those whose combined values count: A+B; the name of a column may hold +."""
+    """A column, or several columns whose combined values count: A+B; the name of a column may contain +."""
     return tuple(name.split("+")) if name not in columns and "+" in name else name
 
 
 def parse_method_options(words: Sequence[str]) -> dict[str, Any]:
-    """Options of a method, NAME=VALUE; those that all methods share have names of their own on the command line."""
+    """Options of a method, NAME=VALUE; options that all methods share have their own flags."""
     options = {}
     for word in words:
         name, equals, value = word.partition("=")

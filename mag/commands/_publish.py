@@ -1,4 +1,4 @@
-"""From a file to its release: roles of columns, the files to write, what is counted on them, and what is said of it."""
+"""From a file to its release: roles of columns, files to write, the recount of the written file, and the summary."""
 
 import contextlib
 import json
@@ -31,7 +31,7 @@ ROLE_SENTENCES = Sentences(
 
 
 class FileRoles(NamedTuple):
-    """Every column of a file, by what becomes of it."""
+    """The columns of a file by role."""
 
     columns: list[str]
     by: list[str]
@@ -50,7 +50,7 @@ class FileRoles(NamedTuple):
         sensitive: list[str] | None,
         demands: Demands,
     ) -> "FileRoles":
-        """A column without a role, or with two of them, is a mistake; a column with a demand may be kept by name."""
+        """Assign the roles; reject columns without a role or with two; --keep may name a column with a criterion."""
         demanded = [name for name in demands.columns if name not in (sensitive or [])]
         kept = [name for name in keep or [] if name not in demanded]
         roles = {"-c": columns, "--by": by or [], "--keep": kept, "--drop": drop or []}
@@ -62,7 +62,7 @@ class FileRoles(NamedTuple):
 
     @property
     def untouched(self) -> list[str]:
-        """Columns whose cells are published as they stand in the file."""
+        """Columns whose cells are published exactly as in the file."""
         hidden = [name for name in self.demands.columns if name not in self.demands.ranked]
         return [*self.by, *self.keep, *hidden]
 
@@ -79,7 +79,7 @@ class FileRoles(NamedTuple):
 
 
 class Files(NamedTuple):
-    """IN, OUT and what is written beside it."""
+    """IN, OUT and the files written next to OUT."""
 
     source: File
     sources: list[pathlib.Path]  # all that is read, IN among them
@@ -118,20 +118,20 @@ class Files(NamedTuple):
 
     @contextlib.contextmanager
     def drafts(self, reserved: Reserved) -> Iterator[Drafts]:
-        """Hidden names, which become those of the files at the end, or never."""
+        """Hidden names; the files get their final names at the end, or never."""
         with reserved.drafts() as drafts:
             yield dict(zip(self.paths, drafts, strict=True))
 
 
 class Cells(NamedTuple):
-    """How the columns of a release are written: as numbers that were computed, and as categories, which have codes."""
+    """How the columns of a release are written: as computed numbers, or as categories, which have codes."""
 
     computed: list[str]
     categories: list[str]
 
 
 class Summary(NamedTuple):
-    """What is said of a release, once its table is written."""
+    """The facts printed about a release after its table is written."""
 
     guarantee: "Guarantee"
     notes: list[str]
@@ -139,7 +139,7 @@ class Summary(NamedTuple):
 
     @classmethod
     def of(cls, release: "Release") -> "Summary":
-        """Without times, which depend on withheld records."""
+        """From a release; without times, which depend on withheld records."""
         manifest, with_kept = release.manifest(), release.count_with_kept()
         del manifest["seconds"]
         notes = [*release.warnings]
@@ -161,7 +161,7 @@ class Summary(NamedTuple):
 
 
 def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") -> str:
-    """What kept columns do to the classes, in numbers."""
+    """The classes that include kept columns, in numbers."""
     k = guarantee.k if isinstance(guarantee.k, int) else min(guarantee.k.values())
     return (
         f"With the kept columns, {below_k} of {guarantee.n_records} records are in classes smaller than {k}; the "
@@ -220,7 +220,7 @@ def _write(target: File, roles: FileRoles, cells: Cells, release: "Release", met
 
 
 def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any) -> dict[str, Any]:
-    """The k that is counted on the file read back; an error where it is not what was promised, nor the cells stored."""
+    """Count k on the file read back; raise if k or the stored cells differ from the promise."""
     from mag._lib.errors import NotAnonymousError
     from mag.verify import require
 

@@ -1,4 +1,4 @@
-"""A table of a file as commands compute with it: numbers, weights, and which records were withheld."""
+"""Read a table from a file for a command: numbers, weights, and which records were withheld."""
 
 import pathlib
 from collections.abc import Iterable, Sequence
@@ -20,9 +20,9 @@ def read_table(
     weights: str | None = None,
     declared: Sequence[str] = (),
 ) -> "tuple[pl.DataFrame, Meta]":
-    """The columns to compute with, which must not be text, the others as they are, and those `declared` as categories.
+    """The columns to compute with, which must not be text; the other columns unchanged; those `declared` as categories.
 
-    A code for missing numbers of a column that is neither one of them nor `weights` is a mistake.
+    Reject a missing code for a column that is neither a column to compute with nor `weights`.
     """
     file.check_names(list(file.layout.null_of))
     unused = [name for name in file.layout.null_of if name not in [*columns, *declared, weights]]
@@ -53,7 +53,7 @@ def _is_category(column: "pl.Series") -> bool:
 
 
 def categories(names: Sequence[str]) -> str:
-    """What to do with columns that are no numbers."""
+    """Advice for columns that do not hold numbers."""
     listed = ", ".join(map(repr, names))
     is_or_are = "column {} holds" if len(names) == 1 else "columns {} hold"
     return f"{is_or_are.format(listed)} no numbers; {CATEGORIES}."

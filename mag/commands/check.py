@@ -80,7 +80,7 @@ def check(
 
 
 def _promises(file: File, qi: list[str], demands: Demands) -> "list[Promise]":
-    """What is demanded of sensitive columns, counted on the file; numbers among them by their order."""
+    """The criteria on sensitive columns, counted on the file; numbers among them are ordered."""
     if not demands.columns:
         return []
     from mag.tables import recount_promises

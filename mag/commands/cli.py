@@ -1,7 +1,7 @@
-"""The `mag` command: what is common to all its commands, above all how it fails.
+"""The `mag` command: the part that all commands share, above all how errors are reported.
 
-Its exit codes rest on classes of errors (`_lib/errors`): only what is marked as a mistake, or comes from the system, is
-told as one; anything else is a defect of ours and shows where it happened.
+Exit codes follow from the classes of errors (`_lib/errors`): errors of the user and of the operating system are printed
+as one sentence; every other error is a defect of mag and shows its traceback.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ EXTRAS = {  # all others: "cli"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0, 1 where k is violated, 2 for a mistake, 70 for a defect of mag.
+    """Run the command line and return its exit code: 0, 1 if k is violated, 2 for a user error, 70 for a defect of mag.
 
     With ``MAG_DEBUG=1`` in the environment every failure shows its traceback.
 
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(_with_options(sentence, "".join(arguments[:1])), MISTAKE)
     except MemoryError:
         return _complain("there is not enough memory.", MISTAKE)
-    except BaseException as error:  # what Rust calls a panic is no Exception
+    except BaseException as error:  # a Rust panic is a BaseException, not an Exception
         if isinstance(error, ModuleNotFoundError) and error.name and error.name.partition(".")[0] != "mag":
             sentence = f"{error.name} is missing; pip install 'mag-sdc[{EXTRAS.get(error.name, 'cli')}]'."
             return _complain(sentence, MISTAKE)
@@ -81,10 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     try:
         code = application()(arguments, prog_name="mag", standalone_mode=False)
-    except SystemExit as done:  # how typer ends what it says to a shell that completes words
+    except SystemExit as done:  # typer exits this way after shell completion
         code = done.code
     except Exception as error:
-        if not hasattr(error, "format_message"):  # typer's own mistakes have it, in all its versions
+        if not hasattr(error, "format_message"):  # typer's own errors have it, in all its versions
             raise
         sentence = error.format_message()
         if type(error).__name__ == "NoArgsIsHelpError":
@@ -93,7 +93,7 @@ def _run(arguments: list[str]) -> int:
         if sentence.startswith("No such command"):
             sentence = f"{sentence.partition('.')[0]}; the commands are {', '.join(COMMANDS)}."
         return _complain(sentence, MISTAKE)
-    if code == 130:  # what typer makes of an interruption
+    if code == 130:  # typer's code for an interrupt
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
@@ -135,7 +135,7 @@ def _with_options(sentence: str, command: str) -> str:
     if "seed" in names:
         sentence = re.sub(r"(?<!')\brandom_state\b(?!')", "--seed", sentence)
     for name in names:
-        if "_" in name:  # which is no word, and in quotes the user's own
+        if "_" in name:  # names with "_" do not occur in prose; quoted ones come from the user
             sentence = re.sub(rf"(?<!')\b{name}\b(?!')", f"--{name.replace('_', '-')}", sentence)
     return sentence
 

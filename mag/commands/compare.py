@@ -16,7 +16,7 @@ from mag.commands._table import read_table, read_weights
 from mag.files import Layout
 
 PLOTS = (".pdf", ".png", ".svg")
-SHOWN = {  # how columns are called here, and those that are printed in percent
+SHOWN = {  # printed headings
     "information_loss": "information loss, %",
     "ncp": "penalty, %",
     "total_variation": "frequencies, %",
@@ -114,7 +114,7 @@ def compare(
 def _special_options(
     methods: list[Any], options: dict[str, Any], of_table: dict[str, Any]
 ) -> dict[Any, dict[str, Any]]:
-    """The --option that each method takes; one that none of them takes is a mistake, and so are seeds and limits."""
+    """Assign each --option to the methods that take it; reject an option, seed or limit that no method takes."""
     from mag.methods import METHODS
 
     limited = {name: "time_limit" in METHODS[name].options for name in methods if name in METHODS}

@@ -59,7 +59,7 @@ def dp(
         str, typer.Argument(metavar="MECHANISM", help=f"One of {', '.join(MECHANISMS)}.", autocompletion=None)
     ],
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to read.")],
-    epsilon: Annotated[float, _price("ε: what may be spent.")],
+    epsilon: Annotated[float, _price("ε: the privacy loss that may be spent.")],
     out: Out = None,
     numbers: Annotated[
         list[str] | None, _domain("A column of numbers with public bounds and steps.", "NAME=LOW:HIGH:STEP")
@@ -108,8 +108,8 @@ def dp(
 ) -> None:
     """Publish a table that hardly changes when one person is added or left out: differential privacy.
 
-    Bounds, categories and options count as public: do not take them from the data.  Values outside are clamped; nothing
-    is said about them.  A dry run also consumes budget.
+    Bounds, categories and options count as public: do not take them from the data.  Values outside the bounds are
+    clamped without notice.  A dry run also consumes budget.
 
     Examples:
     mag dp sample people.csv -o out.csv --epsilon 1 --delta 1e-6 --numbers age=0:120:10 --drop name
@@ -140,7 +140,7 @@ def dp(
         passed |= {"drop": None, "budget": _budget(ledger, ledger_epsilon, ledger_delta)}
         if mechanism == "means":
             if len(domains) != 1:
-                raise InputValueError(f"mag dp means is about one column of --numbers; got {len(domains)}.")
+                raise InputValueError(f"mag dp means takes one column of --numbers; got {len(domains)}.")
             [(passed["column"], passed["domain"])] = domains.items()
             for name in ("k", "n"):
                 if name not in passed:

@@ -51,7 +51,7 @@ def generalize(
     ] = None,
     flat: Annotated[
         list[str] | None,
-        _of_columns("A column of number codes that shows them as they are, or nothing but *.", "--flat", "NAME"),
+        _of_columns("A column of numeric codes, published unchanged or as *.", "--flat", "NAME"),
     ] = None,
     importance: Annotated[list[str] | None, opt.table_option("importance", GENERALIZE)] = None,
     report: opt.Report = None,
@@ -68,10 +68,10 @@ def generalize(
 ) -> None:
     """Recode columns of a file, each to one level of its hierarchy, so that every record equals at least k-1 others.
 
-    Full-domain recoding: records with one value get one label, and the levels are those that lose least.  Each
+    Full-domain recoding: equal values get equal labels, and the levels are those with the least information loss.  Each
     column of IN needs a role: -c, --by, --keep, --sensitive or --drop; columns of --diversity and --closeness are
-    sensitive.  Text without --hierarchy shows its values, or nothing but *.  A manifest beside OUT records levels,
-    options, versions, the hash of OUT and what was counted on it.
+    sensitive.  Text without --hierarchy is published unchanged or as *.  A manifest next to OUT records levels,
+    options, versions, the hash of OUT and the recount of OUT.
 
     Examples:
     mag generalize people.csv -o out.csv -k 5 -c age -c job --hierarchy age=age.csv --hierarchy job=job.csv --drop name
@@ -151,7 +151,7 @@ def _number(word: str) -> Fraction:
 
 
 def _describe_search(trees: dict[str, Any], columns: Sequence[str], max_nodes: int) -> str:
-    """How many nodes there are; of too many, what else there is."""
+    """The number of combinations of levels and, if there are too many, an alternative."""
     n_nodes = math.prod(trees[name].levels.shape[1] if hasattr(trees.get(name), "levels") else 2 for name in columns)
     if n_nodes <= max_nodes:
         return f"Searching {n_nodes} combinations of levels."
@@ -162,7 +162,7 @@ def _describe_search(trees: dict[str, Any], columns: Sequence[str], max_nodes: i
 
 
 def _check_numbers(frame: "pl.DataFrame", columns: Sequence[str]) -> None:
-    """Columns without a hierarchy must not hold numbers, of which hardly two are equal."""
+    """Reject numbers in columns without a hierarchy: hardly any two of them are equal."""
     import polars as pl
 
     for name in columns:

@@ -43,7 +43,7 @@ def graph(
     ] = "edges",
     cost: Annotated[
         str | None,
-        choice_option(f"What degrees are chosen by: {', '.join(DEGREE_COSTS)}.", DEGREE_COSTS, GROUPING_PANEL),
+        choice_option(f"Cost of changed degrees to minimize: {', '.join(DEGREE_COSTS)}.", DEGREE_COSTS, GROUPING_PANEL),
     ] = None,
     exact: Annotated[
         bool,
@@ -54,21 +54,21 @@ def graph(
     vertices: Annotated[
         int | None,
         typer.Option(
-            help="Number of vertices, with those that have no edges (default: as the comment of IN or its edges say).",
+            help="Number of vertices, including those without edges (default: from the comment or the edges of IN).",
             rich_help_panel=GROUPING_PANEL,
         ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            help="Seed of the new numbers of vertices and of the search (default: nobody can repeat the numbers).",
+            help="Seed of the new numbers of vertices and of the search (default: numbers that cannot be reproduced).",
             rich_help_panel=GROUPING_PANEL,
         ),
     ] = None,
     names: Annotated[
         pathlib.Path | None,
         typer.Option(
-            help="Write the name behind each number of OUT; keep it with IN.",
+            help="Write the name of each number in OUT; keep this file with IN.",
             metavar="FILE",
             rich_help_panel=OUTPUT_PANEL,
         ),

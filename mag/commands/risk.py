@@ -12,7 +12,7 @@ from mag.commands._pair import CategoryOptions, read_two_files
 from mag.commands._table import read_weights
 from mag.files import File, Layout, columns_of
 
-SMALL_CLASS_SIZES = (3, 5)  # class sizes below which records are counted, unless -k says otherwise
+SMALL_CLASS_SIZES = (3, 5)  # count records in classes below these sizes, unless -k is given
 
 
 @opt.with_text_layout
@@ -78,7 +78,7 @@ def risk(
 
 
 def _classes(file: File, qi: list[str], weights: str | None, k: int | None) -> dict[str, Any]:
-    """The classes of equal records, and what an intruder makes of them."""
+    """The classes of equal records, and the risk that follows from them."""
     from mag.privacy import class_sizes, reidentification_risk
 
     frame = columns_of(file.read([], qi)[0], qi)

@@ -1,4 +1,4 @@
-"""The whole story on a generated table: what `mag demo` does."""
+"""`mag demo`: a complete example on a generated table."""
 
 import json
 import os
@@ -88,12 +88,12 @@ def run(
     overwrite: bool = False,
     say: Callable[[str], Any] = print,
 ) -> pathlib.Path:
-    """Mask a generated table of 10 000 people and write what a publisher wants to see.
+    """Mask a generated table of 10 000 people and write the files of a typical publication.
 
     Parameters
     ----------
     folder : path
-        Where report.html, manifest.json and, where polars is installed, people.csv and masked.csv go.
+        Folder for report.html, manifest.json and, if polars is installed, people.csv and masked.csv.
     k : int
         The smallest number of people who share a published record.
     overwrite : bool
@@ -146,7 +146,7 @@ def run(
 
 
 def _measure(release: Any) -> list[str]:
-    """Risk before and after, and what it cost."""
+    """Risk before and after masking, and the information loss."""
     from mag.measures.assess import unmasked_risk
 
     before, after = unmasked_risk(list(release.numbers()[0].values())), release.risk()
@@ -180,7 +180,7 @@ def _polars(register: dict[str, np.ndarray]) -> Any:
 
 
 def _files(folder: pathlib.Path, tables: bool, overwrite: bool) -> dict[str, pathlib.Path]:
-    """Where everything goes; refused where it would replace something, before any work is done."""
+    """Paths of all files; raise before any work is done if one exists and must not be replaced."""
     names = ["report.html", "manifest.json", *(["people.csv", "masked.csv"] if tables else [])]
     files = {name: folder / name for name in names}
     there = [name for name, path in files.items() if path.exists()]

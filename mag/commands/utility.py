@@ -27,7 +27,7 @@ def utility(
     *,
     text_layout: Layout,
 ) -> None:
-    """Measure what masking has cost: information loss, correlations, distinguishability.
+    """Measure the loss by masking: information loss, correlations, distinguishability.
 
     Row i of both files must be the same record.  Records with a missing cell in one of the columns are left out.  Of
     columns that --hierarchy, --order or --category declare as categories: how far cells are from the published ones,

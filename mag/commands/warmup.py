@@ -16,7 +16,7 @@ from mag.commands._options import COST_NAMES, EVERY_METHOD, GROUPING_PANEL, OUTP
 from mag.commands._output import say, table
 
 USUAL_COSTS = ["sse"]
-USUAL_METHODS = ["ona_star", "mona", "anneal"]  # what "auto" may be
+USUAL_METHODS = ["ona_star", "mona", "anneal"]  # methods that "auto" may choose
 SHARED = 12  # each k below has code of its own for columns, all others share theirs
 Step = tuple[str, Callable[[], Any]]
 
@@ -47,14 +47,14 @@ def warmup(
         typer.Option("--all", help="All costs, all methods, long columns and bounds.", rich_help_panel=GROUPING_PANEL),
     ] = False,
     show: Annotated[
-        bool, typer.Option("--list", help="Print what can be compiled and end.", rich_help_panel=OUTPUT_PANEL)
+        bool, typer.Option("--list", help="List all that can be compiled and exit.", rich_help_panel=OUTPUT_PANEL)
     ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Compile ahead, so that first calls are fast: for container images and read-only home directories.
 
-    Without options: columns by sum of squares, the methods that "auto" may be, tables and the commands for files.  The
-    code is kept beside the sources of mag, or in NUMBA_CACHE_DIR.
+    Without options: columns with the sum of squares, the methods that "auto" may choose, tables and the commands for
+    files. The code is stored next to the sources of mag, or in NUMBA_CACHE_DIR.
 
     Examples:
     mag warmup
@@ -91,7 +91,7 @@ def warmup(
 
 
 def _show() -> None:
-    """What can be compiled, and by which option."""
+    """Print the steps that can be compiled, and the option that selects each."""
     rows = [(name, f"--cost {name}", "yes" if name in USUAL_COSTS else "no") for name in COST_NAMES]
     rows += [(name, f"--method {name}", "yes" if name in USUAL_METHODS else "no") for name in EVERY_METHOD[1:]]
     rows += [("tables, files", "", "yes"), ("long columns", "--all", "no"), ("bounds", "--all", "no")]
@@ -133,7 +133,7 @@ def _run_long_columns(cost: Any, sizes: Sequence[int]) -> None:
 
 
 def _method_steps(methods: Sequence[str], sizes: Sequence[int], chosen: bool) -> Iterator[Step]:
-    """`multivariate`: each method, and for each k those that solve columns; others have one code for all."""
+    """`multivariate`: each method; methods that solve columns are compiled for each k, others once for all k."""
     from mag.api.warm_up import warm_up_method
     from mag.methods import METHODS
 
@@ -209,7 +209,7 @@ def _run_files() -> None:
 
 
 def _place() -> str:
-    """The folder of compiled code; with folders of the sources inside, where it is beside them."""
+    """The folder of compiled code, or the source folder if the code is stored next to the sources."""
     import mag
     from mag._backends.cpu.labels import label
     from mag._compiled.jit import folder_of

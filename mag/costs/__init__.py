@@ -1,4 +1,4 @@
-"""What grouping loses.  One cost, one file, one line in the table."""
+"""Costs of groups.  One cost, one file, one line in the table."""
 
 from mag.costs._cost import Cost
 from mag.costs.maxdist import MAXDIST

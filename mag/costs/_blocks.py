@@ -59,10 +59,10 @@ class BlockCost(Cost):
             return self._origin(array)
 
     def evaluate(self, sums: Sequence[Any], i: Any, j: Any) -> Callable[[], np.ndarray]:
-        """Begin to compute the cost of the groups [i, j), moved arrays; what is returned waits for it and reads it."""
+        """Start computing the costs of groups [i, j); call the returned function to wait for them."""
         shape = tuple(i.shape)
         if self._origin is None:
-            with np.errstate(all="ignore"):  # groups that nobody asks for are evaluated too
+            with np.errstate(all="ignore"):  # groups that no solver uses are evaluated as well
                 costs = self._function(tuple(sums), i, j)
         else:
             with self._origin.active():
@@ -75,7 +75,7 @@ class BlockCost(Cost):
             raise InputTypeError(f"cost {self.name!r} must return real numbers; got dtype {values.dtype.name}.")
         try:
             values = np.broadcast_to(values, shape) if values.shape != shape else values
-            return np.require(values, np.float64, "CW")  # one type for compiled code, whoever owns the memory
+            return np.require(values, np.float64, "CW")  # one type for compiled code, for any owner of the memory
         except ValueError:
             wrong = f"an array of shape {shape}; got {values.shape}"
             raise InputValueError(f"cost {self.name!r} must return a number for each group, {wrong}.") from None

@@ -1,4 +1,4 @@
-"""What a cost is: its compiled kernel, the properties that decide which solvers are valid, and its representative."""
+"""A cost: its compiled kernel, the properties that decide which solvers are valid, and its representative."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -11,7 +11,7 @@ from mag._compiled.groups import Groups
 from mag._lib.checks import one_of
 from mag._lib.errors import InputTypeError
 
-# What the values of a group are replaced by, as a distance from the group's base: losses are computed from this.
+# The representative of a group, as a distance from the group's base: losses are computed from this.
 CENTERS: dict[str, Callable[[Groups], np.ndarray]] = {
     "max": Groups.last,
     "mean": Groups.mean,
@@ -21,7 +21,7 @@ CENTERS: dict[str, Callable[[Groups], np.ndarray]] = {
     "rounded mean": Groups.rounded_mean,
 }
 
-# The same in the data's own terms, which are published: entries of the data are copied.
+# The same in units of the data, for publication: entries of the data are copied.
 REPRESENTATIVES: dict[str, Callable[[Groups], np.ndarray]] = {
     "max": lambda groups: groups.final,
     "mean": lambda groups: groups.placed(groups.mean()),
@@ -33,7 +33,7 @@ REPRESENTATIVES: dict[str, Callable[[Groups], np.ndarray]] = {
 
 
 class Cost:
-    """What one group costs, for ``mag.univariate(..., cost=...)``.
+    """The cost of one group, for ``mag.univariate(..., cost=...)``.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Cost:
 
     A function is compiled when it is first used, and its code, about 27 MB, stays until the process ends: numba frees
     none.  Functions with the same code, and the same numbers from outside of it, share theirs, so a cost may be
-    recreated for every call; a parameter that takes many values belongs in what `prepare` returns.
+    recreated for every call; a parameter that takes many values belongs in the result of `prepare`.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class Cost:
             ``function(sums, i, j)``, the cost of all groups ``[i, j)``.  `i` and `j` are arrays of positions that
             broadcast to one shape, ``j - i`` are the sizes of groups; ``sums[p]`` holds the sums of ``y**p`` up to each
             position, so that ``sums[p][j] - sums[p][i]`` is the sum over the groups.  ``y`` are the values as
-            distances from a value inside of the groups: whatever their offset, no digits are lost, and the cost must
+            distances from a value inside of the groups: no digits are lost for any offset, and the cost must
             not depend on where zero lies.  With ``weights=``, sums are of ``weight * y**p``.
         powers : int
             The highest power, from 0 to 8.
@@ -142,18 +142,18 @@ class Cost:
         concave, splitting : bool
             Promises, as of `mag.Cost`.
         representative : {"max", "mean", "median", "mid-range", "min"}
-            What the values of a group are replaced by.
+            The representative of a group.
 
         Returns
         -------
         Cost
-            For ``solver="staggered"`` if the cost is concave and splitting is beneficial, which is what "auto" takes
-            then; for ``solver="quadratic"`` in any case.
+            For ``solver="staggered"`` if the cost is concave and splitting is beneficial, the choice of "auto" in this
+            case; for ``solver="quadratic"`` in any case.
 
         Notes
         -----
         Blocks of some 2**18 groups are evaluated at a time, always of the same shape, so that `function` may be
-        compiled by its library.  With JAX, it is called in 64 bits, whatever ``jax_enable_x64`` says.
+        compiled by its library.  With JAX, it is called in 64 bits, regardless of ``jax_enable_x64``.
 
         Examples
         --------
@@ -165,7 +165,7 @@ class Cost:
         >>> mag.univariate([1.0, 10.0, 2.0, 11.0, 3.0], k=2, cost=cost)
         <Grouping: 5 records in 2 groups of 2 to 3, k=2, sse 2.5>
         """
-        from mag.costs._blocks import BlockCost  # which derives from this class
+        from mag.costs._blocks import BlockCost  # imported here: it derives from this class
 
         return BlockCost(function, powers, name, concave, splitting, representative)
 
@@ -191,7 +191,7 @@ class Cost:
         return self
 
     def prepare(self, x: np.ndarray) -> np.ndarray:
-        """What the kernel sees in place of the sorted values."""
+        """The kernel's input in place of the sorted values."""
         return x if self._prepare is None else np.ascontiguousarray(self._prepare(x))
 
     def centers(self, groups: Groups) -> np.ndarray:
@@ -212,13 +212,13 @@ class Cost:
 class BuiltIn(Cost):
     """A cost of the table: concave, splitting is beneficial, and every kernel in the anchored frame.
 
-    `summary` is one line for tables of costs.  `loss(groups)` is the cost of each group from the data themselves;
-    `pair(gap)` the cost of two values that far apart, which is the least that a group across such a gap can cost;
-    `mirror` names the cost of the negated values.
+    `summary` is one line for tables of costs.  `loss(groups)` is the cost of each group, computed from the data;
+    `pair(gap)` the cost of two values at that distance, the least cost of a group across such a gap; `mirror` names the
+    cost of the negated values.
 
-    Two more functions know no float: `exact(sums, i, j)` is the cost of a group in Python's integers, numerator and
+    Two more functions use no floats: `exact(sums, i, j)` is the cost of a group in Python's integers, numerator and
     denominator, for `mag.solvers.extensions.exact`; `rational(x, w)` is the definition of the cost in fractions, for
-    `mag.reference`, of ascending values and their weights.  Neither has a default: no cost is taken for another.  On
+    `mag.reference`, of ascending values and their weights.  Neither has a default.  On
     a GPU, the cost is the struct of `kernels/costs/NAME.cuh`.
     """
 

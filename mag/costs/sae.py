@@ -1,4 +1,4 @@
-"""Sum of absolute distances to the median: what lies above it minus what lies below it."""
+"""Sum of absolute distances to the median: the sum above it minus the sum below it."""
 
 from bisect import bisect_left
 from fractions import Fraction
@@ -62,7 +62,7 @@ def first_median(f, i, j, size, guess):
         low = select(guess - MEDIAN_PLACES_TRIED // 2 < first, first, guess - MEDIAN_PLACES_TRIED // 2)
         low = select(last < low, last, low)
         count = zero
-        for t in range(1, MEDIAN_PLACES_TRIED + 1):  # looks that do not wait for each other
+        for t in range(1, MEDIAN_PLACES_TRIED + 1):  # steps that do not wait for each other
             count += select(total(f, 1, low + t) < half, zero + 1, zero)
         if (
             largest_lane(select(count < MEDIAN_PLACES_TRIED, zero, zero + 1) + select(zero < count, zero, zero + 1))
@@ -82,7 +82,7 @@ def next_median(f, i, j, m, before):
         lower = select(half <= before, m - 1, m)
         lower = select(lower < first, first, lower)  # nothing in the group has any weight
         before = total(f, 1, lower)
-        # most move by one value at most: then one look is enough
+        # most medians move by at most one value: then one step is enough
         again = select(half <= before, lower - first, lower - lower)
         done = largest_lane(select(lower < m, again, lower - lower)) == 0
         m = lower

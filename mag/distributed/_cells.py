@@ -1,4 +1,4 @@
-"""The cells of a partition as integers that are equal where what is stored is, in this partition and in all others.
+"""The cells of a partition as integers that are equal if the stored cells are equal, within and across partitions.
 
 As in `mag.verify`, missing is a value, and floats are their bits: −0.0 is not 0.0, and one NaN may not be another.
 """
@@ -37,7 +37,7 @@ def hash_records(block: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cell_words(column: Any, name: Any = None) -> Words:
-    """The words of a NumPy array or a pandas series, which messages call `name`."""
+    """The words of a NumPy array or a pandas series; `name` is for messages."""
     if isinstance(column, np.ndarray):
         if column.dtype.kind not in "biufmM" or column.dtype.itemsize > 8:
             raise InputTypeError(
@@ -92,7 +92,7 @@ def _of_arrow(column: Any, name: Any) -> Words:
 
 
 def _texts(column: Any, missing: np.ndarray, name: Any) -> Words:
-    """Python objects by their type and what they print, of types that print all that they hold."""
+    """Python objects by their type and printed form, for types whose printed form is complete."""
     import pandas as pd
 
     listed = column.astype(object).where(~missing, "").tolist()

@@ -1,7 +1,8 @@
 """A column in chunks, dealt into ranges of values: every range is a stretch of the stable sort of the whole column.
 
-Chunks are sorted, regular samples of them tell where to cut (Shi & Schaeffer 1992), and ranges merge what falls into
-them.  A cut is a value with its place among equal ones, so that a constant column is dealt as evenly as any other.
+Chunks are sorted, regular samples of them determine the cuts (Shi & Schaeffer 1992), and ranges merge the values
+between two cuts.  A cut is a value with its position among equal ones, so that a constant column is divided as evenly
+as any other.
 """
 
 import itertools
@@ -66,7 +67,7 @@ def arrange(chunk: Any) -> Arranged:
 
 
 def sample(arranged: Arranged, ranges: int) -> tuple[Arranged, np.ndarray]:
-    """What the deal needs to know of a chunk: its counts, its ends, and where the values in between stand."""
+    """Summarize a chunk for the deal: its counts, its ends, and the positions of the sampled values."""
     places = np.unique(np.linspace(0, max(arranged.values.size - 1, 0), SAMPLES * ranges).astype(np.int64))
     places = places[: arranged.values.size]
     values = arranged.values[places]

@@ -1,4 +1,4 @@
-"""What is returned: nothing is computed before dask is asked to."""
+"""Results: nothing is computed before the caller asks dask to."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ class Scaled:
 
     Notes
     -----
-    Group sizes are counted before anything is handed on: a group below k is an error, never a result.
+    Group sizes are counted before any result is returned: a group below k is an error, never a result.
     ``dask.compute(scaled.labels, scaled.masked)`` finds the groups once for both.
     """
 
@@ -39,7 +39,7 @@ class Scaled:
 
 @dataclass(frozen=True)
 class ScaledColumn(Scaled):
-    """As `Scaled`, of one column, with its `cost`: a Delayed of what the grouping loses, from the data themselves."""
+    """As `Scaled`, of one column, with its `cost`: a Delayed of the cost of the grouping, computed from the data."""
 
     cost: Any
 

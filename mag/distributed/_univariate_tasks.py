@@ -33,7 +33,7 @@ def take_tail(tail: np.ndarray | None, numbers: np.ndarray, length: int) -> np.n
 
 
 def bound_stretch(edges: list[int], q: int, length: int, k: int) -> tuple[int, int]:
-    """Find the columns between which the stretch of range q lies; none where the range lies behind the half."""
+    """Find the columns between which the stretch of range q lies; empty if the range lies after the half."""
     if edges[q] >= length and q:
         return length, length
     begin = stretches.boundary(edges[q], length, k)
@@ -60,7 +60,7 @@ def follow_stretch(
     cost: str,
     k: int,
 ) -> Stretch:
-    """Solve the stretch of range q from the state behind the one before, or keep the guess that began with it."""
+    """Solve the stretch of range q from the state after the previous one, or keep the guess if it began so."""
     state = block.fresh(k) if leave is None else leave[0]
     values = prepend_tail(tail, numbers)
     first = edges[q + 1] - values.size
@@ -70,7 +70,7 @@ def follow_stretch(
 
 
 def read_state(stretch: Stretch, before: tuple[Any, ...] | None) -> tuple[np.ndarray, np.ndarray]:
-    """Read the state and the ending behind a stretch; those before it where it has no columns."""
+    """Read the state and the ending after a stretch; those before it if it has no columns."""
     if len(stretch.marks) == 1 and before is not None:
         return before
     return stretch.states[-1], stretch.ending
@@ -126,7 +126,7 @@ def start_first_value(edges: list[int], p: int) -> np.ndarray:
     return np.zeros(1 if edges[p] == 0 < edges[p + 1] else 0, np.int64)
 
 
-# ---- what follows from the starts
+# ---- results that follow from the starts
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def represent_groups(
 
 
 def take_head(merged: Range, head: np.ndarray | None, length: int) -> np.ndarray:
-    """Take the first `length` values of a range and of those behind it."""
+    """Take the first `length` values of a range and of the ranges after it."""
     values = merged.values[:length]
     return values.copy() if head is None else np.concatenate([values, head[: length - values.size]])
 
@@ -181,7 +181,7 @@ def read_first_start(starts: np.ndarray) -> tuple[int, int]:
 
 
 def number_starts(firsts: list[tuple[int, int]], n: int) -> tuple[list[int], list[int], int]:
-    """Count the groups that start before each range and all groups, and find where the first one behind each starts."""
+    """Count the groups that start before each range and all groups, and find the first start after each range."""
     before = np.concatenate([[0], np.cumsum([count for count, _ in firsts])])
     stops, stop = [], n
     for _, first in reversed(firsts):
@@ -193,7 +193,7 @@ def number_starts(firsts: list[tuple[int, int]], n: int) -> tuple[list[int], lis
 def check_groups(
     facts: list[Fact], windows: list[float], dealt: Deal, reach: int, cost: str, k: int
 ) -> tuple[list[np.ndarray], float | int]:
-    """Find the representatives of the groups that reach into ranges, and the cost; raise what speaks against them."""
+    """Find the representatives of the groups that reach into ranges, and the cost; raise if the groups are invalid."""
     kind = COSTS[cost]
     if windows and 8 * reach * int(max(windows)) ** 2 >= FLOAT64_EXACT:
         raise InputValueError(
@@ -218,7 +218,7 @@ def take_window_tail(tail: np.ndarray | None, merged: Range, dealt: Deal, length
 
 
 def measure_widest_window(merged: Range, tail: np.ndarray | None, dealt: Deal, reach: int) -> float:
-    """Measure the widest distance between values that stand `reach` places apart."""
+    """Measure the widest distance between values `reach` positions apart."""
     values = prepend_tail(tail, _ranges.numbers(merged, dealt))
     return float((values[reach:] - values[: values.size - reach]).max(initial=0.0)) if values.size > reach else 0.0
 

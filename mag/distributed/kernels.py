@@ -1,4 +1,4 @@
-"""What a task does, without an engine: NumPy arrays in, NumPy arrays out, on one thread.
+"""The work of a task, without an engine: NumPy arrays in, NumPy arrays out, on one thread.
 
 These functions pickle, take no more memory than a few copies of their block, and raise one sentence; so Spark, Ray,
 joblib or a batch system can run them as dask does (docs/guide/distributed.md).

@@ -1,4 +1,4 @@
-"""What has been spent: Fractions, so that ten tenths are one, and charged before a table is read."""
+"""The budget, in Fractions, so that ten tenths are one; it is charged before a table is read."""
 
 import contextlib
 import datetime
@@ -116,7 +116,7 @@ class Budget:
 
     @property
     def ledger(self) -> tuple[Entry, ...]:
-        """What was charged: what, columns, ε, δ, neighbors, contributions, time."""
+        """All charges: mechanism, columns, ε, δ, neighbors, contributions, time."""
         with self._lock, self._held():
             return tuple(self._entries)
 

@@ -25,7 +25,7 @@ CHANCES = 2**53  # a probability is a multiple of 1 / CHANCES, so that it is dra
 SIZES = 10_000  # of cells that are looked at; a smaller ε needs more
 NEGLIGIBLE = Decimal("1e-20")
 CONTEXT = decimal.Context(prec=50, rounding=decimal.ROUND_HALF_EVEN, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
-ROUNDING = 1 + Decimal("1e-18")  # far above what 50 digits and terms left out can add up to
+ROUNDING = 1 + Decimal("1e-18")  # far larger than the rounding errors of 50 digits and the omitted terms together
 
 
 def delta_for(k: int, beta: float, epsilon: float) -> float:
@@ -45,7 +45,7 @@ def delta_for(k: int, beta: float, epsilon: float) -> float:
     Returns
     -------
     float
-        The least δ for which the sample is (ε, δ)-differentially private, whatever the data.
+        The least δ for which the sample is (ε, δ)-differentially private, for any data.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def k_for(epsilon: float, delta: float, beta: float | None = None) -> int:
     Returns
     -------
     int
-        What `sample` withholds cells below.
+        `sample` withholds cells with fewer records.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def least_k(epsilon: Fraction, delta: Fraction, chance: int) -> int:
 
 
 def default_chance(epsilon: Fraction) -> int:
-    """Of the probability 1 - e^-ε, rounded down; at most CHANCES - 1."""
+    """The numerator of the probability 1 - e^-ε, rounded down; at most CHANCES - 1."""
     with decimal.localcontext(CONTEXT):
         return max(1, min(CHANCES - 1, int((1 - (-_decimal(epsilon)).exp()) * CHANCES)))
 
@@ -115,7 +115,7 @@ def positive(option: str, number: Any) -> Fraction:
     if value <= 0:
         raise InputValueError(f"{option} must be a positive number; got {number}.")
     if value > 10**6:
-        raise InputValueError(f"{option} must be at most 10**6, which is no privacy at all; got {number}.")
+        raise InputValueError(f"{option} must be at most 10**6, since more offers no privacy at all; got {number}.")
     return value
 
 

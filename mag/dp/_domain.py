@@ -1,7 +1,7 @@
-"""What a column may hold, fixed before anybody looks at the data.
+"""The domain of a column, fixed before anyone reads the data.
 
-A domain turns every cell into a number, each by itself and without an error: values outside the bounds are clamped,
-unknown categories have a place of their own.  A message about such a cell would tell that somebody has it.
+A domain maps every cell to a number, each cell separately and without an error: values outside the bounds are clamped,
+unknown categories get a number of their own.  A message about such a cell would reveal that a person has it.
 """
 
 import decimal
@@ -23,7 +23,7 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Real = float | Fraction | decimal.Decimal
 MAX_GRID_STEPS = 2**31  # so that sums of 2**32 records fit into 64 bits
-POINTS = 10**6  # among which one is chosen
+POINTS = 10**6  # largest number of points to choose among
 FLOAT64_EXACT = 2**53  # float64 represents all integers up to it
 
 
@@ -38,7 +38,7 @@ class Domain(ABC):
 
     @abstractmethod
     def label(self, cell: int) -> Any:
-        """What is published of a cell: true for every value in it."""
+        """The published label of a cell: true for every value in it."""
 
     @abstractmethod
     def center(self, cell: int) -> Any:
@@ -46,7 +46,7 @@ class Domain(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What was fixed, in words."""
+        """A description of the domain."""
 
 
 class Numbers(Domain):
@@ -122,7 +122,7 @@ class Numbers(Domain):
         return np.clip(np.where(np.isnan(values), float(self.missing), values), float(self.low), float(self.high))
 
     def _points(self, places: Integers) -> Floats:
-        """Rounded once: what the decimal number itself is as float64."""
+        """Rounded once: the float64 nearest to the decimal number."""
         return (self._start + places * self._stride) / self._unit
 
     def label(self, cell: int) -> str:
@@ -279,18 +279,18 @@ def plain(number: Fraction) -> float:
 class Lookup:
     """The place of a category, by how it is written, or else by the number that it is: "1", 1, 1.0 and "1.0" are one.
 
-    A library may turn 1 into 1.0 or "1" because of another record's cell, which must not move this one.
+    A library may turn 1 into 1.0 or "1" because of the cell of another record; that must not change this cell.
     """
 
     def __init__(self, categories: Sequence[Hashable], places: Sequence[int], otherwise: int) -> None:
-        pairs = list(zip(categories, places, strict=True))[::-1]  # the first of those that are written alike
+        pairs = list(zip(categories, places, strict=True))[::-1]  # the first of those that are written alike wins
         self._words = {_word(category): place for category, place in pairs}
         numbers = {_number(category): place for category, place in pairs}
         self._numbers = {number: place for number, place in numbers.items() if math.isfinite(number)}
         self._otherwise = otherwise
 
     def __call__(self, cell: Any) -> int:
-        """The place, whatever the cell is."""
+        """The place of any cell."""
         if cell is None:
             return self._otherwise
         word = _word(cell)
@@ -298,7 +298,7 @@ class Lookup:
 
 
 def number_cells(cells: npt.NDArray[Any], place: Callable[[Any], int]) -> Integers:
-    """The place of every cell, looked up once for equal cells of one type; what cannot be looked up is missing."""
+    """The place of every cell, looked up once for equal cells of one type; others are missing."""
     known: dict[Any, int] = {}
 
     def find(cell: Any) -> int:
@@ -322,7 +322,7 @@ def _word(cell: Any) -> str:
 def read_numbers(cells: npt.NDArray[Any]) -> Floats:
     """Every cell as float64; NaN where it is missing or no number."""
     if cells.dtype.kind in "biuf":
-        with np.errstate(all="ignore"):  # a warning would tell that a long double is large
+        with np.errstate(all="ignore"):  # a warning would reveal that a long double is large
             return cells.astype(np.float64)
     return np.fromiter(map(_number, cells.tolist()), np.float64, len(cells))
 
@@ -334,5 +334,5 @@ def _number(cell: Any) -> float:
         return float(cell)
     except OverflowError:
         return math.inf if cell > 0 else -math.inf  # type: ignore[operator]
-    except Exception:  # a text that is no number, or an object's own
+    except Exception:  # text that is not a number, or an error of the object itself
         return math.nan

@@ -1,6 +1,6 @@
 """The file of a budget: lines that are only ever added, under the lock of the file itself.
 
-A hidden marker beside it holds the length and the hash of the lines after each addition.  It stays when the ledger is
+A hidden marker next to it holds the length and the hash of the lines after each addition.  It remains if the ledger is
 lost: a ledger that is gone, replaced or shortened is an error, never a new budget.
 """
 
@@ -16,7 +16,7 @@ from mag._lib.errors import InputValueError
 from mag._lib.lock import holding
 
 WAIT_SECONDS = 30.0  # seconds for another process that writes the ledger
-GONE = "{!r}, the ledger of a budget, is gone; put it back, because what was spent stays spent."
+GONE = "{!r}, the ledger of a budget, is gone; put it back: spent budget stays spent."
 CHANGED = "{!r}, the ledger of a budget, was replaced, shortened or edited; put the file back that it was."
 NO_LEDGER = "{!r} must be a ledger of mag.dp.Budget; one of its lines is not an entry."
 NOTE = re.compile("^([0-9]+) ([0-9a-f]{64})$", re.MULTILINE)  # in a marker
@@ -32,7 +32,7 @@ class Ledger:
         self._seen = b""
 
     def begin(self, line: str) -> None:
-        """Write the first line where there is no ledger, and never was."""
+        """Write the first line if there is no ledger and there never was one."""
         if self._seen or self._marker.exists() or self.place.exists():
             return
         with contextlib.suppress(FileExistsError), Reserved([self.place], overwrite=False).drafts() as [draft]:
@@ -40,7 +40,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def held(self) -> Iterator["LedgerLines"]:
-        """The lines, which nobody else can add to meanwhile."""
+        """The lines; nobody else can add lines meanwhile."""
         with contextlib.ExitStack() as stack:
             while True:
                 handle = self._open()
@@ -72,7 +72,7 @@ class Ledger:
             return False
 
     def _checked(self, handle: int, status: os.stat_result) -> bytes:
-        """All bytes: those that this object has seen and those of the marker, and what was added since."""
+        """All bytes, after a check that they begin with those that this object and the marker have recorded."""
         with open(os.dup(handle), "rb") as file:
             file.seek(0)
             content = file.read()
@@ -101,7 +101,7 @@ class LedgerLines:
         self.mark()
 
     def mark(self) -> None:
-        """Note in the marker what the ledger holds now, unless it is noted."""
+        """Record the current content of the ledger in the marker, unless it is recorded already."""
         if _last_note(self._marker)[0] == len(self.content):
             return
         mode = os.fstat(self._handle).st_mode & 0o666
@@ -120,13 +120,13 @@ def _append(handle: int, line: str) -> None:
 
 
 def _has_marked(content: bytes, marker: pathlib.Path) -> bool:
-    """Whether a ledger holds what its marker notes last; a ledger without marker is of an earlier version, or moved."""
+    """Whether a ledger matches the last note of its marker; without a marker it is older, or was moved."""
     size, digest = _last_note(marker)
     return not size or hashlib.sha256(content[:size]).hexdigest() == digest
 
 
 def _last_note(marker: pathlib.Path) -> tuple[int, str]:
-    """The last length and hash; a line that a kill or a full disk cut off is no note."""
+    """The last length and hash; a line that was cut off by a kill or a full disk does not count."""
     try:
         notes = NOTE.findall(marker.read_text(encoding="ascii", errors="replace"))
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""The only file that names OpenDP, which draws all noise: exact samplers on integers, with proofs.
+"""The only file that imports OpenDP, which draws all noise: exact samplers on integers, with proofs.
 
-OpenDP computes what a scale costs, rounded up; the scale is enlarged until that is within ε as it was written.
+OpenDP computes the ε of a scale, rounded up; the scale is enlarged until its ε does not exceed the requested one.
 """
 
 import math
@@ -15,7 +15,7 @@ from mag._lib.errors import InputValueError
 from mag.dp._domain import Integers
 from mag.dp._random import Noise
 
-MAX_CLIPPED_VALUE = 2**62  # values are clipped to what 64 bits hold, which makes no two of them differ more
+MAX_CLIPPED_VALUE = 2**62  # values are clipped to 64 bits; clipping never increases the difference of two values
 TYPE = "i64"  # `int` is 32 bits there, and a larger sum an error
 
 
@@ -67,4 +67,4 @@ def _within(make: Callable[[float], Any], noise: Noise, least: int) -> Any:
         if Fraction(made.map(noise.sensitivity)) <= noise.epsilon:
             return made
         scale = math.nextafter(scale, math.inf)
-    raise AssertionError("OpenDP's cost of a scale is not what it was")
+    raise AssertionError("OpenDP's cost of a scale has changed")

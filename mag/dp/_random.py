@@ -1,6 +1,6 @@
 """Where randomness comes from: the operating system, through `secrets` and OpenDP; never a generator with a seed.
 
-Tests put a source of their own in place (`testing.seeded`), which marks every release.
+Tests replace the source by their own (`testing.seeded`), which marks every release.
 """
 
 import contextlib
@@ -21,22 +21,22 @@ DRAWS_PER_BLOCK = 2**20  # records that are drawn at once
 
 @dataclass(frozen=True)
 class Noise:
-    """What is hidden, how far one neighbor can move it, and what hiding it costs."""
+    """The values to hide, their sensitivity, and the price."""
 
     what: str
     sensitivity: int
     epsilon: Fraction
-    chosen: bool = False  # scores, of which one is chosen; else values, to which noise is added
+    chosen: bool = False  # scores, of which one is chosen; otherwise values, to which noise is added
     monotonic: bool = False  # scores that one record more moves into one direction only
 
 
 class NoiseSource(Protocol):
-    """What mechanisms draw."""
+    """The random draws that mechanisms need."""
 
-    holds: bool  # whether nobody can repeat the draws
+    holds: bool  # whether the draws cannot be reproduced
 
     def check(self, *largest: Noise) -> None:
-        """Raise where noise up to these cannot be drawn; before anything is charged or read."""
+        """Raise if noise up to these sizes cannot be drawn; called before anything is charged or read."""
         ...
 
     def keep(self, n: int, chance: int) -> npt.NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""What is returned: the published table, and a sentence that says what is promised and what it rests on."""
+"""The result: the published table, and a sentence that states the guarantee and its assumptions."""
 
 import html
 import json
@@ -29,7 +29,7 @@ ADVISED = Fraction(1, 10**6)  # the largest δ without a warning where the numbe
 
 @dataclass(frozen=True)
 class PrivacyGuarantee:
-    """What is promised, to whom, and what it rests on; `str` is the sentence to publish."""
+    """The guarantee, whom it protects, and its assumptions; `str` is the sentence to publish."""
 
     mechanism: str
     epsilon: Fraction
@@ -54,11 +54,11 @@ class PrivateRelease:
         The published table, in the library of the table that it was made of; rows are sorted by value, or in an order
         that is random.
     guarantee : PrivacyGuarantee
-        What is promised.
+        The guarantee.
     ledger : tuple of Entry
-        What was charged.
+        The charges.
     warnings : tuple of str
-        What a publisher should know; made of options alone.
+        Advice for the publisher, based on options alone.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class PrivateRelease:
         return {name: _array(read.get_column(name)) for name in read.columns}
 
     def manifest(self) -> dict[str, Any]:
-        """What was done, as JSON types: options, guarantee, ledger and noise; nothing was computed from the original.
+        """A record of the release, as JSON types: options, guarantee, ledger and noise; nothing is taken from the data.
 
         Examples
         --------
@@ -194,7 +194,7 @@ def _array(series: Any) -> npt.NDArray[Any]:
 
 
 def _describe(drawn: tuple[Noise, ...]) -> list[dict[str, Any]]:
-    """With the ε that OpenDP computes for what was drawn."""
+    """The draws, with the ε that OpenDP computes for each."""
     if not drawn:
         return []
     from mag.dp._opendp import measure
@@ -228,12 +228,12 @@ def make_guarantee(
     public: tuple[str, ...],
     sentence: str,
 ) -> PrivacyGuarantee:
-    """That holds where nobody can repeat the draws."""
+    """A guarantee, which holds only if the draws cannot be reproduced."""
     return PrivacyGuarantee(mechanism, *price, neighbors, contributions, public, sentence, source().holds)
 
 
 def warn_about_delta(delta: Fraction, n: int | None = None) -> tuple[str, ...]:
-    """Where δ is so large that somebody's record may well be published as it is."""
+    """Warn if δ is so large that the record of some person may be published unchanged."""
     if n is None and delta > ADVISED:
         return (f"delta is {written(delta)}; take at most 1e-06, well below one in the number of records.",)
     if n is not None and delta * n >= 1:
@@ -242,7 +242,7 @@ def warn_about_delta(delta: Fraction, n: int | None = None) -> tuple[str, ...]:
 
 
 def check_neighbors(neighbors: Any) -> str:
-    """Who must not be told apart."""
+    """Validate `neighbors`."""
     return checks.one_of("neighbors", neighbors, NEIGHBORS)
 
 

@@ -31,7 +31,7 @@ IMPOSSIBLE = {
     "by": "by= is not possible here: groups of a column published as it is are not private; pass a domain for it in "
     "columns=.",
     "keep": "keep= is not possible here: a column published as it is is not private.",
-    "random_state": "random_state is not used by mag.dp, whose draws nobody may repeat; leave it out.",
+    "random_state": "random_state is not used by mag.dp, whose draws must not be reproducible; leave it out.",
     "time_limit": "time_limit is not used by mag.dp; leave it out.",
 }
 COUNT = "count"  # the column of counts
@@ -47,7 +47,7 @@ class Opened:
         self.names: list[Hashable] = list(table) if self._frame is None else self._frame.names
 
     def read(self, name: Hashable) -> npt.NDArray[Any]:
-        """The cells of a column; whatever is missing is NaN, or None among objects."""
+        """The cells of a column; missing cells are NaN, or None among objects."""
         if self._frame is not None:
             return _read_series(name, getattr(self._frame.column(name), "series"))  # noqa: B009 - of any frame library
         cells = self._mapping[name]
@@ -92,7 +92,7 @@ def _read_series(name: Hashable, series: Any) -> npt.NDArray[Any]:
 
 
 def _objects(cells: list[Any]) -> npt.NDArray[Any]:
-    """Without NumPy's own idea of what lists of lists are."""
+    """An array of objects; NumPy would turn lists of lists into several dimensions."""
     array = np.empty(len(cells), object)
     array[:] = cells
     return array
@@ -100,7 +100,7 @@ def _objects(cells: list[Any]) -> npt.NDArray[Any]:
 
 def _wrong_type(name: Hashable, dtype: Any) -> InputTypeError:
     return InputTypeError(
-        f"column {name!r} must hold numbers or categories; got {describe_dtype(dtype)}, convert it first."
+        f"column {name!r} must hold numbers or categories; got {describe_dtype(dtype)}; convert it first."
     )
 
 
@@ -116,7 +116,7 @@ def check_columns(opened: Opened, columns: Any, drop: Names, person: Hashable | 
     roles = {"columns": list(columns), "drop": drop} | ({} if person is None else {"person": [person]})
     assign_roles(roles, opened.names, say=ROLE_SENTENCES)
     if COUNT in columns:
-        raise InputValueError(f"columns must not name {COUNT!r}, which is published beside them; rename that column.")
+        raise InputValueError(f"columns must not name {COUNT!r}, which is published with them; rename that column.")
     return columns
 
 
@@ -134,7 +134,7 @@ def check_domain(option: str, domain: Any, kinds: tuple[type[Domain], ...] = (Nu
 
 
 def refuse_options(options: Mapping[str, Any], function: str) -> None:
-    """Options that other functions of mag have, and why there are none here."""
+    """Reject options that other functions of mag have, with the reason."""
     for name in options:
         raise InputTypeError(IMPOSSIBLE.get(name, f"mag.dp.{function} has no option {name!r}."))
 
@@ -146,7 +146,7 @@ def read_cells(opened: Opened, columns: Columns, person: Hashable | None, contri
 
 
 def check_lengths(coded: Coded) -> Coded:
-    """Columns of one length, which is not told."""
+    """Check for equal lengths without revealing them."""
     if len({len(column) for column in coded}) > 1:
         raise InputValueError("table must have columns of one length.")
     return coded
@@ -181,7 +181,7 @@ def _number_person(cell: Any, known: dict[Any, int]) -> int:
 
 
 def check_records(cells: int, noise: Noise) -> None:
-    """Not more records than fit, of cells as frequent as their noise says: asked before anything is charged."""
+    """Reject more records than fit, before anything is charged."""
     if cells * noise.sensitivity > MAX_RECORDS * noise.epsilon:
         raise InputValueError(
             f"epsilon must be larger: noise in {cells} cells would add more than {MAX_RECORDS} records; take larger "
@@ -197,7 +197,7 @@ def count_cells(coded: Coded, sizes: Sequence[int]) -> tuple[Coded, Integers]:
 
 
 def label_cells(columns: Columns, cells: Coded, centers: bool = False) -> dict[Hashable, npt.NDArray[Any]]:
-    """What is published of cells: their labels, or centers, made of the domains alone."""
+    """The published labels, or centers, of cells; they follow from the domains alone."""
     published: dict[Hashable, npt.NDArray[Any]] = {}
     for (name, domain), own in zip(columns.items(), cells, strict=True):
         value = domain.center if centers else domain.label

@@ -65,13 +65,13 @@ def histogram(
     columns : mapping
         The domain of every column that is published; cells are all combinations of theirs.
     epsilon : float
-        What may be spent.
+        The privacy loss that may be spent.
     drop : name or list of names, optional
         Columns that are not published.
     records : bool
         Publish a synthetic table: every cell's center as often as it was counted.
     neighbors : {"add_remove", "replace"}
-        Tables that must not be told apart: one record more or fewer, or one record replaced.
+        Tables that must be indistinguishable: one record more or fewer, or one record replaced.
     nonnegative : bool
         Raise negative counts to 0.
     total : int, optional

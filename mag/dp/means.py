@@ -49,7 +49,7 @@ def means(
     k : int
         Records of a group; the last one has up to 2k-1.
     epsilon : float
-        What may be spent.
+        The privacy loss that may be spent.
     n : int
         The number of records, which counts as public.
     drop : name or list of names, optional

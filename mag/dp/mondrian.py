@@ -2,7 +2,7 @@
 
 The boxes of a level are disjoint, so that a level is paid once.  Cuts are chosen among points of the public grid by the
 exponential mechanism; counts and means of the final boxes get noise.  With `draw` the boxes are the cells of a sample
-instead, drawn from the whole table after the cuts: a sample that had also chosen the cuts would tell more.
+instead, drawn from the whole table after the cuts: if the sample had also chosen the cuts, it would reveal more.
 """
 
 import math
@@ -43,7 +43,7 @@ UNLUCKY = 0.05  # how often a box of more than 2k records is not cut, with `stop
 
 @dataclass(frozen=True)
 class Shares:
-    """What every step may spend, per level or once."""
+    """The budget of every step, per level or once."""
 
     cut: Fraction
     dimension: Fraction
@@ -84,7 +84,7 @@ def mondrian(
 ) -> PrivateRelease:
     """Cut the domain into boxes near medians, and publish noisy means of their records, or the boxes.
 
-    Half of ε is for the cuts, half for what is published.  Neighbors have one record more or fewer.
+    Half of ε is for the cuts, half for the published counts.  Neighbors have one record more or fewer.
 
     Parameters
     ----------
@@ -93,18 +93,18 @@ def mondrian(
     columns : mapping
         A domain of `Numbers` for every column that is published.
     epsilon : float
-        What may be spent.
+        The privacy loss that may be spent.
     depth : int
         How often boxes are cut: up to 2**depth boxes.  With a public guess of n, log2(n / 2k) is sensible.
     k : int, optional
-        Boxes with smaller noisy counts are withheld; default 20.  That is no k-anonymity.  With `draw`: as in `sample`.
+        Boxes with smaller noisy counts are withheld; default 20.  Not k-anonymity.  With `draw`: as in `sample`.
     centroids : bool
         Publish means; otherwise the boxes as text.
     order : {"cycle", "spread"}
-        Cut the columns in turn, or the one in which records lie furthest from the middle of the box, which costs a
-        share of the budget.
+        Cut the columns in turn, or the column in which records lie furthest from the middle of the box; the latter
+        takes a share of the budget.
     stop : bool
-        Do not cut boxes of some 2k records or fewer, which costs a share of the budget.
+        Do not cut boxes with fewer than about 2k records; this takes a share of the budget.
     draw : bool
         Publish a sample in the boxes (`sample`).
     delta, beta : float, optional
@@ -187,7 +187,7 @@ def _split(epsilon: Fraction, levels: int, d: int, dimension: bool, stop: bool, 
 
 
 def _largest_noise(steps: list[int], shares: Shares, share: int) -> tuple[Noise, ...]:
-    """What is drawn for the whole domain; smaller boxes need less."""
+    """The noise for the whole domain; smaller boxes need less."""
     spread = max(width * (WEIGHT // width) for width in steps)
     every = (
         Noise("cuts", share, shares.cut, chosen=True),
@@ -251,11 +251,11 @@ class _Cutter:
         return wide[source().choose(np.array(scores, np.int64), noise)]
 
     def _doubled(self, box: Box, j: int) -> Integers:
-        """Twice the distance from the center of the box, which is whole."""
+        """Twice the distance from the center of the box, which is an integer."""
         return 2 * self.points[box.rows, j] - (box.low[j] + box.high[j])
 
     def _cut_box(self, box: Box, j: int) -> list[Box]:
-        """Into records below a point, and the others; points at which as many are below as not score highest."""
+        """Split into the records below a point and the others; points that halve the records score highest."""
         places = self.points[box.rows, j]
         counts = np.bincount(places - box.low[j], minlength=box.high[j] - box.low[j] + 1)
         below = np.cumsum(counts)[:-1]

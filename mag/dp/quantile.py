@@ -40,9 +40,9 @@ def quantile(
     domain : Numbers
         Bounds and grid.
     epsilon : float
-        What may be spent.
+        The privacy loss that may be spent.
     neighbors : {"add_remove", "replace"}
-        Tables that must not be told apart.
+        Tables that must be indistinguishable.
     contributions, budget
         As in `sample`.
 

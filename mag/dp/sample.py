@@ -52,7 +52,7 @@ def sample(
 ) -> PrivateRelease:
     """Keep each record with probability `beta`, replace it by its public cell, and withhold cells of fewer than `k`.
 
-    What is published of a record is true, but for clamping: its cell.  Neighbors have one record more or fewer.  Works
+    The published cell of a record is true, except for clamping.  Neighbors have one record more or fewer.  Works
     without OpenDP.
 
     Parameters
@@ -62,7 +62,7 @@ def sample(
     columns : mapping
         The domain of every column that is published.
     epsilon, delta : float
-        What may be spent.  Without `delta`, `k` decides what it is.
+        The privacy loss that may be spent.  Without `delta`, it follows from `k`.
     beta : float, optional
         The probability of a record; default: 1 - e^-ε.
     k : int, optional
@@ -77,7 +77,7 @@ def sample(
         A column that identifies a person, not published; of each, `contributions` records are used, and records where
         it is missing are not.
     budget : Budget, optional
-        What the call is charged to.
+        The budget to charge.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Releases that can be repeated, for tests alone: whoever knows the seed knows the noise."""
+"""Reproducible releases, for tests alone: anyone who knows the seed knows the noise."""
 
 import contextlib
 import random
@@ -61,7 +61,7 @@ class _Seeded:
         return values + np.array([self._laplace(scale) for _ in range(len(values))], np.int64)
 
     def choose(self, scores: Integers, noise: Noise) -> int:
-        """Permute-and-flip: in random order, take the first that its coin says, which the highest always does."""
+        """Permute-and-flip: in random order, take the first whose coin shows heads; the highest's always does."""
         rate = noise.epsilon / (noise.sensitivity * (1 if noise.monotonic else 2))
         order = list(range(len(scores)))
         self._random.shuffle(order)

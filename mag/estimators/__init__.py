@@ -43,7 +43,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     least k records, so the nearest representative of a record is not always that of its own group.
 
     Diversity and closeness are promises about the records that `fit` saw, published as ``fit_transform`` masks them
-    beside the sensitive values that `fit` was passed.  Nothing is promised of new records: `transform` may give all
+    together with the sensitive values passed to `fit`.  There is no promise about new records: `transform` may give all
     records with one disease the same representative.
 
     Parameters
@@ -58,7 +58,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     method : str
         How to group, see `mag.multivariate`.
     aggregate, hierarchies, order, importance : optional
-        For frames of pandas or polars that hold categories, as in `mag.microaggregate`; hierarchies are no functions.
+        For pandas or polars frames with categories, as in `mag.microaggregate`, but hierarchies cannot be functions.
     diversity : int or tuple, optional
         How many different sensitive values every group must hold, or another criterion: see `mag.microaggregate`.  The
         values themselves are for `fit`.
@@ -99,9 +99,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     complete_ : bool
         False if `time_limit` ended the search.
     details_ : dict
-        What the method reports besides the groups.
+        Further results of the method.
     promises_ : list of mag.tables.Promise
-        Diversity and closeness, as counted on the masked records beside their sensitive values.
+        Diversity and closeness, as counted on the masked records with their sensitive values.
     n_features_in_ : int
         The number of columns that `fit` saw.
     feature_names_in_ : array of str
@@ -109,8 +109,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 
     Notes
     -----
-    A fitted estimator holds no records, only the attributes above, so its pickle reveals what the release does, the
-    columns' standard deviations, and who is in which group (`labels_`).
+    A fitted estimator holds no records, only the attributes above, so its pickle reveals the release, the standard
+    deviations of the columns, and the group of every record (`labels_`).
 
     Frames with columns of text, categories or booleans are masked by `mag.microaggregate`: `fit_transform` returns a
     frame.  `transform` compares values with published ancestors, modes and ranges as `mag.privacy.distance_linkage`
@@ -322,7 +322,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             self.promises_ = _numbers.recount_values(masked, sensitive, self.diversity, self.closeness)
 
     def _fit_frame(self, X: Any, sample_weight: Any, sensitive: Any) -> Any:
-        """Group the records of a frame; returns what is published of it."""
+        """Group the records of a frame; return the published frame."""
         validate_data(self, X, reset=True, skip_check_array=True)
         trees = _frames.read_trees(self.hierarchies)
         options = {name: getattr(self, name) for name in (*OF_TABLES, "enforce")} | self._shared_options()
@@ -364,10 +364,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             if "could not convert" not in str(error):
                 raise
         # NumPy's sentence quotes the value, and so would the error's context
-        raise InputValueError("X must hold real numbers; got strings, encode or leave out their columns first.")
+        raise InputValueError("X must hold real numbers; got strings; encode or leave out their columns first.")
 
     def _threads(self) -> int:
-        """As `threads` or `n_jobs` say."""
+        """The number of threads, from `threads` or `n_jobs`."""
         if self.n_jobs is None:
             return thread_count("threads", self.threads)
         if self.threads is not None:
@@ -379,7 +379,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return jobs if jobs > 0 else every + 1 + jobs
 
     def _check_demands(self, sensitive: Any) -> None:
-        """Sensitive values without a criterion, and the reverse, are a mistake."""
+        """Reject sensitive values without a criterion, and a criterion without sensitive values."""
         one_of("enforce", self.enforce, ["auto", *ENFORCE])
         demanded = [name for name in ("diversity", "closeness") if getattr(self, name) is not None]
         if sensitive is None and demanded:
@@ -390,7 +390,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             raise InputValueError(f"enforce is not used without diversity or closeness; got {self.enforce!r}.")
 
     def _options(self) -> dict[str, Any]:
-        """Options of the method; what is a parameter is not set twice."""
+        """Options of the method; reject those that are parameters of the estimator."""
         if self.options is None:
             return {}
         if not isinstance(self.options, dict):

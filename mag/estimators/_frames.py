@@ -1,4 +1,4 @@
-"""Frames with categories: masked by `mag.microaggregate`, and compared with what it has published."""
+"""Frames with categories: masked by `mag.microaggregate`, and compared with the published representatives."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def is_frame(X: Any) -> bool:
 
 
 def has_categories(X: Any) -> bool:
-    """Whether a column of the frame is no number."""
+    """Whether a column of the frame does not hold numbers."""
     frame = frame_of(X)
     return any(is_category(frame.column(name)) for name in frame.names)
 
@@ -38,7 +38,7 @@ def read_trees(hierarchies: Mapping[Any, Any] | None) -> Hierarchies:
 
 
 def read_orders(frame: Frame, order: Mapping[Any, Any] | None) -> dict[Any, list[Any]]:
-    """The orders of columns: as the parameter says, or as the dtypes do."""
+    """The orders of columns, from the parameter or from the dtypes."""
     own = {name: order_of(frame.column(name)) for name in frame.names if name not in (order or ())}
     return {name: order for name, order in own.items() if order is not None} | {
         name: list(listed) for name, listed in (order or {}).items()
@@ -48,7 +48,7 @@ def read_orders(frame: Frame, order: Mapping[Any, Any] | None) -> dict[Any, list
 def release_frame(
     X: Any, k: int, sensitive: Any, diversity: Any, closeness: Any, options: dict[str, Any]
 ) -> "tuple[Any, Release[Any]]":
-    """What is published of the frame, and the release, which also holds the sensitive values."""
+    """The published frame, and the release, which also holds the sensitive values."""
     names = frame_of(X).names
     if sensitive is None:
         release = microaggregate(X, k, names, **options)

@@ -1,4 +1,4 @@
-"""Tables of numbers: criteria on their groups, weighted means, and the units in which records are near."""
+"""Tables of numbers: criteria on their groups, weighted means, and the units of distances."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def enforce_criteria(
 
 
 def recount_values(masked: np.ndarray, sensitive: Any, diversity: Any, closeness: Any) -> list[Promise]:
-    """Diversity and closeness, counted on the masked records beside the sensitive values."""
+    """Diversity and closeness, counted on the masked records with the sensitive values."""
     columns = {f"column {j}": column for j, column in enumerate(masked.T)}
     wishes = [None if wish is None else {"sensitive": wish} for wish in (diversity, closeness)]
     counted = recount_promises({**columns, "sensitive": sensitive}, list(columns), *wishes)
@@ -41,7 +41,7 @@ def recount_values(masked: np.ndarray, sensitive: Any, diversity: Any, closeness
 
 
 def group_means(values: np.ndarray, labels: np.ndarray, sizes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """The mean of each group, whatever the order of the records; those of a group without any weight count alike."""
+    """The mean of each group, independent of the order of records; groups without any weight use equal weights."""
     columns = values.astype(np.float64) if values.dtype.kind == "f" else values
     if weights is None and values.dtype.kind == "f":
         return np.column_stack([exact_means(column, labels, sizes) + 0.0 for column in columns.T])
@@ -56,7 +56,7 @@ def weighted_loss(z: np.ndarray, masked: np.ndarray, weights: np.ndarray) -> flo
 
 
 def column_deviations(values: np.ndarray) -> np.ndarray:
-    """The standard deviation of each column, whatever its magnitude."""
+    """The standard deviation of each column, for any magnitude."""
     table = values.astype(np.float64)
     return np.ldexp(deviations(scale_tables(table)[0]), exponents([table], True))
 

@@ -1,7 +1,7 @@
-"""Tables in files.  One format, one file, which names its endings and knows how to read, write and recount.
+"""Tables in files: one format, one file, which lists its endings and implements reading, writing and the recount.
 
-What was written is read back from the disk before it gets its name: `File.counts` counts the text of the cells where
-the format is text, and the stored values where it is not.
+A written file is read back from the disk before it gets its name: `File.counts` counts the text of the cells if the
+format is text, and the stored values otherwise.
 """
 
 import os
@@ -31,7 +31,7 @@ LIBRARIES = (
     "pyo3_runtime",
     "pyreadstat",
     "xlsxwriter",
-)  # whose errors are told in our words
+)  # libraries whose errors we rephrase
 FORMATS: dict[str, Format] = {
     "csv": csv.FORMAT,
     "dta": dta.FORMAT,
@@ -85,9 +85,9 @@ class File:
         categories: Sequence[str] = (),
         draft: pathlib.Path | None = None,
     ) -> "tuple[pl.DataFrame, Meta]":
-        """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order.
+        """Read the columns `numbers`, to compute with, and the columns `others`, unchanged, in the order of the file.
 
-        Of `categories`, which are not computed with either, codes for missing cells are missing.
+        Columns of `categories` are not computed with either, but their codes for missing cells become missing.
         """
         if draft is None:
             self.check_names([*numbers, *others, *categories, *self.layout.null_of])
@@ -105,7 +105,7 @@ class File:
         draft: pathlib.Path,
         categories: Sequence[str] = (),
     ) -> "pl.DataFrame":
-        """Write a frame whose columns `masked` were computed, under another name for now; return what was written.
+        """Write a frame, whose columns `masked` were computed, to a draft; return the written frame.
 
         Text holds a missing one of `categories` as the first of its codes.  A cell that the format cannot hold exactly
         is an error.
@@ -117,7 +117,7 @@ class File:
         try:
             self.format.write(frame, draft, masked, meta, self.layout)
         except BaseException as error:
-            system = re.search(r"(?:os error|Errno) (\d+)", str(error))  # libraries wrap what the system says
+            system = re.search(r"(?:os error|Errno) (\d+)", str(error))  # libraries wrap the error of the system
             if system:
                 why = f"could not be written, {os.strerror(int(system[1]))}; nothing was left"
                 raise OSError(int(system[1]), why, str(self.path)) from None
@@ -129,7 +129,7 @@ class File:
     def counts(
         self, *sets: Sequence[str], draft: pathlib.Path | None = None, written: "pl.DataFrame | None" = None
     ) -> list[Histogram]:
-        """For each set of columns, how many classes of records alike there are of each size.
+        """For each set of columns, the number of classes of equal records by size.
 
         A file whose cells are not those `written` is an error.
         """
@@ -139,10 +139,10 @@ class File:
         return self._run(self.format.counts, draft or self.path, lists, self.layout, written, self.path.name)
 
     def _run(self, step: Callable[..., Any], *arguments: Any) -> Any:
-        """One sentence for what goes wrong inside of a library, whose own words may quote cells."""
+        """Replace an error inside a library by one sentence, since the library's message may quote cells."""
         try:
             return step(*arguments)
-        except BaseException as error:  # what Rust calls a panic is no Exception
+        except BaseException as error:  # a Rust panic is a BaseException, not an Exception
             foreign = _foreign(error)
             if isinstance(error, UnicodeError) or (foreign and self.format.text and "utf-8" in str(error)):
                 other = "latin-1" if self.layout.utf8 else "utf-8"
@@ -159,7 +159,7 @@ class File:
         return self.path
 
     def check_names(self, columns: Sequence[str]) -> None:
-        """Columns that the file does not have are an error that lists those that it has."""
+        """Raise an error that lists the columns of the file if it does not have all of these."""
         names = self.names()
         unknown = sorted({name for name in columns if name not in names})
         if unknown:

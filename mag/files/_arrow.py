@@ -1,4 +1,4 @@
-"""What Parquet and Feather have in common: the types of Arrow, of which polars does not know all."""
+"""Shared by Parquet and Feather: the types of Arrow, some of which polars does not support."""
 
 import pathlib
 from collections.abc import Sequence
@@ -60,5 +60,5 @@ class Arrow(Format):
 
 
 def _days(types: "pa.Schema") -> list[str]:
-    """The columns of dates, of which polars takes those in milliseconds for moments."""
+    """The date columns; polars would read those in milliseconds as moments."""
     return [field.name for field in types if str(field.type).startswith("date")]

@@ -30,7 +30,7 @@ def header(path: pathlib.Path, layout: Layout, delimiter: str) -> list[str]:
     twice = sorted(name for name, count in collections.Counter(names).items() if count > 1)
     if twice:
         raise InputValueError(
-            f"{path.name!r} has more than one column called {', '.join(map(repr, twice))}; rename them."
+            f"{path.name!r} has more than one column named {', '.join(map(repr, twice))}; rename them."
         )
     return names
 
@@ -47,7 +47,7 @@ def has_bom(path: pathlib.Path) -> bool:
 
 
 def mapped(step: Callable[[bytes], Any], pieces: Iterable[bytes]) -> Iterator[Any]:
-    """What the step makes of each piece, in order; a few pieces at a time, one per processor."""
+    """Apply the step to each piece, in order; to a few pieces at a time, one per processor."""
     from mag._lib.checks import thread_count
 
     ahead: collections.deque[Future[Any]] = collections.deque()
@@ -71,8 +71,8 @@ def blocks(path: pathlib.Path, layout: Layout, size: int | None = None) -> Itera
 def pieces(path: pathlib.Path, layout: Layout, size: int | None = None) -> Iterator[bytes]:
     """First the header, then blocks of whole lines, of about `SIZE` bytes or fewer.
 
-    A line end between quotes belongs to a cell: a block may end after a line only where the number of quotes up to it
-    is even, which is how polars finds lines, too.
+    A line end between quotes belongs to a cell: a block may end after a line only if the number of quotes up to it is
+    even.  polars finds lines by the same rule.
     """
     rest, first = b"", True
     for piece in _utf8(path, layout, min(SIZE, size or SIZE)):
@@ -113,7 +113,7 @@ def _first_line(block: bytes) -> int:
 def _last_line(block: bytes) -> int:
     """The end of the last complete line; 0 without a complete line."""
     cut = block.rfind(b"\n") + 1
-    odd = b'"' in block and block.count(b'"', 0, cut) % 2  # to look is several times as fast as to count
+    odd = b'"' in block and block.count(b'"', 0, cut) % 2  # finding a quote is several times as fast as counting them
     while cut and odd:  # inside of quotes that opened at the last quote
         before = block.rfind(b"\n", 0, block.rfind(b'"', 0, cut)) + 1
         odd ^= block.count(b'"', before, cut) % 2

@@ -28,7 +28,7 @@ MISSING_WORDS = (
     "-",
     "?",
 )  # for missing numbers
-HEAD = 1000  # records by which a kind is guessed first
+HEAD = 1000  # records from which a kind is guessed first
 
 
 def straight(kinds: dict[str, str]) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def straight(kinds: dict[str, str]) -> dict[str, Any]:
 def bare(text: "pl.Expr", layout: Layout, column: str) -> "pl.Expr":
     """Without blanks, with a decimal point; null for nothing and for the codes of the column, as words or as numbers.
 
-    Beside a decimal comma a point is no part of a number: 1.234 may be a thousand.
+    With a decimal comma, a point is not part of a number: 1.234 may mean a thousand.
     """
     import polars as pl
 
@@ -56,7 +56,7 @@ def bare(text: "pl.Expr", layout: Layout, column: str) -> "pl.Expr":
 
 
 def _values(codes: Iterable[str]) -> list[float]:
-    """The numbers among codes, so that −9 is found in -9.0; none so large that they would be equal to others."""
+    """The numbers among the codes, so that −9 is found in -9.0; only those that float64 holds exactly."""
     values = []
     for code in codes:
         with contextlib.suppress(ValueError):
@@ -134,7 +134,7 @@ def guess(text: "pl.Series", layout: Layout) -> str:
 
 
 def failures(text: "pl.Series", layout: Layout, before: dict[str, int]) -> dict[str, int]:
-    """Cells that cannot be read as each kind, added to those before: of numbers all, of others whether there are."""
+    """Add to `before` the cells that cannot be read as each kind: all for numbers, up to a failure for others."""
     counted = {kind: before.get(kind, 0) for kind in CELL_KINDS}
     return {
         kind: count if count and kind != "number" else count + _failures(text, kind, layout)

@@ -1,4 +1,4 @@
-"""Classes of equal records in a file that was read back: how many there are of each size."""
+"""Classes of equal records in a file that was read back, counted by size."""
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,7 @@
-"""What a format holds exactly, by kinds of columns; what it cannot hold is refused before anything is written.
+"""The cells that a format holds exactly, by kinds of columns; others are rejected before anything is written.
 
-The file is read back in any case, to be counted.  `differences` then compares its cells with those that were to be
-written: the last line of defense against a library that alters what it stores.
+The file is read back in any case, for the recount.  `differences` then compares its cells with the table that was to be
+written: the last line of defense against a library that alters cells when it stores them.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ KIND_WORDS = (
 
 @dataclass(frozen=True)
 class Limit:
-    """Cells of a kind that a format cannot hold: what they are, and how to find them."""
+    """Cells of a kind that a format cannot hold: a description, and how to find them."""
 
     what: str
     beyond: "Callable[[pl.Expr], pl.Expr]"
@@ -54,7 +54,7 @@ def longer(characters: int, measure: "Callable[[pl.Expr], pl.Expr]", of: str) ->
 
 NUL = Limit("with the character NUL", lambda cell: cell.str.contains("\0", literal=True))
 TRAILING = Limit("ending with a blank", lambda cell: cell.str.ends_with(" "))
-EMPTY = Limit("empty beside missing text", lambda cell: (cell == "") & cell.is_null().any())
+EMPTY = Limit("empty next to missing text", lambda cell: (cell == "") & cell.is_null().any())
 BYTES = longer(32767, lambda cell: cell.str.len_bytes(), "bytes")
 BEYOND_FLOAT64 = Limit("beyond 2⁵³", lambda cell: (cell > 2**53) | (cell < -(2**53)))
 NOT_FINITE = Limit("NaN or infinite", lambda cell: ~cell.is_finite())
@@ -106,7 +106,7 @@ def check_cells(frame: "pl.DataFrame", holds: Holds, file: str) -> None:
 
 
 def check_stored(written: "pl.DataFrame", stored: "pl.DataFrame", file: str, missing_text: bool) -> None:
-    """Refuse a file whose cells are not those that were to be written."""
+    """Reject a file whose stored cells differ from the table that was to be written."""
     altered = {name: differences(written[name], stored[name], missing_text) for name in written.columns}
     listed = [f"{count} of column {name!r}" for name, count in altered.items() if count]
     if listed:
@@ -117,7 +117,7 @@ def check_stored(written: "pl.DataFrame", stored: "pl.DataFrame", file: str, mis
 
 
 def _common() -> "dict[frozenset[str], Any]":
-    """Kinds that files tell apart no better than this."""
+    """Kinds that files cannot distinguish."""
     import polars as pl
 
     numbers, moments = ("whole numbers", "real numbers", "true or false"), ("dates", "dates with times")

@@ -1,4 +1,4 @@
-"""What every format of a file can do."""
+"""The interface of a file format."""
 
 import pathlib
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ from mag.files._layout import Layout
 if TYPE_CHECKING:
     import polars as pl
 
-Meta = dict[str, Any]  # what a file holds besides cells, for a file that can hold it, too: labels, line ends
+Meta = dict[str, Any]  # content of a file besides cells that formats may share: labels, line ends
 
 
 def columns_of(frame: Any, names: Sequence[str]) -> Any:
-    """Columns of a frame of polars, to which the names * and ^a$ would be patterns."""
+    """Columns of a polars frame; polars would read the names * and ^a$ as patterns."""
     import polars.selectors as cs
 
     return frame.select(cs.by_name(*names))
 
 
 class Format:
-    """A format by the endings of its files; a subclass says how to read and to write them."""
+    """A format by the endings of its files; a subclass implements reading and writing."""
 
     read_only = False
     text = False  # whether cells are text, and the options of `Layout` matter
@@ -32,8 +32,8 @@ class Format:
     broken = "cannot be read: it is damaged, or of another format than its name says."
 
     def refused(self, error: BaseException) -> str:
-        """Why a table cannot be written; the words of libraries may quote cells."""
-        return f"{self.endings[0]} cannot hold a column, or so many records."
+        """The reason why a table cannot be written; messages of libraries may quote cells."""
+        return f"{self.endings[0]} cannot hold a column, or that many records."
 
     def __init__(self, *endings: str):
         self.endings = endings
@@ -57,7 +57,7 @@ class Format:
     def read(
         self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
     ) -> "tuple[pl.DataFrame, Meta]":
-        """The columns `numbers`, which are to be computed with, and the `others`, which are not, in their order."""
+        """Read the columns `numbers`, to compute with, and the columns `others`, unchanged, in their order."""
         both = {*numbers, *others}
         return self.columns(path, [name for name in self.names(path, layout) if name in both]), {}
 
@@ -85,7 +85,7 @@ class Format:
     def counts(
         self, path: pathlib.Path, sets: Sets, layout: Layout, written: "pl.DataFrame | None" = None, name: str = ""
     ) -> list[Histogram]:
-        """For each set of columns, how many classes of records alike there are of each size, in the file as it is.
+        """For each set of columns, the number of classes of equal records by size, in the file as it is.
 
         Cells that differ from those `written` are an error.
         """

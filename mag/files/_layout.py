@@ -1,4 +1,4 @@
-"""How a file is written: what separates cells, decimals, the encoding, and the codes for a missing number."""
+"""The layout of a text file: delimiter, decimal mark, encoding, and the codes for a missing number."""
 
 import codecs
 from collections.abc import Mapping
@@ -19,7 +19,9 @@ class Layout:
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
-            raise InputValueError(f"delimiter must be one character, no quote and no line end; got {self.delimiter!r}.")
+            raise InputValueError(
+                f"delimiter must be one character other than a quote or a line end; got {self.delimiter!r}."
+            )
         if self.decimal_comma and self.delimiter == ",":
             raise InputValueError("decimal_comma needs a delimiter other than the comma; got delimiter ','.")
         try:
@@ -28,7 +30,7 @@ class Layout:
         except (LookupError, ValueError):
             text = False
         if not text:
-            raise InputValueError(f"encoding must be a text encoding that Python knows; got {self.encoding!r}.")
+            raise InputValueError(f"encoding must be a text encoding that Python supports; got {self.encoding!r}.")
 
     @property
     def utf8(self) -> bool:
@@ -41,9 +43,9 @@ class Layout:
         return bool(self.null or self.null_of)
 
     def codes(self, column: str) -> tuple[str, ...]:
-        """The codes for a missing number in a column; the first is what is written."""
+        """The codes for a missing number in a column; the first one is written."""
         return (*self.null_of.get(column, ()), *self.null)
 
     def separator(self, usual: str) -> str:
-        """The delimiter, where none was named: a semicolon where the comma is taken."""
+        """The delimiter; by default `usual`, or a semicolon if the comma is the decimal mark."""
         return self.delimiter or (";" if self.decimal_comma and usual == "," else usual)

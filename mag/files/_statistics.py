@@ -1,8 +1,8 @@
 """Files of Stata, SPSS and SAS, by pyreadstat.
 
-Of what such a file holds besides cells only this goes from one file to the other, of published columns: the labels of
-variables, their measures, and, of columns that are not masked, formats, and labels and declared missing values as far
-as they concern values that occur in what is published.  Notes, the label of the file and all else stay behind.
+Besides cells, only the following is copied from one file to the other, for published columns: the labels and measures
+of variables and, for columns that are not masked, formats, and those value labels and declared missing values that
+apply to published values.  Notes, the label of the file and all other metadata are dropped.
 """
 
 import os
@@ -39,9 +39,9 @@ ROOM = 2**16  # bytes
 
 
 class Statistics(Format):
-    """What the file declares as missing is missing where numbers are computed with, and stays where they are not."""
+    """Declared missing values are missing in columns to compute with, and unchanged in the others."""
 
-    as_stored: Mapping[str, Any] = MappingProxyType({})  # options of the reader for which declared missing values stay
+    as_stored: Mapping[str, Any] = MappingProxyType({})  # options with which the reader keeps declared missing values
     labels: tuple[str, ...] = ("column_labels",)  # that the writer takes
     holds = HOLDS
     missing_text = False
@@ -55,7 +55,7 @@ class Statistics(Format):
 
     def refused(self, error: BaseException) -> str:
         full = "; is the disk full?" if "Unable to write" in str(error) else "."
-        return f"pyreadstat says {str(error).rstrip('.')!r}{full}"  # which names columns, and no cells
+        return f"pyreadstat says {str(error).rstrip('.')!r}{full}"  # pyreadstat's message names columns, never cells
 
     def schema(self, path: pathlib.Path) -> "dict[str, pl.DataType]":
         return dict(self._load(path)[0].schema)
@@ -67,7 +67,7 @@ class Statistics(Format):
         return self._stored(path, names)[0]
 
     def _stored(self, path: pathlib.Path, names: Sequence[str]) -> "tuple[pl.DataFrame, dict[str, int]]":
-        """Cells, and how many of a column are missing values with letters, which are text beside its numbers."""
+        """The cells, and for each column the count of missing values with letters, stored as text among its numbers."""
         import polars as pl
 
         frame = columns_of(self._load(path, usecols=list(names), **self.as_stored)[0], names)

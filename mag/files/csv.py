@@ -120,7 +120,8 @@ class Csv(Format):
         def compared() -> Iterator[Any]:
             begin = 0
             for height, classes, cells in self._blocks(path, columns, {}, layout, step):
-                if written is not None and begin + height <= written.height:  # of fewer records the count knows
+                # the count detects a different number of records
+                if written is not None and begin + height <= written.height:
                     check_stored(columns_of(written, texts).slice(begin, height), cells, name, self.missing_text)
                 begin += height
                 yield classes
@@ -136,7 +137,7 @@ class Csv(Format):
         step: Callable[[Any], Any] = lambda cells: cells,
         size: int | None = None,
     ) -> Iterator[Any]:
-        """What the step makes of these columns, block after block; columns that the schema does not know are text."""
+        """Apply the step to these columns, block after block; columns that are not in the schema are text."""
         import polars as pl
 
         every = {name: schema.get(name, pl.String) for name in self.names(path, layout)}
@@ -160,7 +161,7 @@ class Csv(Format):
     def _straight(
         self, path: pathlib.Path, columns: Sequence[str], kinds: dict[str, str], layout: Layout
     ) -> "pl.DataFrame":
-        """To numbers by polars itself, which is fastest; dates by way of text."""
+        """Let polars parse the numbers itself, which is fastest; read dates through text."""
         import polars as pl
         import polars.selectors as cs
 
@@ -187,7 +188,7 @@ class Csv(Format):
         return {name: next(kind for kind, count in bad[name].items() if not count) for name in columns}
 
     def _explain(self, path: pathlib.Path, broken: Sequence[str], layout: Layout) -> Iterator[str]:
-        """Why columns cannot be read as numbers, and what to do; the usual words for missing are no data."""
+        """Explain why columns cannot be read as numbers, with a remedy; usual words for missing are not counted."""
         sums = {name: collections.Counter[str]() for name in broken}
         for text in self._texts(path, broken, layout):
             for name in broken:
@@ -225,7 +226,7 @@ def _lacks(encoding: str, text: str) -> bool:
 
 
 class _Translated(io.RawIOBase):
-    """UTF-8 goes in, another encoding comes out."""
+    """Encode UTF-8 input in another encoding."""
 
     def __init__(self, file: Any, encoding: str) -> None:
         self._file, self._decoder = file, codecs.getincrementaldecoder("utf-8")()

@@ -1,4 +1,4 @@
-"""Feather, which is Arrow's file format, by polars."""
+"""Feather, Arrow's file format, through polars."""
 
 import pathlib
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Feather(Arrow):
     def stored(self, path: pathlib.Path, places: Sequence[int]) -> "pl.DataFrame":
         import polars as pl
 
-        with path.open("rb") as file:  # a star in the name is no pattern, and nothing stays mapped
+        with path.open("rb") as file:  # a star in the name is not a pattern, and no file stays mapped
             return pl.read_ipc(file, columns=list(places))
 
     def write(

@@ -1,4 +1,4 @@
-"""Tables of SAS, by pyreadstat, which reads them only."""
+"""Tables of SAS, through pyreadstat, which can only read them."""
 
 import pathlib
 from types import MappingProxyType

@@ -28,7 +28,7 @@ FORMATS = {"dates": "yyyy-mm-dd", "dates with times": "yyyy-mm-dd hh:mm:ss.000"}
 MAX_UNPACKED_RATIO, MAX_EMPTY_CELLS = (
     100,
     10**6,
-)  # what a sheet may unpack to, in its own size, and how many cells may be empty
+)  # largest ratio of unpacked to stored size of a sheet, and largest number of empty cells
 
 
 class Xlsx(Format):
@@ -56,7 +56,7 @@ class Xlsx(Format):
     def read(
         self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
     ) -> "tuple[pl.DataFrame, Meta]":
-        """Cells that are kept must be of one type, and no errors, of which the reader makes text and missing cells."""
+        """Reject kept columns with several types or with errors: the reader would make them text or missing."""
         if others and _flaw(path, others):
             flaws = {name: _flaw(path, [name]) for name in others}
             listed = ", ".join(f"column {name!r} {flaw}" for name, flaw in flaws.items() if flaw)
@@ -83,7 +83,7 @@ class Xlsx(Format):
         from xlsxwriter.worksheet import Worksheet
 
         class Exact(Worksheet):  # type: ignore[misc]
-            """With all digits of a number, of which xlsxwriter writes 16."""
+            """A worksheet with all digits of a number; xlsxwriter writes 16."""
 
             def _xml_number_element(self, number: Any, attributes: Any = ()) -> None:
                 text = "".join(f' {name}="{value}"' for name, value in attributes)
@@ -105,7 +105,7 @@ class Xlsx(Format):
         path.write_bytes(stored.getbuffer())
 
     def _load(self, path: pathlib.Path) -> Any:
-        """Excel knows one kind of numbers, which are dates, too: columns of whole ones are integers or dates."""
+        """Read a sheet; Excel stores one kind of number, so whole columns become integers or dates."""
         import fastexcel
         import polars as pl
 
@@ -127,7 +127,7 @@ def _narrow_type(column: "pl.Series") -> "pl.Series":
 
 
 def _flaw(path: pathlib.Path, names: Sequence[str]) -> str:
-    """What a reader would alter in these columns; nothing where they are sound."""
+    """The cells that a reader would alter in these columns; empty if there are none."""
     import fastexcel
 
     _check_size(path)

@@ -1,4 +1,4 @@
-"""Tables in and out: one file a library, and `frame_of`, which knows whose a table is."""
+"""Read and build tables: one file a library, and `frame_of`, which recognizes the library of a table."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ ACCEPTED_TABLES = "a frame of pandas, polars or pyarrow, or a dictionary of arra
 
 
 def frame_of(table: Any) -> Frame:
-    """The table, whatever its library."""
+    """Wrap a table of any supported library."""
     if isinstance(table, Mapping):
         return DictionaryFrame(table, {name: _column_of(name, cells) for name, cells in table.items()})
     if nw.dependencies.is_pandas_like_dataframe(table):
@@ -69,5 +69,5 @@ def _check_duplicates(names: list[Any]) -> None:
     twice = sorted({str(name) for name in repeated_names(names)})
     if twice:
         raise InputValueError(
-            f"table must have columns of different names; got more than one called {', '.join(twice)}."
+            f"table must have columns of different names; got more than one column named {', '.join(twice)}."
         )

@@ -1,4 +1,4 @@
-"""pyarrow, and what pandas does with Arrow inside."""
+"""pyarrow, and pandas columns that are stored as Arrow."""
 
 import sys
 from collections.abc import Hashable
@@ -123,7 +123,7 @@ def countable(dtype: Any) -> Any:
 
 
 def codes_of(array: Any) -> np.ndarray | None:
-    """Equal cells share a number; None where Arrow cannot tell."""
+    """Number the cells, equal cells alike; None if Arrow cannot compare them."""
     pyarrow = sys.modules["pyarrow"]
     types = pyarrow.types
     if isinstance(array.type, pyarrow.BaseExtensionType):
@@ -131,7 +131,7 @@ def codes_of(array: Any) -> np.ndarray | None:
         return codes_of(pyarrow.chunked_array(chunks, array.type.storage_type))
     if types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
-    narrow = types.is_decimal(array.type) and array.type.bit_width < 128  # which Arrow cannot encode
+    narrow = types.is_decimal(array.type) and array.type.bit_width < 128  # Arrow cannot encode these
     if types.is_nested(array.type) or types.is_null(array.type) or narrow:
         return None
     encoded = array.combine_chunks().dictionary_encode(null_encoding="encode")

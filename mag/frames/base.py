@@ -1,7 +1,7 @@
-"""What is asked of a frame and of a column, and what frames of all libraries have in common, through narwhals.
+"""Interfaces of a frame and a column, and the code that all libraries share, through narwhals.
 
-A masked column is a short column of representatives, made once, from which every record takes its group's: equal
-records get equal bytes.
+A masked column takes every record's cell from a short column of representatives, built once: equal records get equal
+bytes.
 """
 
 import functools
@@ -66,7 +66,7 @@ class Column(ABC):
 
     @property
     def index(self) -> Any:
-        """The names of its rows, as in pandas; None if it has none."""
+        """The row names, as in pandas; None if there are no row names."""
         return None
 
     @abstractmethod
@@ -118,7 +118,7 @@ class Frame(ABC):
         return [masked[name] if name in masked else self.column(name).take(rows) for name in names]
 
     def index_note(self, published: list[Hashable], withheld: bool) -> str | None:
-        """What a publisher should know about the row names of these columns."""
+        """A note for the publisher about the row names of these columns."""
         notes = [_describe_index(index, withheld) for index in self.indexes(published)]
         return next((note for note in notes if note), None)
 
@@ -134,14 +134,14 @@ def _describe_index(index: Any, withheld: bool) -> str | None:
 
 
 class SeriesColumn(Column):
-    """A column of a frame library; the methods that are not of `Column` are what each library does its own way."""
+    """A column of a frame library; each library implements the methods that `Column` does not have."""
 
     def __init__(self, series: Any) -> None:
         self.series, self.native, self.name = series, series.to_native(), series.name
 
     @abstractmethod
     def decimal_scale(self) -> int:
-        """How many digits decimals have behind the point."""
+        """The number of decimals after the point."""
 
     @abstractmethod
     def count_time(self, present: Any) -> np.ndarray:
@@ -149,15 +149,15 @@ class SeriesColumn(Column):
 
     @abstractmethod
     def publish_cells(self, short: Any, labels: np.ndarray, missing: np.ndarray | None) -> Any:
-        """Every record's of these few cells; an array, or a list where they are no plain numbers."""
+        """The cell of every record, taken from these few; an array, or a list if they are not plain numbers."""
 
     @abstractmethod
     def exact_cells(self) -> list[Any]:
-        """Python objects without a loss: dates and times as integers, since Python knows no nanoseconds."""
+        """Python objects without loss: dates and times as integers, since Python has no nanoseconds."""
 
     @abstractmethod
     def own_codes(self) -> np.ndarray | None:
-        """Numbers of equal cells, where the library can tell them."""
+        """Numbers of equal cells, if the library can compute them."""
 
     def own_kind(self) -> str | None:
         """Of types that narwhals does not name."""
@@ -172,7 +172,7 @@ class SeriesColumn(Column):
 
     @cached_property
     def kind(self) -> str:
-        """What it holds, as far as masking cares."""
+        """The kind of its values, as far as masking is concerned."""
         dtype = self.series.dtype
         kinds = {nw.Date: "date", nw.Datetime: "datetime", nw.Decimal: "decimal", nw.Duration: "duration"}
         kinds |= {nw.Object: "object", nw.Boolean: "booleans", nw.String: "strings", nw.Binary: "bytes"}
@@ -244,7 +244,7 @@ class SeriesColumn(Column):
 
 
 class SeriesFrame(Frame):
-    """A frame of any eager library that narwhals knows."""
+    """A frame of any eager library that narwhals supports."""
 
     column_type: type[SeriesColumn]
 

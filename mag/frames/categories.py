@@ -135,7 +135,7 @@ def categories_of(
 ) -> CategoryCodes:
     """The categories of a column; `tree` may be a function of its distinct values.
 
-    `remedy` says what can be done about values without a leaf.
+    `remedy` is the advice for values without a leaf.
     """
     codes, cells = column.codes(), column.cells()
     _, first, codes = np.unique(codes, return_index=True, return_inverse=True)

@@ -1,6 +1,7 @@
-"""cuDF: read as tables of Arrow, which are copies on the host, and published as cuDF's again.
+"""cuDF: read as Arrow tables, which are copies on the host, and published as cuDF columns again.
 
-Cells are checked and published one by one there; `mag.columns` and `mag.multivariate` leave numbers on the device.
+Cells are checked and published one by one on the host; `mag.columns` and `mag.multivariate` leave numbers on the
+device.
 """
 
 from collections.abc import Hashable

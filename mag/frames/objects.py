@@ -11,8 +11,8 @@ from mag._lib.errors import InputValueError
 from mag._lib.missing import is_missing
 from mag.frames.units import ALLOWED, SECONDS, RefusedColumnError, Units, fill_present, none_if_all_false, to_integers
 
-MAX_DIGITS = 300  # of decimals, before and behind the point: powers of ten that float64 has
-MAX_BITS = 1023  # of integers: what float64 can hold, and differences of two of them
+MAX_DIGITS = 300  # of decimals, before and after the point: float64 can represent these powers of ten
+MAX_BITS = 1023  # of integers: float64 can represent them, and differences of two of them
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
@@ -45,7 +45,7 @@ class Objects:
             long = sum(bool(cell) and cell.adjusted() > MAX_DIGITS for cell in self.present)
             if long or self.scale > MAX_DIGITS:
                 long += sum(-int(cell.as_tuple().exponent) > MAX_DIGITS for cell in self.present)
-                raise InputValueError(f"{long} decimals of more than {MAX_DIGITS} digits before or behind the point.")
+                raise InputValueError(f"{long} decimals of more than {MAX_DIGITS} digits before or after the point.")
         if self.kind is int and (long := sum(cell.bit_length() > MAX_BITS for cell in self.present)):
             raise InputValueError(f"{long} integers beyond the range of floats, 1.8e308; drop or replace them first.")
 
@@ -74,14 +74,14 @@ class Objects:
 def count_units(value: decimal.Decimal, scale: int) -> int:
     """The integer `value` · 10**scale."""
     sign, digits, exponent = value.as_tuple()
-    if not value:  # whatever its exponent
+    if not value:  # for any exponent
         return 0
     number = int("".join(map(str, digits)) or "0") * 10 ** (int(exponent) + scale)
     return -number if sign else number
 
 
 def to_decimal(number: int, scale: int) -> decimal.Decimal:
-    """`number` / 10**scale, exactly; with as many digits behind the point as scale says."""
+    """`number` / 10**scale, exactly, with `scale` digits after the point."""
     return decimal.Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale))
 
 
@@ -91,7 +91,7 @@ def object_codes(cells: list[Any]) -> np.ndarray:
         numbers = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
         return np.array([numbers[cell] for cell in cells], np.int64)
     codes, count = np.empty(len(cells), np.int64), 0
-    printed: dict[Any, list[tuple[Any, int]]] = {}  # what prints alike may differ in what is not printed
+    printed: dict[Any, list[tuple[Any, int]]] = {}  # objects that print alike may still differ
     for row, cell in enumerate(cells):
         alike = printed.setdefault((type(cell), _print(cell)), [])
         code = next((code for other, code in alike if _same(cell, other)), count)
@@ -103,7 +103,7 @@ def object_codes(cells: list[Any]) -> np.ndarray:
 
 
 def _print(cell: Any) -> Any:
-    """What a cell prints, or the cell itself where that is as good."""
+    """The printed form of a cell, or the cell itself where that is equivalent."""
     if type(cell) is int:
         return cell
     try:

@@ -1,7 +1,7 @@
 """The numbers of a column: integers that count its own unit, or float64.
 
 Integers, dates, times and decimals become integers that count the column's own unit (a day, a microsecond, a cent), so
-nothing is rounded on the way in, and what goes out is the column's own dtype again.
+no value is rounded when it is read, and published columns have the original dtype.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ ALLOWED = "integers, floats, decimals, dates, datetimes or durations"
 
 @dataclass(frozen=True)
 class Units:
-    """The numbers of a column: float64, 64-bit integers or Python's own; `step` is what 1 is worth to a reader.
+    """The numbers of a column: float64, 64-bit integers or Python integers; `step` is the value of 1 in the user's
+    unit.
 
     `largest` is the largest finite number that a column of floats can hold.
     """
@@ -34,7 +35,7 @@ class Units:
         return self.values.dtype.kind != "f"
 
     def floats(self) -> np.ndarray:
-        """What a reader sees, as float64; NaN where missing."""
+        """The values in the user's unit, as float64; NaN where missing."""
         numbers = self.values.astype(np.float64)
         if self.step != 1.0:
             numbers *= self.step
@@ -43,13 +44,13 @@ class Units:
         return numbers
 
     def select(self, rows: np.ndarray) -> "Units":
-        """The same of some records."""
+        """The same for some records."""
         missing = None if self.missing is None else none_if_all_false(self.missing[rows])
         return Units(self.values[rows], missing, self.kind, self.step, self.largest)
 
 
 class RefusedColumnError(InputTypeError):
-    """A column of a kind that cannot be averaged."""
+    """A column whose values cannot be averaged."""
 
 
 def to_integers(numbers: list[int]) -> np.ndarray:
@@ -63,7 +64,7 @@ def to_integers(numbers: list[int]) -> np.ndarray:
 
 
 def to_64_bit(values: np.ndarray) -> np.ndarray:
-    """Numbers in the few dtypes that the arithmetic knows."""
+    """Convert numbers to one of the few dtypes that the arithmetic supports."""
     if values.dtype.kind == "f":
         return values.astype(np.float64, copy=False)
     return values.astype(np.uint64 if values.dtype.kind == "u" else np.int64, copy=False)
@@ -88,9 +89,9 @@ def none_if_all_false(missing: np.ndarray) -> np.ndarray | None:
 
 
 def refusal(what: str) -> str:
-    """Why a column of this kind cannot be masked."""
+    """The reason why a column of this kind cannot be masked."""
     if what == "booleans":
-        return "booleans, whose mean is no boolean; cast the column to integers or floats, or put it into by="
+        return "booleans, whose mean is not a boolean; cast the column to integers or floats, or put it into by="
     return f"{what}, where {ALLOWED} are allowed; put it into by=, keep= or drop="
 
 

@@ -8,14 +8,14 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag.graphs._adjacency import adjacent, link, mark_neighbors, marked, unlink
 
-MAX_SERVED_VERTICES = 16  # vertices that an exchange may serve beside the one that finds nobody
+MAX_SERVED_VERTICES = 16  # vertices that an exchange may serve in addition to the one without a partner
 
 
 @jit
 def add_edges(graph, need, rank):
-    """Connect the vertex that needs most to those that need most among the others; ties by rank, one of its own each.
+    """Connect the vertex that needs most to those that need most among the others; a distinct rank breaks ties.
 
-    Returns the edges that were added; `need` holds what is still missing, where nobody is left to connect to.
+    Returns the added edges; `need` holds the remaining needs, of vertices without a possible partner.
     """
     n = need.size
     vertex = np.empty(n, np.int64)
@@ -60,7 +60,7 @@ def add_edges(graph, need, rank):
 
 @jit
 def remove_added(graph, added):
-    """Take back what was added."""
+    """Remove the edges that were added."""
     for e in range(len(added)):
         unlink(graph, added[e, 0], added[e, 1])
 

@@ -84,7 +84,7 @@ def adjacent(graph, u, w):
 
 @called
 def mark_neighbors(graph, u):
-    """Mark u and its neighbors, and nobody else."""
+    """Mark u and its neighbors, and no other vertex."""
     graph.clock[0] += 1
     graph.marks[u] = graph.clock[0]
     for place in range(graph.start[u], graph.start[u] + graph.degree[u]):

@@ -1,4 +1,4 @@
-"""What differs between two graphs of the same vertices."""
+"""The differences between two graphs of the same vertices."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What it costs to give a group of vertices one degree, and the two degrees of least cost with different parities.
+"""The cost of giving a group of vertices one degree, and the two degrees of least cost with different parities.
 
-A group is v[i:j] of the ascending degrees v; `Sorted` holds what costs are computed from.  A group adds size · degree
+A group is v[i:j] of the ascending degrees v; `Sorted` holds the sums for costs.  A group adds size · degree
 to the sum of all degrees: where the size is even, that is even for every degree; where it is odd, it has the parity of
 the degree.
 """

@@ -13,7 +13,7 @@ MAX_EXACT_VERTICES = 64  # vertices; some 40 take seconds
 def change_fewest(pairs: np.ndarray, d: np.ndarray, k: int, removals: bool) -> np.ndarray:
     """Edges of a graph with k-anonymous degrees that differs in the fewest pairs; by added ones only, or by both.
 
-    x[e] = 1 changes pair e; y[v, t] = 1 says that v gets degree t, and z[t] = 1 that somebody does.  Σ_t y[v, t] = 1,
+    x[e] = 1 changes pair e; y[v, t] = 1 gives v degree t, and z[t] = 1 allows degree t.  Σ_t y[v, t] = 1,
     d[v] + Σ_{e ∋ v} ±x[e] = Σ_t t·y[v, t], Σ_v y[v, t] ≥ k·z[t], y[v, t] ≤ z[t]; Σ x is least.
     """
     if importlib.util.find_spec("scipy") is None:

@@ -13,7 +13,7 @@ from mag.graphs._adjacency import adjacent, link, mark_neighbors, marked, unlink
 def realize(graph, need, like):
     """Connect the vertex that needs most to those that need most (Havel 1955, Hakimi 1962).
 
-    Of those that need the same, its neighbors in `like` come first.  All needs are met if a graph has these degrees.
+    Among equal needs, its neighbors in `like` come first.  All needs are met if a graph with these degrees exists.
     """
     n = need.size
     waiting = [-need[v] * n + v for v in range(n) if need[v] > 0]

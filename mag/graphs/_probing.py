@@ -11,12 +11,12 @@ from mag.graphs._sequence import excess_over_graphical
 from mag.graphs.degrees import best_degrees
 
 SHUFFLES = 20  # of vertices of equal degree, before another sequence is tried
-STEPS_PER_DOUBLING = 64  # steps in which the degrees raised so far are doubled, once there are many
+STEPS_PER_DOUBLING = 64  # steps in which the number of raised degrees doubles, once it is large
 
 
 @dataclass
 class Sequence:
-    """New degrees for vertices sorted by their raised degrees; who of equal ones gets which is free."""
+    """New degrees for vertices sorted by their raised degrees; equal ones may be exchanged."""
 
     raised: np.ndarray
     targets: np.ndarray
@@ -46,8 +46,8 @@ class Sequence:
 def probe(d: np.ndarray, k: int, cost: DegreeCost) -> Generator[Sequence, int, None]:
     """The best sequence of graphs for d, then for d with some degrees raised by one, by two, …
 
-    Whoever tries a sequence sends what was missing.  Those that were raised least are raised first, then those of low
-    degree, which are many and cheap.  In the end all degrees are n-1, those of the complete graph.
+    The caller tries a sequence and sends the number of missing edges.  The degrees that were raised least are raised
+    first, then low degrees, which are many and cheap.  In the end all degrees are n-1, those of the complete graph.
     """
     n, raised = d.size, d.copy()
     while True:
@@ -57,7 +57,7 @@ def probe(d: np.ndarray, k: int, cost: DegreeCost) -> Generator[Sequence, int, N
             targets, _ = best_degrees(v, k, cost, late=late)
             if tried is None or (targets != tried).any():
                 tried, excess = targets, excess_over_graphical(targets)
-                # a degree that is raised by one raises those of a group at most
+                # raising one degree raises at most the degrees of one group
                 missing = min(missing, excess // k if excess else (yield Sequence(raised, targets)))
         if (raised == n - 1).all():
             return

@@ -1,4 +1,4 @@
-"""The count on the graph that is published, which knows nothing of how it was made or read."""
+"""The recount on the published graph, independent of how it was made or read."""
 
 import sys
 from collections import Counter
@@ -11,7 +11,7 @@ from mag._lib.errors import REPORT, NotAnonymousError
 
 
 def recount(graph: Any, n: int, k: int) -> list[int]:
-    """The degree of every vertex of a published graph of n vertices, each of which at least k vertices have."""
+    """The degree of every vertex of a published graph of n vertices; raise unless k vertices share each degree."""
     degrees = count_degrees(graph, n)
     if degrees is None or len(degrees) != n:
         raise NotAnonymousError(f"The graph is not simple, or not of n={n} vertices, and was withheld; {REPORT}")
@@ -24,7 +24,7 @@ def recount(graph: Any, n: int, k: int) -> list[int]:
 
 
 def count_degrees(graph: Any, n: int) -> list[int] | None:
-    """By what each library says of its own graphs; None where there are loops, repeated or one-sided edges."""
+    """Count with the methods of each library; None if there are loops, repeated or one-sided edges."""
     libraries = sys.modules
     if "networkx" in libraries and isinstance(graph, libraries["networkx"].Graph):
         plain = list(graph) == list(range(n)) and not any(v in graph.adj[v] for v in graph)

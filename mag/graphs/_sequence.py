@@ -19,7 +19,7 @@ SequenceTable = namedtuple("SequenceTable", "F start before degree")
 def group_degrees(
     v: np.ndarray, k: int, top: int, cost: str, parity: bool, late: bool = False
 ) -> tuple[np.ndarray, int]:
-    """The new degrees of the ascending degrees v, at most `top`, and what they cost.
+    """The new degrees of the ascending degrees v, at most `top`, and their cost.
 
     Of sequences that cost the same, `late` asks for another one.
     """
@@ -39,7 +39,7 @@ def follow_groups(v: np.ndarray, ends: np.ndarray, top: int, cost: str) -> tuple
 
 @jit
 def represent(s, ends, top, code, chosen):
-    """The best degree of each group, and what all cost."""
+    """The best degree of each group, and the total cost."""
     loss = 0
     for g in range(ends.size - 1):
         i, j = ends[g], ends[g + 1]

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Edges added, removed and switched until every vertex has the degree that it needs (UMGA; Casas-Roma et al. 2017).
 
-need[v] is what v's degree must still rise by; where it is negative, v loses.  What changes one edge for two degrees
-comes first, then switches, which change two, then what changes three.  Edges are removed, and put, where their
+need[v] is the remaining change of v's degree; where it is negative, v loses edges.  Changes of one edge for two degrees
+come first, then switches, which change two edges, then changes of three.  Edges are removed, and added, where their
 neighborhood centrality |N(i) Δ N(j)| is least: between vertices with nearly the same neighbors an edge matters least to
 paths.
 """
@@ -39,7 +39,7 @@ def remove_edges(graph, need, order):
 @jit
 def switch_edges(graph, need, order, seed):
     """Make (i, v) an edge (j, v), where i loses and j gains."""
-    satisfied = 0  # of the first ones in order, which are not looked at again
+    satisfied = 0  # the first ones in order, which are not visited again
     for i in order:
         if need[i] >= 0:
             continue

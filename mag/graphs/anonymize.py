@@ -32,8 +32,8 @@ def anonymize(
 ) -> AnonymousGraph:
     """Change few edges of a graph so that every degree belongs to at least k vertices.
 
-    Whoever knows how many neighbors a person has in the published graph then finds at least k vertices with as many.
-    That is all that is protected: see the notes.
+    Someone who knows how many neighbors a person has in the published graph then finds at least k vertices with that
+    degree.  Nothing else is protected: see the notes.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ def anonymize(
         A simple undirected graph: every edge once in an array, in either order, and on both sides of the diagonal of a
         matrix, where every entry but 0 is an edge.  Loops, multi-edges and directed graphs are refused.
     n : int
-        The number of vertices of an array, which are numbered from 0; a graph or matrix knows it.
+        The number of vertices of an array, numbered from 0; not needed for a graph or a matrix.
     k : int
         How many vertices must share a degree, in [1, n].
     keep : {"degrees", "edges", "nodes"}
-        What stays: all edges, to which others are added; the vertices, whose edges are added, removed and switched,
-        which changes fewer; or the degrees alone, of which a new graph is made that shares edges with the original
-        where it can, a baseline.
+        The part that stays: all edges, and others are added; the vertices, whose edges are added, removed and switched,
+        which changes fewer; or the degrees alone: a new graph with these degrees that shares edges with the original
+        where possible, a baseline.
     cost : {"rounddown", "roundup", "sae", "sse_int"}, optional
-        What degrees are chosen by, see `mag.graphs.degrees`: ``"roundup"`` with ``keep="edges"``, by default
+        The cost of changed degrees, see `mag.graphs.degrees`: ``"roundup"`` with ``keep="edges"``, by default
         ``"sse_int"`` with ``keep="nodes"``, which changes fewest edges, and ``"sae"`` with ``keep="degrees"``.
     exact : bool
         Change the fewest edges that is possible, by an integer program: up to some 40 vertices, and without `cost`.
@@ -57,13 +57,13 @@ def anonymize(
     shuffle : bool
         Number the published vertices at random.  Otherwise vertex i is the i-th one of the original.
     random_state : int or numpy.random.Generator, optional
-        Seed of what is tried at random, and of `shuffle`; None is 0, and numbers that nobody can repeat for `shuffle`.
+        Seed of random choices and of `shuffle`; None is 0, but numbers that cannot be reproduced for `shuffle`.
 
     Returns
     -------
     AnonymousGraph
-        The graph, of the kind that was passed, what was changed, and a bound on what must be.  The degrees are counted
-        on the graph that is returned; where k fails, `mag.NotAnonymousError` is raised.
+        The graph, of the kind that was passed, the changed edges, and a lower bound on their number.  The degrees are
+        counted on the returned graph; if k fails, `mag.NotAnonymousError` is raised.
 
     Warns
     -----
@@ -75,8 +75,8 @@ def anonymize(
     The published graph holds vertices 0 to n-1 and edges: no names, weights or other attributes, and no order of edges.
 
     Neighborhoods, subgraphs and distances are not protected: a person who is known to have two neighbors that know each
-    other may be unique.  Edges that were added can sometimes be told from others, since they join vertices that have
-    little in common; see the guide on graphs.
+    other may be unique.  Added edges can sometimes be recognized, since they join vertices that have little in common;
+    see the guide on graphs.
 
     Degrees are those of `mag.graphs.degrees`.  Where no graph is found for them, vertices of equal degree are
     exchanged, then other degrees are tried; with ``keep="nodes"`` those of the other costs, and in the end edges are

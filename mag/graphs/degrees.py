@@ -13,7 +13,7 @@ from mag.api.univariate import univariate
 from mag.graphs._costs import COST_CODES
 from mag.graphs._sequence import follow_groups, group_degrees
 
-GROUPS_WORTH_SOLVING = 2**26  # groups to look at, from which on it is worth asking the solver of one column first
+GROUPS_WORTH_SOLVING = 2**26  # number of groups from which on it pays to run the solver of one column first
 
 
 def degrees(degrees: Any, k: int, *, cost: DegreeCost = "sae", parity: bool = True) -> Any:
@@ -26,7 +26,7 @@ def degrees(degrees: Any, k: int, *, cost: DegreeCost = "sae", parity: bool = Tr
     k : int
         How many vertices must share a degree, in [1, n].
     cost : {"rounddown", "roundup", "sae", "sse_int"}
-        What a change costs: the sum of the changes, where degrees only fall, only rise, or do both (``"sae"``), or the
+        The cost of changes: their sum, where degrees only fall, only rise, or do both (``"sae"``), or the
         sum of their squares.
     parity : bool
         Whether the sum must be even, as that of every graph is.
@@ -80,7 +80,7 @@ def _cost(cost: Any) -> DegreeCost:
 def best_degrees(
     v: np.ndarray, k: int, cost: DegreeCost, parity: bool = True, late: bool = False
 ) -> tuple[np.ndarray, int]:
-    """The new degrees of ascending degrees, and what they cost; `late` asks for others that cost the same."""
+    """The new degrees of ascending degrees, and their cost; `late` asks for a different solution of equal cost."""
     n = v.size
     away = v - v[n // 2]
     if cost == "sse_int" and float(np.square(away.astype(np.float64)).sum()) > 2**61:

@@ -1,6 +1,6 @@
 """Files of edges: two names a line; lines that begin with # or % are comments, as in the collections SNAP and KONECT.
 
-What is written holds numbers, and the comment ``# Nodes: 34 Edges: 83``, which also counts vertices without edges.
+A written file holds numbers, and the comment ``# Nodes: 34 Edges: 83``, which also counts vertices without edges.
 """
 
 import codecs
@@ -17,7 +17,7 @@ from mag._lib.edges import MAX_VERTICES
 from mag._lib.errors import REPORT, InputValueError, NotAnonymousError
 
 MAX_RATIO, MAX_ISOLATED = 10, 10**6  # of vertices that a comment may count besides those with edges
-MAX_COUNT_DIGITS = 12  # of that count which are read: enough to refuse it
+MAX_COUNT_DIGITS = 12  # digits of that count that are read: enough to reject it
 HEADER = re.compile(r"#\s*Nodes:\s*(\d+)\b")
 
 
@@ -50,7 +50,7 @@ def read_edge_list(
     name, numbers, flat = repr(os.path.basename(path)), dict[str, int](), list[int]()
     counted = None
     try:
-        mark = "-sig" if codecs.lookup(encoding).name == "utf-8" else ""  # a byte order mark is no part of a name
+        mark = "-sig" if codecs.lookup(encoding).name == "utf-8" else ""  # a byte order mark is not part of a name
         with open(path, encoding=encoding + mark) as file:
             for place, line in enumerate(file, 1):
                 if line.startswith(("#", "%")):
@@ -62,7 +62,7 @@ def read_edge_list(
                     continue
                 if len(words) != 2 or not all(words):
                     raise InputValueError(
-                        f"line {place} of {name} must hold the names of two vertices; got {len(words)} words, remove "
+                        f"line {place} of {name} must hold the names of two vertices; got {len(words)} words; remove "
                         "other columns first."
                     )
                 flat += [numbers.setdefault(word, len(numbers)) for word in words]

@@ -1,19 +1,19 @@
-"""What `mag.graphs.anonymize` returns."""
+"""The result of `mag.graphs.anonymize`."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from mag._lib.pictures import facts_table
 
-HOLDERS = ("added", "removed")  # what undoes the anonymization, and is in no pickle
+HOLDERS = ("added", "removed")  # these would undo the anonymization; pickles do not contain them
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class AnonymousGraph:
     """A graph in which every degree belongs to at least k vertices, as returned by `mag.graphs.anonymize`.
 
-    `graph`, `edges` and `degrees` may be published.  `added` and `removed` tell the original: they are for those who
-    hold it, and are neither in pickles nor in copies.
+    `graph`, `edges` and `degrees` may be published.  `added` and `removed` reveal the original: they are for its owner,
+    and neither pickles nor copies contain them.
 
     Attributes
     ----------
@@ -24,11 +24,11 @@ class AnonymousGraph:
     degrees : array of int, shape (n,)
         The degree of every vertex, counted on `graph`.
     k : int
-        What was asked for.
+        The requested k.
     smallest : int
         How many vertices share a degree at least, counted on `graph`.
     cost : int
-        What the change of the degrees costs: the sum of the changes, or of their squares with ``cost="sse_int"``.
+        The cost of the changed degrees: the sum of the changes, or of their squares with ``cost="sse_int"``.
     n_added, n_removed : int
         How many edges were added and removed.
     bound : int

@@ -1,4 +1,4 @@
-"""Trees of categories, from what users have: files of ARX, levels, parents, columns, intervals, prefixes, dates."""
+"""Trees of categories, from several sources: files of ARX, levels, parents, columns, intervals, prefixes, dates."""
 
 from mag.hierarchy._embedding import axes_of, embed, variance_of
 from mag.hierarchy._order import ranks_of

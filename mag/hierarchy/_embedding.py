@@ -1,14 +1,14 @@
 """Coordinates of categories: squared distances are the loss of the closest common ancestor.
 
-For every node but the root there is a coordinate √((h(parent) − h(node)) / 2), h the loss, which the leaves below the
-node have.  A leaf has few coordinates that are not 0, one for each level, but all leaves together as many as nodes.
+Every node but the root has a coordinate √((h(parent) − h(node)) / 2), where h is the loss; the leaves below the node
+have this coordinate.  A leaf has few nonzero coordinates, one per level; all leaves have one per node.
 """
 
 import numpy as np
 
 
 def axes_of(levels: np.ndarray, loss: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """The coordinates of each category that are not 0, how large they are, and how many different ones there are.
+    """The nonzero coordinates of each category, their sizes, and the number of different coordinates.
 
     `levels` : the node of each category on each level, (m, levels), from itself to the root; `loss` : that of every
     node.  The coordinate of a node whose loss is that of its parent is -1: it is not needed.

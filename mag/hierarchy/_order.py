@@ -13,10 +13,10 @@ from mag.hierarchy._text import text_of
 
 
 def ranks_of(option: str, order: Sequence[Any], cells: Sequence[Any]) -> np.ndarray:
-    """The rank of every cell, -1 where it has none.
+    """The rank of every cell, -1 if it has none.
 
-    Text is compared as text.  A cell that is no text is also looked up as its text, and as the number that text says;
-    an entry that means the same as another one is a mistake.
+    Text is compared as text.  Other cells are also looked up as text, and as the number that the text represents; two
+    entries with the same meaning are rejected.
     """
     known: dict[Any, int] = {}
     numbers: dict[Any, int] = {}

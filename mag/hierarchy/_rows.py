@@ -43,18 +43,18 @@ def write_lines(path: str | os.PathLike[str], rows: Iterable[Sequence[str]], sep
 
 
 def check_shape(option: str, rows: Any) -> int:
-    """The number of levels, which all rows have."""
+    """The number of levels, equal for all rows."""
     listed = rows if isinstance(rows, Sequence) else [""]
     if not all(isinstance(row, Sequence) and not isinstance(row, (str, bytes)) for row in listed):
         raise InputTypeError(f"{option} must hold a sequence of labels for every value; got {checks.describe(rows)}.")
     lengths = set(map(len, listed))
     if len(lengths) != 1 or lengths == {0}:
-        raise InputValueError(f"{option} must hold at least one value, and as many labels for each; got others.")
+        raise InputValueError(f"{option} must hold at least one value, and the same number of labels for each.")
     return lengths.pop()
 
 
 def check_levels(option: str, rows: Any, place: str) -> tuple[list[list[Hashable]], list[str]]:
-    """Rows that are a tree, with a root, and what was mended or looks wrong; `place` is what a row is called."""
+    """Check that the rows form a tree with a root; return them with notes on repairs; `place` names a row."""
     if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__iter__"):
         raise InputTypeError(f"{option} must hold a sequence of labels for every value; got {checks.describe(rows)}.")
     listed: list[list[Any]] = [[row] if isinstance(row, (str, bytes)) else list(row) for row in rows]
@@ -79,7 +79,7 @@ def check_levels(option: str, rows: Any, place: str) -> tuple[list[list[Hashable
         warnings.append(f"{option} has no single root: {ROOT!r} was added above its last level.")
     outside = sum(_is_outside(row[0], label) for row in listed for label in row[1:])
     if outside:
-        warnings.append(f"{option} has {outside} labels that read like a range in which their value does not lie.")
+        warnings.append(f"{option} has {outside} labels that look like a range that does not contain their value.")
     return listed, warnings
 
 
@@ -105,7 +105,7 @@ def _check_nested(option: str, rows: list[list[Hashable]], level: int, place: st
         have = "labels have" if labels > 1 else "label has"
         raise InputValueError(
             f"level {level} of {option} is not nested: {labels} {have} more than one "
-            f"parent on level {level + 1}, which shows first in {place} {wrong[0][0]}."
+            f"parent on level {level + 1}, first in {place} {wrong[0][0]}."
         )
 
 

@@ -29,9 +29,9 @@ DATE_PARTS: dict[str, Callable[[datetime.date], str]] = {  # from fine to coarse
 
 @dataclass(frozen=True)
 class Locate:
-    """The interval of numbers, -1 where they are in none; unlike a function it can be pickled.
+    """The interval that contains each number, or -1; unlike a function, it can be pickled.
 
-    `edges` are the ends of the intervals, one more than there are intervals.
+    `edges` are the ends of the intervals, one more than the number of intervals.
     """
 
     edges: tuple[Fraction, ...]
@@ -53,7 +53,7 @@ class Locate:
 
 
 def exact_number(value: Any) -> int | Decimal | Fraction | None:
-    """The number that a value is, or that text says; a float means the decimal number that it is printed as."""
+    """The number that a value is, or that its text represents; a float means the decimal number that it prints as."""
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, bool):
         return None
@@ -69,7 +69,7 @@ def exact_number(value: Any) -> int | Decimal | Fraction | None:
 
 
 def _float(number: int | Decimal | Fraction | None) -> float:
-    """The nearest float64; of two numbers the larger one has none that is smaller."""
+    """The nearest float64; monotonic: a larger number never gets a smaller float."""
     if number is None:
         return math.nan
     try:

@@ -1,4 +1,4 @@
-"""What callers may pass as a hierarchy."""
+"""The forms in which callers may pass a hierarchy."""
 
 import os
 from collections.abc import Hashable, Mapping, Sequence

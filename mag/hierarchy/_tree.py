@@ -1,4 +1,4 @@
-"""The tree itself: a matrix of leaves and levels, and what follows from it."""
+"""The tree itself: a matrix of leaves and levels, and properties that follow from it."""
 
 import datetime
 import importlib
@@ -23,22 +23,21 @@ from mag.hierarchy._text import text_of
 class Hierarchy:
     """A tree of categories: every value is a leaf, every level above it is more general, the root contains all.
 
-    A node is a label on a level, so that a label may stay over several levels.  Publishing the root is what others call
-    suppression.  Make one by `read`, `from_levels`, `from_parents`, `from_columns`, `flat`, `intervals`, `prefixes` or
-    `dates`.
+    A node is a label on a level, so a label may span several levels.  Publishing the root is also known as suppression.
+    Make one by `read`, `from_levels`, `from_parents`, `from_columns`, `flat`, `intervals`, `prefixes` or `dates`.
 
     Attributes
     ----------
     levels : array of int, shape (leaves, levels)
         The node of every leaf on every level, from the leaf itself to the root.
     labels : list
-        What every node is called.
+        The label of every node.
     loss : array of float
         For every node, the share of all leaves that are below it; 0 for a node above a single leaf.
     height : array of int
         For every node, the longest way down to a leaf, in changes of the label.
     warnings : tuple of str
-        What was mended, or looks wrong.
+        Repairs of the input, and suspicious labels.
 
     Examples
     --------
@@ -92,7 +91,7 @@ class Hierarchy:
             np.maximum.at(self.height, parent, self.height[child] + np.array(longer))
 
     def _check_tree(self) -> None:
-        """Every way that a tree is made ends here: what has no root, or two parents, would publish what is not true."""
+        """Check every new tree: without a root, or with two parents of a node, published labels would be false."""
         levels = self.levels
         if (levels[:, -1] != self.root).any():
             raise InputValueError("rows must have one label on the highest level; got several.")
@@ -171,7 +170,7 @@ class Hierarchy:
         low, high : float
         widths : sequence of float
         labels : callable, optional
-            What the interval from a to below b is called; ``[a, b)`` by default.
+            The label of the interval from a up to, but not including, b; ``[a, b)`` by default.
 
         Examples
         --------
@@ -190,7 +189,7 @@ class Hierarchy:
 
     @classmethod
     def prefixes(cls, values: Iterable[Any], keep: Sequence[int], mark: str = "*") -> "Hierarchy":
-        """For codes such as those of the post: as many first characters stay as `keep` says, the most first.
+        """For codes such as postal codes: each level keeps as many first characters as `keep` lists, the most first.
 
         Examples
         --------
@@ -221,9 +220,9 @@ class Hierarchy:
         return cls(*_rows.check_levels("values", _rules.dates(values, levels), "row"))
 
     def with_other(self) -> "Hierarchy":
-        """The same tree, which takes every other value for one more leaf below the root, called as the root is.
+        """The same tree with one more leaf below the root, with the root's label, for every other value.
 
-        Such a value is never published: its label is the root's, which counts as a loss of all.  A tree of intervals
+        Such a value is never published: its label is the root's, which counts as a complete loss.  A tree of intervals
         gets the root ``*``, because other values are not between its ends.
 
         Examples
@@ -251,7 +250,7 @@ class Hierarchy:
         tree.loss[tree.root] = 1.0
         return tree
 
-    # ---- what it says of itself
+    # ---- properties
 
     def __repr__(self) -> str:
         leaves, levels = self.levels.shape
@@ -319,17 +318,17 @@ class Hierarchy:
 
     @property
     def edges(self) -> tuple[Fraction, ...] | None:
-        """The ends of the narrowest intervals, one more than there are; None for a tree of other values."""
+        """The ends of the narrowest intervals, one more than intervals; None for a tree of other values."""
         return None if self._locate is None else self._locate.edges
 
-    # ---- what groups need
+    # ---- for groups
 
     @cached_property
     def _numbers(self) -> dict[Hashable, int]:
         return {self.labels[leaf]: leaf for leaf in range(len(self.levels))}
 
     def find(self, values: list[Any]) -> np.ndarray:
-        """The leaf of every value, -1 where it has none; a value that is no text is also looked up as text."""
+        """The leaf of every value, -1 if it has none; values that are not text are also looked up as text."""
         if self._locate is not None:
             found = self._locate(values)
             return np.where(found < 0, self.other, found)
@@ -356,11 +355,11 @@ class Hierarchy:
         return found
 
     def leaf_of(self, option: str, values: np.ndarray) -> np.ndarray:
-        """The leaf of every value; a value without one is a mistake."""
+        """The leaf of every value; raise if a value has no leaf."""
         listed = values.tolist()
         leaves = self.find(listed)
         if missing := len({value for value, leaf in zip(listed, leaves.tolist(), strict=True) if leaf < 0}):
-            raise InputValueError(f"{option} must have every value as a leaf; {missing} distinct values are none.")
+            raise InputValueError(f"{option} must have a leaf for every value; {missing} distinct values have none.")
         return leaves
 
     def common_ancestors(self, leaves: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -376,7 +375,7 @@ class Hierarchy:
 
     @cached_property
     def published_loss(self) -> np.ndarray:
-        """What is lost where a node is published: its loss, and all of it for values that have no leaf."""
+        """The loss if a node is published: its own loss, or a complete loss for values without a leaf."""
         return self._all_of_other(self.loss.copy())
 
     def used_loss(self, leaves: np.ndarray) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""Measures of loss and risk: one subject, one file; `mag.metrics` and `mag.privacy` are what users call."""
+"""Measures of loss and risk: one subject, one file; users call them through `mag.metrics` and `mag.privacy`."""

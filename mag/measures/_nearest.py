@@ -22,8 +22,8 @@ def cut_into_boxes(
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """The order of records in the tree; of every box its first record, its end and the box after its part of the tree.
 
-    Boxes are in preorder: the first half of box b is b + 1.  `keys` are what records are sorted by, a column each,
-    divided by the unit of the column; the widest column is cut.
+    Boxes are in preorder: the first half of box b is b + 1.  Records are sorted by `keys`, one per column, divided by
+    the unit of the column; the widest column is cut.
     """
     order = np.arange(len(low))
     first: list[int] = []

@@ -1,4 +1,4 @@
-"""What a release gives away and what it has lost: one dictionary each, from two tables of numbers and categories."""
+"""The risk and the loss of a release: one dictionary each, from two tables of numbers and categories."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,9 +30,9 @@ RISKS = (
     "sd_interval_disclosure",
     "rank_interval_disclosure",
 )
-LINKED = 10_000  # records that linkage, which compares all with all, looks at
-FITTED = 100_000  # records that the logistic regression of the propensity score looks at
-NARROW = 40  # columns up to which it looks at squares and products too; their number grows with the square
+LINKED = 10_000  # records used by linkage, which compares all pairs
+FITTED = 100_000  # records used by the logistic regression of the propensity score
+NARROW = 40  # up to this many columns the regression also uses squares and products, whose number grows with the square
 
 
 def risk(
@@ -53,10 +53,10 @@ def risk(
     -------
     dict
         Counts are integers.
-        ``records``, ``incomplete_records``, ``linkage_sample`` (the records that linkage looked at, in whole classes),
+        ``records``, ``incomplete_records``, ``linkage_sample`` (the records used by linkage, in whole classes),
         ``k_anonymity``, ``uniques``, ``distance_linkage``, ``rank_linkage`` (expected shares of right links),
         ``sd_interval_disclosure``, ``rank_interval_disclosure`` (shares of values).  Where columns hold categories or
-        ranges, ranks are those of the columns that have an order, intervals those of numbers, and ``notes`` says so.
+        ranges, ranks use the columns that have an order, intervals those of numbers, and ``notes`` states that.
 
     Examples
     --------
@@ -90,14 +90,14 @@ def risk(
     if k is not None:
         measures["below_k"] = int(uniques(pair.masked, k=k))
     notes = [
-        *_note("Ranks look at values that have an order", ordered, pair.names),
-        *_note("Intervals look at numbers", None if pair.plain else pair.numbers, pair.names),
+        *_note("Ranks use values with an order", ordered, pair.names),
+        *_note("Intervals use numbers", None if pair.plain else pair.numbers, pair.names),
     ]
     return measures | ({"notes": notes} if notes else {})
 
 
 def unmasked_risk(columns: Sequence[np.ndarray]) -> dict[str, float]:
-    """What `risk` would find if the columns were published as they are, on the records without missing cells.
+    """The result of `risk` if the columns were published unchanged, on the records without missing cells.
 
     Each record is then at no distance from itself: one of c equal records is linked with probability 1/c, and every
     value lies in its own interval.
@@ -113,7 +113,7 @@ def unmasked_risk(columns: Sequence[np.ndarray]) -> dict[str, float]:
 def utility(
     original: Any, masked: Any, propensity: bool = True, *, hierarchies: Any = None, order: Any = None
 ) -> dict[str, Any]:
-    """What a masked table has lost.
+    """The loss of a masked table.
 
     Parameters
     ----------
@@ -133,10 +133,10 @@ def utility(
         columns), ``share_change``, and by column, as lists, ``information_loss_by_column`` and
         ``share_change_by_column``.
 
-        Where columns hold categories or ranges, these are of the numbers alone, with their losses as a dictionary, and
-        ``notes`` says so.  Of all columns there are ``gower_distance``, ``gower_distance_by_column`` and ``ncp``
-        (normalized, of equal published records); of the categories ``total_variation`` and
-        ``total_variation_by_column``.
+        Where columns hold categories or ranges, these measures use the numbers alone, with their losses as a
+        dictionary, and ``notes`` states that.  For all columns there are ``gower_distance``,
+        ``gower_distance_by_column`` and ``ncp`` (normalized, of equal published records); for the categories
+        ``total_variation`` and ``total_variation_by_column``.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def utility(
         measures["total_variation"] = float(np.mean([*moved.values()]))
     measures["ncp"] = ncp(pair.original, classes("masked", pair.masked), normalized=True, **pair.options)
     notes = _note(
-        "Information loss, IL1s, correlations, eigenvalues, the propensity score and shares look at numbers",
+        "Information loss, IL1s, correlations, eigenvalues, the propensity score and shares use numbers",
         pair.numbers,
         pair.names,
     )
@@ -202,7 +202,7 @@ class _Pair:
         return self.numbers if self.plain else list(self.original)
 
     def counts(self) -> dict[str, Any]:
-        """How many records there are."""
+        """The numbers of records."""
         return {"records": self.n, "incomplete_records": self.incomplete}
 
     def part(self, rows: np.ndarray, names: list[Hashable] | None = None) -> tuple[Any, Any]:
@@ -231,13 +231,13 @@ class _Pair:
         return [name for name in self.names if name in self.numbers or name in whole]
 
     def categories(self) -> list[Hashable]:
-        """Columns that are no numbers before masking."""
+        """Columns that do not hold numbers before masking."""
         known = {*(self.options.get("order") or ()), *(self.options.get("hierarchies") or ())}
         return [name for name in self.names if name in known or as_numbers(self.original[name]) is None]
 
 
 def _note(what: str, looked_at: list[Hashable] | None, names: list[Hashable]) -> list[str]:
-    """A sentence where a measure does not look at all columns."""
+    """A note if a measure does not use all columns."""
     if looked_at is None or len(looked_at) == len(names):
         return []
     rest = ", ".join(str(name) for name in names if name not in looked_at)
@@ -291,7 +291,7 @@ def _numbers(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray] | None
 
 
 def _sample(n: int, most: int) -> np.ndarray:
-    """Evenly spaced records, so that two calls look at the same."""
+    """Evenly spaced records, so that two calls use the same ones."""
     return np.arange(n) if n <= most else np.arange(most) * n // most
 
 

@@ -93,10 +93,10 @@ def il1s(original: Any, masked: Any, *, normalized: bool = True) -> float:
 def gower_distance(original: Any, masked: Any, *, hierarchies: Any = None, order: Any = None) -> float:
     """Mean distance of a published cell from its value, from 0 to 1, of numbers and categories alike.
 
-    ``1/(n d) · Σ_i Σ_j d_j(x_ij, y_ij)``: numbers differ by their difference by the range of the column, ordered
-    categories by that of their ranks, categories with a tree by the loss of their closest common ancestor, others by 0
-    or 1.  A published cell may be an ancestor, or a range such as ``[20, 39]``, whose distance from a value is the
-    width of the smallest range around both.
+    ``1/(n d) · Σ_i Σ_j d_j(x_ij, y_ij)``: for numbers, the difference divided by the range of the column; for ordered
+    categories, the difference of ranks divided by the largest; for categories with a tree, the loss of their closest
+    common ancestor; for others, 0 or 1.  A published cell may be an ancestor, or a range such as ``[20, 39]``, whose
+    distance from a value is the width of the smallest range around both.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def total_variation(original: Any, masked: Any, *, hierarchies: Any = None, orde
     """Distance of the frequency tables of categories before and after, from 0 to 1; the mean over columns.
 
     ``½ Σ_v |p_v − q_v|`` with the shares p before and q after.  A published ancestor counts evenly for the leaves below
-    it, a range of ordered categories evenly for all that it spans: what an analyst would make of them.
+    it, a range of ordered categories evenly for all that it spans, as an analyst would count them.
 
     Parameters
     ----------

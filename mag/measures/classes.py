@@ -18,7 +18,7 @@ def c_avg(table: Any, k: int) -> float:
     Parameters
     ----------
     table : array, shape (n, d) or (n,)
-        The published records, of which equal ones form a class; or the group of every record.
+        The published records, where equal records form a class; or the group of every record.
     k : int
         The requested class size, in [1, n].
 
@@ -49,9 +49,9 @@ def discernibility(table: Any, *, k: int = 1) -> int:
     Parameters
     ----------
     table : array, shape (n, d) or (n,)
-        The published records, of which equal ones form a class; or the group of every record.
+        The published records, where equal records form a class; or the group of every record.
     k : int
-        Records of smaller classes count as suppressed and cost n each.  With 1, none does.
+        Records of smaller classes count as suppressed and cost n each.  With 1, no record does.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def k_anonymity(table: Any) -> int:
     """Largest k for which a table is k-anonymous: the size of its smallest class of equal records.
 
     ``k = min_i |{j : y_j = y_i}|``.  −0.0 equals 0.0, and a missing value equals a missing value of the same kind.
-    `mag.verify.recount` compares what is stored instead, bit by bit: there −0.0 is not 0.0.
+    `mag.verify.recount` compares the stored cells instead, bit by bit: there −0.0 is not 0.0.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def k_anonymity(table: Any) -> int:
 
 
 def k_degree(edges: Any, n: int | None = None) -> int:
-    """Largest k for which a graph is k-degree anonymous: how many vertices share a degree at least.
+    """Largest k for which a graph is k-degree anonymous: the smallest number of vertices that share a degree.
 
     ``k = min_v |{w : deg(w) = deg(v)}|``.  Vertices without edges count.
 
@@ -143,7 +143,7 @@ def k_degree(edges: Any, n: int | None = None) -> int:
     edges : array of int, shape (m, 2), networkx.Graph, igraph.Graph or sparse matrix of SciPy
         A simple undirected graph.
     n : int
-        The number of vertices of an array, which are numbered from 0; a graph or matrix knows it.
+        The number of vertices of an array, numbered from 0; not needed for a graph or a matrix.
 
     Returns
     -------

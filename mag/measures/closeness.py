@@ -20,10 +20,10 @@ Distance = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class Ground(NamedTuple):
-    """What a ground distance between values makes of distributions."""
+    """The distances of distributions that follow from a ground distance between values."""
 
     between: Distance  # rows of P and rows of Q, or one row
-    from_all: Callable[[np.ndarray, np.ndarray, int], np.ndarray]  # each class and everybody
+    from_all: Callable[[np.ndarray, np.ndarray, int], np.ndarray]  # each class and all records
 
 
 # ---- all values are 1 apart
@@ -35,7 +35,7 @@ def equal(P: np.ndarray, Q: np.ndarray) -> np.ndarray:
 
 
 def equal_from_all(classes: np.ndarray, values: np.ndarray, m: int) -> np.ndarray:
-    """Values that a class does not have add their share of everybody: no matrix of classes and values is needed."""
+    """Values that a class does not have add their share of all records: no matrix of classes and values is needed."""
     pairs, counts = np.unique(classes * m + values, return_counts=True)
     home, q = pairs // m, (np.bincount(values, minlength=m) / values.size)[pairs % m]
     p = counts / np.bincount(classes)[home]
@@ -51,9 +51,9 @@ def ordered(P: np.ndarray, Q: np.ndarray) -> np.ndarray:
 
 
 def ordered_from_all(classes: np.ndarray, values: np.ndarray, m: int) -> np.ndarray:
-    """Between two of its values the cumulated share of a class is constant, while that of everybody grows past it once.
+    """Between two of its values the cumulated share of a class is constant, while that of all records crosses it once.
 
-    Prefix sums of everybody's cumulated shares give the area between both, so that no matrix is needed.
+    Prefix sums of the cumulated shares of all records give the area between both, so that no matrix is needed.
     """
     F = np.cumsum(np.bincount(values, minlength=m)) / values.size
     S = np.concatenate(([0.0], np.cumsum(F)))
@@ -74,7 +74,7 @@ def ordered_from_all(classes: np.ndarray, values: np.ndarray, m: int) -> np.ndar
 
 
 def hierarchical(tree: Hierarchy, leaves: np.ndarray) -> Distance:
-    """Every inner node moves what some children have too much to those that have too little, and passes the rest on."""
+    """Every inner node moves mass from children with a surplus to children with a deficit, and passes the rest on."""
 
     def distance(P: np.ndarray, Q: np.ndarray) -> np.ndarray:
         extra = np.zeros((P.shape[0], len(tree.labels)))
@@ -91,7 +91,7 @@ def hierarchical(tree: Hierarchy, leaves: np.ndarray) -> Distance:
 
 
 def in_blocks(between: Distance) -> Callable[[np.ndarray, np.ndarray, int], np.ndarray]:
-    """Each class against everybody, some classes at a time."""
+    """Compare each class with all records, some classes at a time."""
 
     def from_all(classes: np.ndarray, values: np.ndarray, m: int) -> np.ndarray:
         everybody = shares(np.bincount(values, minlength=m)[None])
@@ -110,7 +110,7 @@ GROUNDS = ("auto", "equal", "hierarchical", "ordered")
 
 
 def read_sensitive(sensitive: Any, n: int, ground: str, hierarchy: Any) -> tuple[np.ndarray, int, Ground]:
-    """The code of every sensitive value, the number of codes, and what the ground distance makes of them."""
+    """The code of every sensitive value, the number of codes, and the distances of distributions."""
     values = checks.comparable("sensitive", read("sensitive", sensitive)[0])
     checks.same_columns("sensitive", values.shape[1], "one attribute", 1)
     checks.same_rows("sensitive", values.shape[0], "table", n)
@@ -160,9 +160,9 @@ def t_closeness(table: Any, sensitive: Any, *, ground: str = "auto", hierarchy: 
     sensitive : array, shape (n,)
         Numbers or strings.
     ground : {"auto", "equal", "hierarchical", "ordered"}
-        How far apart two values are.  equal: 1.  ordered: by how many of the m distinct values they differ in rank, by
-        m − 1.  hierarchical: the height of their closest common ancestor, by that of the tree.  auto: hierarchical with
-        a hierarchy, ordered for numbers and dates, equal otherwise.
+        How far apart two values are.  equal: 1.  ordered: the difference of their ranks among the m distinct values,
+        divided by m − 1.  hierarchical: the height of their closest common ancestor, divided by that of the tree.
+        auto: hierarchical with a hierarchy, ordered for numbers and dates, equal otherwise.
     hierarchy : mag.Hierarchy, path or dict, optional
         A tree, a file of one, or every category's parent, up to one root.
 
@@ -217,11 +217,11 @@ def mt_closeness(
 
     Notes
     -----
-    The definition asks for any superset (Thaeter), or for any natural one, a region of quasi-identifiers that
-    contains the class's (Li et al.).  Any superset at all would forgive a class of one sensitive value if the table
-    has that value m times, so only regions are considered, and of those only balls: another region may prove a
-    smaller t.  Classes are taken by their distance from all records, until no other can be the farthest: with ℓ classes
-    the cost is at most of the order of ℓ² times the number of sensitive values, and mostly far less.
+    The definition allows any superset (Thaeter), or any natural one, a region of quasi-identifiers that contains the
+    class's (Li et al.).  An arbitrary superset would accept a class of one sensitive value if the table has that value
+    m times, so only regions are considered, and of those only balls: another region may prove a smaller t.  Classes are
+    taken by their distance from all records, until no other can be the farthest: with ℓ classes the cost is at most of
+    the order of ℓ² times the number of sensitive values, and usually far less.
 
     References
     ----------

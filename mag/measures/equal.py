@@ -17,7 +17,7 @@ _NAN = object()
 def columns(option: str, x: Any) -> list[np.ndarray]:
     """The columns of a table of anything that can be equal; one dimension is one column.
 
-    Frames and dictionaries are read column by column: one array for all would round integers beside floats.
+    Frames and dictionaries are read column by column: one array for all would round integers to floats.
     """
     pieces = next((list(getattr(x, way)()) for way in ("iter_columns", "itercolumns") if hasattr(x, way)), None)
     if pieces is None and (isinstance(x, Mapping) or (getattr(x, "ndim", 0) == 2 and hasattr(x, "items"))):
@@ -62,11 +62,11 @@ def codes(option: str, column: np.ndarray) -> np.ndarray:
     try:
         return np.array([seen.setdefault(_key(value), len(seen)) for value in column.tolist()])
     except TypeError as error:
-        raise InputTypeError(f"{option} must hold values that can be hashed; got lists or the like.") from error
+        raise InputTypeError(f"{option} must hold values that can be hashed; got lists or similar.") from error
 
 
 def _key(value: Any) -> Any:
-    """What a value is looked up by: NaN differs from itself, and True is published otherwise than 1."""
+    """The lookup key of a value: NaN differs from itself, and True is published differently from 1."""
     if isinstance(value, bool):
         return bool, value
     if not is_missing(value):

@@ -12,14 +12,14 @@ from mag.measures.numbers import deviations, read_two_tables, scale_tables
 
 @dataclass(frozen=True)
 class IntervalDisclosure:
-    """What intervals around the masked values disclose.
+    """The share of original values inside intervals around the masked values.
 
     Attributes
     ----------
     values : float
         The share of original values that lie in the interval around their masked value.
     records : float
-        The share of records of which all values do, or all but the allowed number.
+        The share of records with all values inside, or all but the allowed number.
     """
 
     values: float
@@ -57,8 +57,8 @@ def rank_interval_disclosure(
 
     Notes
     -----
-    Equal masked values have all of their ranks: the interval reaches from the lowest of them less, to the highest of
-    them plus, what the width allows.
+    Equal masked values share all of their ranks: the interval extends from the lowest of these ranks minus the width to
+    the highest plus the width.
 
     References
     ----------
@@ -73,7 +73,7 @@ def rank_interval_disclosure(
     """
     X, Y = read_two_tables(original, masked)
     n = X.shape[0]
-    # the largest whole difference below w·n, whatever the rounding of w
+    # the largest integer difference below w·n, regardless of the rounding of w
     reach = int(min(np.ceil(positive("width", width) * n - 1e-9) - 1, n))
     low, high = np.empty_like(Y), np.empty_like(Y)
     for j in range(Y.shape[1]):

@@ -24,8 +24,9 @@ def penalties(
 ) -> tuple[int, np.ndarray]:
     """The number of records, and of every column: Σ over groups of size · share, in [0, n].
 
-    The share of a group is its range by the range of all for numbers and ranks, what `category` says of the closest
-    common ancestor and the leaves for a column with a tree, and whether values differ for other categories.
+    The share of a group is its range divided by the range of all records for numbers and ranks, the result of
+    `category` for the closest common ancestor and the leaves for a column with a tree, and whether values differ for
+    other categories.
     """
     table = columns("original", original)
     n, d = table[0].size, len(table)
@@ -65,7 +66,7 @@ def _places(name: Hashable, column: np.ndarray, order: list[Any] | None) -> tupl
 
 
 def column_weights(weights: Any, d: int) -> np.ndarray:
-    """One weight for each column; 1 unless told otherwise."""
+    """One weight for each column; 1 by default."""
     return np.ones(d) if weights is None else checks.weights_for(read("weights", weights)[0], d, "column, d")
 
 
@@ -90,7 +91,7 @@ def ncp(
     ----------
     original : array, shape (n, d) or (n,), or frame
     groups : array, shape (n,) or (n, ·)
-        The group of every record; or the published records, of which equal ones form a group.
+        The group of every record; or the published records, where equal records form a group.
     weights : array of numbers, shape (d,), optional
         One per column; 1 by default.
     hierarchies : dict, optional
@@ -143,7 +144,7 @@ def total_il(original: Any, groups: Any, *, hierarchies: Any = None, order: Any 
     ----------
     original : array, shape (n, d) or (n,), or frame
     groups : array, shape (n,) or (n, ·)
-        The group of every record; or the published records, of which equal ones form a group.
+        The group of every record; or the published records, where equal records form a group.
     hierarchies : dict, optional
         For categorical columns, by their name or place: a `mag.Hierarchy`, a file of one, or a dict from every
         category to its parent, up to one root.

@@ -26,7 +26,7 @@ def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge:
     original, masked : array of numbers, shape (n, d) or (n,)
     quadratic : bool
         Let the regression also use squares and products of the columns.  Masking by group means does not change the
-        means of the columns, so that the columns alone reveal nothing, whatever the groups.
+        means of the columns, so that the columns alone reveal nothing for any grouping.
     ridge : float
         A penalty ``ridge/2 · ‖β‖²`` on the coefficients of standardized terms is added to the negative log-likelihood,
         so that they stay finite if the tables can be separated.
@@ -56,14 +56,14 @@ def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge:
 
 
 def _terms(Z: np.ndarray, quadratic: bool) -> np.ndarray:
-    """Standardized columns, with their squares and products if asked for, those that vary, behind a constant."""
+    """A constant, then the standardized columns that vary and, if requested, their squares and products."""
     (Z,) = standardize_tables(Z)
     Z = center_table(Z)
     if quadratic:
         i, j = np.triu_indices(Z.shape[1])
         Z = np.concatenate((Z, Z[:, i] * Z[:, j]), axis=1)
     deviation = deviations(Z)
-    varies = deviation > 1e-9  # below is rounding: of the square of ±1, say
+    varies = deviation > 1e-9  # smaller ones are rounding errors, for instance of the square of ±1
     Z, deviation = Z[:, varies], deviation[varies]
     return np.concatenate((np.ones((Z.shape[0], 1)), center_table(Z) / deviation), axis=1)
 
@@ -88,7 +88,7 @@ def _probabilities(Z: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
         gradient = Z.T @ (p - y) + penalty * beta
         step = newton_step(p * (1 - p), gradient)
         promised = gradient @ step
-        if promised <= 1e-9 * (1 + here):  # the next step squares what is left of the error
+        if promised <= 1e-9 * (1 + here):  # the next step squares the remaining error
             return probabilities(beta - step)
         size = 1.0
         while (there := loss(beta - size * step)) > here - size * promised / 4 and size > 1e-10:

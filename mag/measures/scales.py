@@ -25,7 +25,7 @@ from mag.measures.numbers import deviations, scale_tables
 
 @dataclass(frozen=True)
 class Scale:
-    """A column before and after: of every record, what its value is and what is published."""
+    """A column before and after masking: the value of every record and its published cell."""
 
     name: Hashable
     before: np.ndarray
@@ -51,7 +51,7 @@ class Scale:
         raise NotImplementedError
 
     def unit(self, standardize: bool | str) -> float:
-        """What distances are divided by: the standard deviation, with "range" that of numbers; 1 where it is 0."""
+        """The unit of distances: with True the standard deviation, with "range" the range of numbers; 1 otherwise."""
         if standardize is True:
             return float(np.sqrt(self.variance())) or 1.0
         return (self.extent or 1.0) if standardize == "range" and isinstance(self, IntervalScale) else 1.0
@@ -59,7 +59,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class IntervalScale(Scale):
-    """Numbers, or ranks from 0 to 1: `before` are values, `after` and `high` the ends of what is published."""
+    """Numbers, or ranks from 0 to 1: `before` are values, `after` and `high` the ends of the published range."""
 
     high: np.ndarray
     extent: float
@@ -177,7 +177,7 @@ def is_plain(*tables: Any) -> bool:
 def read_scales(
     original: Any, masked: Any, hierarchies: Any = None, order: Any = None, *, paired: bool = True
 ) -> list[Scale]:
-    """Every column before and after, on the scale that its values and the options say.
+    """Every column before and after, on the scale that follows from its values and the options.
 
     Where they are not `paired`, the records of both are others.
     """
@@ -274,7 +274,7 @@ def _ends(cells: np.ndarray, read: Callable[[Any], float | None], what: str) -> 
 
 
 def _range(cell: Any, read: Callable[[Any], float | None]) -> tuple[float, float] | None:
-    """The ends of [a, b] or [a, b), whatever commas a and b hold."""
+    """The ends of [a, b] or [a, b); a and b may contain commas."""
     if not isinstance(cell, str) or cell[:1] != "[" or cell[-1:] not in ("]", ")"):
         return None
     parts = cell[1:-1].split(", ")
@@ -334,7 +334,7 @@ def _on_tree(name: Hashable, x: np.ndarray, y: np.ndarray, tree: Hierarchy) -> T
     nodes = dict(zip(distinct, tree.find_nodes(distinct).tolist(), strict=True))
     if wrong := sum(node < 0 for node in nodes.values()):
         raise InputValueError(
-            f"column {name!r} of masked must hold labels of hierarchies[{name!r}]; {wrong} distinct values are none."
+            f"column {name!r} of masked must hold labels of hierarchies[{name!r}]; {wrong} distinct values are not."
         )
     return TreeScale(name, leaves, np.array([nodes[cell] for cell in listed], np.int64), tree, _paths(tree))
 
@@ -358,7 +358,7 @@ def nearest_records(
 ) -> np.ndarray:
     """For every record of the table, the place of the nearest published one, the first of equally near ones.
 
-    A category that the hierarchy or the order does not know is equally far from all: other columns decide.
+    A category that is not in the hierarchy or the order is equally far from all: other columns decide.
     """
     cells = columns("X", table)
     names = names_of(table, len(cells))

@@ -43,7 +43,7 @@ def sse(original: Any, masked: Any, *, standardize: bool = False) -> float:
 
 
 def sst(original: Any, *, standardize: bool = False) -> float:
-    """Sum of squared distances of the records from their mean: what the coarsest release would lose.
+    """Sum of squared distances of the records from their mean: the loss of the coarsest release.
 
     ``SST = Σ_i Σ_j (x_ij − x̄_j)²``
 

@@ -9,8 +9,8 @@ of any numbering, one per record.  `threads` (an int), `random_state` (a `numpy.
 `mag._lib.progress.Progress`), `engine` (the backend for columns), `integers` (see
 `mag.methods.orders.consecutive`), `start` (labels of groups to begin with, see `begin`) and `trees` (which columns are
 categories, see `mag.methods.distances.hierarchies`; None where all are numbers) are the `Resources`, handed to the
-functions that name them; every other keyword is an option of the method, with its default.
-What options may be is said by the `check` of their file.
+functions that name them; every other keyword is an option of the method, with its default. The `check` of a method's
+file validates its options.
 """
 
 import inspect
@@ -50,7 +50,7 @@ from mag.methods.orders.consecutive import IntegerColumns
 
 @dataclass(frozen=True)
 class Resources:
-    """What a method may use beside records, k and its options."""
+    """Resources that a method may use in addition to records, k and its options."""
 
     random_state: np.random.Generator
     progress: Progress
@@ -62,9 +62,9 @@ class Resources:
 
 
 BEGINNING = 0.1  # of the progress is for the groups to begin with
-ONA_WORK_PER_SECOND = 2**33  # n·n·d at most: 2**30 to 2**32.3 were measured
+ONA_WORK_PER_SECOND = 2**33  # largest n·n·d: 2**30 to 2**32.3 were measured
 LOCAL_WORK_PER_SECOND = 2**35  # n·m·d of `ona_local`, with m records of a start
-MOSTLY = 0.8  # of the time is for ONA*, which gains more than annealing does in the same time
+MOSTLY = 0.8  # share of the time for ONA*, which gains more than annealing in the same time
 RESOURCE_NAMES = tuple(field.name for field in fields(Resources))
 
 
@@ -76,7 +76,7 @@ def _accept_any_k(k: int) -> None:
 class Method:
     """The function that groups, and one that refuses wrong options; the only k, if so; methods that it may start from.
 
-    What it can be asked for is in its signature.  `resident` says whether n records of d columns may be arrays of an
+    Its options follow from its signature.  `resident` decides whether n records of d columns may be arrays of an
     engine's device.  `family` (one of `FAMILIES`), `summary` (its groups, in a line), `time` (how the work grows) and
     `source` are for the documentation and the help of commands; `python -m tools.names` copies them to where they
     cannot be imported.
@@ -96,7 +96,7 @@ class Method:
     def run(
         self, X: np.ndarray, k: int, resources: Resources, options: Mapping[str, Any] = MappingProxyType({})
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Labels, and what the method tells beside them."""
+        """Run the method; return its labels and details."""
         own, details = dict(options), {}
         if self.accepts("start"):
             beginning = replace(resources, progress=resources.progress.span(0.0, BEGINNING))
@@ -114,7 +114,7 @@ class Method:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the method can be asked for and the defaults: its own options, and those behind what it is handed."""
+        """All options with their defaults, including those that map to resources."""
         own = {name: default for name, default in self._keywords.items() if name not in RESOURCE_NAMES}
         start = {"init": "auto"} if self.accepts("start") else {}
         behind = {"random_state": ("random_state", 0), "progress": ("time_limit", None), "integers": ("integer", False)}
@@ -401,7 +401,7 @@ def automatic(n: int, d: int, k: int, limited: bool, categories: bool = False) -
 
 
 def check_init(k: int, init: Any) -> None:
-    """Refuse what `init` cannot be; labels are for records, which are not here."""
+    """Reject an invalid `init`; labels are checked later, with the records."""
     if isinstance(init, str):
         fit = [name for name, method in METHODS.items() if not method.accepts("start") and method.k in (None, k)]
         one_of("init", init, ["auto", *fit])

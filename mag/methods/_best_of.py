@@ -18,12 +18,12 @@ def best_of(
 ) -> tuple[np.ndarray, Choice]:
     """The labels of the cheapest run(choice, threads, progress), the first of equally cheap ones, and its choice.
 
-    A run that finds out that it is not the cheapest one may return None.  When the time is up, of those that have
-    begun; there is always one.
+    A run that finds out that it is not the cheapest one may return None.  When the time is up, the best of the runs
+    that have begun; there is always one.
     """
     if len(choices) == 1:
         labels = run(choices[0], threads, progress)
-        assert labels is not None  # there is no other
+        assert labels is not None  # the only run
         return labels, choices[0]
     silent = progress.silent()
     groupings = side_by_side(lambda choice: run(choice, 1, silent), choices, threads, progress)

@@ -8,13 +8,13 @@ from mag._lib.checks import positive
 from mag._lib.progress import Progress
 from mag._lib.threads import each
 
-MAX_LLOYD_ROUNDS = 100  # of Lloyd's algorithm, at most
+MAX_LLOYD_ROUNDS = 100  # of Lloyd's algorithm
 RECORDS_PER_TASK = 256  # records that one task assigns
 DISTANCES_PER_CALL = 2**24  # distances of seeds in one call
 
 
 def check(k: int, *, factor: float = 1.0) -> float:
-    """Refuse what the options cannot be."""
+    """Reject invalid options."""
     return positive("factor", factor)
 
 
@@ -64,7 +64,7 @@ def seeds(X, picks, first, last, centers, distance, total):
     """Records that are far apart: each next one with a chance in proportion to its squared distance (k-means++)."""
     n, d = X.shape
     for step in range(first, last):
-        # the record at which the sum of what the records count exceeds the share that was drawn
+        # the record at which the cumulated weights exceed the drawn share
         left, chosen = picks[step] * total, 0
         while chosen < n - 1:
             left -= 1.0 if step == 0 else distance[chosen]
@@ -94,7 +94,7 @@ def squared(X, i, Y, j):
 
 @jit
 def assign(X, changed_centers, changed, moved, all_centers, labels, distance):
-    """The nearest center of each record, the first of equally near ones; centers that stayed need no second look."""
+    """The nearest center of each record, the first of equally near ones; centers that stayed are not compared again."""
     room = np.empty(all_centers.shape[1])
     for i in range(len(X)):
         own = labels[i]
@@ -139,10 +139,10 @@ def add_up(X, labels, count):
 
 @jit
 def merge(X, labels, k, count, turns):
-    """In turn, clusters of fewer than k records join the one whose mean is closest, until there is none."""
+    """In turn, clusters of fewer than k records join the one whose mean is closest, until all have k."""
     d = X.shape[1]
     sums, sizes = add_up(X, labels, count)
-    # clusters that are left stand side by side: which one, its mean; and the place of each, or what it went into
+    # remaining clusters are stored side by side: number and mean; and the position of each, or its successor
     names, means, left = np.empty(count, np.int64), np.empty((count, d)), 0
     place, into = np.empty(count, np.int64), np.arange(count)
     for g in range(count):

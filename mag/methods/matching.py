@@ -3,8 +3,8 @@
 These are the best groups of exactly two records; groups of three, which k = 2 allows, can cost less.  Rustworkx finds
 matchings, in time that grows with the number of pairs that it may choose from.  Few are enough, by Edmonds' linear
 program: every record has one pair altogether, and at least one leaves every set of an odd number of records.  Its dual
-lets records pay y, and odd sets a toll, so that no pair costs less than is paid for it; together that is a lower bound
-of what a matching costs.  Pairs that would raise it above the cost of a known matching are in no better one.
+lets records pay y, and odd sets a toll, so that no pair costs less than is paid for it; the payments add up to a lower
+bound on the cost of a matching.  Pairs that would raise it above the cost of a known matching are in no better one.
 """
 
 import importlib.util
@@ -18,7 +18,7 @@ from mag.methods.distances.neighbors import neighbors
 
 MAX_RECORDS = 2**11  # records: some minutes
 FIRST_NEIGHBORS = 10  # neighbors of each record among the first pairs
-MAX_PRICING_ROUNDS = 20  # in which pairs are added that cost less than is paid, and odd sets
+MAX_PRICING_ROUNDS = 20  # rounds that add odd sets and pairs that cost less than is paid
 INTEGER_SCALE = 2.0**60  # costs are matched as integers up to this
 CAREFUL = 1e-8  # of all payments: more than their rounding errors
 
@@ -26,7 +26,7 @@ Pairs = tuple[np.ndarray, np.ndarray]
 
 
 class Dual(NamedTuple):
-    """What is paid: y[i] by records, toll[set] by odd sets; odd[set, i] says whether i is in it."""
+    """The payments: y[i] by records, toll[set] by odd sets; odd[set, i]: whether i is in it."""
 
     y: np.ndarray
     odd: np.ndarray
@@ -82,7 +82,7 @@ def _costs(X: np.ndarray, i: Any, j: Any) -> np.ndarray:
 
 
 def _excesses(X: np.ndarray, dual: Dual) -> Iterator[np.ndarray]:
-    """For each record in turn, what its pairs cost beyond what is paid for them."""
+    """For each record in turn, the excess of the cost of its pairs over the payments."""
     paying = dual.toll > 0
     odd = dual.odd[paying].astype(np.float64)
     tolls = odd.T * dual.toll[paying]
@@ -101,7 +101,7 @@ def _pairs_from_codes(n: int, *codes: np.ndarray) -> Pairs:
 
 
 def _pairs_below(X: np.ndarray, dual: Dual, most: float) -> Pairs:
-    """All pairs that cost at most this much more than is paid for them."""
+    """All pairs whose cost exceeds the payments by at most `most`."""
     partners = [np.flatnonzero(excess[i + 1 :] <= most) + i + 1 for i, excess in enumerate(_excesses(X, dual))]
     return np.repeat(np.arange(len(X)), [len(some) for some in partners]), np.concatenate(partners)
 
@@ -129,7 +129,7 @@ def _dual(X: np.ndarray, odd: np.ndarray, first: np.ndarray, second: np.ndarray)
 
 
 def _match(X: np.ndarray, first: np.ndarray, second: np.ndarray) -> Pairs | None:
-    """The perfect matching of least cost with some of these pairs; None if there is none."""
+    """The perfect matching of least cost with some of these pairs; None if no perfect matching exists."""
     import rustworkx
 
     costs = _costs(X, first, second)

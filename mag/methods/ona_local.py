@@ -26,14 +26,14 @@ from mag.methods.mdav.star import star
 from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 from mag.methods.ona.phases import polish_part, rounds_at
 
-RECORDS_PER_START = 1 << 17  # records that MDAV* groups at once, at most
+RECORDS_PER_START = 1 << 17  # largest number of records that MDAV* groups at once
 RECORDS_PER_PART, GROUPS_PER_PART = 4096, 64  # of a round, at least
 MAX_ROUNDS = 24  # rounds of parts
-PHASES_PER_ROUND = 2  # of ONA*, at most: another division gains more than a third one
+PHASES_PER_ROUND = 2  # of ONA*: another division gains more than a third phase
 QUIET_ROUNDS = 3  # rounds without a change after which a group is not visited
 SETTLED = 0.002  # of the records: gains vanish when fewer move in a round
 STARTING = 0.5  # of the progress
-SLOWER = 0.7  # of what is left to do, this much is left after a round: a guess for the progress bar
+SLOWER = 0.7  # share of the remaining work that is left after a round: a guess for the progress bar
 START_SEED, DIRECTIONS_SEED = 0, 1  # the directions are the same for every table
 
 
@@ -154,7 +154,7 @@ def _turn(points: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 def _ages(old: np.ndarray, new: np.ndarray, ages: np.ndarray) -> np.ndarray:
-    """Rounds without change of every new group: one more than before if it has the same records, otherwise none."""
+    """Rounds without change of every new group: one more than before if it has the same records, otherwise 0."""
     sizes, before = np.bincount(new), np.empty(new.max() + 1, np.int64)
     before[new] = old  # the old group of one of its records
     same = np.bincount(new[old == before[new]], minlength=sizes.size) == sizes

@@ -2,7 +2,7 @@
 """Lloyd's algorithm with cells of equal size: probability-constrained Lloyd  (Rebollo-Monedero et al. 2013).
 
 n records have m = n // k cells of n // m or one more.  Each cell has a price, and records go where squared distance and
-price are least; prices are such that every cell gets its number.  Then centroids move, until nothing gets better.  The
+price are least; with the right prices every cell gets its number.  Then centroids move, until nothing improves.  The
 paper solves for prices as a smooth system, which needs hundreds of records a cell (section 6.2 of Thaeter's thesis,
 2021).  For any number of records the prices are the dual variables of a transportation problem, solved exactly here.
 """
@@ -22,18 +22,18 @@ from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 MAX_UNSPLIT_RECORDS = 2**12  # more records are halved first, by Mondrian
 MAX_RESTARTS = 10**6  # restarts
 MAX_ROUNDS = 100  # at most
-RECORDS_PER_CLOCK_LOOK = 16  # records that are placed between two looks at the clock
+RECORDS_PER_CLOCK_LOOK = 16  # records placed between two looks at the clock
 
 
 def check(k: int, *, restarts: int = 3) -> int:
-    """Refuse what the options cannot be."""
+    """Reject invalid options."""
     return integer("restarts", restarts, 1, MAX_RESTARTS, "most")
 
 
 def group(
     X: np.ndarray, k: int, *, restarts: int = 3, random_state: np.random.Generator, threads: int, progress: Progress
 ) -> np.ndarray:
-    """Labels of groups that differ by one record at most; the best of some starts."""
+    """Labels of groups whose sizes differ by at most one record; the best of some starts."""
     restarts = check(k, restarts=restarts)
     if len(X) <= MAX_UNSPLIT_RECORDS:
         return _best(X, k, random_state.spawn(restarts), threads, progress)
@@ -189,7 +189,7 @@ def _leave(size, first, following, i, c):
 
 @jit
 def place_anywhere(costs, room, labels, waiting):
-    """Each record goes to the nearest cell that has room: those for whom there was no time."""
+    """Move each record without a cell to the nearest cell that has room; used when time is up."""
     left = room.copy()
     for c in labels:
         if c >= 0:

@@ -1,7 +1,7 @@
 """Groups around the first and the last record in the order of rank sums  (Mahmood, Kabir & Mustafa 2012).
 
 Each record has a rank in every column, equal values in the order of the data, and records are sorted by the sum of
-their ranks, once: section 8.4 of Thaeter's thesis (2021).  It says that records that leave do not change the order of
+their ranks, once: section 8.4 of Thaeter's thesis (2021).  It claims that records that leave do not change the order of
 the others; they can, and sorting again after every group, as in the paper, gives other groups.
 """
 

@@ -1,4 +1,4 @@
-"""One page about a release, in one file that needs no network: what is guaranteed, what it cost, what to beware of."""
+"""One page about a release, in one file that needs no network: its guarantee, its information loss, its warnings."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = Fa
     path : path
         A file in a folder that exists.
     facts : Facts
-        What the page is about.
+        The content of the page.
     overwrite : bool
         Replace a file that exists.
 
@@ -35,13 +35,13 @@ def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = Fa
     >>> import numpy as np
     >>> from mag import report
     >>> facts = report.Facts(
-    ...     title="Ages", guarantee="Every age stands for two people.", scope="joint", k=2, smallest=2,
+    ...     title="Ages", guarantee="Two people share every age.", scope="joint", k=2, smallest=2,
     ...     original={"age": np.array([31.0, 33.0, 50.0, 54.0])}, masked={"age": np.array([32.0, 32.0, 52.0, 52.0])},
     ...     labels=np.array([0, 0, 1, 1]),
     ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = report.write(pathlib.Path(folder, "report.html"), facts).read_text(encoding="utf-8")
-    >>> page[:15], "Every age stands for two people." in page
+    >>> page[:15], "Two people share every age." in page
     ('<!DOCTYPE html>', True)
     """
     with writing(path, overwrite=overwrite) as [draft]:

@@ -1,9 +1,9 @@
-"""Counts of values in bins that tell nothing about fewer than k records.
+"""Counts of values in bins that reveal nothing about fewer than k records.
 
-The report is handed around, so it must not disclose what the release hides.  The edges of the bins are computed from
-the *published* values alone: the smallest and the largest original value, or a quantile, is some person's own.  And a
-bin never counts 1 to k − 1 original values: it is joined with its neighbors until it counts none or at least k.
-Writing "fewer than k" instead would not do, since the total is known.
+Reports are shared, so a report must not disclose values that the release hides.  The edges of the bins are computed
+from the *published* values alone: the smallest or largest original value, or a quantile, belongs to one person.  A bin
+never counts 1 to k − 1 original values: it is joined with its neighbors until it counts no value or at least k. Writing
+"fewer than k" instead would not suffice, since the total is known.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class Bins(NamedTuple):
     edges: np.ndarray
     before: np.ndarray
     after: np.ndarray
-    beyond: tuple[float, float]  # shares before and after that the axis leaves out
+    beyond: tuple[float, float]  # shares before and after that lie outside the axis
 
 
 def bins(original: np.ndarray, masked: np.ndarray, k: int) -> Bins | None:
@@ -62,7 +62,7 @@ def counted(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def joined(counts: np.ndarray, k: int) -> list[tuple[int, int]]:
-    """Bins in runs that hold no value or at least k: where each run begins, and what it holds."""
+    """Join bins into runs that hold no value or at least k: the first bin of each run and its count."""
     runs: list[tuple[int, int]] = []
     first = total = 0
     for place, count in enumerate(counts.tolist()):
@@ -80,7 +80,7 @@ def joined(counts: np.ndarray, k: int) -> list[tuple[int, int]]:
 
 
 def _on_the_axis(edges: np.ndarray, starts: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bins:
-    """Cells that lie outside of the axis as a whole become its note; those that reach out are cut there."""
+    """Turn cells that lie entirely outside the axis into a note; cut those that cross its ends."""
     ends = np.append(starts[1:], edges.size + 1)
     inside = (ends > 1) & (starts < edges.size)
     places = np.append(np.maximum(starts[inside], 1), min(ends[inside][-1], edges.size)) - 1

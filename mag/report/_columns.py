@@ -1,4 +1,4 @@
-"""What the page says about columns: standard deviations, losses, correlations.  Missing cells are left out."""
+"""Statistics of columns for the page: standard deviations, losses, correlations.  Missing cells are left out."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,13 +10,13 @@ from mag.methods.distances.standard import center_columns
 from mag.metrics import information_loss
 
 ROWS_PER_BLOCK = 65536  # at a time
-ENOUGH = 10  # records below which a correlation says more about them than about the columns
+ENOUGH = 10  # with fewer records, a correlation describes the records rather than the columns
 
 
 class Change(NamedTuple):
-    """What masking did to a column."""
+    """The change of a column by masking."""
 
-    spread: float  # standard deviation after, in parts of that before
+    spread: float  # standard deviation after, divided by that before
     shift: float  # of the mean, in standard deviations before
     values: int  # distinct ones after
     missing: int
@@ -39,7 +39,7 @@ def change(original: np.ndarray, masked: np.ndarray, k: int) -> Change:
 def losses(original: Sequence[np.ndarray], masked: Sequence[np.ndarray], least: int) -> list[float]:
     """The information loss of each column, on the records that miss no cell; NaN where those are fewer than `least`.
 
-    These are the records of the loss of all columns together, which is then the mean of theirs.
+    The loss of all columns together uses the same records, so it is the mean of these losses.
     """
     complete = ~np.logical_or.reduce([np.isnan(column) for column in (*original, *masked)])
     if complete.sum() < max(least, 1):

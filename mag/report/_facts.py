@@ -1,4 +1,4 @@
-"""What a report is made of: plain content, so that the page needs nothing of the layers above it."""
+"""The content of a report, in plain types, so that the page needs nothing from the layers above it."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,13 +24,13 @@ class Category:
     Parameters
     ----------
     before, after : object arrays of shape (n,)
-        The values and what is published, None where a cell is missing.
+        The values and the published labels, None where a cell is missing.
     order : sequence of str
         The published labels in the order to draw them in.
     generalized : bool
         Whether published cells are true for every record.
     recoded : object array of shape (n,), optional
-        The values on the level that the column is published on, where it has one: what bars compare.
+        The values on the published level of the column, if it has one: the bars compare these.
     """
 
     before: np.ndarray
@@ -41,7 +41,7 @@ class Category:
 
     @property
     def compared(self) -> np.ndarray:
-        """What bars count before masking."""
+        """The values that bars count before masking."""
         return self.before if self.recoded is None else self.recoded
 
     @cached_property
@@ -63,9 +63,9 @@ class ReportFacts:
         One or two sentences; the page begins with them.
     scope : {"joint", "per-column"}
     k : int or mapping of column to int
-        What was asked for.
+        The requested group size.
     smallest : int
-        The smallest number of records that are alike in all masked columns (and `by`), counted on what is published.
+        The smallest number of records that are alike in all masked columns (and `by`), counted on the published table.
     original, masked : mapping of column to float64 array of shape (n,)
         Published records, row i of both the same; missing is NaN, datetimes are seconds since 1970, durations seconds.
     labels : int array of shape (n,), or (n, m) with ``scope="per-column"``
@@ -79,15 +79,15 @@ class ReportFacts:
     utility, risk : mapping of str to number
         As `mag.measures.assess` gives them.
     by, untouched : sequence of columns
-        Those that groups do not cross, and those that were published as they are.
+        Columns that groups do not cross, and columns that were published unchanged.
     with_kept : tuple of two int, optional
         The smallest class in all published columns, untouched ones included, and the records in classes below k.
     withheld : int
         Records that were not published.
     promises : sequence of str
-        What holds for sensitive columns.
+        Criteria that hold for sensitive columns.
     warnings : sequence of str
-        Sentences of whoever made the release; the page adds its own.
+        Warnings of the code that made the release; the page adds its own.
     manifest : mapping
         How the release was made; the page shows an excerpt.
     recoding : Recoding, optional
@@ -159,7 +159,7 @@ class ReportFacts:
 
     @cached_property
     def changes(self) -> dict[Hashable, Change]:
-        """What masking did to each column."""
+        """The change of each column by masking."""
         return {column: change(self.original[column], self.masked[column], self.k_of(column)) for column in self.masked}
 
     def k_of(self, column: Hashable) -> int:

@@ -1,4 +1,4 @@
-"""What the groups say about themselves: sizes, groups of one value, groups that one record dominates."""
+"""Facts about groups: sizes, groups of one value, groups that one record dominates."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,13 +19,13 @@ class Count(NamedTuple):
 
 
 def sizes(labels: np.ndarray) -> np.ndarray:
-    """How many records each group has; a negative label is no group."""
+    """The number of records of each group; a negative label means no group."""
     counts = np.bincount(labels[labels >= 0])
     return counts[counts > 0]
 
 
 def histogram(counts: np.ndarray, most: int = 30) -> list[tuple[int, int, int]]:
-    """How many groups have a size: first size, last size, groups."""
+    """The number of groups by size: first size, last size, groups."""
     low, high = int(counts.min()), int(counts.max())
     step = -(-(high - low + 1) // most)
     heights = np.bincount((counts - low) // step)
@@ -34,9 +34,9 @@ def histogram(counts: np.ndarray, most: int = 30) -> list[tuple[int, int, int]]:
 
 
 def of_one_value(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:
-    """Groups whose records are equal in all of the columns: what is published for them is what they were.
+    """Groups whose records are equal in all of the columns: their original values are published.
 
-    Missing cells are equal to each other; groups of nothing else do not count.
+    Missing cells equal each other; groups with missing cells only do not count.
     """
     grouped = labels >= 0
     labels = labels[grouped]

@@ -1,4 +1,4 @@
-"""The first lines: what is guaranteed, what is not, and what to beware of."""
+"""The first lines: the guarantee, its limits, and warnings."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from mag.report._text import several, share, span, tally
 UNCHANGED_SENTENCE = "Masking changed nothing there: these values are published exactly."
 DRAWN = (
     f"one record, far from the others, causes more than {100 * _groups.DOMINATED:.0f} % of the group's error. "
-    "What is published for the others is drawn towards it."
+    "It pulls the published value of the group towards itself."
 )
 DISTORTED = (
     f"The share of the records in one of {BINS} bins of equal counts changed by more than {100 * VISIBLE_CHANGE:.1f} "
@@ -61,7 +61,7 @@ def _state_promise(facts: ReportFacts) -> Element:
         k = facts.smallest
         points: list[list[Content]] = [
             [f"At least {k} records share each published combination of ", *names(facts.names), *strata, "."],
-            [f"Whoever knows these values of a person is left with at least {k} records that may be theirs."],
+            [f"An intruder who knows these values of a person is left with at least {k} records that may be theirs."],
         ]
     else:
         sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
@@ -73,7 +73,7 @@ def _state_promise(facts: ReportFacts) -> Element:
                 *strata,
                 ", column by column.",
             ],
-            [f"Whoever knows one of these values of a person is left with at least {k} records."],
+            [f"An intruder who knows one of these values of a person is left with at least {k} records."],
         ]
     points += [[f"{promise[:1].upper()}{promise[1:]}."] for promise in facts.promises]
     points.append(["The classes were counted on the published table, by code that is independent of the grouping."])
@@ -100,12 +100,12 @@ def _state_no_promise(facts: ReportFacts) -> Element:
 
 
 def _exposure(facts: ReportFacts) -> str:
-    """What kept columns do to the classes."""
+    """The effect of kept columns on the classes."""
     if facts.with_kept is None:
         return ""
     k = min(facts.k.values()) if isinstance(facts.k, Mapping) else facts.k
     below = f"{tally(facts.with_kept[1])} of {several(facts.n, 'record', 'records')}"
-    return f" Whoever knows them, too, finds {below} in classes of fewer than {k}."
+    return f" An intruder who also knows these finds {below} in classes of fewer than {k}."
 
 
 def _list(title: str, points: list[list[Content]]) -> Element:
@@ -122,7 +122,7 @@ def _warnings(facts: ReportFacts) -> Element:
 
 
 def computed(facts: ReportFacts) -> list[list[Content]]:
-    """What the numbers themselves warn of: sentences and names, never values."""
+    """Warnings that follow from the numbers: sentences and names, never values."""
     sentences: list[list[Content]] = []
     if facts.scope == "per-column":
         sentences.append(

@@ -38,7 +38,7 @@ def short(column: Hashable, longest: int = MAX_NAME_CHARACTERS) -> str:
 
 
 def name(column: Hashable) -> Element:
-    """A column's name, kept from turning the text around it; all of a long one shows under the pointer."""
+    """A column's name, isolated from the text direction around it; a long name shows in full on hover."""
     full = str(column) if len(str(column)) > MAX_NAME_CHARACTERS else None
     return element("bdi", short(column), class_="name", title=full)
 

@@ -1,9 +1,9 @@
-"""Bars of categories before and after that tell nothing about fewer than k records.
+"""Bars of categories before and after that reveal nothing about fewer than k records.
 
-The rule is that of `_bins`.  Bars have the labels of *published* cells alone; all other values are one bar.  A bar
-never counts 1 to k − 1 original values: it is joined with its neighbor until it counts none or at least k.  Where
-published cells are true for every record, anyone can count the cells that are published as they were; what is left is
-in more general cells, and also none or at least k of every bar.
+The rule is that of `_bins`.  Bars have the labels of *published* cells alone; all other values form one bar.  A bar
+never counts 1 to k − 1 original values: it is joined with its neighbor until it counts no value or at least k.  Where
+published cells are true for every record, anyone can count the cells that are published unchanged; the remaining values
+of a bar are in more general cells, and number 0 or at least k as well.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def texts(cells: np.ndarray) -> np.ndarray:
 def bars(
     before: np.ndarray, after: np.ndarray, order: Sequence[str], k: int, generalized: bool
 ) -> list[ShareBar] | None:
-    """The bars of a column whose published labels stand in this order; None if there is nothing to draw."""
+    """The bars of a column, its published labels in this order; None if there is nothing to draw."""
     original, published = texts(before), texts(after)
     if original.size < max(k, 1) or published.size == 0:
         return None

@@ -18,7 +18,7 @@ class Level:
 
 @dataclass(frozen=True)
 class RecodingFacts:
-    """The level of every column, what is lost by that, 0 to 1, and whether no other levels lose less."""
+    """The level of every column, its loss from 0 to 1, and whether no other levels lose less."""
 
     levels: dict[Hashable, Level]
     loss: float

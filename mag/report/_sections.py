@@ -13,7 +13,7 @@ from mag.report._recoding import describe_recoding
 from mag.report._text import figure, several, share, signed, span, tally
 
 MATRIX = 24  # columns that a matrix of correlations can show
-NAME = 12  # characters of a name beside a matrix
+NAME = 12  # characters of a name next to a matrix
 MAX_CORRELATION_ROWS = 10  # rows of the table of correlations
 ELSEWHERE = ("columns", "guarantee", "sha256", "untouched", "warnings")  # parts of the manifest
 SEEDS = ("random_state", "seed")
@@ -102,7 +102,7 @@ def _card(facts: ReportFacts, place: int, column: Hashable) -> Element:
     labels = facts.labels_of(place)
     same = _groups.of_one_value([original], labels).groups / max(_groups.sizes(labels).size, 1)
     if same >= 0.01:
-        notes.append(f"In {share(same)} of the groups all had the same value, which is published.")
+        notes.append(f"In {share(same)} of the groups all records had the same value, and it is published.")
     if histogram is not None and max(histogram.beyond) > 0:
         before, after = (share(fraction) if fraction else "none" for fraction in histogram.beyond)
         notes.append(f"Beyond the axis: {before} of the values before, {after} after.")
@@ -148,7 +148,7 @@ def _paragraphs(notes: Iterable[str]) -> list[Element]:
 
 
 def categories(facts: ReportFacts) -> Element | None:
-    """What the columns lost, categories among them."""
+    """The loss of the columns, including categories."""
     far, changes = (facts.utility.get(f"{key}_by_column", {}) for key in ("gower_distance", "total_variation"))
     if not far or facts.utility.get("records", 0) < max(facts.k_of(column) for column in facts.names):
         return None
@@ -249,36 +249,36 @@ def _agreement(before: np.ndarray, after: np.ndarray) -> list[Element]:
 
 
 def risk(facts: ReportFacts) -> Element | None:
-    """What the table still gives away."""
+    """The remaining disclosure risk of the table."""
     unmasked = unmasked_risk(facts.values)
     rows: list[Row] = [
         (_meaning(word), [word.text(unmasked[key])], [word.text(facts.risk[key])])
         for key, word in _words.RISK.items()
         if key in facts.risk
     ]
-    caption = "What is left for an intruder, and what the same columns would give away unmasked"
+    caption = "Remaining risk, and the risk of the same columns without masking"
     listed = table(caption, ("Measure", "Unmasked", "Published"), rows, class_="numbers")
     return _section("Risk", listed, _looked_at(facts.risk), *_notes(facts.risk)) if rows else None
 
 
 def utility(facts: ReportFacts) -> Element | None:
-    """What the table is still good for."""
+    """The remaining utility of the table."""
     rows: list[Row] = [
         (_meaning(word), [word.text(facts.utility[key])])
         for key, word in _words.UTILITY.items()
         if key in facts.utility
     ]
-    listed = table("What is lost for an analyst: smaller is better", ("Measure", "Value"), rows, class_="numbers")
+    listed = table("Loss for an analyst: smaller is better", ("Measure", "Value"), rows, class_="numbers")
     return _section("Utility", listed, _looked_at(facts.utility), *_notes(facts.utility)) if rows else None
 
 
 def _notes(measures: Mapping[str, Any]) -> list[Element]:
-    """What a measure did not look at."""
+    """Notes on data that a measure left out."""
     return [element("p", note, class_="soft") for note in measures.get("notes", ())]
 
 
 def _looked_at(numbers: Mapping[str, Any]) -> Element | None:
-    """On how many records the numbers stand."""
+    """The numbers of records that the measures are based on."""
     parts = [
         f"{name} {several(int(numbers[key]), 'record', 'records')}"
         for key, name in _words.LOOKED_AT.items()
@@ -300,18 +300,18 @@ def reveals(facts: ReportFacts) -> Element:
     )
     if facts.categories:
         text += (
-            " Bars of categories have published labels only, and where cells are generalized, also the values of a bar "
-            "that are in more general cells are none or at least k."
+            " Bars of categories have published labels only, and where cells are generalized, the number of values of "
+            "a bar that are in more general cells is 0 or at least k."
         )
     beware = (
-        "Beyond the published table it tells counts of at least k records, losses, correlations and risks. These are "
-        "statistics of the original: hand the page on only where they may be known."
+        "In addition to the published table it reveals counts of at least k records, losses, correlations and risks. "
+        "These are statistics of the original: share the page only with people who may know them."
     )
     return _section("What this page reveals", element("p", text), element("p", beware))
 
 
 def manifest(facts: ReportFacts) -> Element | None:
-    """How the release was made: what of its manifest the page does not say elsewhere."""
+    """How the release was made: the entries of its manifest that the page does not show elsewhere."""
     secret = SEEDS if facts.manifest.get("options", {}).get("shuffle") else ()
     texts = {key: _describe_value(value, secret) for key, value in _select_entries(facts.manifest, secret).items()}
     rows: list[Row] = [([key.replace("_", " ")], [text]) for key, text in texts.items() if text]

@@ -21,12 +21,12 @@ Ticks = Sequence[tuple[float, str]]
 
 
 def chart(label: str, *content: Content, width: int = CHART_WIDTH, height: int = CHART_HEIGHT) -> Element:
-    """A drawing that says what it shows to those who do not see it."""
+    """A drawing with a text that describes it to screen readers."""
     return element("svg", *content, viewBox=f"0 0 {width} {height}", role="img", aria_label=label)
 
 
 def distributions(label: str, bins: Bins, kind: str) -> Element:
-    """Before as an area, after as a line: densities, so that joined bins do not stand out."""
+    """Before as an area, after as a line: densities, so that joined bins do not look larger."""
     low, high = float(bins.edges[0]), float(bins.edges[-1])
     x = _across(bins.edges, low, high)
     widths = np.diff(x)
@@ -97,7 +97,7 @@ def share_bar(fraction: float) -> Element:
 def matrix(label: str, values: np.ndarray, texts: Sequence[Sequence[str]], names: Sequence[str]) -> Element:
     """Squares below the diagonal, their area the size of a number in [−1, 1]; hollow ones are negative.
 
-    Rows have names, columns the numbers behind the names.
+    Rows have names, columns the numbers of the rows.
     """
     m, wide = values.shape[0] - 1, 240
     headings = [f"{name} {place}" for place, name in enumerate(names, 1)]

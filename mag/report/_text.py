@@ -20,7 +20,7 @@ def tally(number: float) -> str:
 
 
 def several(number: int, one: str, many: str) -> str:
-    """A number and what it counts."""
+    """A number and the noun that it counts."""
     return f"{tally(number)} {one if number == 1 else many}"
 
 
@@ -74,7 +74,7 @@ def number_ticks(low: float, high: float, most: int = 5) -> list[tuple[float, st
 
 
 def _digits(numbers: list[float]) -> int:
-    """As many digits as tell the numbers apart."""
+    """The number of digits needed to distinguish the numbers."""
     return next((digits for digits in range(3, 17) if len({f"{x:.{digits}g}" for x in numbers}) == len(numbers)), 17)
 
 

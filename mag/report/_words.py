@@ -1,4 +1,4 @@
-"""What each number means, in one sentence, and where it comes from."""
+"""The meaning of each number, in one sentence, and its source."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -40,7 +40,7 @@ RISK = {
     ),
     "distance_linkage": Measure(
         "Linked by distance",
-        "Share of the records that an intruder identifies who knows the true values exactly and picks the nearest "
+        "Share of the records identified by an intruder who knows the true values exactly and picks the nearest "
         "published record. At most 1/k in a k-anonymous table.",
         DOMINGO,
         share,

@@ -1,4 +1,4 @@
-"""How the optimal grouping is found.  One solver, one file, one line in the table; and the rule behind "auto"."""
+"""Solvers find the optimal grouping.  One solver, one file, one line in the table; and the rule of "auto"."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ __all__ = ["SOLVERS", "Solution", "Solver", "SolverDemand", "SolverInput", "auto
 
 @dataclass(frozen=True)
 class Solver:
-    """A solver and what it needs.
+    """A solver and its requirements.
 
-    `solve` is given values and the demands of a problem; `memory` says how many float64 that takes.
+    `solve` takes values and the demands of a problem; `memory` is the number of float64 that it needs.
 
     `concave`: a concave cost; `bounded`: one where splitting is beneficial, so that groups have fewer than 2k values;
-    `lanes`: a kernel that takes lanes, values in float64; `blocks` says that it also takes costs from blocks.
+    `lanes`: a kernel that takes lanes, values in float64; `blocks`: it also takes costs from blocks.
     """
 
     solve: Callable[[SolverInput, SolverDemand], Solution]
@@ -29,7 +29,7 @@ class Solver:
     blocks: bool = False
 
     def valid(self, cost: Cost, *, bounded: bool, weighted: bool = False) -> bool:
-        """Whether it is exact for the cost; `bounded` says that no group needs 2k values or more."""
+        """Whether it is exact for the cost; `bounded`: no group needs 2k values or more."""
         if cost.blocks and not self.blocks:
             return False
         kernel = cost.weighted if weighted else cost.kernel
@@ -52,10 +52,10 @@ SMALL_K = 64  # up to here simple_plus is faster, and k·n is harmless where it 
 
 
 def automatic(cost: Cost, k: int, *, bounded: bool, weighted: bool) -> list[str]:
-    """The solvers of "auto", best first; those behind one in lanes serve integers that float64 cannot hold.
+    """Solvers tried by "auto", fastest first; later ones handle integers that float64 cannot represent.
 
-    "galil_park" also serves where "growing" may have lost precision.  docs/figures/speed.md has the measurements behind
-    it.
+    "galil_park" is also used if "growing" may have lost precision.  docs/figures/speed.md has the measurements for this
+    rule.
     """
     if cost.blocks:
         return ["staggered" if bounded and cost.concave else "quadratic"]

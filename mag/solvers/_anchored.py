@@ -3,7 +3,7 @@
 F[j] is the least cost of the first j values.  A block is the columns j = b .. b+k-1; every row i that can start their
 last group is at most b-1, so x[b-1] lies in all candidate groups and is their anchor.  Before each block F restarts
 near 0 by subtracting the least F that is still needed: then neither an offset of the data nor the length of the column
-costs any precision.  Positions in a block count from b-2k, so that b stands at 2k.
+costs any precision.  Positions in a block count from b-2k, so that b is at 2k.
 """
 
 from collections import namedtuple
@@ -80,7 +80,7 @@ def frame_at(cost, s, b, columns):
 
 @inlined
 def anchor(cost, s, b, columns):
-    """The frame of the block at b, with G = F + left for its rows; also what was subtracted from F."""
+    """The frame of the block at b, with G = F + left for its rows; also the value subtracted from F."""
     f = frame_at(cost, s, b, columns)
     shift, row, last = f.shift, first_row(b, s.k), last_row(b, s.k)
     base = s.F[row]
@@ -121,7 +121,7 @@ def clear(sums, p, nought):
 
 
 def go_on(sums, carry, values, p, sign):
-    """Every line goes on to position p, from `carry`, the sums at its neighbor: the sums there."""
+    """Extend every line to position p, from `carry`, the sums at its neighbor: return the sums there."""
 
 
 @overload(clear, **INLINE)

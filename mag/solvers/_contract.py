@@ -1,4 +1,4 @@
-"""What every solver is given, and what it returns."""
+"""The input and the result of every solver."""
 
 from functools import cache
 from typing import Any, NamedTuple, Protocol
@@ -16,7 +16,7 @@ class SolverInput(NamedTuple):
     """The kernel, the values and weights that it reads, and the power of two that the values were divided by.
 
     Values are float64 of moderate size, or unsigned integers where float64 would round them, between PAD copies at both
-    ends.  So are weights; or there are none.
+    ends.  So are weights, if there are any.
     """
 
     kernel: Any
@@ -36,7 +36,7 @@ class GroupLimits(NamedTuple):
 
 
 class SolverDemand(Protocol):
-    """The part of a problem that solvers look at.
+    """The part of a problem that solvers use.
 
     Groups of `least` values or more; each costs `fixed` more, and `short` more per value below k.  Where the problem is
     plain, groups of 2k values or more may be split.
@@ -81,5 +81,5 @@ def run_scalar(solve, memory, column, problem, limits):
 
 @cache
 def _for_users(solve):
-    """The same function, compiled without the disk cache, which could not know a user's cost again."""
+    """The same function, compiled without the disk cache, which could not recognize a user's cost again."""
     return uncached(solve.py_func)

@@ -34,7 +34,7 @@ NarrowBuffers = namedtuple("NarrowBuffers", "F inverse costs ending")
 def buffers_at(space, k):
     """The memory of a solver."""
     return NarrowBuffers(
-        F=reals(space, PAD + PANEL),  # column b + t of the panel at b stands at PAD + t
+        F=reals(space, PAD + PANEL),  # column b + t of the panel at b is at PAD + t
         inverse=reals(space, PAD),  # 1/size
         costs=reals(space, k, PANEL),  # of groups of k, k + 1 … values that end at the columns of a panel
         ending=reals(space, 2 * k - 1),  # F of the last columns
@@ -52,7 +52,7 @@ def solver_for(k):
 
 
 def resumer_for(k):
-    """As `solver_for`, for the function that goes on from a state."""
+    """As `solver_for`, for the function that resumes from a state."""
     return _resume_panels if k <= LARGEST_PANEL_K else _resume_fused
 
 
@@ -206,7 +206,7 @@ def consider(cost, f, F, now, j, size, found):
     return carry, select(better, candidate, best), select(better, size, best_size)
 
 
-# ---- what depends on the number of terms or on k
+# ---- code that depends on the number of terms or on k
 
 
 @intrinsic
@@ -229,7 +229,7 @@ def add(sums, values, carry, i):
 
 
 def width(tag):
-    """How many columns are computed at once: no more than k, which do not depend on each other."""
+    """The number of columns that are computed at once: at most k, which do not depend on each other."""
 
 
 def before(tag, F):

@@ -1,9 +1,9 @@
 """The sums and the searches of a block of columns, in SIMD lanes.
 
-The columns of a block are those that end a group behind the anchor; the rows that start it stand before or at the
+The columns of a block are those that end a group after the anchor; the rows that start it lie before or at the
 anchor, and F is known there.  So columns do not depend on each other.  They are searched WIDTH at a time, over group
 sizes: at one size all lanes read neighbors.  As in `simple_plus` a search starts at the best row of the columns before
-it.  Only where that leaves a long way to go, the columns left of the block are split at their middle: its best row
+it.  Only if that leaves a long way to go, the remaining columns of the block are split at their middle: its best row
 bounds both halves, as in divide and conquer; so n tied values cost O(log n) a column at most.
 
 A block is a named tuple: the cost, the frame, G = F + left of the rows, the smallest and the largest size of a group,
@@ -34,7 +34,7 @@ from mag._compiled.work import integers, layout
 COLUMNS_PER_SEARCH = 4  # columns of one search
 SUMS_PER_STEP = 4  # values of one step of the running sums
 SIZES_WORTH_SPLITTING = 48  # sizes of one search from which on splitting pays
-LONG_IF_DEAR = 24  # the same for costs that look for a median
+LONG_IF_DEAR = 24  # the same for costs that search for a median
 DEPTH = 64  # of the stack: every split halves the columns
 
 FIRST, END, LOW, HIGH = range(4)  # of a search on the stack: columns first .. end-1 in the rows low .. high
@@ -51,7 +51,7 @@ def stack_at(space):
 
 @inlined
 def restart(m, rows, columns, low, K):
-    """The rows from `low` to the anchor: F restarts near 0, G = F + left; returns what was subtracted from F."""
+    """The rows from `low` to the anchor: F restarts near 0, G = F + left; return the value subtracted from F."""
     origin = m.origin
     base = least(rows, low + K, origin + K)
     carry = nothing(m.f.sums)
@@ -70,7 +70,7 @@ def restart(m, rows, columns, low, K):
 
 @inlined
 def least(F, start, stop):
-    """The smallest of F[start:stop], which are at least WIDTH."""
+    """The smallest of F[start:stop], which has at least WIDTH entries."""
     smallest = F[lanes_at(stop - COLUMNS_PER_SEARCH, COLUMNS_PER_SEARCH)]
     for p in range(start, stop - COLUMNS_PER_SEARCH, COLUMNS_PER_SEARCH):
         here = F[lanes_at(p, COLUMNS_PER_SEARCH)]
@@ -149,11 +149,11 @@ def long_search(cost):
 
 
 def charge(m, value, size):
-    """What is added to the cost of groups of a size."""
+    """The charge that is added to the cost of groups of a size."""
 
 
 def settle(m, value):
-    """What is added to the cost of all groups."""
+    """The charge that is added to the cost of all groups."""
 
 
 @overload(nowhere, **INLINE)
@@ -226,7 +226,7 @@ def search_columns(m, columns, sizes, low, K, stack):
 
 
 def find(m, j, smallest, largest, hint):
-    """As `search`; the hint is what it has returned for the columns before."""
+    """As `search`; the hint is its result for the columns before."""
 
 
 @overload(find, **INLINE)
@@ -310,7 +310,7 @@ def best_row(m, p, low, high):
 
 
 def join_rows(m, q, p, hint):
-    """G plus what depends on both ends, of WIDTH rows from q on and column p; the hint as that of `find`."""
+    """G plus the part that depends on both ends, of WIDTH rows from q on and column p; the hint as that of `find`."""
 
 
 @overload(join_rows, **INLINE)

@@ -24,7 +24,7 @@ def _later_wins(m, a, b, c):
 
 @inlined
 def notebook(columns, dtype):
-    """What `column_minima` writes on: where levels begin, then the rows that each level keeps."""
+    """Scratch memory of `column_minima`: the starts of levels, then the rows that each level keeps."""
     return np.empty(MAX_LEVELS + 2 * columns + 2, dtype)
 
 

@@ -2,8 +2,8 @@
 
 The k columns of a block (see `_anchored`) do not depend on each other; `_searches` finds their best rows.
 
-Lines count positions from b-2k-PAD, so that column b stands at `origin`; sums are 0 there, negative to its left.
-Where k is small, `_narrow` solves.
+Lines count positions from b-2k-PAD, so that column b is at `origin`; sums are 0 there, negative to its left.
+If k is small, `_narrow` solves.
 """
 
 from collections import namedtuple
@@ -52,7 +52,7 @@ def size_type(k):
 @layout
 def buffers_at(space, cost, k):
     """The memory of a solver; F has two lines: a block reads its rows from one and writes its columns to the other."""
-    length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
+    length = 3 * k + 2 * PAD  # rows and columns of a block, and the extra reads of loops without a tail
     return BlockBuffers(
         G=numbers(space, cost, length),  # F + left, of the rows
         rows=numbers(space, cost, length),
@@ -88,10 +88,10 @@ def compiled_for(k, kernel):
 
 
 def resume(cost, x, w, k, sizes, work, state):
-    """Go on from a `state`: `fresh(k)`, or what the run over the columns before has left in it.  Leave it likewise.
+    """Resume from `state` (`fresh(k)` or the state left by the previous run) and store the new state in it.
 
     The first column to come is c + 1, where `stride(k)` divides c - `offset(k)`.  x and w start `lead(k)` values before
-    value c, and end PAD behind the last column; sizes[offset(k) + 1] is that of the first column.  Runs over 2k-1
+    value c, and end PAD after the last column; sizes[offset(k) + 1] is that of the first column.  Runs over 2k-1
     columns or more leave the `ending` that a run over all columns would.
     """
     if k > LARGEST_K:
@@ -107,7 +107,7 @@ def stride(k):
 
 
 def offset(k):
-    """The last column that is known at the start: 0, or those below k, which no group can end at."""
+    """The last column that is known at the start: 0, or the last one below k, where no group can end."""
     return 0 if k <= LARGEST_K else k - 1
 
 
@@ -117,12 +117,12 @@ def lead(k):
 
 
 def burn_in(k):
-    """Columns after which two runs over random values have nearly always met, wherever their groups started."""
+    """Columns after which two runs over random values have nearly always met, from any starts of groups."""
     return 6 * k * k + 20 * k
 
 
 def fresh(k):
-    """The state at a forced cut: F of the last 2k-1 columns, and which of them is the first that can still be best."""
+    """The state at a forced cut: F of the last 2k-1 columns, and the first of them that can still be best."""
     first = 2 * k - 2 - offset(k)
     state = np.full(2 * k, np.inf)
     state[first], state[-1] = 0.0, first if offset(k) else 0
@@ -172,10 +172,10 @@ def begin(cost, k, work):
 
 @inlined
 def in_blocks(cost, k, column, sizes, memory, K, low):
-    """The blocks from column k on: K columns stand in the block before it, whose first row that counts is at `low`.
+    """The blocks from column k on: the block before it holds K columns; its first row that counts is at `low`.
 
-    `column` : values, weights and how many.  Returns what the last column costs, and the first row that counts after
-    it, among the last 2k-1.
+    `column` : values, weights and their number.  Returns the cost of the last column, and the first row that counts
+    after it, among the last 2k-1.
     """
     values, weights, n = column
     origin, first_of_last = 2 * k + PAD, n - 2 * k + 2
@@ -201,7 +201,7 @@ def in_blocks(cost, k, column, sizes, memory, K, low):
 
 
 def run_lanes(kernel, values, weights, k, which=""):
-    """Sizes, their cost, and F of the last 2k-1 columns; `which` keeps memory of two runs at once apart."""
+    """Sizes, their cost, and F of the last 2k-1 columns; `which` separates the memory of two simultaneous runs."""
     n = values.size - 2 * PAD
     sizes = borrow("sizes" + which, n + 1 + PAD, size_type(k))
     work = borrow("work" + which, memory(kernel, n, k), np.float64)

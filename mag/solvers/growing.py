@@ -16,7 +16,7 @@ long ends with columns whose groups start inside of it, so that a row is read by
 
 Where k is small and nothing is added but for values below k, `_soft` solves.
 
-All of F, G and the sums have a line over all columns, of which column 0 stands at PAD.  Blocks fill in what they look
+All of F, G and the sums have a line over all columns, with column 0 at PAD.  Blocks fill in what they look
 at: sums from their own anchor, and F from near 0, so that costs are as accurate as those of `block`.
 """
 
@@ -71,10 +71,10 @@ def buffers_at(space, cost, n):
     """The memory of a solver."""
     length = n + 1 + 2 * PAD
     return GrowingBuffers(
-        anchors=anchors_at(space, n),  # first, so that they are found whatever the cost
+        anchors=anchors_at(space, n),  # first, so that their position does not depend on the cost
         F=reals(space, length),
         G=reals(space, length),  # F + left
-        inverse=reals(space, length),  # 1/size, where size 0 stands at PAD
+        inverse=reals(space, length),  # 1/size, with size 0 at PAD
         sums=lines(space, cost, length),  # of every term, from the anchor
         stack=stack_at(space),  # of searches
     )
@@ -130,7 +130,7 @@ def _solve(cost, x, w, limits, sizes, work):
 
 @jit
 def sums_behind(x, w, weighted, squares, sizes, work):
-    """What the sums behind the costs of the groups that `solve` returns amount to."""
+    """Total magnitude of the sums used to compute the costs of the returned groups."""
     anchors, values, weights = anchors_at(space_in(work), len(sizes) - 1), part(x, PAD), part(w, PAD)
     total, j = 0.0, len(sizes) - 1
     while j > 0:
@@ -144,7 +144,7 @@ def sums_behind(x, w, weighted, squares, sizes, work):
 
 @inlined
 def columns_that_stand(m, F, count):
-    """How many columns of the block no row inside of it reaches; F is what rows before it give."""
+    """The number of columns of the block that no row inside of it reaches; F are the values from rows before it."""
     if count <= m.least:
         return count
     last = m.origin + count - 1 - m.least
@@ -162,7 +162,7 @@ def columns_that_stand(m, F, count):
 
 @inlined
 def least_inside(m, p, last):
-    """What the best row from the first column on to `last` gives column p, without the column's own part."""
+    """The value for column p from the best row between the first column and `last`, without the column's own part."""
     m.G[lanes_at(last + 1, COLUMNS_PER_SEARCH)] = spread(np.inf, COLUMNS_PER_SEARCH)
     best = spread(np.inf, COLUMNS_PER_SEARCH)
     for q in range(m.origin, last + 1, COLUMNS_PER_SEARCH):
@@ -191,8 +191,8 @@ def run(column, problem):
 def lost_to_rounding(column, problem, starts, sums):
     """How much more than the least the groups may cost, since rounded costs were compared.
 
-    `sums` are those behind their costs.  Groups that they were compared with have similar ones, unless weights differ
-    too much.  F also holds what every group costs more, which is not part of the cost where groups are limited.
+    `sums` are those of their costs.  Groups that they were compared with have similar ones, unless weights differ too
+    much.  F also includes the charge of every group, which is not part of the cost if groups are limited.
     """
     if problem.cost.integer:
         return 0.0

@@ -1,4 +1,4 @@
-"""The dynamic program of `simple`, which never looks before the previous column's best row  (Stamm & Schaub 2024)."""
+"""The dynamic program of `simple`, searching from the previous column's best row on  (Stamm & Schaub 2024)."""
 
 from mag._compiled.anchored_sums import real
 from mag._compiled.jit import jit

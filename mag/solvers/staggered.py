@@ -15,7 +15,7 @@ __all__ = ["memory", "run", "solve"]
 
 
 class StaggeredBlock(namedtuple("StaggeredBlock", "cost f G k")):
-    """The block's rows and columns, both as positions; column c stands at 2k + c."""
+    """The block's rows and columns, both as positions; column c is at 2k + c."""
 
 
 def later_wins(m, a, b, c):

@@ -1,4 +1,4 @@
-"""Tables: what is requested, the steps from a table to its release, and Parquet files column by column."""
+"""Tables: the request, the steps from a table to its release, and Parquet files column by column."""
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
@@ -120,8 +120,8 @@ def microaggregate(
     k : int or dict
         The smallest group size.  With ``scope="per-column"`` it may be a dictionary by column.
     columns : column name or list of them
-        What to mask: integers, floats, decimals, dates, times, durations; with ``scope="joint"`` also categories: text,
-        categorical columns, booleans, and whatever has a hierarchy.
+        The columns to mask: integers, floats, decimals, dates, times, durations; with ``scope="joint"`` also
+        categories: text, categorical columns, booleans, and any column with a hierarchy.
     by : column name or list of them, optional
         Strata: groups never mix combinations of values of these columns, which are published unchanged.  A missing
         value is a value.
@@ -131,45 +131,45 @@ def microaggregate(
         Whether whole records are grouped, or every column by itself.  The latter loses far less and is not joint
         k-anonymity.
     cost : str or mag.Cost, optional
-        What to minimize where columns are grouped by themselves, see `mag.univariate`; "sse" by default.
+        The cost to minimize if each column is grouped by itself, see `mag.univariate`; "sse" by default.
     aggregate : {"ancestor", "max", "mean", "median", "medoid", "mid_range", "min", "mode", "range"} or dict, optional
-        What the values of a group are replaced by, one for all columns or a dictionary by column.  By default numbers
-        by the mean, categories with a hierarchy by their closest common ancestor, ordered ones by the lower median,
-        others by the mode; "medoid" is the category nearest to all of the group, "range" the text ``[20, 39]``.  Where
-        numbers are grouped by themselves the cost decides.
+        The representative of a group, one for all columns or a dictionary by column.  By default the mean for numbers,
+        the closest common ancestor for categories with a hierarchy, the lower median for ordered ones, and the mode for
+        others; "medoid" is the category nearest to all of the group, "range" the text ``[20, 39]``.  If a column of
+        numbers is grouped by itself, the cost decides.
     hierarchies : dict, optional
         By column: a `mag.Hierarchy`, the path of a file of ARX, a frame of levels, a dictionary of parents, or a
         function that makes a hierarchy of the column's distinct values.  The distance of two categories is the loss of
         their closest common ancestor.
     order : dict, optional
-        By column, masked or sensitive: the categories in order, which makes their distance the difference of ranks.
-        Ordered categoricals and Enums have one.
+        By column, masked or sensitive: the categories in order; their distance is then the difference of ranks.
+        Ordered categoricals and Enums need no entry.
     importance : dict, optional
         By column: a factor of its distances, 1 by default.
     sensitive : column name or list of them
-        Columns that classes should not reveal.  They are published as they are: no value of theirs is masked.
+        Columns that classes should not reveal.  They are published unchanged.
     diversity : dict, optional
-        By sensitive column: how many different values every class must hold; or ``("entropy", l)``, at least the
-        entropy of l equally frequent values; or ``("recursive", c, l)``, the most frequent value rarer than c times all
-        from the l-th on.  A tuple of columns is for their combined values.
+        By sensitive column: the number of distinct values of every class; or ``("entropy", l)``, at least the entropy
+        of l equally frequent values; or ``("recursive", c, l)``, the most frequent value rarer than c times all from
+        the l-th on.  A tuple of columns is for their combined values.
     closeness : dict, optional
         By sensitive column: how far its distribution in a class may be from that of the published table, as earth
         mover's distance from 0 to 1: a number, or a `mag.Closeness` with a ground distance.
     enforce : {"auto", "buckets", "merge", "swap"}
         How to meet diversity and closeness: merge groups that fail, let them swap records with near groups first, draw
-        groups from buckets of the sensitive values, or whichever of these loses least.
+        groups from buckets of the sensitive values, or the one of these that loses least.
     other : {"error", "root"}
         How to treat values that have no leaf in their hierarchy: raise an error, or publish the root for them and for
         all of their group, see `mag.Hierarchy.with_other`.
     weights : column name or array, optional
-        How much records count in means and medians, and in the optimum of a single column.  Groups count records.
+        The weights of records in means and medians, and in the optimum of a single column.  k counts records.
     standardize : bool or "range", optional
         With several columns: measure each in standard deviations of the whole table's column, the same in all strata;
-        True by default.  "range" measures numbers in their range and categories by what they lose, for the least
+        True by default.  "range" measures numbers in their range and categories by their loss, to minimize
         `Release.ncp`.
     missing : {"drop", "error", "group"}
         How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or group
-        them with records that miss the same cells, which stay missing.
+        them with records that miss the same cells; missing cells stay missing.
     small_strata : {"error", "merge", "suppress"}
         How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next
         smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.
@@ -179,23 +179,23 @@ def microaggregate(
     keep, drop : column name or list of them
         Columns that are published unchanged and not covered by the guarantee, and columns that are not published.
     rest : {"drop", "error", "keep"}
-        The role of columns that no argument names: an error by default, so that none is published by oversight.
+        The role of columns that no argument names: an error by default, so that no column is published by oversight.
     shuffle : bool
         Publish the records in random order; the index of a pandas frame and the groups are then renumbered.
     random_state : int, numpy.random.Generator, optional
         Seeds `shuffle` and the methods that draw random numbers; other methods ignore it.  None, the default, is 0 for
-        methods, and for `shuffle` an order that nobody can repeat: anyone who knows the seed can undo it.
+        methods, and an irreproducible order for `shuffle`: anyone who knows the seed can undo it.
     backend, threads, progress, time_limit
         As in `mag.multivariate`.
     output : path, optional
-        For Parquet: the file to write, which appears, with its manifest beside it, once it is finished and counted.  An
+        For Parquet: the file to write; it appears, with its manifest next to it, once it is complete and recounted.  An
         unfinished run resumes after the columns that it had completed, if their input is unchanged; two runs into one
         output exclude each other.
     overwrite : bool
-        Whether `output` may exist already; it is never a file that is read.
+        Whether `output` may exist already; it must not be a file that is read.
     memory : int or str, optional
-        For Parquet with ``scope="joint"``: bytes that the data may take at once, such as "2GB"; 1 GiB by default.  It
-        decides how many parts there are.
+        For Parquet with ``scope="joint"``: memory for the data in bytes, or text such as "2GB"; 1 GiB by default.  It
+        determines the number of parts.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What groups are replaced by, in the column's own units: integers stay exact integers."""
+"""The representatives of groups, in the column's own units: integers stay exact integers."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ def representatives(
 ) -> np.ndarray:
     """One value for each group, of the dtype of the values; 0 for groups without any.
 
-    The order of the records does not change a bit of it.  Never −0.0, which is printed otherwise than 0.0.
+    The result does not depend on the order of the records, to the bit.  Never −0.0, which prints differently from 0.0.
     """
     sizes = np.bincount(labels, minlength=n_groups)
     if how == "mean" and weights is None and values.dtype == np.float64:

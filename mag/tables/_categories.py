@@ -1,4 +1,4 @@
-"""What groups of categories are replaced by."""
+"""The representatives of groups of categories."""
 
 import datetime
 import re
@@ -15,7 +15,7 @@ from mag.hierarchy import text_of
 from mag.tables._aggregate import representatives
 from mag.tables._round import round_floats_outwards, round_outwards
 
-ALLOWED = {  # what a group of each scale can be replaced by; the first is what it is by default
+ALLOWED = {  # aggregates allowed on each scale, the default first
     "number": ("mean", "max", "median", "mid_range", "min", "range"),
     "nominal": ("mode", "medoid"),
     "ordinal": ("median", "max", "medoid", "min", "mode", "range"),
@@ -86,7 +86,7 @@ def _texts(column: Column, unit: Units, ends: np.ndarray, decimals: int | None, 
 
 
 def _texts_of_floats(numbers: np.ndarray) -> list[str]:
-    """As they are printed; integers without a point and with all digits of what is printed."""
+    """As they are printed; integers without a point and with all printed digits."""
     texts = list(map(repr, numbers.tolist()))
     for place in np.flatnonzero(numbers == np.floor(numbers)).tolist():
         number = float(numbers[place])

@@ -36,7 +36,7 @@ class BeforeAfter:
     def categories(
         self, generalized: Sequence[Hashable], levels: Mapping[Hashable, int] | None = None
     ) -> "dict[Hashable, Category]":
-        """Columns of categories as the report takes them; `levels` are those that `mag.generalize` has chosen."""
+        """Columns of categories as the report takes them; `levels` are those chosen by `mag.generalize`."""
         from mag.report import Category
 
         return {

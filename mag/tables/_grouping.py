@@ -1,4 +1,4 @@
-"""Groups within strata: the solvers are called once for each, labels are numbered through."""
+"""Groups within strata: the solvers are called once per stratum, and labels are numbered consecutively."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from mag.tables._strata import Strata
 from mag.tables.criteria.enforce import Constraint, enforce
 
 MIN_ANNEAL_SECONDS = 0.1  # seconds of a stratum that are not worth annealing
-FEW_LEAVES = 64  # of a tree, which every method gets as coordinates
+FEW_LEAVES = 64  # leaves of a tree that every method gets as coordinates
 CUTTING = ("mona", "mondrian")  # methods that cut trees before they compare records
 MANY_CELLS = 2**24  # numbers in tables of places and categories, above which "auto" cuts trees first
 MOST_CELLS = 2**27  # the same, above which methods that do not cut trees refuse: they keep several GB
@@ -43,8 +43,8 @@ CELLS_PER_CALL = 2**21  # cells that are grouped at once, where columns are grou
 class TableGroups:
     """The groups of the published records: one division for all columns, or one for each.
 
-    `labels` have the shape (n,) or (n, m), and `n_groups` one entry or m; `method` says what found them, and `complete`
-    that it was not cut short.  `n_before` is the number of groups before constraints, where they have changed any.
+    `labels` have the shape (n,) or (n, m), and `n_groups` one entry or m; `method` names the methods that found them;
+    `complete` is False if a time limit stopped one.  `n_before` is the number of groups before constraints changed any.
     """
 
     labels: np.ndarray
@@ -68,7 +68,7 @@ class StratumIndex:
         self.starts = np.cumsum(self.sizes) - self.sizes
 
     def members(self, s: int) -> Any:
-        """Where the records of a stratum stand."""
+        """The positions of the records of a stratum."""
         if self.order is None:
             return slice(None)
         return self.order[self.starts[s] : self.starts[s] + self.sizes[s]]
@@ -83,7 +83,7 @@ def group_column(
     backend: BackendName,
     threads: int,
 ) -> tuple[np.ndarray, int]:
-    """The optimal groups of one column in every stratum: labels and how many there are."""
+    """The optimal groups of one column in every stratum: labels and the number of groups."""
     values = solvable(values)
     if weights is None:
         labels, n_groups = group_columns(values[:, None], index, [k], [cost], backend, threads)
@@ -91,7 +91,8 @@ def group_column(
 
     def group(s: int) -> tuple[np.ndarray, int]:
         members = index.members(s)
-        own = weights[members] if weights[members].any() else None  # nobody weighs anything: all weigh the same
+        # without any positive weight, all records count the same
+        own = weights[members] if weights[members].any() else None
         result = univariate(values[members], k, cost=cost, weights=own, backend=backend, threads=threads)
         return result._labels, result.n_groups
 
@@ -101,7 +102,7 @@ def group_column(
 def group_columns(
     table: np.ndarray, index: StratumIndex, ks: list[int], costs: list[Any], backend: BackendName, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The optimal groups of every column in every stratum: labels (n, m) and how many there are in each column."""
+    """The optimal groups of every column in every stratum: labels (n, m) and the number of groups of each column."""
 
     def group(s: int) -> tuple[np.ndarray, np.ndarray]:
         own = threads if index.is_one else 1
@@ -146,10 +147,10 @@ def group_records(
     options: dict[str, Any],
     trees: CategoryColumns | None = None,
 ) -> tuple[np.ndarray, int, list[str], bool]:
-    """Records grouped jointly in every stratum: labels, how many groups, the methods, whether none was cut short.
+    """Group records jointly in every stratum: labels, number of groups, methods, and whether all methods completed.
 
-    Small strata, of which there may be many, are grouped together by ONA*, where that is the method.  `trees` are those
-    of columns of categories.
+    If the method is ONA*, small strata, which may be many, are grouped together.  `trees` are those of columns of
+    categories.
     """
     n, d = len(z), z.shape[1] if trees is None else trees.effort
     limited = time_limit is not None and time_limit > MIN_ANNEAL_SECONDS * index.sizes.size
@@ -165,7 +166,7 @@ def group_records(
     sizes, generator = index.sizes, random_state
     used = {name for name, size in zip(names, sizes.tolist(), strict=True) if size >= 2 * k > 2}
     if "ona_star" in used:
-        used.add("mona")  # which groups small parts together as well
+        used.add("mona")  # it also groups small parts together
     limit, categories = seconds("time_limit", time_limit), trees is not None
     bar = progress_for(sorted(used), k, options, False, progress_of(progress), limit, categories)
     seeds = [generator] if index.is_one else generator.spawn(sizes.size)
@@ -217,8 +218,8 @@ def _affordable(name: str, method: str, trees: CategoryColumns, k: int) -> str:
     if method == "auto":
         return "mona"
     raise InputValueError(
-        f"method={method!r} keeps a number for every record and category, which are {cells} here, and at most "
-        f"{MOST_CELLS} are allowed; 'mona' and 'mondrian' keep fewer, and so does a column of fewer categories."
+        f"method={method!r} stores a number for every record and category, {cells} here, and at most {MOST_CELLS} are "
+        "allowed; choose method 'mona' or 'mondrian', or a column of fewer categories."
     )
 
 
@@ -276,7 +277,7 @@ def group_each(units: dict[Hashable, Any], strata: Strata, weights: np.ndarray |
 
 
 class Comparable:
-    """Columns as coordinates and trees, which distances are measured in; computed once, when they are needed."""
+    """Columns as coordinates and trees, from which distances are computed; built once, on first use."""
 
     def __init__(self, units: dict[Hashable, Units | CategoryCodes], plan: GroupingPlan) -> None:
         self.units, self.plan = units, plan
@@ -300,7 +301,7 @@ def group_jointly(comparable: Comparable, strata: Strata, weights: np.ndarray | 
         labels, n_groups = group_column(unit.values, index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
     z, trees = comparable.read()
-    if plan.method == "mondrian" and trees is None and _without_places(units):  # which halves coordinates then
+    if plan.method == "mondrian" and trees is None and _without_places(units):  # it then halves coordinates
         z, trees = comparable.read(places=True)
     if z.shape[1] == 1 and trees is None:  # ranks alone: the optimum is known
         labels, n_groups = group_column(z[:, 0], index, k, plan.cost, weights, options.backend, request.threads)
@@ -320,7 +321,7 @@ def constrain_groups(
     constraints: list[Constraint],
     request: Request,
 ) -> TableGroups:
-    """Groups for which the constraints hold: the same where they do already."""
+    """Change groups until the constraints hold; unchanged where they hold already."""
     k, (z, _) = next(iter(request.plan.ks.values())), comparable.read(places=True)
     enforced = enforce(z, k, groups.labels.astype(np.int64), strata.members(), constraints, request.options.enforce)
     if not enforced.ways:
@@ -335,10 +336,10 @@ def _comparable(
 ) -> tuple[np.ndarray, CategoryColumns | None]:
     """Columns around 0, in their standard deviations, ranges or one unit that squares do not exceed; 0 where missing.
 
-    Categories are blocks of coordinates, divided by the root of the block's variance; that of a range is the loss.
-    Nominal ones are trees as well, of which the second result tells; None if there are none.  Large trees are sparse
-    where there would be too many coordinates, one for every node in every record, or where the method cuts trees and
-    measures no distances, unless it has to have `places`: one coordinate, positions on a line, stands for them.
+    Categories are blocks of coordinates, divided by the root of the block's variance, or for a range by the loss.
+    Nominal ones are trees as well, in the second result; None if there are no trees.  Large trees are sparse if there
+    would be too many coordinates, one for every node in every record, or if the method cuts trees and measures no
+    distances, unless it needs `places`: then one coordinate, positions on a line, represents them.
     """
     n = next(iter(units.values())).values.size
     sparse = _without_places(units)

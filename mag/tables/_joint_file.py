@@ -1,9 +1,9 @@
 """Out of core: the records of a Parquet file masked jointly, in the memory that the caller allows.
 
-The file is read three times: for the ranges of its columns, for their deviations and a sample, and to deal the records
-into parts (`_parts`), which wait in files beside the output.  Every part is masked as a table in memory is; its records
-go back to their places in files of as many rows as a row group has.  What was written is read back, and its records are
-counted by 128-bit hashes, range of hashes by range of hashes; only then the file gets its name.
+The file is read three times: for the ranges of its columns, for their deviations and a sample, and to assign the
+records to parts (`_parts`), which are stored in files next to the output.  Every part is masked like a table in memory;
+its records return to their positions, in files of as many rows as a row group has.  The written file is read back, and
+its records are counted by 128-bit hashes, one range of hashes after the other; only then does the file get its name.
 """
 
 import math
@@ -30,9 +30,9 @@ from mag.tables._parts import PartFiles, Partitioning, examine, measure, read_re
 from mag.tables._pipeline import release_table
 from mag.tables._request import ColumnRoles, check_request
 
-MEMORY = 2**30  # bytes, where the caller does not say
+MEMORY = 2**30  # bytes, by default
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
-COPIES, RECORD = 6, 400  # of the cells of a part, and bytes of a record beside them, that masking takes at most
+COPIES, RECORD = 6, 400  # masking needs at most 6 copies of a part's cells plus 400 bytes per record
 COPIES_PER_BLOCK = 14  # copies of a block of rows while it is read or written
 COUNTED = 128  # bytes of a record that is counted: its hash, copied and sorted
 DEALT = 0.1  # share of the work, for the progress
@@ -94,7 +94,7 @@ class JointJob(FileJob[PartFiles]):
             if "view" in str(source.schema.field(name).type):  # Arrow cannot take rows of them
                 kind = describe_dtype(source.schema.field(name).type)
                 raise InputTypeError(
-                    f"column {name!r} holds {kind}, which files that are masked jointly must not; cast it to text."
+                    f"column {name!r} holds {kind}, which cannot be masked jointly in a file; cast it to text."
                 )
         width, every = (self._width(names) for names in (self.names, {*self.names, *roles.keep}))
         least = COPIES_PER_BLOCK * min(_parquet.ROWS_PER_GROUP, source.n) * every
@@ -178,7 +178,7 @@ class JointJob(FileJob[PartFiles]):
         return block.cast(pa.schema(fields))
 
     def _factors(self, transform: Any) -> dict[Any, float]:
-        """What distances of each column are multiplied by in every part: deviations are those of the whole file."""
+        """The factor of the distances of each column in every part: deviations are those of the whole file."""
         factors = dict(self.options.importance or {})
         if self.options.standardize is False:
             return factors
@@ -239,7 +239,7 @@ def _width(kind: Any) -> int:
 
 
 def count_smallest(file: ParquetSource, names: list[Any], folder: pathlib.Path, memory: int) -> int:
-    """The size of the smallest class of equal records of a file, of which only hashes are kept, in this memory."""
+    """The size of the smallest class of equal records of a file; only hashes are kept, in this memory."""
     ranges = min(-(-COUNTED * file.n // memory), 2**10)
     kept: list[tuple[np.ndarray, ...]] = []
     for group in file.row_groups(names):

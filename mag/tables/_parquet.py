@@ -24,7 +24,7 @@ def is_source(table: Any) -> bool:
 class ParquetSource:
     """A Parquet file, a folder of them or a `pyarrow.dataset`, read in row order and column by column.
 
-    Folders that are called like ``year=2024`` are a column, as Hive has them.
+    Folders named like ``year=2024`` are a column, as in Hive.
     """
 
     def __init__(self, source: Any) -> None:
@@ -33,7 +33,7 @@ class ParquetSource:
         with naming_the_file(source):
             if isinstance(source, pads.Dataset):
                 self.dataset = source
-            else:  # the folders that lead to a single file are none of its columns
+            else:  # do not interpret parent folders of a single file as partition columns
                 path = os.path.abspath(source) if os.path.exists(source) else os.fspath(source)  # or an address
                 folders = "hive" if os.path.isdir(path) else None
                 self.dataset = pads.dataset(path, format="parquet", partitioning=folders)
@@ -43,7 +43,7 @@ class ParquetSource:
             self._opened = self._stamp()
             try:
                 self.fragments = list(self.dataset.get_fragments())
-            except ValueError:  # pyarrow gives none of a filtered data set, which is scanned as a whole
+            except ValueError:  # a filtered data set has no fragments in pyarrow: scan it as a whole
                 self.fragments = [self.dataset]
             self.n = sum(map(_rows, self.fragments))
         self.names: list[Any] = list(self.schema.names)
@@ -138,7 +138,7 @@ class ParquetSource:
         return [(file.path, file.size, file.mtime_ns) for file in states]
 
     def identity(self) -> bytes | None:
-        """What the system knows of the files, and nobody from their cells; None where not all are local files."""
+        """System metadata of the files, which cannot be derived from their cells; None unless all are local files."""
         if not self._stored or len(self.files) < len(self._stored):
             return None
         states = [os.stat(file) for file in self.files]
@@ -178,13 +178,13 @@ def _rows(fragment: Any) -> int:
 
 
 def input_changed() -> InputValueError:
-    """What to raise where two reads of the input differ."""
+    """The error if two reads of the input differ."""
     return InputValueError("the input has changed while it was read; nothing was written.")
 
 
 @contextlib.contextmanager
 def naming_the_file(path: Any, names: Sequence[str] = ()) -> Iterator[None]:
-    """Say in one sentence what Arrow says of a file that it cannot read."""
+    """Rephrase Arrow's error about an unreadable file in one sentence."""
     import pyarrow as pa
 
     try:

@@ -23,7 +23,7 @@ from mag.methods.distances.partition import PER_PART, ChunkFacts, Records, Split
 
 @dataclass(frozen=True)
 class Measured:
-    """What the first two reads of a file find out: units of the columns, strata with their sizes, and a sample."""
+    """Results of the first two reads of a file: units of the columns, strata with their sizes, and a sample."""
 
     transform: Transform
     strata: "StratumNumbers"
@@ -98,7 +98,7 @@ def read_records(frame: Frame, names: Sequence[Hashable]) -> Records:
 def examine(
     blocks: Iterator[Any], names: list[Any], by: Sequence[Hashable], k: int
 ) -> tuple[Transform, StratumNumbers]:
-    """The range of every column and the strata, or one error for what is wrong with them."""
+    """The range of every column and the strata; raise one error if they are not supported."""
     strata = StratumNumbers(by)
     facts: list[ChunkFacts] = []
     for block in blocks:
@@ -163,7 +163,7 @@ class Partitioning:
         self.counts = np.zeros(first, np.int64)
 
     def assign(self, frame: Frame, records: Records, first: int) -> np.ndarray:
-        """The leaves of the records of a block, which are counted."""
+        """Assign the records of a block to leaves, and count them."""
         stratum = self.strata.number(frame)
         leaf = self._shared[stratum].astype(np.int64)
         for whole in self.split_strata:
@@ -201,7 +201,7 @@ def _count(tree: SplitTree | None) -> int:
 
 
 def parts_of(output: pathlib.Path) -> pathlib.Path:
-    """The folder beside an output where its parts wait."""
+    """The folder next to an output that holds its parts."""
     return output.with_name(f".{output.name}.parts")
 
 
@@ -252,7 +252,7 @@ class PartFiles(PartsFolder):
                 stream.write_table(table.slice(start, end - start))
 
     def take(self, kind: str, numbers: Sequence[int], schema: Any) -> Any:
-        """The rows of some files, which are removed."""
+        """Read the rows of some files and remove the files."""
         import pyarrow as pa
 
         tables = [schema.empty_table()]

@@ -51,8 +51,8 @@ class TableColumns:
 class Published:
     """The table to publish.
 
-    `rows` are its records' places in the original, None if they are the same; `permutation` is what shuffled the
-    published records, None if nothing did.
+    `rows` are its records' positions in the original, None if they are the same; `permutation` is the shuffle of the
+    published records, None without one.
     """
 
     data: Any
@@ -74,7 +74,7 @@ class Clock:
 
 
 def release_table(table: Any, options: Options) -> Release:
-    """Mask a table, prove k on what is published, and return both."""
+    """Mask a table, verify k on the published table, and return both."""
     clock = Clock()
     frame = frame_of(table)
     request = check_request(frame.names, options, lambda name: scale_of(frame, name, options))
@@ -137,7 +137,7 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Cate
 def read_categories(
     frame: Frame, name: Hashable, source: Any, order: list[Any] | None = None, other: bool = False, **remedy: str
 ) -> CategoryCodes:
-    """A column of categories; `source` is what the caller wrote as its hierarchy.
+    """A column of categories; `source` is the hierarchy that the caller passed.
 
     With `other`, values may be without a leaf.
     """
@@ -248,7 +248,7 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
 
 
 def _are_integers(plan: GroupingPlan) -> bool:
-    """Whether k is a number; what else it may be is checked later."""
+    """Whether k is a number; other forms are checked later."""
     return all(isinstance(k, (int, np.integer)) for k in plan.ks.values())
 
 
@@ -266,7 +266,7 @@ def group(columns: TableColumns, strata: Strata, constraints: list[Constraint], 
         if constraints:
             groups = constrain_groups(groups, comparable, strata, constraints, request)
     if request.plan.single:
-        Progress(request.progress).finish()  # compiled in one go: nothing to tell on the way
+        Progress(request.progress).finish()  # compiled in one go, without progress in between
     return groups
 
 
@@ -274,7 +274,7 @@ def group(columns: TableColumns, strata: Strata, constraints: list[Constraint], 
 
 
 def permute(n: int, request: Request) -> np.ndarray | None:
-    """The order to publish n records in; what a known seed has mixed, anyone can put back."""
+    """The order to publish n records in; anyone who knows the seed can undo it."""
     if not request.options.shuffle:
         return None
     return (np.random.default_rng() if request.options.random_state is None else request.generator).permutation(n)
@@ -353,7 +353,7 @@ def recount(
     promises: list[Promise],
     request: Request,
 ) -> Guarantee:
-    """What holds for the published table, counted on it; an error where it is not what was requested."""
+    """Count the guarantee on the published table; raise if it is not as requested."""
     roles, plan, n = request.roles, request.plan, strata.rows.size
     true = generalized_columns(plan.aggregates)
     mixed = not set(plan.aggregates.values()) <= set(AGGREGATES)
@@ -385,7 +385,7 @@ def recount(
 def require_true(
     frame: Frame, published: Published, units: Mapping[Hashable, Units | CategoryCodes], request: Request
 ) -> None:
-    """Refuse a table in which a label or a range does not contain the original of a record."""
+    """Reject a table in which a label or a range does not contain the original of a record."""
     aggregates = request.plan.aggregates
     for name in generalized_columns(aggregates):
         unit = units[name]
@@ -411,9 +411,9 @@ def make_release(
     request: Request,
     seconds: dict[str, float],
 ) -> Release:
-    """The published table, with its groups, what holds for it, and what its publisher should know."""
+    """The published table, with its groups, its guarantee, and advice for its publisher."""
     labels = groups.labels
-    if published.rows is not None:  # groups are numbered as they came in the original, which is another order now
+    if published.rows is not None:  # groups are numbered in the order of the original, which has changed
         labels = _number_groups(labels if published.permutation is None else labels[published.permutation])
     sizes: np.ndarray | dict[Hashable, np.ndarray]
     if request.plan.per_column:

@@ -1,4 +1,4 @@
-"""What `mag.microaggregate` returns: the published table, and what is known of it."""
+"""The result of `mag.microaggregate`: the published table, and the facts about it."""
 
 import os
 import pathlib
@@ -38,7 +38,7 @@ class LatticeNode:
     levels : dict
         The level of every column.
     loss : float
-        What is lost, 0 to 1: the mean over records and columns of the share of the hierarchy's leaves that is below the
+        The loss, 0 to 1: the mean over records and columns of the share of the hierarchy's leaves that is below the
         published label, where columns count by `importance` and suppressed records lose 1.
     suppressed, withheld : int
         Suppressed records, and those of them that are not published.
@@ -116,19 +116,19 @@ class TableGrouping(Drawable):
 class Release(Generic[Table]):
     """A published table with its guarantee, as returned by `mag.microaggregate` and `mag.generalize`.  Read-only.
 
-    Pickles and copies hold what is published and nothing else: `numbers`, `risk`, `utility`, `plot` and `report`, which
-    need the original, work on the release itself only.
+    Pickles and copies hold only published facts: `numbers`, `risk`, `utility`, `plot` and `report` need the original
+    and work on the release itself only.
 
     Attributes
     ----------
     data : frame or dict
         The published table, in the library of the original.
     guarantee : Guarantee
-        What holds, counted on `data`.
+        The guarantee, counted on `data`.
     grouping : TableGrouping
         The groups.
     warnings : tuple of str
-        What the publisher should check.
+        Advice for the publisher.
     withheld : int
         The number of records that are not published.
     levels : dict or None
@@ -218,7 +218,7 @@ class Release(Generic[Table]):
     def count_with_kept(self) -> tuple[int, int] | None:
         """The smallest class in all published columns, and the records in classes of fewer than k.
 
-        None where no column is kept, or one cannot be compared exactly.
+        None if no column is kept, or one cannot be compared exactly.
         """
         return self._with_kept
 
@@ -246,13 +246,13 @@ class Release(Generic[Table]):
         return self._compared.utility(propensity, list(self.numbers()[0]), self.ncp)
 
     def ncp(self, leaves: Literal["all", "used"] = "all") -> float:
-        """The normalized certainty penalty of the groups, 0 to 1: the mean over columns and records of what is lost.
+        """The normalized certainty penalty of the groups, 0 to 1: the mean loss over columns and records.
 
         Numbers lose the range of their group by the range of all, categories the share of their hierarchy's leaves that
         is below the group's closest common ancestor; without a hierarchy, ranks are numbers, and groups of different
         values lose 1.  Missing cells lose nothing.
 
-        By `mag.generalize` it is what the published labels lose; suppressed records, withheld or not, lose 1.
+        With `mag.generalize` it is the loss of the published labels; suppressed records, withheld or not, lose 1.
 
         Parameters
         ----------

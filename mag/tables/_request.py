@@ -1,4 +1,4 @@
-"""What is requested of a table: the role of every column, and how to group; all that is checked before it is read."""
+"""The request for a table: the role of every column, and how to group; all checks before it is read."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -74,7 +74,7 @@ class Request:
 def check_request(
     names: Sequence[Hashable], options: Options, scale_of: Callable[[Hashable], str] = lambda name: "number"
 ) -> Request:
-    """All that can be checked before a column is read; `scale_of` says which columns are no numbers."""
+    """Make all checks that need no column; `scale_of` gives the scale of each column."""
     check_choices(options)
     demands = demands_of(options.diversity, options.closeness, names)
     roles = roles_of(names, options, demands)
@@ -135,7 +135,7 @@ def _name_of(option: Any) -> Any:
 
 
 def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[SensitiveDemand]) -> ColumnRoles:
-    """The role of every column, each of which has one."""
+    """The role of every column; each has exactly one."""
     requested = {"columns": options.columns, "by": options.by, "keep": options.keep, "drop": options.drop}
     masked, listed = names_of(options.columns, names), names_of(options.sensitive, names)
     if sensitive := sensitive_columns(demands, listed, masked):
@@ -206,7 +206,7 @@ def _check_categories_unused(columns: list[Hashable], options: Options) -> None:
 
 
 def _cost_of_single(options: Options) -> Cost:
-    """The cost, of which the optimum is known: neither a method nor its options are used."""
+    """The cost of a single column, whose optimum is known: neither a method nor its options are used."""
     why = "scope='per-column'" if options.scope == "per-column" else "a single column"
     why += ", whose optimum is known"
     for name in ("method", "standardize"):
@@ -250,7 +250,7 @@ def _check_weights_used(aggregates: dict[Hashable, str], numbers: bool) -> None:
 
 
 def aggregates_of(aggregate: Any, scales: dict[Hashable, str]) -> dict[Hashable, str]:
-    """What the groups of every column are replaced by: one for all, or one for each, as far as its scale allows."""
+    """The aggregate of every column: one for all, or one for each, as far as its scale allows."""
     aggregates = {}
     for name, scale in scales.items():
         how = aggregate.get(name) if isinstance(aggregate, Mapping) else aggregate

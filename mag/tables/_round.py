@@ -16,8 +16,8 @@ WIDE = decimal.Context(prec=decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decima
 def round_floats(values: np.ndarray, digits: int, largest: float) -> np.ndarray:
     """The multiples of 10**-digits nearest to each float64, as float64; the even one of two.
 
-    The result equals that of Python's `round`, which rounds the number that a float64 is.  What would exceed `largest`
-    is rounded towards zero: no finite number becomes infinite.
+    The result equals that of Python's `round`, which rounds the exact value of a float64.  Values that would exceed
+    `largest` are rounded towards zero: no finite number becomes infinite.
     """
     rounded, plain = values.copy(), np.zeros(values.shape, bool)
     if abs(digits) <= EXACT:

@@ -1,4 +1,4 @@
-"""Sensitive columns: what is demanded of them, whether it can be met, and what holds in the end."""
+"""Sensitive columns: their criteria, whether these can be met, and whether they hold in the end."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -48,7 +48,7 @@ class Promise:
     Attributes
     ----------
     criterion : {"distinct", "entropy", "equal", "hierarchical", "ordered", "recursive"}
-        What was counted; closeness is called by its ground distance.
+        The measure that was counted; closeness is named by its ground distance.
     columns : tuple of column names
         One, or several whose combined values count.
     required : dict
@@ -56,9 +56,9 @@ class Promise:
     counted : float
         The worst class: the fewest values, the least effective number of them, the largest ratio or distance.
     holds : bool
-        Whether that is as required.
+        Whether the requirement is met.
     order, hierarchy
-        What the distances of closeness follow, where it is not the values' own order.
+        The order or hierarchy of closeness, if it is not the natural order of the values.
     """
 
     criterion: str
@@ -132,12 +132,12 @@ class Promise:
         return replace(self, counted=float(counted), holds=holds)
 
     def require(self) -> "Promise":
-        """Without what may name values that nobody has; raises `mag.NotAnonymousError` where it does not hold."""
+        """Drop facts that may name values of no record; raise `mag.NotAnonymousError` if the promise fails."""
         verify.require_promise(self.holds, str(self))
         return replace(self, order=None, hierarchy=None)
 
 
-# ---- what is demanded
+# ---- criteria that are requested
 
 
 def demands_of(diversity: Any, closeness: Any, names: Sequence[Hashable]) -> list[SensitiveDemand]:
@@ -163,7 +163,7 @@ def demands_of(diversity: Any, closeness: Any, names: Sequence[Hashable]) -> lis
 def sensitive_columns(
     demands: Sequence[SensitiveDemand], listed: Sequence[Hashable], masked: Sequence[Hashable]
 ) -> list[Hashable]:
-    """All sensitive columns: those that are listed, and those that something is demanded of."""
+    """All sensitive columns: those that are listed, and those with a criterion."""
     sensitive = list(listed) + [name for demand in demands for name in demand.columns]
     if wrong := [repr(name) for name in sensitive if name in masked]:
         are, their = ("is", "its") if len(wrong) == 1 else ("are", "their")
@@ -174,13 +174,13 @@ def sensitive_columns(
     return list(dict.fromkeys(sensitive))
 
 
-# ---- what it means for the records of the table
+# ---- criteria as constraints on the records of the table
 
 
 def constrain(
     frame: Frame, rows: np.ndarray, demands: Sequence[SensitiveDemand], orders: Mapping[Hashable, Any]
 ) -> list[Constraint]:
-    """The constraints on these records, the published ones, whose distribution is what classes are compared with."""
+    """The constraints on the published records; classes are compared with the distribution of all of these records."""
     return [_constraint(frame, rows, demand, orders) for demand in demands]
 
 
@@ -241,7 +241,7 @@ def _with_missing(codes: np.ndarray, first: np.ndarray, missing: np.ndarray | No
 def check_feasible(
     demands: Sequence[SensitiveDemand], constraints: Sequence[Constraint], strata: Sequence[np.ndarray]
 ) -> None:
-    """Refuse what not even one group in every stratum could meet."""
+    """Reject criteria that not even one group in every stratum could meet."""
     for demand, constraint in zip(demands, constraints, strict=True):
         if reason := constraint.criterion.why_not(constraint.totals, constraint.column):
             raise InputValueError(reason)
@@ -256,13 +256,13 @@ def check_feasible(
             )
 
 
-# ---- what holds in the end
+# ---- promises that hold in the end
 
 
 def promises_of(
     demands: Sequence[SensitiveDemand], constraints: Sequence[Constraint], orders: Mapping[Hashable, Any]
 ) -> list[Promise]:
-    """What is to be counted on the published table."""
+    """The promises to count on the published table."""
     promises = []
     for demand, constraint in zip(demands, constraints, strict=True):
         criterion = constraint.criterion
@@ -285,7 +285,7 @@ def recount_promises(
 
 
 def constrain_values(option: str, values: Any, diversity: Any, closeness: Any) -> list[Constraint]:
-    """The constraints on an array of sensitive values, which all records as one group satisfy."""
+    """The constraints on an array of sensitive values; all records as one group satisfy them."""
     frame = frame_of({option: values})
     wishes = [None if wish is None else {option: wish} for wish in (diversity, closeness)]
     demands = demands_of(wishes[0], wishes[1], frame.names)

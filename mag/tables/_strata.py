@@ -1,4 +1,4 @@
-"""Records that may share a group: strata of `by`, patterns of missing cells, and what becomes of small ones."""
+"""Records that may share a group: strata of `by`, patterns of missing cells, and the treatment of small strata."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from mag._lib.number import number_rows
 class Strata:
     """`stratum` numbers, for each published record, the records that it may share a group with.
 
-    `rows` are the published ones of `n` records; `blank` says, for each column of `by`, which of them lose their value
-    there.
+    `rows` are the published ones of `n` records; `blank` marks, for each column of `by`, the records that lose their
+    value there.
     """
 
     n: int
@@ -110,7 +110,7 @@ def _merge_small(
 
 
 def _mixed_records(codes: np.ndarray, stratum: np.ndarray) -> np.ndarray | None:
-    """Records of strata that hold more than one value; None if there are none."""
+    """Records of strata that hold more than one value; None if there is no such stratum."""
     low = np.full(int(stratum.max()) + 1, np.iinfo(np.int64).max)
     high = np.full(low.size, -1)
     np.minimum.at(low, stratum, codes)

@@ -27,7 +27,7 @@ from mag.tables import Release, microaggregate
 from mag.tables.types import Aggregate, Missing, Names, SmallStrata
 
 LOSSES = {"information_loss": "information loss: SSE / SST, %", "ncp": "normalized certainty penalty, %"}
-DASHES, MARKERS = ("-", "--", "-.", ":"), "osD^vph<>"  # tell lines apart without color
+DASHES, MARKERS = ("-", "--", "-.", ":"), "osD^vph<>"  # distinguish lines without color
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,17 @@ class Comparison(Mapping[str, np.ndarray], Drawable):
         One for every method and k, with
 
         ``method``
-            Its name; "auto" says which it was.
+            Its name; for "auto" the method that was chosen.
         ``k``
             The group size.
         ``groups``, ``smallest``, ``withheld``
             The number of groups, the smallest number of records alike, the number of records not published.
         ``information_loss``, ``correlation_difference``
-            See `mag.metrics`; the former is a fraction.  Of columns of numbers: left out where there are none.
+            See `mag.metrics`; the former is a fraction.  For columns of numbers: left out if there are no such columns.
         ``ncp``, ``total_variation``
             See `mag.metrics`; where columns hold categories or ranges are published.
         ``distance_linkage``, ``sd_interval_disclosure``
-            See `mag.privacy`; fractions of the records and of the values.  The latter is of numbers.
+            See `mag.privacy`; fractions of the records and of the values.  The latter is for numbers only.
         ``seconds``
             The time of `mag.microaggregate`, without compiling and loading code.
         ``complete``
@@ -102,7 +102,8 @@ class Comparison(Mapping[str, np.ndarray], Drawable):
             loss, risk = ([100 * row[axis] for row in points] for axis in (measure, "distance_linkage"))
             looks = {"linestyle": DASHES[place % 4], "marker": MARKERS[place % 9], "markersize": 5}
             (line,) = axes.plot(loss, risk, **looks, label=name)
-            for row, x, y in zip(points, loss, risk, strict=True):  # beside the point, on a side of the line's own
+            # next to the point, on a side that each line has for itself
+            for row, x, y in zip(points, loss, risk, strict=True):
                 away = (6, 6) if place % 2 == 0 else (-6, -6)
                 side = {"ha": "left", "va": "bottom"} if place % 2 == 0 else {"ha": "right", "va": "top"}
                 text = f"k={row['k']}"
@@ -154,7 +155,7 @@ def compare(
     k : int or list of int
         The group sizes.
     columns : column name or list of them
-        What to mask jointly.
+        The columns to mask jointly.
     methods : str or list of str
         The methods, see `mag.multivariate`; a single column is always grouped at the optimum, "auto".
     options : dict, optional
@@ -226,7 +227,7 @@ def _scale_by_ratios(axes: Any, axis: str) -> None:
 
 
 def _options(options: Mapping[Any, Mapping[str, Any]] | None, names: list[MethodName]) -> dict[str, dict[str, Any]]:
-    """Options of each method; what would have no effect is a mistake."""
+    """Options of each method; reject options without effect."""
     if options is None:
         return {}
     if not isinstance(options, Mapping) or not all(isinstance(own, Mapping) for own in options.values()):
@@ -238,7 +239,7 @@ def _options(options: Mapping[Any, Mapping[str, Any]] | None, names: list[Method
 
 
 def _is_number(frame: Frame, name: Any, aggregate: Any, categories: set[Any]) -> bool:
-    """Whether a column is one of numbers, which is grouped at the optimum if it is alone."""
+    """Whether a column holds numbers; a single one is grouped optimally."""
     how = aggregate.get(name) if isinstance(aggregate, Mapping) else None
     return name not in categories and how not in ("medoid", "mode") and not is_category(frame.column(name))
 
@@ -248,7 +249,7 @@ def _can_be_limited(name: str, single: bool) -> bool:
 
 
 def _warm_up(name: str, k: int, single: bool, limited: bool, options: Mapping[str, Any], quiet: bool) -> None:
-    """Compile or load what a run will use."""
+    """Compile or load the code that a run will use."""
     if single:
         group_columns(np.arange(8.0 * k)[:, None], k)
         return

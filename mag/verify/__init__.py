@@ -1,9 +1,9 @@
 """The independent recount: how many records of a published table are alike.
 
-It looks at the table as its reader gets it, and at nothing that the grouping knows: cells are equal if their bits are,
+It reads only the published table and nothing of the grouping: cells are equal if their bits are,
 missing is a value, −0.0 is not 0.0, one NaN may not be another, lists and structures are compared part by part as they
-are stored, and Python objects are equal if they are of one type and value.  Cells are read here by themselves, in
-another way than the strata read them, so that one flaw cannot hide the other.
+are stored, and Python objects are equal if they are of one type and value.  Cells are read here by separate code,
+different from that of the strata, so that one defect cannot hide the other.
 """
 
 import os
@@ -83,13 +83,13 @@ def sizes_of_classes(table: Any, columns: Sequence[Hashable]) -> np.ndarray:
 
 
 def require_comparable(frame: Frame, by: Sequence[Hashable]) -> None:
-    """Raise where the recount could not tell the cells of a column apart, before anything is grouped."""
+    """Raise if the recount cannot distinguish the cells of a column, before anything is grouped."""
     for name in by:
         _tokens(frame, name, slice(None) if _holds_objects(_column(frame, name)) else slice(0, 0))
 
 
 def require_words(field: Any) -> None:
-    """Raise where the cells of a column of pyarrow could not be told apart block by block."""
+    """Raise if the cells of a pyarrow column cannot be distinguished block by block."""
     import pyarrow as pa
 
     try:
@@ -120,7 +120,7 @@ def _column(frame: Frame, name: Hashable) -> Any:
 
 
 def _holds_objects(column: Any) -> bool:
-    """Whether only the cells tell what they are."""
+    """Whether the column has object dtype, so that types are known only per cell."""
     return str(getattr(column, "dtype", "object")).lower().startswith("object") and not hasattr(column, "num_chunks")
 
 
@@ -144,7 +144,7 @@ def smallest(tokens: list[np.ndarray]) -> int:
     return int(np.diff(ends, prepend=-1).min())
 
 
-# ---- what classes reveal of sensitive columns
+# ---- disclosure of sensitive columns by classes
 
 
 def distinct(table: Any, columns: Sequence[Hashable], sensitive: Any) -> int:
@@ -241,7 +241,7 @@ def closeness(
     table, columns, sensitive
         As for `distinct`.
     ground : {"equal", "hierarchical", "ordered"}
-        The distance of two values, see `mag.Closeness`.  Missing cells are the last of ordered values, and stand below
+        The distance of two values, see `mag.Closeness`.  Missing cells are the last of ordered values, and children of
         the root of a hierarchy.
     order : sequence, optional
         All values in order, where it is not their own.

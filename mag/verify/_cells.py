@@ -1,4 +1,4 @@
-"""Cells of every library as integers that are equal where what is published is."""
+"""Cells of every library as integers that are equal if the published cells are equal."""
 
 import datetime
 import decimal
@@ -32,7 +32,7 @@ def _of_objects(cells: list[Any]) -> list[np.ndarray]:
 
 
 def _key(cell: Any) -> tuple[Any, ...]:
-    """Equal for objects of one type and value, to the last bit; `IncomparableError` for types that cannot say so."""
+    """Equal for objects of one type and value, to the last bit; raises `IncomparableError` for other types."""
     kind = type(cell)
     if kind in EQUAL or isinstance(cell, enum.Enum):
         return kind, cell
@@ -137,7 +137,7 @@ READERS: dict[str, Callable[[Any], list[np.ndarray]]] = {
 
 
 def as_list(column: Any) -> list[Any]:
-    """The cells of a column of any library; missing ones are None, NaN or what the library calls them."""
+    """The cells of a column of any library; missing ones are None, NaN or the library's own marker."""
     for way in ("to_pylist", "to_list"):
         if hasattr(column, way):
             return getattr(column, way)()

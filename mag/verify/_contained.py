@@ -1,7 +1,7 @@
 """Whether published labels and ranges are true: each contains the original that it replaces, in exact arithmetic.
 
-Nothing is shared with what makes them: originals are read here by themselves, and ends are read back from the published
-text.  A float means the decimal number that it is printed as.
+Shares no code with the code that makes them: originals are read here separately, and ends are read back from the
+published text.  A float means the decimal number that it is printed as.
 """
 
 import datetime
@@ -34,7 +34,7 @@ WORDS = {
     }.items()
 }  # fmt: skip
 
-Number = int | float | Decimal | Fraction  # floats mean what they are printed as
+Number = int | float | Decimal | Fraction  # floats mean the decimal number that they print as
 
 
 class LabelSpan(NamedTuple):
@@ -56,7 +56,7 @@ NOWHERE = (0, -1)
 
 
 class NumberCells(NamedTuple):
-    """The cells of a column as numbers: integers, float64 or Python's; `unit` is what 1 is worth in nanoseconds."""
+    """The cells of a column as numbers: integers, float64 or Python's; `unit` is 1 in nanoseconds."""
 
     values: np.ndarray
     missing: Any = False
@@ -101,7 +101,7 @@ def count_untrue(
 
 
 def _truth_of(tree: Hierarchy | None, order: Any) -> Callable[[Any, str | None], bool]:
-    """Whether a label is true for a value; what is missing is published as missing, or as the root."""
+    """Whether a label is true for a value; missing cells are published as missing, or as the root."""
     if order is not None and tree is None:
         return _between_ranks(order)
     if tree is None:
@@ -162,7 +162,7 @@ def _spans_of_labels(tree: Hierarchy) -> dict[str, list[LabelSpan]]:
 
 
 def _read_ranges(texts: list[str | None], numbers: NumberCells) -> LabelSpans:
-    """The ends of [a, b], or a single number; what is neither contains nothing."""
+    """The ends of [a, b], or a single number; any other text contains nothing."""
     words = [text or "" for text in texts]
     low: Sequence[Number | None]
     high: Sequence[Number | None]
@@ -202,7 +202,7 @@ def _read_numbers(words: list[str]) -> Sequence[Number | None]:
 
 
 def _read_floats(words: list[str]) -> Sequence[Number | None]:
-    """Floats that are printed like the word, which mean that number; the number itself where no float is."""
+    """The float that prints as the word, or the exact number if no float does."""
     try:
         near = list(map(float, words))
     except ValueError:
@@ -259,7 +259,7 @@ def _clock(parts: Sequence[str | None]) -> int:
 
 def _days(year: int, month: int, day: int) -> int:
     """Days since 1970 in the Gregorian calendar, of any year."""
-    cycles, year_of_cycle = divmod(year, 400)  # which repeats every 146097 days
+    cycles, year_of_cycle = divmod(year, 400)  # a cycle has 146097 days
     return datetime.date(year_of_cycle + 400, month, day).toordinal() + (cycles - 1) * 146097 - 719163
 
 
@@ -291,7 +291,7 @@ def _within_floats(values: np.ndarray, spans: LabelSpans, labels: np.ndarray) ->
 
 
 def _nearest_floats(ends: Sequence[Number]) -> tuple[np.ndarray, np.ndarray]:
-    """The float nearest to each end; whether what it is printed as is less (-1), the same (0) or more (1)."""
+    """The float nearest to each end; whether its printed number is less (-1), the same (0) or more (1)."""
     near, side = np.zeros(len(ends)), np.zeros(len(ends), np.int8)
     others = [place for place, end in enumerate(ends) if type(end) is not float]
     if not others:
@@ -343,7 +343,7 @@ def _within_objects(values: np.ndarray, spans: LabelSpans, labels: np.ndarray) -
 def numbers_of(column: Any) -> NumberCells | None:
     """The numbers of a column of numbers, dates or times; None where cells are something else.
 
-    A missing cell is NaN or an arbitrary number: it is published as missing, which is no number.
+    A missing cell is NaN or an arbitrary number: it is published as missing, never as a number.
     """
     pandas, polars, pyarrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
     if polars is not None and isinstance(column, polars.Series):

@@ -1,7 +1,7 @@
 """Diversity and closeness of a published table, counted class by class in Python's integers.
 
-Nothing is shared with `mag.tables.criteria`, which decides while groups are made: cells are read and counted here by
-themselves, entropy is compared in decimals of 50 digits, and distances over a tree are what flows along its edges.
+Shares no code with `mag.tables.criteria`, which decides while groups are made: cells are read and counted here
+separately, entropy is compared in decimals of 50 digits, and distances over a tree are flows along its edges.
 """
 
 import bisect
@@ -27,14 +27,14 @@ class Absent:
 
 
 def value_of(cell: Any) -> Any:
-    """What a cell is counted as: missing ones alike, whatever they are called, and −0.0 as 0.0."""
+    """The value to count a cell as: all kinds of missing alike, and −0.0 as 0.0."""
     if cell is None or (isinstance(cell, Decimal) and cell.is_nan()):
         return Absent
     try:
         return cell if bool(cell == cell) else Absent
-    except TypeError:  # pandas.NA does not say
+    except TypeError:  # pandas.NA has no truth value
         return Absent
-    except ValueError:  # an array says it of every entry
+    except ValueError:  # an array has one for every entry
         return cell
 
 
@@ -48,7 +48,7 @@ def count_values(classes: Sequence[int], cells: Sequence[Sequence[Any]]) -> Coun
         for number, value in zip(classes, values, strict=True):
             counts.setdefault(number, Counter())[value] += 1
     except TypeError:
-        raise InputTypeError("sensitive columns must hold values that can be hashed; got lists or the like.") from None
+        raise InputTypeError("sensitive columns must hold values that can be hashed; got lists or similar.") from None
     return list(counts.values())
 
 
@@ -78,8 +78,8 @@ def is_uncertain(own: Counter[Any], least: Fraction) -> bool:
     return product >= least**s
 
 
-def largest_ratio(counts: Counts, l: int) -> Fraction | float:  # noqa: E741 - what it is called everywhere
-    """The most frequent value's count by that of all values from the l-th on, in the worst class."""
+def largest_ratio(counts: Counts, l: int) -> Fraction | float:  # noqa: E741 - the usual name
+    """The largest count divided by the sum of the counts from the l-th largest on, in the worst class."""
     ratios = []
     for own in counts:
         falling = [c for _, c in own.most_common()]
@@ -106,7 +106,7 @@ def largest_distance(counts: Counts, ground: str, order: Sequence[Any] | None, t
 
 
 def equal(counts: Counts, everybody: Counter[Any]) -> Fraction:
-    """What a class has too much of, which is what it lacks."""
+    """The surplus shares of a class, which add up to its deficits."""
     n = everybody.total()
     return max(
         sum(
@@ -129,7 +129,9 @@ def ordered(counts: Counts, everybody: Counter[Any], order: Sequence[Any] | None
             if None in places.values():
                 raise TypeError
     except TypeError:
-        raise InputTypeError("sensitive must hold values with an order with ground 'ordered'; got others.") from None
+        raise InputTypeError(
+            "sensitive must hold values with an order with ground 'ordered'; got other values."
+        ) from None
     values += [Absent] * (Absent in everybody)
     place = {value: i for i, value in enumerate(values)}
     n, m = everybody.total(), len(values)
@@ -177,11 +179,11 @@ def _repeats(place: int) -> InputValueError:
 
 
 def hierarchical(counts: Counts, everybody: Counter[Any], tree: Hierarchy) -> Fraction:
-    """What flows along the edges of the tree: one from a node to its parent is half as long as it climbs."""
+    """The flow along the edges of the tree; an edge to the parent is half as long as the rise of the loss."""
     values = [value for value in everybody if value is not Absent]
     leaves = tree.find(values)
     if (leaves < 0).any():
-        raise InputValueError(f"hierarchy must have every value as a leaf; {int((leaves < 0).sum())} values are none.")
+        raise InputValueError(f"hierarchy must have a leaf for each value; {int((leaves < 0).sum())} values have none.")
     rows = tree.to_levels()
     heights = heights_of(rows)
     root = (len(rows[0]) - 1, rows[0][-1])

@@ -343,7 +343,7 @@ def test_columns_without_a_role_are_named(people, mag_):
             "--option is for options of the method; got miss",
         ),
         (["-k", "5", "--option", "shuffle=true", "--option", "cost=sae"], "got shuffle, cost, see --help."),
-        (["-k", "5", "--encoding", "zlib"], "encoding must be a text encoding that Python knows; got 'zlib'."),
+        (["-k", "5", "--encoding", "zlib"], "encoding must be a text encoding that Python supports; got 'zlib'."),
         (["-k", "5", "--method", "mean"], "method must be one of 'anneal'"),
         (["-k", "5", "--missing", "no"], "missing must be one of 'drop', 'error', 'group'; got 'no'."),
         (["-k", "5", "--scope", "both"], "scope must be one of 'joint', 'per-column'; got 'both'."),

@@ -274,7 +274,7 @@ def test_mistakes_in_columns():
     with pytest.raises(ValueError, match=r"^X contains 2 NaN and 1 infinite values in columns 1, 2;"):
         mag.distributed.columns(da.from_array(X, chunks=(20, 1)), 3, columns_per_task=3).labels.compute()
     frame = dd.from_pandas(people(), npartitions=3)
-    with pytest.raises(ValueError, match=r"got 'name' beside, keep or drop them"):
+    with pytest.raises(ValueError, match=r"got 'name' in addition; keep or drop them"):
         mag.distributed.columns(frame, 3, columns=["income", "debt", "rooms", "height", "share"], keep="town")
     with pytest.raises(ValueError, match=r"^columns must name every column once; got 'debt' more than once\.$"):
         mag.distributed.columns(frame[["debt", "name"]], 3, columns=["debt", "debt"], keep="name")

@@ -514,8 +514,8 @@ WRONG = {
     ),
     "by= is not possible here: groups of a column published as it is are not private; pass a domain for it in "
     "columns=.": lambda t: mag.dp.sample(t, COLUMNS, 1, 1e-6, drop="income", by="age"),
-    "random_state is not used by mag.dp, whose draws nobody may repeat; leave it out.": lambda t: mag.dp.mondrian(
-        t, COLUMNS, 1, random_state=1
+    "random_state is not used by mag.dp, whose draws must not be reproducible; leave it out.": lambda t: (
+        mag.dp.mondrian(t, COLUMNS, 1, random_state=1)
     ),
     "time_limit is not used by mag.dp; leave it out.": lambda t: mag.dp.means(t, "age", AGE, 5, 1, 5, time_limit=1),
     "mag.dp.histogram has no option 'noise'.": lambda t: mag.dp.histogram(t, COLUMNS, 1, noise=1),
@@ -532,7 +532,7 @@ WRONG = {
     "nonnegative must be True with records or total; got False.": lambda t: mag.dp.histogram(
         t, COLUMNS, 1, drop="income", nonnegative=False, records=True
     ),
-    "column 'age' must hold numbers or categories; got datetime64[D], convert it first.": lambda t: mag.dp.histogram(
+    "column 'age' must hold numbers or categories; got datetime64[D]; convert it first.": lambda t: mag.dp.histogram(
         t | {"age": t["age"].astype("datetime64[D]")}, COLUMNS, 1, drop="income"
     ),
     "table must have columns of one length.": lambda t: mag.dp.histogram(

@@ -33,7 +33,7 @@ HELD = {  # cells of each kind that every format holds which holds the kind
 }
 BEYOND = {  # cells that a limit is about, by its words
     "with the character NUL": pl.Series(["a\0b", "c"]),
-    "empty beside missing text": pl.Series(["", None, "c"]),
+    "empty next to missing text": pl.Series(["", None, "c"]),
     "ending with a blank": pl.Series(["a ", "b"]),
     "longer than 32767 bytes": pl.Series(["é" * 16384, "b"]),
     "longer than 32767 characters": pl.Series(["𝔸" * 16384, "b"]),

@@ -156,7 +156,7 @@ def test_cells_that_are_no_numbers_are_counted_and_not_quoted(file):
         ('a,b\n1,"secret\n1,2\n', "a quote is not closed"),
         ("a,b\né,secret\n".encode("latin-1"), "is not valid UTF-8; try --encoding latin-1"),
         ("", "is empty"),
-        ("a,b,a\n1,2,secret\n", "more than one column called 'a'"),
+        ("a,b,a\n1,2,secret\n", "more than one column named 'a'"),
     ],
 )
 def test_broken_files_are_one_sentence_that_quotes_no_cell(file, content, sentence):

@@ -116,8 +116,8 @@ MISTAKES = {
     "rows must have every value once; 1 of 3 rows repeat one, the first of them row 3.": lambda: LEVELS(
         [["a", "*"], ["b", "*"], ["a", "*"]]
     ),
-    "level 1 of rows is not nested: 1 label has more than one parent on level 2, which shows first in row 2.": lambda: (
-        LEVELS([["a", "x", "1", "*"], ["b", "x", "2", "*"], ["c", "y", "2", "*"]])
+    "level 1 of rows is not nested: 1 label has more than one parent on level 2, first in row 2.": lambda: LEVELS(
+        [["a", "x", "1", "*"], ["b", "x", "2", "*"], ["c", "y", "2", "*"]]
     ),
     "parents must have exactly one root; got 2.": lambda: mag.Hierarchy.from_parents({"a": "x", "b": "y"}),
     "parents must be a tree; got a cycle.": lambda: mag.Hierarchy.from_parents({"a": "b", "b": "a", "c": "*"}),
@@ -168,7 +168,7 @@ def test_the_hierarchies_of_adult(tmp_path):
         assert tree.check(people[path.stem.removeprefix("adult_hierarchy_")].unique()) == []
     ages = mag.Hierarchy.read(ADULT / "adult_hierarchy_age.csv")  # which puts 20 into 15-19, among others
     assert len(ages.warnings) == 1
-    assert "read like a range in which their value does not lie" in ages.warnings[0]
+    assert "look like a range that does not contain their value" in ages.warnings[0]
 
 
 def test_measures_take_hierarchies():

@@ -310,7 +310,7 @@ def test_wrong_tables_are_refused_in_one_sentence(name, original, masked, error,
         ),
         (lambda: metrics.ncp(["a", "b"], [0, 0], order={1: ["a"]}), ValueError, "order must name columns of original"),
         (lambda: metrics.ncp([1, 2], [0, 0], leaves="some"), ValueError, "leaves must be one of 'all', 'used'"),
-        (lambda: metrics.ncp(["a"], [0], hierarchies={0: {"b": "c"}}), ValueError, "every value as a leaf; 1 distinct"),
+        (lambda: metrics.ncp(["a"], [0], hierarchies={0: {"b": "c"}}), ValueError, "leaf for every value; 1 distinct"),
         (
             lambda: metrics.ncp(["a"], [0], hierarchies={1: TREE}),
             ValueError,

@@ -105,7 +105,7 @@ def test_the_page_has_levels_tables_and_notes(tmp_path):
         "Published as ranges, true for every record; drawn at their middles.",
         "Loss by column",
         "Normalized certainty penalty",
-        "Intervals look at numbers only: age, job, degree, party are left out.",
+        "Intervals use numbers only: age, job, degree, party are left out.",
         "Bars of categories have published labels only",
         "Unmasked Published",
     ):

@@ -371,10 +371,10 @@ def test_the_penalty_of_used_leaves():
 
 SECRET = {"x": ["baker", "baker", "secret"], "y": [1, 2, 3]}
 UNKNOWN = {
-    "hierarchies['x'] must have every value as a leaf; 1 distinct values are none.": (
+    "hierarchies['x'] must have a leaf for every value; 1 distinct values have none.": (
         SECRET, SECRET, {"x": TREE}, None,
     ),
-    "column 'x' of masked must hold labels of hierarchies['x']; 1 distinct values are none.": (
+    "column 'x' of masked must hold labels of hierarchies['x']; 1 distinct values are not.": (
         {"x": ["baker"] * 3}, {"x": SECRET["x"]}, {"x": TREE}, None,
     ),
     "order['x'] must hold every value of the column; 1 distinct values are not in it.": (
@@ -433,8 +433,8 @@ def test_a_release_without_numbers_has_risk_and_utility():
     assert risk["k_anonymity"] == release.guarantee.smallest
     assert risk["distance_linkage"] <= 1 / 4
     assert "sd_interval_disclosure" not in risk
-    assert "Intervals look at numbers only: job, degree are left out." in risk["notes"]
-    assert "Ranks look at values that have an order only: job is left out." in risk["notes"]
+    assert "Intervals use numbers only: job, degree are left out." in risk["notes"]
+    assert "Ranks use values with an order only: job is left out." in risk["notes"]
     assert "information_loss" not in utility
     assert list(utility["gower_distance_by_column"]) == ["job", "degree"]
     assert utility["ncp"] == release.ncp()

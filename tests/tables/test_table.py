@@ -282,9 +282,9 @@ def test_infinity_is_refused(make):
 
 def test_duplicate_column_names():
     twice = pd.DataFrame([[1.0, 2.0, 3.0]] * 4, columns=["a", "b", "a"])
-    with pytest.raises(ValueError, match="more than one called a"):
+    with pytest.raises(ValueError, match="more than one column named a"):
         mag.microaggregate(twice, 2, "a")
-    with pytest.raises(ValueError, match="more than one called a"):
+    with pytest.raises(ValueError, match="more than one column named a"):
         mag.microaggregate(pa.table([[1.0, 2.0], [1.0, 2.0]], names=["a", "a"]), 2, "a")
 
 

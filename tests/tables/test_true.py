@@ -161,7 +161,7 @@ ROWS = {
     "two parents": ([["a", "A", "*"], ["b", "A", "*"], ["c", "B", "*"], ["d", "A", "+"]], ValueError, "rows must have"),
     "not nested": ([["a", "A", "X", "*"], ["b", "A", "Y", "*"]], ValueError, "one parent for every label"),
     "a value twice": ([["a", "*"], ["a", "*"]], ValueError, "every value once"),
-    "of different length": ([["a", "*"], ["b", "b", "*"]], ValueError, "as many labels"),
+    "of different length": ([["a", "*"], ["b", "b", "*"]], ValueError, "the same number of labels"),
     "empty": ([], ValueError, "at least one value"),
     "text": (["ab", "cb"], TypeError, "a sequence of labels"),
 }

@@ -27,7 +27,7 @@ on_device = False
 
 
 def why_not() -> str | None:
-    """Why this cannot be used: it always can."""
+    """The reason why this backend cannot be used: always None."""
     return None
 
 
@@ -129,7 +129,7 @@ def padded(values: np.ndarray, name: str = "column", order: np.ndarray | None = 
 
 
 def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, threads: int) -> np.ndarray:
-    """Where the groups of sorted values start in an optimal grouping; PAD copies stand around values and weights."""
+    """Starts of the groups of sorted values in an optimal grouping; PAD copies surround values and weights."""
     x = column[PAD:-PAD]
     n, least = x.size, problem.least
     if n < 2 * least:
@@ -177,7 +177,7 @@ def _attempt(column: SolverInput, problem: Problem, threads: int) -> tuple[np.nd
 
 
 def _at_most(column: SolverInput, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:
-    """Starts of at most `max_groups` groups, and whether they are surely the best."""
+    """Starts of at most `max_groups` groups, and whether they are certainly the best."""
     values, weights = column.values[PAD:-PAD], column.weights[PAD:-PAD] if column.weights.size else None
     doubts = []
 
@@ -194,7 +194,7 @@ def _at_most(column: SolverInput, problem: Problem, threads: int) -> tuple[np.nd
 
 
 def _optimum(column: SolverInput, problem: Problem, threads: int) -> Solution:
-    """What the first solver finds that can read the values; in long columns, that of lanes starts at both ends."""
+    """Run the first solver that can read the values; long columns are solved by lanes from both ends."""
     solver, n = problem.solver_for(column.kernel, column.values), column.values.size - 2 * PAD
     if solver.lanes and solver.bounded and n >= max(BOTH_ENDS_FROM_N, 8 * problem.k) and column.kernel.number == "real":
         return from_both_ends(column, problem, threads)

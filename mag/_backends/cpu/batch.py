@@ -25,7 +25,7 @@ from mag.solvers.block import PAD
 
 COLUMNS_PER_GATHER = 8  # columns gathered at once: a row of them is a cache line
 VALUES_PER_CALL = 2**15  # values that are worth a call
-MAX_GATHERED_VALUES = 2**22  # values that are gathered at most
+MAX_GATHERED_VALUES = 2**22  # largest number of values gathered at once
 LARGEST_UNSCALED, SMALLEST_UNSCALED = 2.0**MODERATE, 2.0 ** (-MODERATE - 1)  # of values that need no scaling
 UNFIT = -2  # instead of the number of pending buckets
 
@@ -87,7 +87,7 @@ def _gather(X: np.ndarray, columns: np.ndarray, source: np.ndarray, fits: np.nda
         X, columns = X[:, columns].astype(dtype, order="C"), np.arange(columns.size)
     n, m = X.shape
     flat, row, column = (X.reshape(-1), m, 1) if X.flags.c_contiguous else (X.T.reshape(-1), 1, n)
-    flat.flags.writeable = False  # of this view: one type for numba, whoever owns the memory
+    flat.flags.writeable = False  # of this view: one type for numba, for any owner of the memory
     if X.dtype.kind == "f":
         return gather_reals(flat, row, column, columns, source)
     gather_integers(flat, row, column, columns, source, fits)
@@ -110,7 +110,7 @@ def gather_reals(flat, row, column, columns, source):
 
 @jit
 def gather_integers(flat, row, column, columns, source, fits):
-    """As `gather_reals`, distances from the smallest; fits[c] says whether float64 holds them."""
+    """As `gather_reals`, distances from the smallest; fits[c]: whether float64 can represent them."""
     n, count = source.shape[1], len(columns)
     flat, columns, source = part(flat, 0), part(columns, 0), grid(source, n)
     for c in range(count):

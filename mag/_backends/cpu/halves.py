@@ -13,7 +13,7 @@ from mag.costs import COSTS
 from mag.solvers import Solution, SolverInput, block
 from mag.solvers.block import PAD
 
-Half = tuple[np.ndarray, float, np.ndarray]  # sizes, what the last column costs, and F of the last 2k-1
+Half = tuple[np.ndarray, float, np.ndarray]  # sizes, the cost of the last column, and F of the last 2k-1
 ROOM = 4  # how many times as long as its run ahead a stretch is at least
 
 

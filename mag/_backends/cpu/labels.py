@@ -37,7 +37,7 @@ def label_sorted(starts, first, last, labels):
 
 
 def at_least(k: int, labels: np.ndarray, n_groups: int, in_runs: bool, threads: int = 1) -> bool:
-    """Whether every group has k records or more, found from the labels alone; `in_runs` says where to look first."""
+    """Whether every group has k records or more, from the labels alone; `in_runs`: look for runs of labels first."""
     if threads > 1 and labels.size > PASS_VALUES_PER_THREAD:
         return _at_least_in_parts(k, labels, n_groups, in_runs, threads)
     if in_runs and every_run(k, labels):
@@ -62,7 +62,7 @@ def _at_least_in_parts(k: int, labels: np.ndarray, n_groups: int, in_runs: bool,
 
 @jit
 def run_from(labels, i):
-    """The first of a run of equal labels at i or behind."""
+    """The first of a run of equal labels at or after i."""
     while 0 < i < len(labels) and labels[i] == labels[i - 1]:
         i += 1
     return i

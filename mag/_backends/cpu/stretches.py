@@ -1,6 +1,6 @@
 """A sorted column too long for one thread or machine: its stretches solved side by side, joined without a trace.
 
-The solver "block" restarts F after every `stride` columns.  What it knows there is its state: the 2k-1 values of F that
+The solver "block" restarts F after every `stride` columns.  Its state there is the 2k-1 values of F that
 still count, relative to the least.  A run from the same state, bit by bit, finds the same groups.  A stretch therefore
 starts ahead of its first column from a forced cut; where its state at that column is the one that the stretch before it
 ends with, it is what a run over the whole column would have found, by induction.  Where it is not, the true state is
@@ -19,14 +19,14 @@ from mag.costs import COSTS
 from mag.solvers import block
 from mag.solvers.block import PAD
 
-FIRST_MARK = 4  # strides behind the start of a stretch; every mark lies twice as far as the one before
+FIRST_MARK = 4  # strides after the start of a stretch; every mark lies twice as far as the one before
 
 
 @dataclass(frozen=True)
 class Stretch:
     """Columns `begin`+1 to the last mark: sizes of their last groups, and the states at the marks.
 
-    `ending` is F of the last 2k-1 columns as the solver left it, `spent` what the last column costs more than the least
+    `ending` is F of the last 2k-1 columns as the solver left it, `spent` the cost of the last column above the least
     one that counted at the start.
     """
 
@@ -44,7 +44,7 @@ def run_ahead(k: int) -> int:
 
 
 def tail(k: int, ahead: int) -> int:
-    """How many values before its own a stretch looks at."""
+    """The number of values before its own that a stretch reads."""
     return ahead + 2 * k + 3 * block.stride(k) + block.lead(k)
 
 
@@ -57,7 +57,7 @@ def boundary(values: int, length: int, k: int) -> int:
 def solve_all(
     values: np.ndarray, first: int, length: int, cost: str, k: int, parts: int, threads: int
 ) -> tuple[np.ndarray, float, np.ndarray]:
-    """Columns up to `length` in that many stretches, on threads: sizes, what the last one costs, and the ending."""
+    """Columns up to `length` in that many stretches, on threads: sizes, the cost of the last one, and the ending."""
     edges = sorted({boundary(length * q // parts, length, k) for q in range(parts)}) + [length]
     bounds = list(itertools.pairwise(edges))
     ahead = run_ahead(k)
@@ -107,7 +107,7 @@ def follow(stretch: Stretch, state: np.ndarray, values: np.ndarray, first: int, 
 
 
 def cuts(stretch: Stretch, column: int, k: int) -> np.ndarray:
-    """Where groups start that end at `column` or before, but behind the start of the stretch; ascending."""
+    """Starts of groups that end at or before `column`, but after the start of the stretch; ascending."""
     reached = column - stretch.begin
     if reached <= 0:
         return np.empty(0, np.int64)
@@ -124,7 +124,7 @@ def same(state: np.ndarray, other: np.ndarray) -> bool:
 def _run(
     values: np.ndarray, first: int, begin: int, end: int, cost: str, k: int, state: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Sizes of columns begin+1 to end, F of the last 2k-1, the state at the end, and what was subtracted there."""
+    """Sizes of columns begin+1 to end, F of the last 2k-1, the state at the end, and the value subtracted there."""
     kernel, offset = COSTS[cost].kernel, block.offset(k)
     low, high = begin - block.lead(k) - first, end + PAD - first
     x = values[max(low, 0) : high]
@@ -138,7 +138,7 @@ def _run(
     counts = state[int(state[-1]) : -1]
     spent += counts.min()
     counts -= counts.min()
-    state[: int(state[-1])] = np.inf  # what cannot be best any more
+    state[: int(state[-1])] = np.inf  # these can no longer be best
     return sizes[offset + 1 : offset + 1 + end - begin], ending, state, spent
 
 

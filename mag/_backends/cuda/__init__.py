@@ -32,7 +32,7 @@ on_device = True
 
 @cache
 def why_not() -> str | None:
-    """Why this cannot be used, in one sentence, or None if it can: a kernel was compiled and run."""
+    """The reason why this backend cannot be used, in one sentence, or None if it can: a kernel was compiled and run."""
     try:
         import cupy
     except ImportError:
@@ -52,12 +52,12 @@ def why_not() -> str | None:
         right = numbers.get().tolist() == [1, 4, 7, 10]
     except Exception as error:
         return f"A GPU was found, but kernels cannot be compiled or run on it: {_first_line(error)}"
-    try:  # what CuPy compiles by itself, with headers of the CUDA toolkit
+    try:  # CuPy compiles this by itself, with headers of the CUDA toolkit
         halves = cupy.where(numbers > 1, numbers / 2, 0.0).astype(np.float16)
         right = right and halves.max().get().tolist() == 5.0
     except Exception as error:
         return f"A GPU was found, but CuPy lacks the headers of the toolkit, 'mag-sdc[cuda12]': {_first_line(error)}"
-    return None if right else "A GPU was found, but a kernel did not compute what it should."
+    return None if right else "A GPU was found, but a kernel returned a wrong result."
 
 
 def _first_line(error: Exception) -> str:
@@ -76,7 +76,7 @@ def _device_by_number(number: int) -> Device:
 
 
 def _forget() -> None:
-    """A forked process cannot use the devices of the one that it comes from, and may have found none by itself."""
+    """Forget the devices after a fork: a forked process cannot use the parent's, and may have found none."""
     why_not.cache_clear()
     _device_by_number.cache_clear()
 
@@ -99,7 +99,7 @@ def device_of(x: Any) -> Device:
 
 
 def devices_by_number(numbers: Sequence[int] | None) -> list[Device]:
-    """The devices of these numbers; the current one if there are none."""
+    """The devices of these numbers; the current one by default."""
     if numbers is None:
         return [current()]
     import cupy
@@ -132,7 +132,7 @@ def group(
 
 
 def _native(x: np.ndarray) -> np.ndarray:
-    """The same numbers in the byte order of this machine, which is that of its device."""
+    """The same numbers in the byte order of this machine, which is that of its devices."""
     return x.astype(x.dtype.newbyteorder("="), copy=False)
 
 
@@ -246,7 +246,7 @@ def neighbors(boxes: Boxes) -> DeviceNeighbors:
 
 
 def supports_lists(n: int, d: int, length: int) -> bool:
-    """Whether lists of so many records can be made for n records of d columns."""
+    """Whether lists of `length` records can be made for n records of d columns."""
     return fits(current(), n, d, length)
 
 

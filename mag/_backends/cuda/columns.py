@@ -1,9 +1,9 @@
 """Columns grouped on a device: order, prepare, solve, label, count; the same steps as on the CPU, all columns at once.
 
-Steps follow each other on the device without waiting.  What the host has to know is collected in one flag per column,
-and looked at when a result is asked for: `ColumnBatch.finish`.  Columns that are few and hard to cut into chunks take
-the hybrid way: sorted values go to the host when the result is asked for, and where groups start comes back.  Labels
-never depend on what becomes of X after the call.
+Steps follow each other on the device without waiting.  Facts that the host needs are collected in one flag per column,
+and read when a result is requested: `ColumnBatch.finish`.  Columns that are few and hard to cut into chunks take
+the hybrid way: sorted values go to the host when the result is requested, and the starts of groups come back.  Labels
+never depend on changes of X after the call.
 """
 
 from collections.abc import Iterator
@@ -50,9 +50,9 @@ RESULT_BATCH_BYTES = 2**26  # bytes of the values that results are computed from
 class ColumnBatch:
     """The rows of X, [cols][n] on the device, each grouped by itself: `ColumnBatch.compute`.
 
-    `order` is each row's stable order, `starts` [cols][n // k] and `n_groups` say how it is cut, `labels` are int32.
-    All are on the device, and final after `finish`.  `dtype` is that of masked values where X stands for another;
-    `weights` are those of the records, NumPy's, see `weights.supports`.
+    `order` is each row's stable order, `starts` [cols][n // k] and `n_groups` define the groups, `labels` are int32.
+    All are on the device, and final after `finish`.  `dtype` is that of masked values if X represents another dtype;
+    `weights` are those of the records, in NumPy, see `weights.supports`.
     """
 
     def __init__(self, device: Device, X: Any, problem: Problem, dtype: Any, weights: np.ndarray | None) -> None:
@@ -126,7 +126,7 @@ class ColumnBatch:
         verify(device, self.labels[rows], groups, k, self.counts[rows], flags)
 
     def finish(self) -> bool:
-        """Wait, redo what is for the CPU, withhold groups below k; False if there are values that are not finite."""
+        """Wait, redo columns on the CPU, withhold groups below k; False if there are values that are not finite."""
         with self._finishing:  # threads may read one result together, and columns are labeled again in place
             return self._final or self._finish()
 
@@ -159,7 +159,7 @@ class ColumnBatch:
         return array if self.device.stream() == self._stream else array.copy()
 
     def warn_about_copy(self, cols: int) -> None:
-        """Say once if so many columns, which float64 cannot hold, are many bytes for the host to read."""
+        """Warn once if this many columns, which float64 cannot represent, are many bytes for the host to read."""
         row = self.X.nbytes // len(self.X)
         warn_about_copy(f"X, {{:.0f}} MB in {cols} columns whose sums float64 would round, is copied", cols * row)
 
@@ -175,7 +175,7 @@ class ColumnBatch:
             x = self._sorted_on_the_host(col)
         else:
             x = self.device.host(self._kept[col])
-            x = x if self.X.dtype.kind == "f" else x.astype(np.int64)  # distances, which have the same groups
+            x = x if self.X.dtype.kind == "f" else x.astype(np.int64)  # distances, which give the same groups
         weights = self.weights_of(col)
         padded = None if weights is None else cpu.padded(weights, "weights")
         return cpu.solve(cpu.padded(x), padded, self.problem, threads)
@@ -200,11 +200,11 @@ class ColumnBatch:
         verify(device, labels, groups, self.problem.k, self.counts[row], flags)
 
     def _sorted_on_the_host(self, col: int) -> np.ndarray:
-        """The data of one column in order, which must still be what they were when they were sorted."""
+        """The data of one column in order; they must not have changed since they were sorted."""
         x = self.device.host(self.X[col])[self.device.host(self.order[col])]
         if not (x[1:] >= x[:-1]).all():
             raise InputRuntimeError(
-                "The data changed between the call and the first look at its result; copy them first."
+                "The data changed between the call and the first access to its result; copy them first."
             )
         return x.astype(np.float64, copy=False) if x.dtype.kind == "f" else x
 
@@ -215,7 +215,7 @@ class ColumnBatch:
 
     @property
     def sizes(self) -> Any:
-        """The number of records in each group, [cols][n // k], counted from the labels; 0 behind the last group."""
+        """The number of records in each group, [cols][n // k], counted from the labels; 0 after the last group."""
         return self.device.xp.where(self._real, self.counts, 0)
 
     @property
@@ -230,7 +230,7 @@ class ColumnBatch:
         return (slice(first, min(first + height, cols)) for first in range(0, cols, height))
 
     def _represented(self, rows: slice, losses: Any) -> Any:
-        """The representatives of some rows' groups; what each loses is filled in."""
+        """The representatives of the groups of some rows; fills in the loss of each group."""
         device, X, order, starts = self.device, self.X[rows], self.order[rows], self.starts[rows]
         xp, (cols, n), most = device.xp, X.shape, starts.shape[1]
         integers = X.dtype.kind != "f"  # distances; reals are read in their order
@@ -239,21 +239,21 @@ class ColumnBatch:
             values[[col - rows.start for col in self.redone if rows.start <= col < rows.stop]] = 0
         within = xp.clip(starts, 0, n - 1)
         first: Any = xp.take_along_axis(X, xp.take_along_axis(order, within, axis=1), axis=1) if integers else None
-        # they decide which way a half is rounded, so only of signed integers they matter
+        # they decide which way a half is rounded, so they matter for signed integers only
         origins = first[:, 0].astype(np.int64) if X.dtype.kind == "i" else xp.zeros(cols, np.int64)
         centers, shape = device.empty(cols, most, dtype=np.float64), (np.int32(integers), np.int32(n), np.int32(cols))
         weights, heaviest = (values, self.n_groups) if self.weights is None else (self.device_weights, within)
         read = values, order, starts, np.int64(most), self.n_groups[rows], origins, weights
         given = *read, *shape, centers, losses, heaviest
         device.launch("groups", "represent", cols * most, 128, given, cost=self.kernel)
-        if integers and self.weights is not None:  # which their centers count from
+        if integers and self.weights is not None:  # their centers count from these
             first = xp.take_along_axis(X, xp.take_along_axis(order, heaviest, axis=1), axis=1)
         centers = (self._placed(first, centers) if integers else centers).astype(self.published, copy=False)
         return centers + 0.0 if centers.dtype.kind == "f" else centers  # as `results.as_data_dtype`
 
     @per_stream
     def _described(self) -> tuple[Any, Any]:
-        """Representatives of all groups, [cols][n // k], what lies behind the last one is unused; cost per column."""
+        """Representatives of all groups, [cols][n // k], unused after the last one; cost per column."""
         device, cost = self.device, self.problem.cost
         xp, cols, most = device.xp, len(self.X), self.starts.shape[1]
         centers, losses = (device.empty(cols, most, dtype=dtype) for dtype in (self.published, np.float64))
@@ -272,7 +272,7 @@ class ColumnBatch:
         return centers, costs
 
     def _placed(self, first: Any, centers: Any) -> Any:
-        """Representatives of integers, from the smallest value of each group and what lies between."""
+        """Representatives of integers, from the smallest value of each group and the distances from it."""
         name = self.problem.cost.representative
         if name == "mean":
             return first.astype(np.float64) + centers
@@ -296,7 +296,7 @@ class ColumnBatch:
 
     @property
     def representatives(self) -> Any:
-        """What the records of each group are replaced by, [cols][n // k]; 0 behind the last group."""
+        """The representatives of each group, [cols][n // k]; 0 after the last group."""
         return self.device.xp.where(self._real, self._described[0], self._described[0].dtype.type(0))
 
     @property
@@ -325,15 +325,15 @@ class ColumnBatch:
 
     @property
     def cost(self) -> Any:
-        """What each column loses, from the data themselves; Python's integers where 64 bits may not do."""
+        """The cost of each column, from the data; Python integers if 64 bits may not suffice."""
         return self._described[1]
 
 
 def bytes_per_column(n: int, k: int, weighted: bool = False) -> int:
-    """Device memory that one column takes while it is grouped, beside its input and what is returned.
+    """Device memory that one column takes while it is grouped, in addition to its input and the results.
 
-    While it is sorted, two words and the other records per value; while it is solved, sorted values, twice where it is
-    solved from both ends, sizes, and what is known of segments and chunks.  Weights are in the order of the values.
+    While it is sorted, two words and the other records per value; while it is solved, sorted values, twice if it is
+    solved from both ends, sizes, and the states of segments and chunks.  Weights are in the order of the values.
     """
     sorting = 12 * n + 4 * 256 * (n // VALUES_PER_DEAL + 4)
     known = 16 * (2 * k) * (n // max(1024, 8 * k) + 64) + 8 * n // min(PANEL, k)

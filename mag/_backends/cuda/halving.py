@@ -13,7 +13,7 @@ from mag._backends.cuda.launch import Device
 from mag._backends.cuda.sort import sort
 from mag._lib.errors import REPORT
 
-RULE_PAIRS = 2  # the rule that looks at pairs of columns
+RULE_PAIRS = 2  # the rule that considers pairs of columns
 MAX_PAIR_PRODUCTS = 2**27  # products of pairs
 
 

@@ -1,7 +1,7 @@
 """`staggered` with cost blocks from the device: computed there, streamed to the host, searched by SMAWK on the host.
 
 Two batches of blocks are under way: while the host searches one in pinned memory, the device computes the next and a
-stream of its own copies it.  A batch has some 2**22 costs, 32 MB, whatever n is.
+stream of its own copies it.  A batch has some 2**22 costs, 32 MB, for any n.
 """
 
 import math
@@ -102,7 +102,7 @@ class BlockStream:
 
 
 def pinned(xp: Any, length: int, dtype: Any) -> np.ndarray:
-    """Memory of the host that a device can copy to while the host works; plain memory where there is no device."""
+    """Memory of the host that a device can copy to while the host works; plain memory if there is no device."""
     if not hasattr(xp, "cuda"):
         return np.empty(length, dtype)
     memory = xp.cuda.alloc_pinned_memory(length * np.dtype(dtype).itemsize)

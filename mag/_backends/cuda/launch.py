@@ -1,4 +1,4 @@
-"""Launches of the CUDA kernels: which, with how many threads, on what memory.
+"""Launches of the CUDA kernels: which kernel, with how many threads, on which memory.
 
 Everything a device is comes in by `Device`, so that the very same code drives CuPy on a GPU and, in tests, NumPy with
 kernels that were compiled for the host.  Nothing here waits for the device.
@@ -16,7 +16,7 @@ from mag._backends.cuda.sources import compiled, macros
 from mag.costs import COSTS
 from mag.solvers.block import COLUMNS_PER_SEARCH, LARGEST_K, PANEL, burn_in
 
-MAX_K_16_BIT = 2**15 - 1  # k up to which sizes fit 16 bits
+MAX_K_16_BIT = 2**15 - 1  # largest k whose sizes fit 16 bits
 SEGMENT = 1024  # values whose groups are followed back by one thread, at least
 STATIC = 1024  # bytes of shared memory that kernels have besides their lines
 CLOCK = 1.5  # of a device, in cycles per nanosecond
@@ -25,7 +25,7 @@ BUS = 0.5  # nanoseconds per value on its way to the host and back
 PER_SM, WARPS = 256, 16  # threads that keep a multiprocessor busy; warps that wait side by side there
 WEIGHTED = "_weighted"  # the end of a cost's name, where kernels read weights
 REALS = {"double": np.float64, "float": np.float32}
-STREAM_PER_THREAD = 2  # the pointer that stands for another stream in every thread
+STREAM_PER_THREAD = 2  # the pointer of the per-thread default stream
 OUT_OF_MEMORY = 2  # the status of CUDA's runtime
 
 
@@ -33,9 +33,9 @@ OUT_OF_MEMORY = 2  # the status of CUDA's runtime
 class Device:
     """Arrays and kernels of one device.
 
-    `xp` is CuPy or NumPy, `module` compiles like cupy.RawModule, `number` names the device, `shared` is how many bytes
-    of shared memory a thread block may take, `lanes` how many threads keep the device busy; `hybrid` says whether the
-    host may solve where that is sooner, on how many `threads`.
+    `xp` is CuPy or NumPy, `module` compiles like cupy.RawModule, `number` names the device, `shared` is the number of
+    bytes of shared memory that a thread block may take, `lanes` the number of threads that keep the device busy;
+    `hybrid`: whether the host may solve if that is faster, on how many `threads`.
     """
 
     xp: Any
@@ -48,9 +48,9 @@ class Device:
     threads: int = 1
 
     def free_bytes(self) -> int | None:
-        """Bytes that may be taken now: what the device has, and what CuPy's pool holds or may still take.
+        """Bytes that can be allocated now: free memory of the device, and of CuPy's pool.
 
-        None where that cannot be known, because the allocator is another one, such as RMM's.
+        None if that is unknown, because another allocator is in use, such as RMM's.
         """
         if not hasattr(self.xp, "get_default_memory_pool"):
             return None
@@ -61,7 +61,7 @@ class Device:
         return min(free, limit - pool.used_bytes()) if limit else free
 
     def record_event(self) -> Any:
-        """An event behind all that is queued on the current stream."""
+        """Record an event after everything queued on the current stream."""
         if not hasattr(self.xp, "cuda"):
             return None
         event = self.xp.cuda.Event(disable_timing=True)
@@ -74,14 +74,14 @@ class Device:
             self.xp.cuda.get_current_stream().wait_event(event)
 
     def stream(self) -> Any:
-        """The current stream, which owns the memory that is taken now, and its thread if others have another one."""
+        """The current stream, which owns newly allocated memory, and its thread if streams are per thread."""
         if not hasattr(self.xp, "cuda"):
             return None
         stream = self.xp.cuda.get_current_stream()
         return stream, threading.get_ident() if getattr(stream, "ptr", None) == STREAM_PER_THREAD else None
 
     def defer_reuse(self, owner: Any) -> None:
-        """Let the stream that owns arrays wait for the current one, which reads them, before it uses memory again."""
+        """Let the stream that owns arrays wait for the current one, which reads them, before it reuses memory."""
         now = self.stream()
         if owner == now:
             return
@@ -93,13 +93,13 @@ class Device:
 
     @staticmethod
     def lacks_memory(error: Exception) -> bool:
-        """Whether memory of the device has ended: CuPy's pool says so as Python does, its other allocators as CUDA."""
+        """Whether the device has run out of memory: CuPy's pool raises Python's error, its other allocators CUDA's."""
         return isinstance(error, MemoryError) or getattr(error, "status", None) == OUT_OF_MEMORY
 
     def launch(
         self, source: str, kernel: str, threads: int, block: int, args: tuple[Any, ...], dynamic: int = 0, **chosen: Any
     ) -> None:
-        """Start one kernel with at least so many threads."""
+        """Start one kernel with at least this many threads."""
         function = compiled(self.module, self.number, source, macros(source, real=self.real, **chosen))
         function = function.get_function(kernel)
         if dynamic > 48 << 10:
@@ -108,7 +108,7 @@ class Device:
 
     @staticmethod
     def host(array: Any) -> np.ndarray:
-        """A copy for NumPy, which waits for the device."""
+        """A NumPy copy; waits for the device."""
         return array.get() if hasattr(array, "get") else np.asarray(array)
 
     def empty(self, *shape: int, dtype: Any = np.int32) -> Any:
@@ -142,7 +142,7 @@ def size_type(k: int) -> type[np.unsignedinteger]:
 
 
 def chunks_of(units: int, cols: int, lanes: int, warm: int) -> tuple[int, int]:
-    """How many chunks of how many units: as many as there are lanes for, none shorter than its warm start."""
+    """The number of chunks and their units: as many as there are lanes for, none shorter than its warm start."""
     most = max(1, min(-(-lanes // cols), units // warm))
     length = -(-units // most)
     return -(-units // length), length
@@ -217,7 +217,7 @@ def _narrow(device: Device, given: tuple[Any, ...], cost: str, k: int, chunks: t
     device.launch("narrow", "narrow", cols * count, 64, run, **kind)
     again = (*given, *shape, np.int32(length), *written, redone)
     device.launch("narrow", "narrow_repair", cols, 64, again, **kind)
-    last = np.int64((count * window - 1) * cols)  # F of the oldest column; newer ones stand before it
+    last = np.int64((count * window - 1) * cols)  # F of the oldest column; newer ones precede it
     ended = bases, np.int32(panels), leave, last, np.int64(1), np.int64(-cols), np.int32(window), ending, total
     device.launch("ending", "ending", 32 * cols, 32, ended)
     return Solved(sizes, ending, total, redone)
@@ -257,7 +257,7 @@ def _results(device: Device, cols: int, k: int) -> tuple[Any, Any, Any]:
 
 @dataclass
 class Traced:
-    """How a column is cut: what `cut` needs, and how many groups there are."""
+    """The groups of a column: the input of `cut`, and the number of groups."""
 
     solved: Solved
     ends: Any

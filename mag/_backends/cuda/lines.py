@@ -16,7 +16,7 @@ from mag._backends.problem import Problem
 from mag._lib.errors import REPORT, group_below
 
 MAX_BATCH_VALUES = 2**26  # values of a batch
-TAKEN = 64  # bytes that each takes: the line, its groups, and what grouping needs
+TAKEN = 64  # bytes per record and direction: the line, its groups, and scratch memory
 
 
 class DeviceProjections:
@@ -25,7 +25,7 @@ class DeviceProjections:
     `total` is the sum of squares of all records.
     """
 
-    scratch = 2**23  # numbers of what groups in an order cost, and of sums on the way, at once
+    scratch = 2**23  # numbers at once, for costs of groups in an order and intermediate sums
 
     def __init__(self, device: Device, X: Any, problem: Problem) -> None:
         xp = device.xp
@@ -45,7 +45,7 @@ class DeviceProjections:
         )
 
     def score(self, directions: np.ndarray) -> np.ndarray:
-        """What the groups of each direction, a row, lose by all columns."""
+        """The loss, over all columns, of the groups of each direction, a row."""
         device, (n, d), m = self.device, self.rows.shape, len(directions)
         shape = np.int32(n), np.int32(d), np.int32(m)
         self._batch = found = ColumnBatch.compute(device, self._projected(self.columns, directions), self.problem)
@@ -70,7 +70,7 @@ class DeviceProjections:
         return lines
 
     def products(self) -> np.ndarray:
-        """The products of the columns with each other; of the records, where there are fewer of these."""
+        """The products of the columns with each other; of the records, if these are fewer."""
         device, (n, d) = self.device, self.rows.shape
         X = self.columns if d <= n else self.rows
         products = device.empty(len(X), len(X), dtype=np.float64)
@@ -102,7 +102,7 @@ class DeviceProjections:
         return self._labels_of(*kept)
 
     def _best_on(self, directions: np.ndarray) -> tuple[Any, Any, np.ndarray]:
-        """The order of records on each line, the sizes of last groups in it, and what all groups cost."""
+        """The order of records on each line, the sizes of last groups in it, and the total costs."""
         device, n, m = self.device, len(self.rows), len(directions)
         order, flags = device.empty(m, n), device.xp.zeros(m, np.int32)
         sort(device, self._projected(self.columns, directions), order, flags)
@@ -125,7 +125,7 @@ class DeviceProjections:
         return device.host(labels[0])
 
     def _solved_in(self, order: Any) -> tuple[Any, Any]:
-        """The sizes of last groups in each order, and what all groups cost."""
+        """The sizes of last groups in each order, and the total costs."""
         device, (n, d), m, k = self.device, self.rows.shape, len(order), self.problem.k
         wide = -(-d // 4) * 4
         ends = min(n, max(1, self.scratch // (m * (k + 2 * wide))))

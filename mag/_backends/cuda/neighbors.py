@@ -34,7 +34,7 @@ class DeviceNeighbors:
     def lists(self, places: np.ndarray, m: int, sign: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For the record at each place, the m free ones with the smallest sign · squared distance.
 
-        Distances, numbers of records, and how many there are, in rows.
+        Distances, numbers of records, and the lengths of the lists, in rows.
         """
         device, count, room = self.device, places.size, 1 << (m + RECORDS_PER_STEP - 1).bit_length()
         keys, found = device.empty(count, m, dtype=np.float64), device.empty(count, m)

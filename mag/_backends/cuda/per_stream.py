@@ -1,7 +1,7 @@
-"""Properties of what is on a device: every stream that reads one has its own.
+"""Properties of device data: every stream that reads one has its own.
 
-Memory of CuPy belongs to the stream that took it: it is given to that stream's next array as soon as nobody refers to
-it, without a look at other streams.  So a stream is given nothing that another one has computed.
+Memory of CuPy belongs to the stream that allocated it: it is given to that stream's next array as soon as nothing
+refers to it, regardless of other streams.  So a stream never gets data that another one has computed.
 """
 
 from collections.abc import Callable, Hashable
@@ -29,7 +29,7 @@ else:
 
 
 def kept(everything: dict[str, Any], key: str, stream: Hashable, compute: Callable[[], Any]) -> Any:
-    """What is kept under a key for this stream; computed where nothing is."""
+    """The value stored under a key for this stream; computed if there is none."""
     found: list[tuple[Any, Any]] = everything.setdefault(key, [])
     for owner, value in found:
         if owner == stream:

@@ -18,7 +18,7 @@ def shares_of(columns: Any, rows: slice) -> Any:
     origins = X[xp.arange(cols), order[:, 0]].astype(np.int64) if signed else xp.zeros(cols, np.int64)
     if columns.weights is None:
         inexact = [] if real else np.flatnonzero(device.host(values[:, -1]) * n >= FLOAT64_EXACT).tolist()
-    else:  # distances are no integers there, and what float64 cannot hold was solved by the CPU
+    else:  # distances are not integers there, and the CPU solved columns that float64 cannot represent
         inexact = [col - rows.start for col in columns.redone if rows.start <= col < rows.stop]
     weights = values if columns.weights is None else columns.device_weights
     values[inexact] = 0.0

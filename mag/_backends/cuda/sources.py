@@ -12,7 +12,7 @@ NVRTC_OPTIONS = ("--std=c++17", "--fmad=false")  # no fused operations: every ba
 
 @cache
 def folder() -> pathlib.Path:
-    """mag/kernels in an installed package, kernels/ beside mag/ in a checkout."""
+    """mag/kernels in an installed package, kernels/ next to mag/ in a checkout."""
     package = pathlib.Path(__file__).parents[2]
     for place in (package / "kernels", package.parent / "kernels"):
         if (place / "common.cuh").exists():
@@ -22,7 +22,7 @@ def folder() -> pathlib.Path:
 
 @cache
 def source(name: str) -> str:
-    """The text of one .cu file with its includes in place, each once: CuPy's cache does not look into those."""
+    """The text of one .cu file with its includes in place, each once: CuPy's cache ignores the content of includes."""
     seen: set[str] = set()
 
     def flat(path: str) -> str:
@@ -55,8 +55,8 @@ def macros(
     kind: str = "REAL",
     real: str = "double",
 ) -> tuple[str, ...]:
-    """The macros that a source reads, as compiler options: what it is compiled for, and constants of the CPU's code."""
-    from mag._compiled.groups import HUGE, OVERFLOW_EXPONENT  # by numba, which the sources do not need
+    """The macros that a source reads, as compiler options: its parameters, and constants of the CPU's code."""
+    from mag._compiled.groups import HUGE, OVERFLOW_EXPONENT  # compiled by numba, which the sources do not need
     from mag.solvers.block import COLUMNS_PER_SEARCH, PANEL, SIZES_WORTH_SPLITTING
 
     weighted = int(cost.endswith("_weighted"))
@@ -88,5 +88,5 @@ def macros(
 
 @cache
 def compiled(module: Any, device: int, name: str, chosen: tuple[str, ...]) -> Any:
-    """A module like cupy.RawModule of one source; `device` only tells what is kept apart."""
+    """A module like cupy.RawModule of one source; `device` only separates cache entries."""
     return module(code=source(name), options=(*NVRTC_OPTIONS, *chosen))

@@ -1,7 +1,7 @@
 """Copies between devices: the only place that makes any.
 
 CuPy queues such a copy on the current stream of the target alone.  It may run before the source has computed the
-array, and after the source has used the memory again; an event before the copy and one behind it forbid both.
+array, and after the source has reused the memory; an event before the copy and one after it prevent both.
 """
 
 from typing import Any

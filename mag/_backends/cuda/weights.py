@@ -1,8 +1,8 @@
-"""Weights on a device: which it takes, and which columns are left to the CPU.
+"""Weights on a device: which weights it takes, and which columns are left to the CPU.
 
-The CPU scales values and weights where their products could leave float64, and looks again where weights are so uneven
-that sums from anchors lose precision.  Here weights and distances are taken that need no scaling, so that both round
-alike, and columns that the CPU may look at again are flagged for it; some more than it would look at do not matter.
+The CPU scales values and weights if their products could leave float64, and solves again if weights are so uneven that
+sums from anchors lose precision.  The device takes only weights and distances that need no scaling, so that both round
+alike, and flags columns that the CPU may solve again; flagging too many does no harm.
 """
 
 from typing import Any

@@ -16,7 +16,7 @@ from mag.costs import Cost
 
 @dataclass(frozen=True)
 class Piece:
-    """A column of one partition: its numbers, or what is wrong: another dtype, missing or infinite values."""
+    """A column of one partition: its numbers, or its defects: another dtype, missing or infinite values."""
 
     values: np.ndarray
     other_dtype: str | None
@@ -27,7 +27,7 @@ class Piece:
 SENTENCES = Sentences(
     unknown="{role} must name columns of {table}; got {names}.",
     shared="columns and keep must not overlap; got {names} in both.",
-    unassigned="{table} must hold columns to group or to keep= only; got {names} beside, keep or drop them.",
+    unassigned="{table} must hold columns to group or to keep= only; got {names} in addition; keep or drop them.",
 )
 
 
@@ -74,7 +74,7 @@ def pick_columns(partition: pd.DataFrame, names: list[Any], dtypes: list[Any]) -
 
 
 def drop_values(pieces: list[Piece]) -> list[Piece]:
-    """What is to be known of the columns of a partition, without their values."""
+    """The facts about the columns of a partition, without their values."""
     return [Piece(piece.values[:0], piece.other_dtype, piece.missing, piece.infinite) for piece in pieces]
 
 

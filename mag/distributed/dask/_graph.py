@@ -1,4 +1,4 @@
-"""Tasks for dask, from functions that know nothing of it, and collections of what they return."""
+"""Tasks for dask, from functions that are independent of it, and collections of their results."""
 
 from collections.abc import Callable, Sequence
 from operator import getitem
@@ -31,7 +31,7 @@ class Tasks:
         return key
 
     def each(self, step: str, function: Callable[..., Any], keys: Sequence[Any], *arguments: Any) -> list[Key]:
-        """A task for each key, which is its first argument."""
+        """A task for each key; the key is the first argument."""
         return [self.add(step, [i], function, key, *arguments) for i, key in enumerate(keys)]
 
     def entries(self, step: str, keys: Sequence[Any], i: int) -> list[Key]:

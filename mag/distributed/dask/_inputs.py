@@ -1,4 +1,4 @@
-"""What may come in: arrays of dask with chunks of known sizes."""
+"""Allowed inputs: dask arrays with chunks of known sizes."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 
 
 def no_frame(X: Any) -> InputTypeError:
-    """What to say where neither an array nor a frame of dask came in."""
+    """The error for input that is neither an array nor a frame of dask."""
     return InputTypeError(
         f"X must be a dask array or a dask dataframe; got {describe(X)}, use mag itself for data in memory."
     )

@@ -1,4 +1,4 @@
-"""Every column by itself: one task for a block of columns, which holds all rows of it."""
+"""Every column by itself: one task for a block of columns with all of its rows."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ from mag.distributed.kernels import label_columns, mask_column, mask_columns
 from mag.solvers import SOLVERS
 
 BYTES = 2**26  # of a block, if it has more than one column
-TASKS = 16  # at least, if there are as many columns
+TASKS = 16  # the least number of tasks, if there are as many columns
 
 
 def columns(
@@ -46,7 +46,7 @@ def columns(
     k : int or sequence of int
         The smallest group size: one for all columns, or one for each.
     cost : str or sequence of str
-        What a group loses, a name of `mag.univariate`: one for all columns, or one for each.
+        The cost of a group, a name of `mag.univariate`: one for all columns, or one for each.
     solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
     columns, keep : list of names

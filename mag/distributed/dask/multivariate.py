@@ -55,7 +55,7 @@ def multivariate(
         For "mona"; 0.5 by default.
     parts : int, optional
         The number of parts, a power of two; by default such that parts have at most 2**18 records ("mona") or 2**13
-        ("ona_star"), and one for every chunk or partition at least.  The number of records of a dataframe is not known:
+        ("ona_star"), and at least one for every chunk or partition.  The number of records of a dataframe is not known:
         there it is one for every partition.
     standardize : bool
         Measure each column in its standard deviations, computed in two passes over the chunks.
@@ -74,7 +74,7 @@ def multivariate(
     Notes
     -----
     Chunks are read in several passes, and every chunk meets every part: chunks · parts small tasks.  Workers hold the
-    records meanwhile, and spill what they cannot hold.
+    records meanwhile, and spill those that do not fit.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def _group_records(
     numbering = t.add("numbering", [], _number_groups, t.entries("groups", grouped, 1), moments, transform)
 
     def back(what: str, function: Any, *others: Any) -> list[Any]:
-        """What a function finds for the records of every part, chunk by chunk."""
+        """Apply a function to the records of every part, and return the results chunk by chunk."""
         results = [t.add(what, [p], function, key, grouped[p], p, *others) for p, key in enumerate(joined)]
         pieces = t.exchange(f"{what}-piece", results, len(records))
         return [t.add(f"{what}-back", [c], tasks.restore_order, ordered[c], piece) for c, piece in enumerate(pieces)]
@@ -243,7 +243,7 @@ def _group(
 def _number_groups(
     groups_of_parts: list[tuple[int, float]], moments: list[tuple[int, np.ndarray, np.ndarray]], transform: Transform
 ) -> tuple[list[int], int, float]:
-    """How many groups there are before each part, how many in all, and SSE / SST."""
+    """The number of groups before each part, the number of all groups, and SSE / SST."""
     before = np.concatenate([[0], np.cumsum([groups for groups, _ in groups_of_parts])])
     if before[-1] >= 2**31:
         raise InputValueError(f"X must make fewer than 2**31 groups; got {before[-1]}, use a larger k.")

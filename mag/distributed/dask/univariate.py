@@ -27,12 +27,12 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
     Parameters
     ----------
     x : dask array of real numbers, shape (n,)
-        The values, in any order, in chunks of known sizes; what `mag.univariate` takes.  NaN and infinity are refused.
+        The values, in any order, in chunks of known sizes; as in `mag.univariate`.  NaN and infinity are refused.
         Integers must lie within a range of 2**53.
     k : int
         The smallest group size, from 1 to n.
     cost : str
-        What a group loses, a name of `mag.univariate`.
+        The cost of a group, a name of `mag.univariate`.
     ranges : int, optional
         The number of ranges; the number of chunks of `x` by default.
 
@@ -44,9 +44,9 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
 
     Notes
     -----
-    Every chunk meets every range, which makes for 3 · chunks · ranges small tasks: a hundred chunks are fine, a
-    thousand are not.  Memory is about 40 bytes per value in all, on all workers together, which spill what they cannot
-    hold; one task takes a few copies of a chunk or a range.
+    Every chunk meets every range, which creates 3 · chunks · ranges small tasks: a hundred chunks are fine, a thousand
+    are not.  Memory is about 40 bytes per value, on all workers together, which spill data that do not fit; one task
+    takes a few copies of a chunk or a range.
 
     Equally spaced values, and k so large that 6k² + 20k values are more than a range, are solved range after range:
     the same result, and only sorting is done side by side.
@@ -89,7 +89,7 @@ def univariate(x: Any, k: int, *, cost: str = "sse", ranges: int | None = None) 
     checked = t.add("checked", [], tasks.check_groups, facts, windows, dealt, min(4 * k, n), cost, k)
 
     def back(what: str, function: Any, dtype: Any, details: list[list[Any]]) -> da.Array:
-        """What a function finds for the values of every range, in chunks like those of x."""
+        """Apply a function to the values of every range, and return the results in chunks like those of x."""
         results = []
         for p in range(ranges):
             results.append(t.add(what, [p], function, merged[p], starts[p], edges, p, checked, *details[p]))
@@ -133,7 +133,7 @@ def _starts(t: Tasks, merged: list[Any], dealt: Key, edges: Key, n: int, k: int,
 def _half(
     t: Tasks, half: str, numbers: list[Any], edges: Key, n: int, length: int, k: int, cost: str
 ) -> tuple[list[Any], Key]:
-    """Keys of the stretches of the first `length` values, and of what is known at their end."""
+    """Keys of the stretches of the first `length` values, and of the states at their ends."""
     ahead = stretches.run_ahead(k)
     guess = ahead * len(numbers) < n  # otherwise the guesses would cost more than they save
     tail: Any = None

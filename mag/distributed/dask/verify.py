@@ -1,4 +1,4 @@
-"""How many records are alike, counted on what is to be published: a distributed group-by of hashed records."""
+"""The number of equal records, counted on the table to be published: a distributed group-by of hashed records."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -18,8 +18,8 @@ from mag.distributed.dask._inputs import no_frame
 def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None) -> int:
     """Count equal records of a dask array or dataframe, and raise an error if a class has fewer than k.
 
-    This computes.  It looks at the published values, not at labels: records are hashed to 128 bits, counted where they
-    are, and counted together range of hashes by range of hashes.
+    This computes.  It reads the published values, not labels: records are hashed to 128 bits, counted on their workers,
+    and counted together, one range of hashes after the other.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def _deal(counted: HashedClasses, ranges: int) -> list[HashedClasses]:
 
 
 def _sizes(counted: HashedClasses, k: int) -> tuple[int, int, int]:
-    """The smallest class, how many are below k, and how many there are."""
+    """The smallest class, the number of classes below k, and the number of all classes."""
     sizes = counted.sizes
     return int(sizes.min(initial=2**63 - 1)), int((sizes < k).sum()), sizes.size
 

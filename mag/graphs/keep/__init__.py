@@ -1,4 +1,4 @@
-"""What `mag.graphs.anonymize` keeps of a graph: one option, one file, one line in the table."""
+"""The options of `keep` in `mag.graphs.anonymize`: one option, one file, one line in the table."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""A new graph of the best degrees, which shares edges with the original where it can (Liu & Terzi's baseline)."""
+"""A new graph with the best degrees that shares edges with the original where possible (Liu & Terzi's baseline)."""
 
 import numpy as np
 

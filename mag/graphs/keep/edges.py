@@ -12,7 +12,7 @@ def change(pairs: np.ndarray, d: np.ndarray, k: int, cost: DegreeCost, generator
     """Edges of a supergraph whose degrees are k-anonymous."""
     sequences = probe(d, k, cost)
     sequence = next(sequences)
-    while True:  # sequences end at that of the complete graph, which is always reached
+    while True:  # sequences end at the complete graph, which can always be reached
         graph = graph_of(pairs, sequence.room())
         missing = _fill(graph, d, sequence, generator)
         if not missing:

@@ -16,9 +16,9 @@ FALLBACK_COSTS: tuple[DegreeCost, ...] = ("sse_int", "sae", "roundup", "rounddow
 
 
 def change(pairs: np.ndarray, d: np.ndarray, k: int, cost: DegreeCost, generator: np.random.Generator) -> np.ndarray:
-    """Edges of a graph with k-anonymous degrees, few of which are others than before.
+    """Edges of a graph with k-anonymous degrees, most of them unchanged.
 
-    Where the sequence of this cost cannot be reached, another cost's is tried, and in the end edges are added only.
+    If the sequence of this cost cannot be reached, try that of another cost, and finally only add edges.
     """
     for some in dict.fromkeys((cost, *FALLBACK_COSTS)):
         best = None
@@ -39,9 +39,9 @@ def change(pairs: np.ndarray, d: np.ndarray, k: int, cost: DegreeCost, generator
 
 
 def reach(graph: Graph, need: np.ndarray, rank: np.ndarray, generator: np.random.Generator) -> bool:
-    """Change the graph until nobody needs anything; False if that cannot be done."""
+    """Change edges until every target degree is met; return False if impossible."""
     seed = generator.integers(1, 2**62, 1)
-    while True:  # every change lowers what all need together
+    while True:  # every change lowers the total need
         order = np.lexsort((rank, -np.abs(need)))[: np.count_nonzero(need)]  # who needs most comes first
         remove_edges(graph, need, order)
         switch_edges(graph, need, order, seed)

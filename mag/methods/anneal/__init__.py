@@ -13,18 +13,18 @@ from mag.methods.anneal.schedule import PILOT_STEPS_PER_RECORD, melt, pilot_plan
 ITERATIONS = 2000  # steps per record, unless there is a time limit
 MAX_STEPS_PER_PAIR = 1000  # steps per pair of records that are worth a wait
 DEFAULT_RESTARTS, MAX_RESTARTS = 2, 1000  # restarts
-DIRECT = 6000  # records that are annealed as a whole first, from a heat at which nothing is left of the start
+DIRECT = 6000  # records that are annealed as a whole first, from a heat that erases the start
 NEIGHBOR_WORK_PER_SECOND, NEIGHBOR_SEARCH_SHARE, MAX_NEIGHBOR_WORK = (
     2**33,
     0.1,
     2**36,
-)  # n·n·d of neighbors found in a second; of the time; n·n·d at most
-BEGUN, WHOLE, CLOCK_LOOKS = 0.1, 0.9, 32  # of the steps, or of the time, up to WHOLE is for that; looks at the clock
+)  # n·n·d of neighbors found per second; share of the time; largest n·n·d
+BEGUN, WHOLE, CLOCK_LOOKS = 0.1, 0.9, 32  # shares of the steps, or of the time; number of looks at the clock
 EFFORT = 150  # steps per record of a round in parts
 
 
 def check(k: int, *, iterations: float | None = None, restarts: int | None = None) -> tuple[float, int | None]:
-    """Refuse what the options cannot be."""
+    """Reject invalid options."""
     steps = not_negative("iterations", ITERATIONS if iterations is None else iterations)
     return steps, None if restarts is None else integer("restarts", restarts, 1, MAX_RESTARTS, "most")
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Groups that change at random, uphill less and less often: the moves of annealing, and what each of them costs.
+"""Groups that change at random, uphill less and less often: the moves of annealing, and the cost of each move.
 
 With c the mean of a group of m records, a record x that leaves it saves m/(m-1)·|x-c|², one that joins it costs
 m/(m+1)·|x-c|², and y in place of x costs |y-c|² - |x-c|² - |y-x|²/m.
@@ -16,8 +16,8 @@ from mag._compiled.random import draw_below, draw_fraction, next_bits
 from mag._compiled.work import NOBODY, ZERO, fill, integers, layout, reals, space_in
 
 COLUMNS_PER_STEP = 4  # columns at once; rows are padded by zeros
-RARE, OFTEN = 2, 64  # so many of so many steps dissolve a group or make one
-SURE = 40.0  # exp(-40) of a chance is none
+RARE, OFTEN = 2, 64  # RARE in OFTEN steps dissolve a group or make one
+SURE = 40.0  # acceptance probabilities below exp(-40) are treated as zero
 SEED, FREE = 0, 1
 
 Chain = namedtuple("Chain", "rows near label spot member size mean free log numbers n d k length room")
@@ -48,7 +48,7 @@ def chain_at(space, rows, near, n, d, k, length):
 
 @called
 def _chain_in(work, X, near, k):
-    """What `chain_at` cuts from this memory."""
+    """Cut the layout of `chain_at` from this memory."""
     d, length = X.shape[1], near.shape[1]
     return chain_at(space_in(work), grid(X, d), grid(near, length), X.shape[0], d, k, length)
 
@@ -104,7 +104,7 @@ def _added(chain, i, g):
 
 @inlined
 def _shift(chain, g, x, weight):
-    """The mean goes that part of the way to x, or away from it."""
+    """Move the mean by that fraction of the way to x, or away from it."""
     c = chain.mean[g]
     for j in range(0, chain.d, COLUMNS_PER_STEP):
         v = c[lanes_at(j, COLUMNS_PER_STEP)]
@@ -130,7 +130,7 @@ def _join(chain, i, g):
     chain.spot[i] = p
     chain.label[i] = g
     chain.size[g] = p + 1
-    if p == 0:  # whatever the mean was
+    if p == 0:  # for any mean
         fill(chain.mean[g], chain.d, 0.0)
     _shift(chain, g, chain.rows[i], 1.0 / (p + 1))
 
@@ -159,7 +159,7 @@ def _swap(chain, i, j):
 
 @inlined
 def _swap_change(chain, i, j):
-    """What it costs to swap two records."""
+    """The cost of swapping two records."""
     g, h = chain.label[i], chain.label[j]
     x, y, c, e = chain.rows[i], chain.rows[j], chain.mean[g], chain.mean[h]
     across, apart = spread(0.0, COLUMNS_PER_STEP), spread(0.0, COLUMNS_PER_STEP)
@@ -176,7 +176,7 @@ def _swap_change(chain, i, j):
 def _exchange(chain, i, heat):
     """Record i moves to the group of a neighbor, takes the place of one that moves on, or changes places with it.
 
-    What that changes is returned, 0 if it is not accepted.
+    Returns the change of the cost, 0 if the move is not accepted.
     """
     bits, k = next_bits(_seed(chain)), chain.k
     rank = min(_draw_rank(chain), _draw_rank(chain), _draw_rank(chain))  # of three: near ones are tried most
@@ -209,7 +209,7 @@ def _group_near(chain, i, rank):
 
 @called
 def _pass_on(chain, i, z, w, heat):
-    """Record i takes the place of z, which goes to group w."""
+    """Record i takes the position of z, which goes to group w."""
     g, h = chain.label[i], chain.label[z]
     if w in (g, h) or chain.size[w] == 2 * chain.k - 1:
         return 0.0
@@ -227,7 +227,7 @@ def _pass_on(chain, i, z, w, heat):
 
 @called
 def _take(chain, count, i, g):
-    """Record i goes to g for now; `count` went before it."""
+    """Move record i to g for now; `count` moved before it."""
     chain.log[count, 0] = i
     chain.log[count, 1] = chain.label[i]
     _leave(chain, i)
@@ -337,7 +337,7 @@ def enter(work, X, near, k, labels, seed):
 
 @jit
 def cool(work, X, near, k, heat, active, steps):
-    """So many steps at this heat, of the first `active` records; returns what they changed the cost by."""
+    """Run this number of steps at this heat, on the first `active` records; return the change of the cost."""
     chain = _chain_in(work, X, near, k)
     _means(chain)
     total = 0.0

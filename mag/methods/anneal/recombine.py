@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """The better parts of two groupings.
 
-Groups of one and groups of the other are connected where they share records.  Whatever is connected covers the same
-records in both, so each such part can be taken from the one where it costs less, whatever the others do.
+Groups of one and groups of the other are connected if they share records.  A connected part covers the same records in
+both, so each part can be taken from the one where it costs less, independently of the others.
 """
 
 from collections.abc import Sequence

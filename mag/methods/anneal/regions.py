@@ -1,4 +1,4 @@
-"""What is annealed at once: several times the whole data, or parts of them that are divided anew in every round."""
+"""The data that are annealed at once: all records several times, or parts that are divided anew in every round."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 
 MIN_NEIGHBORS_TRIED, MAX_NEIGHBORS_TRIED = 24, 128  # neighbors that are tried: 2k, but no fewer and no more
 RECORDS_PER_PART, MIN_GROUPS_PER_PART = 1024, 16  # records of a part, and groups at least
-HOPE = 0.3  # of what the first heat gained, another one may gain
+HOPE = 0.3  # expected gain of another heat, relative to the first one
 ROUNDING_COST = 1e-290  # a mean cost that is due to rounding
 
 
@@ -70,7 +70,7 @@ class Chains:
 class RegionParts:
     """Records in parts, whole groups each, that are divided along other directions in every round.
 
-    Every part is annealed by itself, for a short time, and what became cheaper is kept.
+    Every part is annealed by itself, for a short time, and improvements are kept.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class RegionParts:
         self._gains: np.ndarray | None = None
 
     def run(self, steps: float, progress: Progress) -> None:
-        """One round, of so many steps per record, from the heat that gained most when it was tried last."""
+        """One round with this number of steps per record, from the heat that gained most when it was tried last."""
         k, labels = self._k, np.empty_like(self.labels)
         parts, choice = self._divide(progress.silent()), 0 if self._gains is None else int(np.argmax(self._gains))
         seeds = self._random.integers(1, 2**62, size=len(parts))
@@ -131,7 +131,7 @@ def nearest(X: np.ndarray, k: int, threads: int) -> np.ndarray:
 
 
 def scale_of(X: np.ndarray, k: int, near: np.ndarray) -> np.ndarray:
-    """What each record costs at least: its share if its group were its k - 1 nearest neighbors."""
+    """A lower bound on the cost of each record: its share if its group were its k - 1 nearest neighbors."""
     total = np.zeros(len(X))
     for rank in range(min(k - 1, near.shape[1])):
         total += np.square(X - X[near[:, rank]]).sum(axis=1)

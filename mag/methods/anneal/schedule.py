@@ -1,4 +1,4 @@
-"""How heat falls while records are annealed, who takes part at which heat, and for how many steps."""
+"""How heat falls while records are annealed, which records take part at which heat, and for how many steps."""
 
 import time
 from collections.abc import Iterator
@@ -8,16 +8,16 @@ import numpy as np
 HEATS_PER_ROUND = 16  # heats of a round
 HOT, COLD = 3.0, 5e-4  # first and last heat, of the mean cost per record
 LUKEWARM, COOL = (0.06, 0.12, 0.03, 0.25), 0.1  # first heats of parts, of their means; their last heat, of the first
-WARM, WARMEST, CHILL = 0.008, 0.3, 0.35  # first heat of a large whole, of what records cost; its last, of the first
+WARM, WARMEST, CHILL = 0.008, 0.3, 0.35  # first heat of a large whole, of the cost of records; its last, of the first
 NEGLIGIBLE_COST_SHARE = 1e-3  # of the mean, a cost that counts
 REACH = 3.0  # records whose own cost is at least heat / REACH take part
-MIN_PILOT_COSTS = 32  # at least so many do
+MIN_PILOT_COSTS = 32  # least number of pilot costs
 PACE = 10**6  # steps a second, until they have been counted
 PILOT_HEAT, PILOT_STEPS_PER_RECORD = 0.02, 20.0  # heat, of the mean, and steps per record that are timed
 
 
 class HeatPlan:
-    """Falling heats; for each, from which scale on records take part, and the steps of each that does."""
+    """Falling heats; for each, the scale from which on records take part, and the steps of each such record."""
 
     def __init__(self, heats: np.ndarray, least: np.ndarray, steps: np.ndarray) -> None:
         self.heats, self.least, self.steps = heats, least, steps
@@ -35,7 +35,7 @@ def short_plan(mean: float, heat: float, steps: float) -> HeatPlan:
 
 
 def melt(scale: np.ndarray, mean: float, rounds: int, steps: float) -> "Schedule":
-    """Heats from that of the most expensive records, at which no group stays, to a small part of the mean."""
+    """Heats from that of the most expensive records, at which every group dissolves, to a small part of the mean."""
     scale = np.sort(scale)[::-1]
     heats = np.geomspace(max(HOT * mean, scale[0]), COLD * mean, rounds * HEATS_PER_ROUND)
     return Schedule(scale, heats, heats / REACH, steps)
@@ -52,7 +52,7 @@ def warm(scale: np.ndarray, mean: float, rounds: int, steps: float, possible: fl
     Every record takes part from a heat on that is in proportion to its scale.
     """
     scale = np.sort(scale)[::-1]
-    share = mean / scale.mean() if scale[0] > 0 else 1.0  # what records cost, of what they cost at least
+    share = mean / scale.mean() if scale[0] > 0 else 1.0  # cost of records relative to their lower bounds
     hot = min(WARM * np.cbrt(max(min(steps, possible), 1.0)), WARMEST)
     low = CHILL * hot * max(share * float(np.median(scale)), NEGLIGIBLE_COST_SHARE * mean)
     heats = np.geomspace(max(hot * share * scale[0], 2 * low), low, rounds * HEATS_PER_ROUND)
@@ -62,10 +62,10 @@ def warm(scale: np.ndarray, mean: float, rounds: int, steps: float, possible: fl
 class Schedule:
     """For the whole: falling heats, and the time that is left for each.
 
-    A record that costs little is only shuffled while heat is high, and one that costs much is frozen when it is low.
-    So records take part as soon as heat has fallen far enough for their `scale`, what they cost at least, and those
-    that cost most get the more steps: a heat has a share that grows by the root of the records that take part.  In the
-    last round all do.
+    A record that costs little is only shuffled while heat is high, and one that costs much is frozen when it is low. So
+    records take part as soon as heat has fallen far enough for their `scale`, their lower bound of the cost, and the
+    most expensive ones get more steps: a heat has a share that grows by the root of the number of records that take
+    part.  In the last round all take part.
     """
 
     def __init__(self, scale: np.ndarray, heats: np.ndarray, least: np.ndarray, steps: float) -> None:
@@ -79,7 +79,7 @@ class Schedule:
         self.hurried = False
 
     def plan(self, turn: int, left: float) -> HeatPlan:
-        """The plan of a round, if so many seconds are left for it and all later ones."""
+        """The plan of a round, given the seconds left for it and all later ones."""
         levels, now = slice(turn * HEATS_PER_ROUND, (turn + 1) * HEATS_PER_ROUND), time.monotonic()
         if self._steps > 0:
             self._pace = self._steps / max(now - self._start, 1e-9)

@@ -1,7 +1,7 @@
 """Groups of k, some of which are dissolved afterwards: DBA and TFRP (chapter 8 of Thaeter's thesis, 2021).
 
-Both first make groups of k around one record after the other, then look once at every group whether its members cost
-less in the groups that are nearest to them, and at last split what has 2k records or more.
+Both first make groups of k around one record after the other, then check once for every group whether its members cost
+less in the groups that are nearest to them, and finally split groups of 2k records or more.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ PROGRESS_OF_FIRST_GROUPS = 0.8  # of the progress is for the groups of k
 def dba(X: np.ndarray, k: int, *, threads: int, progress: Progress) -> np.ndarray:
     """Around the record with the densest surroundings first (algorithm 21; Lin, Wen, Hsieh & Chang 2010).
 
-    Groups are looked at in reverse order: the last ones are made of what dense regions left over.
+    Groups are visited in reverse order: the last ones consist of records that dense regions left over.
     """
     labels = group_densest(X, k, threads, progress.span(0.0, PROGRESS_OF_FIRST_GROUPS))
     order = np.arange(labels.max(), -1, -1)

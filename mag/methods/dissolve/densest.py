@@ -25,8 +25,8 @@ from mag.methods.mdav.run import group_rest
 
 LENGTH = 4  # times k: the length of the lists
 LISTS_PER_BATCH = 32  # lists that are made at once
-BOUND_SLACK = 1.0 - 1e-9  # far below what rounding does to a bound
-RECORDS_PER_CLOCK_LOOK = 2**24  # records looked at between two looks at the clock
+BOUND_SLACK = 1.0 - 1e-9  # relative; far more than the rounding of a bound
+RECORDS_PER_CLOCK_LOOK = 2**24  # records visited between two looks at the clock
 PROGRESS_OF_FIRST_LISTS = 0.5  # of the progress is for the first lists
 N_FREE, GROUPS = 0, 1
 WAITING = np.int64(-2)  # the rank of a record that has no surroundings yet, since an equal one comes first
@@ -42,10 +42,10 @@ def surroundings_at(space, metric, k):
         rows=metric.points,
         field=field_at(space, metric),
         cost=reals(space, n),  # of N(x); infinite where it is not known, or x is not free
-        bound=reals(space, n),  # of that, where it is not known, otherwise infinite
+        bound=reals(space, n),  # of that, if it is unknown, otherwise infinite
         rank=integers(space, n),  # of the last member of N(x) in the list of x
         member=integers(space, n, k - 1),  # N(x) without x, in no order; NOBODY is missing
-        first=integers(space, n),  # links all places of `member` where a record stands
+        first=integers(space, n),  # links all positions of a record in `member`
         following=integers(space, n, k - 1),
         twin=integers(space, n),  # the next record that equals this one, or NOBODY
         changed=integers(space, n),  # memory for those whose N(x) has changed
@@ -56,7 +56,7 @@ def surroundings_at(space, metric, k):
 
 @called
 def _surroundings_in(work, X, k):
-    """What `surroundings_at` cuts from this memory."""
+    """Cut the layout of `surroundings_at` from this memory."""
     return surroundings_at(space_in(work), metric_of(X), k)
 
 
@@ -210,7 +210,7 @@ def take_groups(work, X, k, ids, keys, labels, wanted, most):
 
 @called
 def _want(s, n, most, bounds, wanted):
-    """Those with the least bounds up to `most`; returns how many there are."""
+    """The records with the least bounds up to `most`; return their number."""
     count = 0
     for i in range(n):
         if s.bound[i] <= most and s.bound[i] < np.inf:
@@ -220,7 +220,7 @@ def _want(s, n, most, bounds, wanted):
 
 @jit
 def renew(work, X, k, ids, keys, renewed):
-    """These records have new lists, which begin with the members of N(x) that they had."""
+    """Give these records new lists, which begin with their previous members of N(x)."""
     length = ids.shape[1]
     s = _surroundings_in(work, X, k)
     lists, distances, out = grid(ids, length), grid(keys, length), np.empty(k, np.int64)

@@ -1,8 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""One look at every group: its members go to their nearest other groups where that costs less in all.
+"""One visit of every group: its members go to their nearest other groups if that lowers the total cost.
 
-The check is that of ONA* (algorithm 16), for groups of any size.  All members find their targets with the centroids as
-they are, none moves before all have gone.  Members are a linked list, since nothing bounds the size of a group.
+The check is that of ONA* (algorithm 16), for groups of any size.  All members find their targets with the current
+centroids; no member moves before all have found one.  Members are a linked list, since nothing bounds the size of a
+group.
 """
 
 from collections import namedtuple
@@ -31,7 +32,7 @@ def pass_at(space, metric, m):
     return Pass(
         journal=journal_at(space, metric, m, m),
         label=integers(space, n),
-        first=integers(space, m),  # members of a group, in the order in which they came
+        first=integers(space, m),  # members of a group, in the order of arrival
         last=integers(space, m),
         following=integers(space, n),
         members=integers(space, n),  # memory for those of one group
@@ -42,7 +43,7 @@ def pass_at(space, metric, m):
 
 @called
 def _pass_in(work, X, m):
-    """What `pass_at` cuts from this memory."""
+    """Cut the layout of `pass_at` from this memory."""
     return pass_at(space_in(work), metric_of(X), m)
 
 
@@ -61,7 +62,7 @@ def _enter(groups, i, g):
 
 @called
 def _list_members(groups, g):
-    """Write the members of group g; returns how many there are."""
+    """Write the members of group g; return their number."""
     i, count = groups.first[g], 0
     while i != NOBODY:
         groups.members[count] = i
@@ -103,7 +104,7 @@ def _try_dissolve(groups, g):
 def dissolve_groups(
     X: np.ndarray, labels: np.ndarray, order: np.ndarray, threads: int, progress: Progress
 ) -> np.ndarray:
-    """Labels after a look at groups 0, 1, … in this order, or at as many as there is time for."""
+    """Labels after visits of groups 0, 1, … in this order, or of as many as there is time for."""
     n, m = len(X), len(order)
     if progress.step(0.0):
         return labels
@@ -159,7 +160,7 @@ def visit(work, X, m, order):
 
 @jit
 def write_costs(work, X, costs):
-    """What each group costs."""
+    """The cost of each group."""
     groups = _pass_in(work, X, costs.size)
     for g in range(costs.size):
         costs[g] = _cost(groups, g)

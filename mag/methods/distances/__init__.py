@@ -1,1 +1,1 @@
-"""Distances between records, shared by the families: blocks of near records, neighbors, what remains."""
+"""Distances between records, shared by the families: blocks of near records, neighbors, remaining records."""

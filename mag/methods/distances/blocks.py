@@ -2,12 +2,12 @@
 """Records in blocks that are scanned fast: the distances, the k nearest and the farthest of every method.
 
 Records that lie close together share a block of LANES, stored column by column, so that one instruction works on
-several records.  A block knows the box around its records, and a scan skips blocks whose box is too far (or too near)
+several records.  A block stores the box around its records, and a scan skips blocks whose box is too far (or too near)
 to matter.  That is exact to the last bit: the distance to a box is rounded like the distance to a record, term by
 term in the same order, so it can never exceed it.
 
 A record that has been assigned is swapped to the end of its block: lanes [0, alive) are free, lanes [alive, size) are
-assigned.  Whoever is equally far is taken in the order of record numbers, wherever it is stored.
+assigned.  Equally far records are taken in the order of record numbers, independent of their positions.
 """
 
 from collections import namedtuple
@@ -25,10 +25,10 @@ RECORDS_PER_BLOCK = 64
 
 Field = namedtuple("Field", "x low high ids lowest alive size place n d blocks boxes wide metric")
 
-# What `scan` looks for: the nearest (sign = 1) or the farthest (-1) from each of `count` records of a metric, free or
+# The task of `scan`: the nearest (sign = 1) or the farthest (-1) from each of `count` records of a metric, free or
 # assigned ones of the field; unless `itself`, a record does not find itself.
 Query = namedtuple("Query", "metric records count sign free itself")
-# Where its lists go: rows of `keys` and `ids`, of m entries at most, of which `lengths` are filled.
+# The output of `scan`: rows of `keys` and `ids`, of m entries at most, of which `lengths` are filled.
 FoundRecords = namedtuple("FoundRecords", "keys ids lengths m")
 
 

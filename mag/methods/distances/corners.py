@@ -11,7 +11,7 @@ from mag.methods.distances.blocks import FoundRecords, Query, field_at, scan, ta
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import arrange
 
-COORDINATES_PER_CLOCK_LOOK = 2**24  # coordinates looked at between two looks at the clock
+COORDINATES_PER_CLOCK_LOOK = 2**24  # coordinates visited between two looks at the clock
 
 
 def group_at_corners(X: np.ndarray, k: int, progress: Progress) -> np.ndarray:

@@ -10,7 +10,7 @@ from mag._compiled.work import NO, layout
 LANES_PER_STEP = 16  # lanes at a time: four registers of four
 BOXES_PER_STEP = 8  # boxes at a time
 
-# What every metric has: the coordinates of n records, (n, d); the rows of a block; whether many records are equal, so
+# Fields of a metric: the coordinates of n records, (n, d); the rows of a block; whether many records are equal, so
 # that they share what is kept for each; up to which share of themselves squared distances differ by rounding alone.
 Euclidean = namedtuple("Euclidean", "points n d wide repeats rounding")
 
@@ -31,7 +31,7 @@ def gap(low, high, v, sign):
     return select(below < above, below, above)
 
 
-# ---- what `metric` lists
+# ---- the operations that `metric` lists
 
 
 def distances(metric, block, first, i):

@@ -1,4 +1,4 @@
-"""Columns of categories beside the coordinates that stand for them: what methods need that look at trees themselves."""
+"""Columns of categories, next to the coordinates that represent them, for methods that use trees themselves."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,10 +19,9 @@ class CategoryColumn:
     `codes` : the category of every record; `levels` : the node of each category on each level, (m, levels), from
     itself to the root; `loss` : that of every node; `places` : the coordinates of each category, (m, c), which are
     columns `first` to `first + c` of the records but for an offset, and 0 for nodes that the category is not below;
-    a sparse column has none (c = 0), and its column `first` is a `line`, until `CategoryColumns.expand` makes those of
-    records;
-    `scale` : squared distances are so many times the loss of the closest common ancestor; `importance` : what the loss
-    counts.
+    a sparse column has no coordinates (c = 0), and its column `first` is a `line`, until `CategoryColumns.expand` makes
+    those of records; `scale` : squared distance by the loss of the closest common ancestor; `importance` :
+    the weight of the loss.
 
     Missing cells are category `missing`, None if there are none.  A record that misses a cell never meets one that
     does not, so that their distance does not matter.
@@ -87,7 +86,7 @@ class CategoryColumn:
 class CategoryColumns:
     """The columns of a table of which some are categories.
 
-    `numbers` are the coordinates that are columns as well, and `importance` what the ranges of these count.
+    `numbers` are the coordinates that are columns as well, and `importance` the weights of their ranges.
     """
 
     numbers: np.ndarray

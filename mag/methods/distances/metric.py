@@ -1,4 +1,4 @@
-"""The metric of records, which methods ask for distances: `Euclidean`, or `Mixed` where there are categories.
+"""The metric of records, from which methods get distances: `Euclidean`, or `Mixed` if there are categories.
 
 Methods write `distances(metric, …)`; numba takes the function of that name from the file of the metric.
 """
@@ -22,7 +22,7 @@ Operation = TypeVar("Operation", bound=Callable[..., Any])
 
 
 def metric_of(X: Any) -> Any:
-    """The metric of an array of points, or of `CategoryColumns.records`, which are one."""
+    """The metric of an array of points, or of `CategoryColumns.records`, which is a metric already."""
     return euclidean.euclidean(X, *X.shape) if isinstance(X, np.ndarray) else X
 
 

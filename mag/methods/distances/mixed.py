@@ -56,7 +56,7 @@ def in_memory(X):
     )
 
 
-# ---- what `metric` lists
+# ---- the operations that `metric` lists
 
 
 def distances(metric, block, first, i):

@@ -22,8 +22,8 @@ from mag.methods.distances.metric import distances, metric_of
 
 RECORDS_PER_CALL = 64  # records whose neighbors are looked for in one call
 RECORDS_PER_THREAD = 4  # records that are worth a thread
-TILE = 16  # blocks of a tile, which fits into a cache
-TILES = 64  # at most
+TILE = 16  # blocks of a tile; a tile fits into a cache
+TILES = 64  # largest number of tiles
 
 # The lists of all places of the field, rows of m entries; the last distance of every list, `worst`; the largest of
 # these of every block, `most`.
@@ -54,7 +54,7 @@ def neighbor_lists(
         most=np.full(blocks, np.inf),
         m=count,
     )
-    lists.worst[n:] = -1.0  # nobody is there
+    lists.worst[n:] = -1.0  # no record is there
     size = max(TILE, -(-blocks // TILES))
     tiles = -(-blocks // size)
 
@@ -82,7 +82,7 @@ def rounds(tiles: int) -> Iterator[list[tuple[int, int]]]:
 def search_for(
     work: Work, X: np.ndarray, records: np.ndarray, found: np.ndarray, distances: np.ndarray, threads: int
 ) -> None:
-    """The nearest free records of some records, into their rows; NOBODY behind the last one, infinitely far away."""
+    """Write the nearest free records of some records into their rows; then NOBODY, infinitely far away."""
     share = max(min(RECORDS_PER_CALL, -(-len(records) // threads)), RECORDS_PER_THREAD)
     some = [records[a : a + share] for a in range(0, len(records), share)]
     each(lambda queries: search(work, X, queries, found, distances), some, threads)

@@ -1,6 +1,6 @@
 """Records in chunks, dealt into parts that lie close together: Mondrian's halves, at medians of a sample.
 
-Records are lists of columns, each a NumPy array of its own dtype.  Parts are what a worker groups by itself; a part has
+Records are lists of columns, each a NumPy array of its own dtype.  A worker groups each part by itself; a part has
 2k records or more, counted after the deal, so that no group can be smaller than k.
 """
 
@@ -64,7 +64,7 @@ def examine_chunk(records: Records) -> ChunkFacts:
 
 
 def locate_columns(chunks: list[ChunkFacts], names: list[Any], k: int) -> Transform:
-    """Where columns start and how large they are; or one error for what is wrong with a column."""
+    """The origin and the magnitude of each column; raise one error for invalid columns."""
     n = sum(chunk.n for chunk in chunks)
     for j, name in enumerate(names):
         nans, infinities = (sum(chunk.wrong[j][i] for chunk in chunks) for i in (0, 1))
@@ -158,7 +158,7 @@ def grow_tree(samples: list[np.ndarray], transform: Transform, parts: int, k: in
 
 
 def _median(z: np.ndarray) -> tuple[int, float]:
-    """The column with the largest variance of those whose values can be told apart, and the middle of its values."""
+    """The column with the largest variance of those with distinguishable values, and the median of its values."""
     chance = z.shape[1] - 1
     for column in [*np.argsort(-z[:, :-1].var(axis=0), kind="stable").tolist(), chance]:
         values = np.sort(z[:, column])
@@ -195,7 +195,7 @@ def _leaves(z: np.ndarray, rows: np.ndarray, tree: SplitTree | None) -> Iterator
 
 
 def repair_parts(leaves: list[np.ndarray], tree: SplitTree | None, k: int) -> np.ndarray:
-    """The part of every leaf: a leaf, or several where a half has got fewer than 2k records; counted, not expected."""
+    """The part of every leaf: a leaf, or several if a half received fewer than 2k records; counted, not expected."""
     counts = np.sum(leaves, axis=0)
     numbers = iter(range(len(counts)))
 
@@ -203,7 +203,7 @@ def repair_parts(leaves: list[np.ndarray], tree: SplitTree | None, k: int) -> np
         if tree is None:
             return [[next(numbers)]]
         first, second = settle(tree.halves[0]), settle(tree.halves[1])
-        # a half of fewer than 2k records is one part, whatever it was divided into
+        # a half of fewer than 2k records is one part, even if it was divided
         if counts[first[0]].sum() < 2 * k:
             return [first[0] + second[0], *second[1:]]
         if counts[second[0]].sum() < 2 * k:
@@ -217,7 +217,7 @@ def repair_parts(leaves: list[np.ndarray], tree: SplitTree | None, k: int) -> np
 
 
 def count_leaves(leaf: np.ndarray, parts: int) -> np.ndarray:
-    """How many records of a chunk go to each leaf, of which there are no more than `parts`."""
+    """The number of records of a chunk in each leaf; there are at most `parts` leaves."""
     return np.bincount(leaf, minlength=parts)
 
 

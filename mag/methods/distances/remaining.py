@@ -13,7 +13,7 @@ from mag._compiled.jit import jit
 
 STRIP = 512  # distances computed at once, while they stay in the cache
 
-# Columns (d, n), the record behind each place, squared distances to the point asked for last, [places, records left].
+# Columns (d, n), the record at each position, squared distances to the last point, [places, records left].
 Remaining = namedtuple("Remaining", "x record distance count")
 
 

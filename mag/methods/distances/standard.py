@@ -1,4 +1,4 @@
-"""Columns around 0 in comparable units, whatever their magnitude and offset."""
+"""Columns around 0 in comparable units, for any magnitude and offset."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from mag._compiled.groups import distance
 class Standard:
     """Centered columns.
 
-    `z` : what the methods see, (n, d) float64; `unit` : what a unit of each column of the data is worth in `z`;
-    `scale` : squared distances in `z` times 4**scale are those that were asked for.
+    `z` : the input of the methods, (n, d) float64; `unit` : a unit of each column of the data, in `z`; `scale` :
+    squared distances in `z` times 4**scale are in the requested unit.
     """
 
     z: np.ndarray
@@ -61,7 +61,7 @@ def center_columns(X: Any, standardize: bool, arithmetic: Any = HostArithmetic) 
         for c, (y, exponent) in enumerate(columns):
             deviation = float(np.sqrt(arithmetic.total(y, squared=True) / n))
             z[:, c] = y / deviation if deviation else 0.0
-            with np.errstate(over="ignore"):  # of floats below 1e-308, whose unit nobody needs
+            with np.errstate(over="ignore"):  # of floats below 1e-308, whose unit is not needed
                 unit[c] = np.ldexp(1.0 / deviation, -exponent) if deviation else 0.0
         return Standard(z, unit, 0)
     largest = [np.frexp(arithmetic.number(np.abs(y).max()))[1] + exponent for y, exponent in columns if y.any()]
@@ -74,7 +74,7 @@ def center_columns(X: Any, standardize: bool, arithmetic: Any = HostArithmetic) 
 
 
 def magnitude(low: Any, high: Any) -> int:
-    """The exponent e of a column between these values: `divide_column` brings it to 1 at most in absolute value."""
+    """The exponent e of a column between these values: `divide_column` scales it to at most 1 in absolute value."""
     return int(np.frexp(max(abs(low), abs(high)) if low.dtype.kind == "f" else float(int(high) - int(low)))[1])
 
 
@@ -95,4 +95,4 @@ def _center_column(x: Any, arithmetic: Any) -> tuple[Any, int]:
     exponent = magnitude(low, high)
     y = divide_column(x, least, exponent)
     y = y - arithmetic.total(y) / x.size
-    return y - arithmetic.total(y) / x.size, exponent  # the second mean is what rounding left of a large offset
+    return y - arithmetic.total(y) / x.size, exponent  # the second mean removes the rounding error of a large offset

@@ -24,7 +24,7 @@ LabelsAndDetails: TypeAlias = tuple[np.ndarray, dict[str, Any]]
 
 
 def check(k: int, *, closest: str = "centroid", gamma: float | str = "search") -> np.int64:
-    """Refuse what the options cannot be."""
+    """Reject invalid options."""
     gammas_of(gamma)
     return _rule(closest)
 
@@ -85,7 +85,7 @@ def mdav_star(
     threads: int,
     progress: Progress,
 ) -> np.ndarray:
-    """MDAV+ in which a record joins an existing group where that costs less than a new one (algorithm 5)."""
+    """MDAV+, but a record joins an existing group if that costs less than a new one (algorithm 5)."""
     return run_steps(
         star, X, k, _rule(closest), 1.0, False, engine=engine, trees=trees, threads=threads, progress=progress
     )

@@ -10,7 +10,7 @@ from mag.methods.mdav.nearest_lists import LIST_WANTED, LISTS_PER_BATCH, first_f
 from mag.methods.mdav.pairs import finish
 from mag.methods.mdav.state import N_FREE, create_group, state_in
 
-TURN = 2  # behind the two positions: which order is next
+TURN = 2  # after the two positions: which order is next
 
 
 @called
@@ -23,7 +23,7 @@ def _skip_assigned(field, order, p):
 
 @called
 def _foresee(state, orders, cursors, k, ahead, out):
-    """Request lists for those that come next in both orders."""
+    """Request lists for the records that come next in both orders."""
     field, near = state.field, state.near
     ahead[0] = cursors[0]
     ahead[1] = cursors[1]
@@ -39,7 +39,7 @@ def _foresee(state, orders, cursors, k, ahead, out):
 
 @jit
 def both_ends(work, X, k, orders, cursors, least):
-    """Assign records until lists are wanted; False if none are.
+    """Assign records until lists are needed; False if no lists are needed.
 
     Records are grouped while `least` are left; those left then are a group if they are enough.  `cursors` are the
     positions in both orders and whose turn it is, all 0 at first.

@@ -23,9 +23,9 @@ def centroids_at(space, metric, capacity):
     return Centroids(
         sums=reals(space, capacity, metric.d),
         x=reals(space, blocks, metric.wide, RECORDS_PER_BLOCK),  # centroids in blocks
-        weight=reals(space, blocks * RECORDS_PER_BLOCK),  # what a squared distance counts
+        weight=reals(space, blocks * RECORDS_PER_BLOCK),  # the weight of a squared distance
         size=integers(space, capacity),
-        used=integers(space, 1),  # how many groups there are
+        used=integers(space, 1),  # number of groups
         capacity=capacity,
         d=metric.d,
     )

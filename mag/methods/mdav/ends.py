@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What MD and MDAV need beside the state of all maximum distance methods: which records are opposite to each other."""
+"""The additional state of MD and MDAV: which records are opposite to each other."""
 
 from collections import namedtuple
 
@@ -20,7 +20,7 @@ Ends = namedtuple("Ends", "far total center lane reference bound beyond work")
 
 @layout
 def ends_at(space, metric, k, rule):
-    """The state of a method, and the ends behind it."""
+    """The state of a method, followed by the ends."""
     n, d, state = metric.n, metric.d, state_at(space, metric, k, rule)
     ends = Ends(
         far=lists_at(space, metric, DEEP),  # lists of the farthest records
@@ -30,7 +30,7 @@ def ends_at(space, metric, k, rule):
         reference=reals(space, d),  # a former centroid: `order` is sorted by the distance `away` from it
         bound=reals(space, n),  # MD: no record is farther from i than this
         beyond=integers(space, n),  # MDAV: where the records end in `order` that equal the one at a position
-        work=integers(space, 2),  # MDAV: MEASURED, what was done since the last sort; HERE, lists to make in a step
+        work=integers(space, 2),  # MDAV: MEASURED, the work since the last sort; HERE, lists to make in a step
     )
     return state, ends
 
@@ -40,7 +40,7 @@ def ends_at(space, metric, k, rule):
 
 @called
 def ends_in(work, X, k, rule):
-    """What `ends_at` cuts from this memory."""
+    """Cut the layout of `ends_at` from this memory."""
     return ends_at(space_in(work), metric_of(X), k, rule)
 
 
@@ -61,7 +61,7 @@ def begin_ends(work, X, k):
 
 @called
 def find_runs(state, ends, count):
-    """Where equal records are behind each other among the first in `order`."""
+    """Find runs of consecutive equal records among the first in `order`."""
     order = state.order
     ends.beyond[count - 1] = count
     for p in range(count - 2, -1, -1):
@@ -78,6 +78,6 @@ def reserve_farthest(work, X, k):
 
 @jit
 def make_farthest(work, X, k, count, start, stop):
-    """Lists start .. stop of those that were reserved."""
+    """Make the reserved lists start .. stop."""
     state, ends = ends_in(work, X, k, ZERO)
     make_lists(state.field, ends.far, FARTHEST, count, start, stop)

@@ -1,8 +1,8 @@
 """The gain factor: one that was chosen, or the best of those that the thesis tries.
 
-Runs with different factors share what does not depend on it, the nearest records of all.  What a group costs never
-falls while records join, so that a run ends as soon as its groups cost more than all of another one.  A run also finds
-out up to which factor it would have decided alike: runs up to there are left out.
+Runs with different factors share the part that does not depend on it, the nearest records of all.  The cost of a group
+never falls while records join, so that a run ends as soon as its groups cost more than all of another one.  A run also
+finds out up to which factor it would have decided alike: runs up to there are left out.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def gammas_of(gamma: Any) -> tuple[float, ...]:
 
 
 def rivals_of(X: np.ndarray, k: int, threads: int, progress: Progress) -> Rivals:
-    """What runs of maximum distance methods share."""
+    """The state that runs of maximum distance methods share."""
     work, length = work_for(field_at, metric_of(X)), min(list_length(k), len(X) - 1)
     near, _ = neighbor_lists(work, X, length, threads, progress.span(0.0, 0.0))
     return Rivals(X, None if progress.stopped else near)

@@ -2,10 +2,9 @@
 """Lists of nearest records that are kept while records are being assigned.
 
 A list holds the `length` nearest free records of one record at the time of the scan.  Free records only ever become
-fewer, so whatever is still free in the list is nearest today, in the same order; a list is renewed when too few of
-its records are left.  Where many records are equal, these have one list, which holds them too.
-Methods say which records they will look at next, and the lists of many records are made in one scan, on several
-threads.
+fewer, so the records of the list that are still free are the nearest ones now, in the same order; a list is renewed
+when too few of its records are left.  Equal records share one list, which holds them as well. Methods name the records
+that they will visit next, and the lists of many records are made in one scan, on several threads.
 """
 
 from collections import namedtuple
@@ -37,7 +36,7 @@ def lists_at(space, metric, length):
         filled=integers(space, slots),  # how long a list is
         slot=integers(space, n),  # where the list of record i is, or MISSING or WANTED
         requests=integers(space, LISTS_PER_BATCH),  # records that need a list
-        used=integers(space, 2),  # how many slots are in use, how many requests there are
+        used=integers(space, 2),  # number of slots in use, number of requests
         length=length,
         slots=slots,
         n=n,
@@ -83,7 +82,7 @@ def first_free(field, lists, i, skip, size, out):
             out[count] = other
             count += 1
         rank += 1
-    return count == size or filled < lists.length  # a list that is not full had everybody
+    return count == size or filled < lists.length  # a list that is not full contains every free record
 
 
 @called
@@ -98,10 +97,10 @@ def request_list(field, lists, i):
 
 @called
 def foresee(field, lists, order, cursor, size, breadth, depth, out):
-    """Request lists for those that come next in `order`, and for their `breadth` nearest.
+    """Request lists for the records that come next in `order`, and for their `breadth` nearest.
 
-    Of the former `size` neighbors will be needed, of the latter `depth`; `out` is memory for that.  Equal records have
-    the same neighbors, which the first of them takes.
+    The former need `size` neighbors, the latter `depth`; `out` is memory for that.  Equal records have the same
+    neighbors, in the list of the first of them.
     """
     nearest, seen, before = part(out, max(size, depth)), 0, NOBODY
     for p in range(cursor, field.n):
@@ -131,7 +130,7 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
 
 @called
 def reserve_lists(lists):
-    """Slots for the wanted records; returns how many there are.  When memory is used up, older lists are forgotten."""
+    """Reserve slots for the wanted records; return their number.  When memory is used up, older lists are dropped."""
     count = lists.used[1]
     if lists.used[0] + count > lists.slots:
         fill(lists.slot, lists.n, NO_LIST)

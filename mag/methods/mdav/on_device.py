@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The lists of `nearest_lists`, made on a device: what it has to know of the field, and where its answers go."""
+"""The lists of `nearest_lists`, made on a device: the parts of the field that it needs, and where its results go."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def _copy_field(work, X, k, x, low, high, ids):
 
 @jit
 def _newly_taken(work, X, k, alive, out):
-    """The records that were assigned since alive[b] of each block were free: they stand behind those that still are."""
+    """The records that were assigned since alive[b] of each block were free: they are stored after those still free."""
     field = state_in(work, X, k, ZERO).field
     count = 0
     for b in range(field.blocks):

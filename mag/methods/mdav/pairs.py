@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""MD and MDAV (algorithms 1 and 2): two groups a round, at opposite ends of what is left."""
+"""MD and MDAV (algorithms 1 and 2): two groups a round, at opposite ends of the remaining records."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from mag.methods.mdav.nearest_lists import (
 )
 from mag.methods.mdav.state import CURSOR, GROWN, N_FREE, assign, create_group, place_rest
 
-DISTANCE_SLACK = 1e-9  # relative; far above what rounding does to a distance
+DISTANCE_SLACK = 1e-9  # relative; far larger than the rounding error of a distance
 LONGER = 16  # times as long as to pass an assigned record takes a distance
 UNKNOWN = np.int64(-2)
 AT_ONCE = 1 << 23  # records that shared lists are chosen from in a step
@@ -71,7 +71,7 @@ def _outermost(state, ends):
 
 @called
 def _sort_again(state, ends):
-    """Order the free records by the distance from today's centroid; the others are behind them."""
+    """Order the free records by their distance from the current centroid; the others come after them."""
     d, count, last = state.field.d, ZERO, state.field.n
     for i in range(state.field.n):
         if is_free(state.field, i):
@@ -94,8 +94,8 @@ def _sort_again(state, ends):
 def _most_distant(state, ends, out):
     """The later one of the two free records that are farthest from each other; UNKNOWN if lists are missing.
 
-    A record's list of farthest ones bounds what is beyond it, so only records with large bounds are looked at.  That
-    the later one is x_r is not in the thesis, but its tables say so.
+    A record's list of farthest ones bounds the distances of all others, so only records with large bounds are visited.
+    The thesis does not say that the later one is x_r, but its tables show it.
     """
     far, bound, rows, d = ends.far, ends.bound, state.rows, state.field.d
     best, most = UNKNOWN, -1.0
@@ -214,7 +214,7 @@ def finish(state, k):
 
 @jit
 def pairs(work, X, k, rule, average):
-    """Assign records until lists are wanted; False if none are.  `average` is MDAV, otherwise MD."""
+    """Assign records until lists are needed; False if no lists are needed.  `average` is MDAV, otherwise MD."""
     state, ends = ends_in(work, X, k, rule)
     field, near, order, status, out = state.field, state.near, state.order, state.status, part(state.scratch, 2 * k)
     limit, ready = 3 * k if average else 2 * k, True

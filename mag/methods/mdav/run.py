@@ -22,8 +22,8 @@ from mag.methods.mdav.state import N_FREE, SPARE, begin_state, state_at, state_i
 from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 
 LISTS_PER_THREAD = 8  # lists that are worth a thread
-GAMMA_TOLERANCE = 1e-12  # of a gain factor, far above what rounding does to it
-COST_SLACK = 1e-9  # of the sum of squares of all records: far above what rounding does to a cost
+GAMMA_TOLERANCE = 1e-12  # of a gain factor, far larger than its rounding error
+COST_SLACK = 1e-9  # of the sum of squares of all records: far larger than the rounding error of a cost
 
 
 @jit
@@ -41,7 +41,7 @@ def _reserve_nearest(work, X, k):
 
 @jit
 def _make_nearest(work, X, k, count, start, stop):
-    """Lists start .. stop of those that were reserved."""
+    """Make the reserved lists start .. stop."""
     state = state_in(work, X, k, ZERO)
     make_lists(state.field, state.near, NEAREST, count, start, stop)
 
@@ -69,7 +69,7 @@ def _copy_nearest(work, X, k, near):
 
 @jit
 def _cost_by_now(work, X, k, squares):
-    """What the groups cost by now: `squares` are those of the records, whose mean should be near 0."""
+    """The current cost of the groups: `squares` are those of the records, whose mean should be near 0."""
     state = state_in(work, X, k, ZERO)
     centroids, total = state.centroids, 0.0
     for i in range(squares.size):
@@ -83,13 +83,13 @@ def _cost_by_now(work, X, k, squares):
 
 @jit
 def _limit_of(work, X, k):
-    """Up to which gain factor all decisions would have been the same."""
+    """The largest gain factor up to which all decisions would have been the same."""
     state = state_in(work, X, k, ZERO)
     return state.limit[0]
 
 
 class Rivals:
-    """What runs share of which the best is wanted: the nearest records, and what is known of those that have ended.
+    """State shared by competing runs: neighbor lists and the results of finished runs.
 
     `near` are lists of nearest records to begin with, None if there was no time for them, `gamma` the gain factor of a
     run, if it is seen from there.
@@ -113,7 +113,7 @@ class Rivals:
         return cost > min(self._costs) + self._slack
 
     def end(self, cost: float) -> None:
-        """The run has ended with groups of that cost."""
+        """Record that a run has ended with groups of that cost."""
         self._costs.append(cost)
 
     def decide_up_to(self, limit: float) -> None:
@@ -139,9 +139,9 @@ def run_steps(
 ) -> Any:
     """Call step(work, X, k, *options) until it wants no more lists; when the time is up, Mondrian groups the rest.
 
-    A step that looks for opposite records needs `ends`.  The lists are made by the engine.  With `rivals`, None as
-    soon as the groups cost more than those of another run: that never falls while records join.  Where there
-    are `trees`, distances come from them.
+    A step that searches for opposite records needs `ends`.  The engine makes the lists.  With `rivals`, None as soon as
+    the groups cost more than those of another run: the cost never falls while records join.  If there are `trees`,
+    distances come from them.
     """
     X: Any = points if trees is None or engine.on_device else trees.records(points)
     work = work_for(ends_at if ends else state_at, metric_of(X), k, ZERO)

@@ -52,7 +52,7 @@ def _advance(state, k, gamma, second):
 
 @called
 def _both(state, g, a, b):
-    """What each of two records costs when both join group g, cost_E2: they join as a group of their own."""
+    """The cost of each of two records when both join group g, cost_E2: they join as a group of their own."""
     size, d, apart, away = state.centroids.size[g], state.field.d, 0.0, 0.0
     for j in range(d):
         x, y = state.rows[a, j], state.rows[b, j]
@@ -63,7 +63,7 @@ def _both(state, g, a, b):
 
 @called
 def _step(state, k, gamma, second):
-    """Assign records until lists are wanted; False if none are."""
+    """Assign records until lists are needed; False if no lists are needed."""
     need = _advance(state, k, gamma, second)
     if need < 0:
         return False

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Records that are assigned one after another: what all maximum distance methods share."""
+"""Records that are assigned one after another: the state that all maximum distance methods share."""
 
 from collections import namedtuple
 
@@ -13,8 +13,8 @@ from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import MEMBER, centroids_at, join, remove_groups, write
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at
 
-SPARE = 6  # entries of a list for what neighbors will have taken
-CURSOR, N_FREE, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
+SPARE = 6  # spare entries of a list, for records that neighbors will have taken
+CURSOR, N_FREE, GROWN = 0, 1, 2  # the position in `order`, the number of free records, the remaining work of a round
 
 MdavState = namedtuple(
     "MdavState", "rows field near centroids away real limit order label status nearest scratch rule k"
@@ -29,7 +29,7 @@ def list_length(k):
 
 @layout
 def state_at(space, metric, k, rule):
-    """Of the records of a metric, grouped by a rule which group is closest."""
+    """The state for the records of a metric; `rule` defines which group is closest."""
     n = metric.n
     return MdavState(
         rows=metric.points,
@@ -51,7 +51,7 @@ def state_at(space, metric, k, rule):
 
 @called
 def state_in(work, X, k, rule):
-    """What `state_at` cuts from this memory."""
+    """Cut the layout of `state_at` from this memory."""
     return state_at(space_in(work), metric_of(X), k, rule)
 
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""V-MDAV (algorithm 4): a new group grows by whoever is closer to it than to any free record."""
+"""V-MDAV (algorithm 4): a new group takes records that are closer to it than to any free record."""
 
 import numpy as np
 
@@ -45,8 +45,8 @@ def _nearest(state, i, before, out):
 def _grow(state, members, k, gamma, out):
     """Extend the group of members; returns the record whose list is missing, or NOBODY.
 
-    Lists may be forgotten whenever others are made, and a group has more members than there is room for lists.  What a
-    list said is therefore noted in `state.nearest`, so that every list that is made is of use.
+    Lists may be dropped whenever others are made, and a group has more members than there is room for lists.  The
+    result of a list is therefore stored in `state.nearest`, so that no list is made in vain.
     """
     while state.status[GROWN] < 2 * k - 1 and state.status[N_FREE] > 0:
         many = state.status[GROWN]
@@ -108,7 +108,7 @@ def _request_for_members(state):
 
 @jit
 def grow(work, X, k, rule, gamma):
-    """Assign records until lists are wanted; False if none are."""
+    """Assign records until lists are needed; False if no lists are needed."""
     state = state_in(work, X, k, rule)
     need = _advance(state, k, gamma)
     if need < 0:

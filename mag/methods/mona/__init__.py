@@ -26,7 +26,7 @@ def mona(
 ) -> np.ndarray:
     """Halve by the column with the largest variance until parts have at most n**rho records (algorithm 20).
 
-    Where there are trees, cut these instead.
+    If there are trees, cut these instead.
     """
     return _mona(X, k, RULE_VARIANCE, rho, threads, progress, engine, trees)
 
@@ -37,7 +37,7 @@ def mona_2d(X: np.ndarray, k: int, *, rho: float = 0.5, engine: Any, threads: in
 
 
 def check(k: int, *, rho: float = 0.5) -> float:
-    """Refuse what the options cannot be."""
+    """Reject invalid options."""
     return fraction("rho", rho)
 
 

@@ -32,7 +32,7 @@ def group_parts(
 ) -> np.ndarray:
     """Labels within each part: those in `turn`, of 2k records or more, are grouped, the others are one group.
 
-    Part p is order[starts[p]:starts[p + 1]].  When the time is up, what is left is halved.
+    Part p is order[starts[p]:starts[p + 1]].  When the time is up, the remaining parts are halved.
     """
     sizes = np.diff(np.append(starts, len(order)))
     labels = np.zeros(len(X), np.int64)

@@ -24,7 +24,7 @@ from mag.methods.mondrian.halving import CLEARLY, sort_part
 RECORDS_PER_CALL = 1 << 14  # records that one compiled call may divide
 
 # `values` and `codes` of records; `nodes`, the ancestors of each code from itself to the root; the `loss` of nodes;
-# what a `unit` of each number loses; `columns`, in the order of the table, number j as j, tree c as -1 - c.
+# the loss of a `unit` of each number; `columns`, in the order of the table, number j as j, tree c as -1 - c.
 MixedTable = namedtuple("MixedTable", "values codes nodes loss unit columns")
 # The `order` of records, and memory to sort it in; where the parts of the part that is cut `ends`; 1 in `cuts` where a
 # part starts.
@@ -60,9 +60,9 @@ def parts_of_trees(
     progress: Progress,
     allowed: Callable[[np.ndarray], bool] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The order of the records and where parts start in it; parts of at most `limit` records are not cut.
+    """The order of the records and the starts of parts in it; parts of at most `limit` records are not cut.
 
-    `allowed` says of the numbers of some records whether they may be a part.
+    `allowed` takes the numbers of some records and decides whether they may be a part.
     """
     n, table = len(X), table_of(X, trees)
     parts = CutParts(
@@ -97,7 +97,7 @@ def _ends(
     limit: int,
     may_be: Callable[[np.ndarray], bool],
 ) -> list[int]:
-    """Where the parts of order[start:stop] end; the end of all of them where they cannot be cut."""
+    """The ends of the parts of order[start:stop]; a single part if they cannot be cut."""
     order, ends = parts.order, parts.ends
     best, most = (order[start:stop].copy(), [stop]), 0.0
     for column in table.columns if stop - start > limit and stop - start >= 2 * k else ():
@@ -130,7 +130,7 @@ def _level(table, order, start, stop, c):
 
 @called
 def _loss(table, order, start, stop, column):
-    """What each record of order[start:stop] loses in a column."""
+    """The loss of each record of order[start:stop] in a column."""
     if column < 0:
         level = _level(table, order, start, stop, -1 - column)
         return table.loss[table.nodes[table.codes[order[start], -1 - column], level]]

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Halving by Mondrian (algorithms 18 and 19): the records of a part are divided at the median of its widest direction.
 
-Halves are exact, also where many records share a value.  Equal values stay in the order of the directions that the
-part was divided by before, and at first in the order of the data: neighbors in one direction stay together when
-another one cannot tell them apart.
+Halves are exact, even if many records share a value.  Equal values stay in the order of the directions that the part
+was divided by before, and at first in the order of the data: neighbors in one direction stay together if another one
+cannot distinguish them.
 """
 
 from collections import namedtuple
@@ -98,7 +98,7 @@ def sort_part(parts, start, stop):
 
 @called
 def _halve(X, halves, start, stop, rule, statistics):
-    """Divide order[start:stop]; returns where the second half starts.  A record in the middle goes to it."""
+    """Divide order[start:stop]; return the start of the second half.  A record in the middle goes there."""
     order, values, d = halves.order, halves.values, X.shape[1]
     mean, variance = statistics[0], statistics[1]
     i, j, sign = 0, 0, 0.0

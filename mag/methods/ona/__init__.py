@@ -24,7 +24,7 @@ MAX_RESTARTS = 10**6  # restarts
 
 
 def check(k: int, *, restarts: int = 10, gamma: float | str = "search") -> int:
-    """Refuse what the options cannot be."""
+    """Reject invalid options."""
     gammas_of(gamma)
     return integer("restarts", restarts, 1, MAX_RESTARTS, "most")
 

@@ -1,8 +1,8 @@
 """The best gain factor of ONA*γ.
 
-Factors whose groups of MDAV*γ are the same are polished once.  Those near 1 come first, which are the best ones as a
-rule, and the others go on only as long as they seem to get below these.  Factors of a stage compete with those of the
-stages before only, so that the result does not depend on the number of threads.
+Factors with the same groups of MDAV*γ are polished once.  Those near 1, usually the best, come first, and the others
+continue only as long as they may get below these.  Factors of a stage compete only with those of earlier stages, so
+that the result does not depend on the number of threads.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ STAGES = ((0, 1), (1, 5), (5, None))
 def polish_best(
     X: np.ndarray, k: int, gammas: Sequence[float], threads: int, progress: Progress
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """The labels of the best gain factor, of equally good ones the least, and which one it is."""
+    """The labels of the best gain factor, of equally good ones the least, and that factor."""
     rivals, silent = rivals_of(X, k, threads, progress), progress.silent()
 
     def begin(gamma: float) -> Any:

@@ -42,7 +42,7 @@ def groups_at(space, metric, k):
 
 @called
 def groups_in(work, X, k):
-    """What `groups_at` cuts from this memory."""
+    """Cut the layout of `groups_at` from this memory."""
     return groups_at(space_in(work), metric_of(X), k)
 
 
@@ -90,7 +90,7 @@ def move(groups, i, source, target):
 
 @called
 def least_gain(groups, cost):
-    """What a change has to gain at least that replaces records of this cost; `_visit` says why.
+    """The least gain of a change that replaces records of this cost; `_visit` gives the reason.
 
     Distances from means are rounded by `error` a column, so the square of a sum of them by that much.
     """

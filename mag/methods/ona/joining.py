@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What it costs when the members of a group join others."""
+"""The cost when the members of a group join others."""
 
 from mag._compiled.jit import called
 from mag._compiled.memory import part
@@ -17,7 +17,7 @@ def is_first(targets, p):
 
 @called
 def joint_cost(journal, members, targets, count, inside):
-    """What it costs more if members[p] joins group targets[p]: each target gets them as a group of their own.
+    """The additional cost if members[p] joins group targets[p]: each target gets them as a group of their own.
 
     `inside` is memory for `count` numbers.
     """

@@ -44,7 +44,7 @@ def journal_at(space, metric, most, room):
         sums=reals(space, room, metric.d),
         size=integers(space, room),
         serial=integers(space, room),  # when its centroid was written, or NOBODY without a group
-        # what is written
+        # the written entries
         x=reals(space, blocks, wide, RECORDS_PER_BLOCK),  # centroids
         name=integers(space, blocks * RECORDS_PER_BLOCK),  # whose it is
         stamp=integers(space, blocks * RECORDS_PER_BLOCK),  # its serial
@@ -54,7 +54,7 @@ def journal_at(space, metric, most, room):
         ids=integers(space, n, REMEMBERED),  # their groups
         serials=integers(space, n, REMEMBERED),
         filled=integers(space, n),  # how many it remembers
-        up_to=integers(space, n),  # the serial up to which it has looked
+        up_to=integers(space, n),  # the last serial that it has seen
         bound_key=reals(space, n),  # all others are farther than (key, id)
         bound_id=integers(space, n),
     )
@@ -103,7 +103,7 @@ def _blank(journal, place):
 
 @called
 def erase(journal, g):
-    """The centroid of g is no longer in the journal: it moves, or there is no such group any more."""
+    """Remove the centroid of g from the journal: it moves, or the group no longer exists."""
     if journal.serial[g] >= 0:
         _blank(journal, _place(journal, journal.serial[g]))
         journal.serial[g] = NOBODY
@@ -127,7 +127,7 @@ def write(journal, g):
 
 @called
 def _tidy(journal):
-    """Drop what is no longer valid from the journal."""
+    """Drop invalid entries from the journal."""
     x, end = journal.x, 0
     for place in range(journal.numbers[END]):
         if journal.name[place] >= 0:
@@ -142,7 +142,7 @@ def _tidy(journal):
     journal.numbers[END] = end
 
 
-# ---- what a record remembers
+# ---- the memory of a record
 
 
 @called
@@ -222,7 +222,7 @@ def nearest(journal, i, own):
 
 @called
 def rename_groups(journal, number):
-    """Group g is number[g] from now on, in the same order and without gaps; number[room] is how many there are."""
+    """Rename group g to number[g], in the same order and without gaps; number[room] is the number of groups."""
     count, d = number[journal.room], journal.d
     for g in range(journal.room):
         to = number[g]

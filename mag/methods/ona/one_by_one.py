@@ -70,7 +70,7 @@ def _split(space, groups, g, seed):
 
 @called
 def _closer(groups, i, g):
-    """The group that record i of group g is closer to than to the others of its own, or NOBODY."""
+    """The group whose centroid is closer to record i than the centroid of the others of its group g, or NOBODY."""
     size, d, here = groups.size[g], groups.d, 0.0
     for j in range(d):
         v = groups.rows[i, j]

@@ -60,7 +60,7 @@ def _split(space, groups, g):
 
 @called
 def too_large(groups, g):
-    """A group has got records: its new centroid is written unless it has to be split, which is told."""
+    """Update the centroid of a group that gained records; return True if it must be split instead."""
     if groups.size[g] >= 2 * groups.k:
         return True
     write(groups.journal, g)
@@ -93,7 +93,7 @@ def try_dissolve(groups, g):
 
 @called
 def _reassign(groups, g):
-    """Algorithm 17: the member whose move gains most goes to its nearest other group, while one gains.
+    """Algorithm 17: the member whose move gains most goes to its nearest other group, while such a member exists.
 
     Stops at a group that has to be split, and returns it; NOBODY at the end.
     """
@@ -123,7 +123,7 @@ def _reassign(groups, g):
 
 @called
 def _visit(space, groups, phase, cursor, many):
-    """Go on with phase 0 (dissolve) or 1 (reassign) at group `cursor`, for so many groups; NOBODY after the last one.
+    """Continue phase 0 (dissolve) or 1 (reassign) at group `cursor`, for `many` groups; NOBODY after the last one.
 
     Groups that a split appends are visited in the same phase.  In exact numbers that ends, because changes and splits
     only lower the sum of squares.  Rounded costs may fall in a circle: after some visits a change has to gain more than
@@ -156,7 +156,7 @@ def _visit(space, groups, phase, cursor, many):
 
 @called
 def _run_rounds(space, groups, rounds, many):
-    """Both phases on the first `many` groups, so many times or until nothing changes; how many records moved."""
+    """Run both phases on the first `many` groups, `rounds` times or until nothing changes; return the number moved."""
     moved = ZERO
     for _ in range(rounds):
         groups.counts[CHANGED] = 0
@@ -199,9 +199,9 @@ def part_at(space: Room, metric: Any, k: int) -> None:
 
 @jit
 def group_part(work, X, k, rounds, labels, members):
-    """ONA* on few records in one call; writes the labels of members, and says whether it could.
+    """ONA* on few records in one call; write the labels of members, and return whether it could.
 
-    It cannot where MDAV* makes a group of 2k or more records, which never happened to the thesis: `polish` can.
+    It cannot if MDAV* makes a group of 2k or more records, which never happened in the thesis: `polish` can.
     """
     space, metric, n = space_in(work), metric_of(X), members.size
     parts, sizes = small_star(rest_of(space), metric, k, 1.0, NO), np.zeros(n // k, np.int64)
@@ -251,7 +251,7 @@ def refresh(work, X, k, start, stop):
 
 @jit
 def visit(work, X, k, phase, cursor, many):
-    """Visit so many groups; the number of the next one, or NOBODY."""
+    """Visit `many` groups; return the number of the next one, or NOBODY."""
     space = space_in(work)
     groups = groups_at(space, metric_of(X), k)
     return _visit(space, groups, phase, cursor, many)
@@ -259,7 +259,7 @@ def visit(work, X, k, phase, cursor, many):
 
 @jit
 def groups_now(work, X, k, labels):
-    """Copy the labels; returns how many groups there are, and how many records moved since the last call."""
+    """Copy the labels; return the number of groups, and the number of records that moved since the last call."""
     groups = groups_in(work, X, k)
     for i in range(labels.size):
         labels[i] = groups.label[i]

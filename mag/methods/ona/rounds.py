@@ -17,10 +17,10 @@ from mag.methods.mdav import mdav_plus
 from mag.methods.ona.one_by_one import visit_records
 from mag.methods.ona.phases import form_groups, groups_now, refresh, rounds_at, visit
 
-MAX_ROUNDS = 30  # at most, as in section 6.5
+MAX_ROUNDS = 30  # as in section 6.5
 GROUPS_PER_STEP = 512  # groups, or records, a step
 EXPECTED_LATER_GAIN = 0.05  # of its cost that a grouping is expected to lose after the first round
-SLOWER = 0.7  # of what is left to do, this much is left after a round: a guess for the progress bar
+SLOWER = 0.7  # share of the remaining work that is left after a round: a guess for the progress bar
 
 
 def polish(

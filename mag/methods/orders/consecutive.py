@@ -18,10 +18,10 @@ PADDED_COLUMNS = 4  # columns are padded to a multiple of this many, and summed 
 
 @dataclass(frozen=True)
 class IntegerColumns:
-    """Integers for which integer representatives are to be optimal.
+    """Integers for which integer representatives must be optimal.
 
-    `x` : the data as float64, each column relative to an integer near its mean; `unit` : what a unit of each column is
-    worth in the standardized data.
+    `x` : the data as float64, each column relative to an integer near its mean; `unit` : a unit of each column, in the
+    standardized data.
     """
 
     x: np.ndarray
@@ -55,7 +55,7 @@ def best_in_orders(X: np.ndarray, orders: Iterable[np.ndarray], k: int, integers
 def solve(x, weights, integer, k, sizes):
     """sizes[j] = size of the last group in the best grouping of the first j records; returns the cost of all.
 
-    Sums start at the last record x[j-1], so that no offset costs precision; F only ever adds what is not negative.
+    Sums start at the last record x[j-1], so that no offset costs precision; F only adds nonnegative terms.
     """
     n, d = x.shape
     F = np.full(n + 1, np.inf)

@@ -13,8 +13,8 @@ from mag.methods.distances.remaining import measure, nearest, remaining, sweep, 
 def order_of(X: np.ndarray, k: int, gather: Callable[..., int], progress: Progress) -> np.ndarray:
     """Let `gather` take groups of k until fewer are left than it needs, or time runs out; the rest go by their sums.
 
-    `gather(rest, k, order, done)` writes the next records of the order and returns how many there are then, or the same
-    number if too few are left.
+    `gather(rest, k, order, done)` writes the next records of the order and returns the new number of written records,
+    or the same number if too few are left.
     """
     n = len(X)
     order, rest, done = np.empty(n, np.int64), remaining(X), -1

@@ -48,14 +48,14 @@ class HostProjections:
         return 4 * self.threads * max(1, NUMBERS_PER_BLOCK // len(self.X))
 
     def score(self, directions: np.ndarray) -> np.ndarray:
-        """What the optimal groups of each direction, a row, lose by all columns."""
+        """The loss, over all columns, of the optimal groups of each direction, a row."""
         self._batch, m = directions, len(directions)
         width = max(1, min(NUMBERS_PER_BLOCK // len(self.X), -(-m // self.threads)))
         blocks = [directions[i : i + width] for i in range(0, m, width)]
         return np.concatenate(each(self._score, blocks, self.threads))
 
     def _group(self, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Labels of the optimal groups on each line, and how many there are."""
+        """Labels of the optimal groups on each line, and the number of groups."""
         lines = borrow("lines", len(directions) * len(self.X), np.float64).reshape(len(directions), -1)
         for line, direction in zip(lines, directions, strict=True):
             project(self.columns, direction, line)
@@ -88,7 +88,7 @@ class HostProjections:
         return best_in_orders(self.X, self.orders(directions), self.problem.k, None)
 
     def products(self) -> np.ndarray:
-        """The products of the columns with each other; of the records, where there are fewer of these."""
+        """The products of the columns with each other; of the records, if these are fewer."""
         n, d = self.X.shape
         X = self.X if d <= n else self.columns
         products = np.zeros((X.shape[1], X.shape[1]))

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Nearest point next: from the record farthest from the mean, always on to the nearest one that is left.
 
-Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006.  The nearest one that is left is mostly among the few nearest
-of all, which are searched for on several threads, and again when a quarter of the records is left.
+Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006.  The nearest remaining record is usually among the few
+nearest of all, which are searched for on several threads, and again when a quarter of the records is left.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from mag.methods.orders.consecutive import IntegerColumns, labels_in_order
 NEIGHBORS_PER_RECORD = 16  # nearest records of every record
 LISTS = 0.7  # of the progress is for them
 RECORDS_WORTH_SEARCHING = 256  # records that are worth another search
-COORDINATES_PER_CLOCK_LOOK = 2**24  # coordinates looked at between two looks at the clock, at most
+COORDINATES_PER_CLOCK_LOOK = 2**24  # largest number of coordinates visited between two looks at the clock
 
 
 def group(X: np.ndarray, k: int, *, integers: IntegerColumns | None, threads: int, progress: Progress) -> np.ndarray:

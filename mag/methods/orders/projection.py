@@ -36,7 +36,7 @@ def check(
     refine: int = 0,
     return_scores: bool = False,
 ) -> tuple[int, int]:
-    """Refuse what the options cannot be; an array of directions is for records, which are not here.
+    """Reject invalid options; an array of directions is checked later, with the records.
 
     The number of random directions, and of rounds around the best.
     """
@@ -109,7 +109,7 @@ def projections_for(X: Any, k: int, engine: Any, threads: int) -> Projections:
 
 
 def _on_line(k: int) -> Problem:
-    """What is solved on a line."""
+    """The problem to solve on a line."""
     cost = COSTS["sse"]
     solvers = {name: SOLVERS[name] for name in automatic_solvers(cost, k, bounded=True, weighted=False)}
     return Problem(cost, solvers, k, k)
@@ -162,7 +162,7 @@ def _refine(search: "Search", rounds: int, random_state: np.random.Generator, pr
 
 
 class Search:
-    """Directions looked at so far, what they lose, and those that were better than all before them."""
+    """Directions evaluated so far, their losses, and those that were better than all before them."""
 
     def __init__(self, lines: Projections, progress: Progress) -> None:
         self.lines, self.progress, self.least = lines, progress, np.inf

@@ -20,14 +20,14 @@ from mag.methods.orders import npn
 from mag.methods.orders.consecutive import IntegerColumns, best_in_orders
 
 N_NEIGHBORS_TRIED = 10  # neighbors that are tried
-SEGMENT = 3  # records that an Or-opt move takes along, at most
+SEGMENT = 3  # largest number of records that an Or-opt move takes along
 REACH = 5000  # positions that a move may span after an exchange: reversing more takes too long
-STRETCH = 50  # records in a stretch that is exchanged, at most
+STRETCH = 50  # largest number of records in a stretch that is exchanged
 EXCHANGES_PER_RECORD, MAX_EXCHANGES = 10, 50_000  # that are tried per record and in total, unless asked otherwise
 CHUNK = 1000  # exchanges between two looks at the clock
 CUTS = 4  # longest steps at which a tour is opened
 STATIONS = 4  # tours on the way that are looked at
-SHORTER = 1 - 1e-12  # of what was there: less may be rounding
+SHORTER = 1 - 1e-12  # smaller relative gains may be rounding errors
 
 # Records, their near neighbors, the tour and each record's position in it, records whose surroundings changed and
 # whether they wait already, reversals since the last exchange, [waiting from, waiting to, reversals, random state].
@@ -35,7 +35,7 @@ Tour = namedtuple("Tour", "X near tour position waiting waits done count")
 
 
 def check(k: int, *, exchanges: float | None = None) -> float | None:
-    """Refuse what the options cannot be."""
+    """Reject invalid options."""
     return None if exchanges is None else not_negative("exchanges", exchanges)
 
 

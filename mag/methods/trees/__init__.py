@@ -1,4 +1,4 @@
-"""Records that are linked to near ones, and the trees of that cut into groups."""
+"""Records that are linked to near ones, and the resulting trees cut into groups."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ SPLITS: dict[str, Split] = {"md": md, "mdav": mdav, "mdav_plus": mdav_plus}
 
 
 def check(k: int, *, split: str | None = "mdav") -> str | None:
-    """Refuse what the options cannot be."""
+    """Reject invalid options."""
     return split if split is None else one_of("split", split, SPLITS)
 
 
@@ -33,7 +33,7 @@ def nearest_neighbor(X: np.ndarray, k: int, *, random_state: np.random.Generator
 def mu_approx(
     X: np.ndarray, k: int, *, random_state: np.random.Generator, threads: int, progress: Progress
 ) -> np.ndarray:
-    """The trees of `nearest_neighbor`, of which those of 2k records or more are split by MDAV (algorithm 23)."""
+    """The trees of `nearest_neighbor`; those of 2k records or more are split by MDAV (algorithm 23)."""
     work = work_for(field_at, metric_of(X))
     near, _ = neighbor_lists(work, X, k - 1, threads, progress)
     if progress.stopped:
@@ -53,5 +53,5 @@ def mst(X: np.ndarray, k: int, *, split: str | None = "mdav", threads: int, prog
 
 
 def _halves(X: np.ndarray, k: int, threads: int, progress: Progress) -> np.ndarray:
-    """What is fast, when the time is up before there are trees."""
+    """A fast fallback if the time is up before there are trees."""
     return labels_of(*parts_of(X, k, 0, RULE_VARIANCE, threads, progress))

@@ -2,7 +2,7 @@
 """Trees of records, cut into groups (Domingo-Ferrer, Sebé & Solanas 2008, by the cases of Aggarwal et al. 2005).
 
 The published cut lets groups overlap: both sides keep the record where a tree is cut.  Here it belongs to one of them,
-as in Stamm & Schaub 2024, and what it held together on the other side is linked to its neighbor there.
+as in Stamm & Schaub 2024, and its former neighbors on the other side are linked to its neighbor there.
 """
 
 from collections import namedtuple
@@ -56,7 +56,7 @@ def cut(part, parent, scratch, k, picks):
         chosen += 1
     u = part[picks[chosen]]
     v, most, rest = end[u], largest[u], total - largest[u]
-    if rest == k - 1:  # the next record joins what is left
+    if rest == k - 1:  # the next record joins the rest
         return split(part, parent, scratch, v, u, k, True)
     if most >= k:  # an edge is cut
         return split(part, parent, scratch, u, v, k, False)
@@ -76,7 +76,7 @@ def split(part, parent, scratch, u, v, k, joins):
             aside[w] = True
             taken += weight[w] if parent[w] == u else total - weight[u]
     if v < 0:
-        joins = taken < k or taken + 1 <= total - taken - 1  # u goes where there are fewer
+        joins = taken < k or taken + 1 <= total - taken - 1  # u goes to the smaller side
     upwards = parent[u] >= 0 and aside[parent[u]]
     inside[u] = True
     for w in part:

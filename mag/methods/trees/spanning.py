@@ -2,9 +2,9 @@
 """The minimum spanning tree of all records, by Borůvka's rounds on lists of neighbors.
 
 In each round every component takes its shortest edge to another one; edges of equal length go by their lower, then
-their higher record.  A record offers the first of its list that is outside its component.  Where nobody of the list is,
-it searches all others, but only if it could find something shorter than what its component has, and it remembers what
-it finds.  All of that is exact, and costs little more than one search for neighbors.
+their higher record.  A record offers the first of its list that is outside its component.  If the list has no such
+record, it searches all others, but only if it could find an edge shorter than that of its component, and it stores the
+result. All of that is exact, and costs little more than one search for neighbors.
 """
 
 from collections import namedtuple
@@ -51,7 +51,8 @@ def spanning_tree(X: np.ndarray, threads: int, progress: Progress) -> tuple[np.n
         searching = np.flatnonzero(offer(X, offers, *lists))
         mark_blocks(work, X, offers.component, whole)
         share = CALLS_PER_CLOCK_LOOK * RECORDS_PER_SEARCH * threads
-        for a in range(0, max(searching.size, 1), share):  # also nobody: whatever the data are, the same is compiled
+        # also an empty search, so that the same code is compiled for any data
+        for a in range(0, max(searching.size, 1), share):
             some = searching[a : a + share]
             some = some[offers.bound[some] <= offers.length[offers.component[some]]]
             batches = [some[b : b + RECORDS_PER_SEARCH] for b in range(0, max(some.size, 1), RECORDS_PER_SEARCH)]
@@ -76,9 +77,9 @@ def _offer(offers, i, other, length):
 
 @jit
 def offer(X, offers, ids, keys):
-    """What records know; returns who knows nothing, and may have something to offer all the same.
+    """The edges that records can offer; return the records without an offer that may still have one.
 
-    Of equal records, whoever has the lowest number offers the same, and its edges come first.
+    Of equal records, the one with the lowest number offers the same, and its edges come first.
     """
     n, near = ids.shape
     component, rank, other, bound = offers.component, offers.rank, offers.other, offers.bound
@@ -163,7 +164,7 @@ def _visit(field, b, i, component, best, least):
 
 @jit
 def join(offers, edges, lengths, count):
-    """Add the shortest edge of every component to the tree, and number components by what they are joined to."""
+    """Add the shortest edge of every component to the tree, and number components by the ones they are joined to."""
     component, n = offers.component, len(offers.component)
     above = np.arange(n)
     for c in range(n):

@@ -1,1 +1,1 @@
-"""Weights, penalties and limits: what the solvers of the plain problem do not do."""
+"""Weights, penalties and limits, which the solvers of the plain problem do not support."""

@@ -53,8 +53,8 @@ def grow_squares(x, w, k, j, F, sizes):
 def grow_distances(x, w, k, j, F, sizes):
     """The median m moves to the left while there is more weight; distances to both sides of it are summed apart.
 
-    What m takes from the left is at most four times the cost, unless it comes to the value that was added, which has
-    nothing on its left.
+    The amount that a move of m subtracts from the left is at most four times the cost, unless m reaches the value that
+    was added, which has nothing on its left.
     """
     m, left, right, below, above = j - 1, 0.0, w[j - 1], 0.0, 0.0
     for i in range(j - 2, max(j - 2 * k, -1), -1):
@@ -74,7 +74,7 @@ def grow_distances(x, w, k, j, F, sizes):
 
 @jit
 def at_stake(x, w, reach, squares):
-    """What sums from anchors at most `reach` values away can amount to, over all groups of any grouping."""
+    """The largest possible total, over all groups of any grouping, of sums from anchors at most `reach` values away."""
     n = len(x)
     total = 0.0
     for i in range(n):

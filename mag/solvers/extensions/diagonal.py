@@ -3,9 +3,9 @@
 Block t has the columns j = b .. b+k-1, b = k(t+1), and the rows i = b-2k+1 .. b-1.  The cost of the group [i, j) is the
 sum of three parts, in the order in which `staggered` adds them:
 
-    left[t, i - (b-2k+1)]      what depends on the row alone
-    joint[t, j - b, j - i - k]   what depends on both; there is an entry for every size k .. 2k-1
-    right[t, j - b]            what depends on the column alone
+    left[t, i - (b-2k+1)]      the part that depends on the row alone
+    joint[t, j - b, j - i - k]   the part that depends on both, for every size k .. 2k-1
+    right[t, j - b]            the part that depends on the column alone
 """
 
 from collections import namedtuple
@@ -41,9 +41,9 @@ Diagonal.later_wins = inlined(later_wins)
 
 @jit
 def search(left, joint, right, first, F, sizes):
-    """Columns of the blocks `first` and following, as many as there are in `joint`; returns what was taken from F.
+    """Search the columns of the blocks in `joint`, beginning with block `first`; return the value subtracted from F.
 
-    F[j] is the least cost of the first j values, less what was taken; F[0] = 0 at the beginning.
+    F[j] is the least cost of the first j values, minus the subtracted value; F[0] = 0 at the beginning.
     """
     n, k = len(F) - 1, joint.shape[2]
     spent = 0.0
@@ -84,7 +84,7 @@ def restart(F, b, k):
 def fill(cost, x, w, k, first, blocks, work):
     """The blocks `first` and following of a built-in cost, as kernels/blocks.cu computes them; `work` as `staggered`'s.
 
-    `blocks` : left, joint and right.  Entries where there is no group are 0.
+    `blocks` : left, joint and right.  Entries without a group are 0.
     """
     left, joint, right = blocks
     s = start(cost, x, w, k, np.empty(len(x) + 1, np.int32), work)

@@ -1,6 +1,6 @@
 """The optimum in Python's integers, O(n log n) costs of groups: for inputs whose costs float64 cannot compare.
 
-Floats are integers times a power of two, so that sums are exact whatever the scales of values, weights and penalties.
+Floats are integers times a power of two, so that sums are exact for any scales of values, weights and penalties.
 Only means are rounded, GUARD bits below the least cost above 0.  A cost takes microseconds.
 """
 
@@ -49,7 +49,7 @@ class _Costs:
         self.fixed, self.short = ((a << (self.shift - unit)) // b for a, b in penalties)
 
     def charged(self, i, j):
-        """The cost of a group, with what is added to it."""
+        """The cost of a group, including its charges."""
         below = self.k - (j - i)
         return self.group(i, j) + self.fixed + (self.short * below if below > 0 else 0)
 
@@ -112,7 +112,7 @@ def _least_path(n, least, cost):
 
 
 def _first_win(wins, later, earlier, low, n):
-    """The first column behind `low`, where it loses, in which the later row wins; n + 1 if there is none."""
+    """The first column after `low`, where it loses, in which the later row wins; n + 1 if there is no such column."""
     step = 1
     while low + step <= n and not wins(later, earlier, low + step):
         low += step

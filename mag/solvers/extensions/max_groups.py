@@ -21,7 +21,7 @@ POWER = 3.0  # of the price in the number of groups where nothing is known: sums
 
 
 class _Priced(NamedTuple):
-    """A grouping, what it costs without the price, and a price at which it is optimal."""
+    """A grouping, its cost without the price, and a price at which it is optimal."""
 
     starts: np.ndarray
     cost: float
@@ -31,8 +31,8 @@ class _Priced(NamedTuple):
 def at_most(q, n, solve, cost_of, exact=False):
     """Starts of the best grouping into at most q groups, and whether rounded prices cannot have misled.
 
-    `solve(price)` are the starts of an optimum with `price` added per group, `cost_of(starts)` what they cost without;
-    `exact` says that both compute in integers.  An optimum at too dear a price is sought again at a lower one.
+    `solve(price)` returns the starts of an optimum with `price` added per group, `cost_of(starts)` their cost without
+    it; `exact`: both compute in integers.  An optimum at too high a price is searched again at a lower one.
     """
 
     def group_at(price):
@@ -68,13 +68,13 @@ def at_most(q, n, solve, cost_of, exact=False):
 
 
 def _slope(many, few, exact):
-    """What one group less costs, on the way from many to few."""
+    """The additional cost of one group less, between many and few."""
     parts = len(many.starts) - len(few.starts)
     return (few.cost - many.cost) // parts if exact else (few.cost - many.cost) / parts
 
 
 def _interpolate(many, few, seen, q):
-    """A price at which there may be q groups, as a power of it led from one of the last two groupings to the other."""
+    """A price that may lead to q groups: interpolated on a power of the price between the last two groupings."""
     price, groups = many.cost / len(many.starts), len(many.starts)
     power = POWER
     if seen:

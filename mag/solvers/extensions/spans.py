@@ -26,8 +26,8 @@ CELL = 1 << SHIFT
 
 # `least` is the smallest size allowed; every group costs `fixed` more, and `short` more per value below k.
 Spans = namedtuple("Spans", "x w n k least fixed short F rest lost doubt table")
-ROUNDING_LOSS = 2.0**-50  # of the sums behind a cost may be lost
-ILL = 2.0**10  # sums that are this many times as large as the cost say little about it
+ROUNDING_LOSS = 2.0**-50  # share of the sums of a cost that may be lost to rounding
+ILL = 2.0**10  # ratio of sums to cost above which the cost is unreliable
 Anchor = namedtuple("Anchor", "x w shift center")
 
 
@@ -52,7 +52,7 @@ def spans_at(space, cost, x, w, n, limits):
         doubt=numbers(space, cost, 2),  # how much more than the least the solution may cost: see `hesitate`
         F=numbers(space, cost, n + 1),
         rest=numbers(space, cost, n + 1),  # of F, beyond its 53 bits
-        lost=reals(space, n + 1),  # how far F may be from what its groups cost
+        lost=reals(space, n + 1),  # largest possible difference of F from the cost of its groups
         table=sums_by(space, cost, levels, boundaries),
     )
 
@@ -232,7 +232,7 @@ GroupSpan.total = staticmethod(_total)
 
 @called
 def group_cost(cost, s, i, j):
-    """C(i, j), with what is added for values below k, and the sums behind it; `keep` adds what all groups cost more."""
+    """C(i, j), with the charge for sizes below k, and its sums; `keep` adds the charge that all groups have."""
     f = span(cost, s, i, j)
     below = s.k - (j - i) if j - i < s.k else 0
     start, stop = left(cost, f, i), right(cost, f, j)
@@ -265,7 +265,7 @@ def _penalty(cost, amount):
 
 
 def keep(cost, s, j, i, c, sums):
-    """F[j] = F[i] + c + fixed, F[0] = 0: what a group costs is not rounded to what all groups cost."""
+    """F[j] = F[i] + c + fixed, F[0] = 0: the cost of a group is not rounded to the precision of the total."""
 
 
 def apart(cost, s, a, b):
@@ -349,11 +349,11 @@ def later_is_better(cost, s, a, b, c):
 
 
 def hesitate(cost, s, i, h, earlier, later, between, sums):
-    """Add to the doubt what a wrong decision may cost, where rounding could have made it.
+    """Add the possible cost of a wrong decision to the doubt, if rounding could have caused one.
 
-    To keep the earlier row decides about columns before, where groups may cost much less; to keep the later one only
-    about columns behind, where they cost more.  What F has lost at the two rows is part of whole groupings, of which
-    one is found: that counts once, where it is the most.
+    Keeping the earlier row concerns columns before, where groups may cost much less; keeping the later one only columns
+    after, where they cost more.  The loss of F at the two rows belongs to whole groupings, of which one is found: it
+    counts once, at its maximum.
     """
 
 

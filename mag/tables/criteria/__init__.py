@@ -1,8 +1,8 @@
-"""What the sensitive values of every class must satisfy, tested in exact integers.  Each criterion is a file.
+"""Criteria on the sensitive values of every class, tested in exact integers.  Each criterion is a file.
 
-A criterion looks at counts (classes × values) and at `totals`, the counts of the whole table, and says for each class
-whether it holds and by how much.  Merging two classes for which a criterion holds gives one for which it holds, so that
-merging ends: at the latest with the whole table, whose counts decide whether a criterion can be met at all.
+A criterion takes counts (classes × values) and `totals`, the counts of the whole table, and computes for each class
+whether it holds and by how much.  If a criterion holds for two classes, it holds for their union, so that merging ends:
+at the latest with the whole table, whose counts decide whether a criterion can be met at all.
 """
 
 from mag.tables.criteria._criterion import Criterion

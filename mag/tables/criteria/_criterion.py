@@ -1,4 +1,4 @@
-"""What a criterion offers."""
+"""The interface of a criterion."""
 
 from typing import Protocol
 
@@ -16,7 +16,7 @@ class Criterion(Protocol):
         """Whether each class satisfies it, decided in integers."""
 
     def measure(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """What the criterion bounds, as a float for each class."""
+        """The measure that the criterion bounds, as a float for each class."""
 
     def why_not(self, totals: np.ndarray, column: object) -> str | None:
         """Why no classes of this table can satisfy it, as a sentence; None where the table as one class does."""

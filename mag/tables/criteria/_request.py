@@ -1,4 +1,4 @@
-"""What callers may write for diversity and closeness, and the criteria that they mean."""
+"""The forms in which callers may pass diversity and closeness, and the criteria that they denote."""
 
 import numbers
 from dataclasses import dataclass
@@ -33,9 +33,9 @@ class Closeness:
     t : float or fractions.Fraction
         The largest earth mover's distance, from 0 to 1; a float means the decimal number that it is printed as.
     ground : {"auto", "equal", "hierarchical", "ordered"}
-        The distance of two values: 1; the height of their closest common ancestor by that of the tree; or the
-        difference of their ranks by the largest one.  "auto" is "hierarchical" with a hierarchy, otherwise "ordered"
-        for numbers, dates and ordered categories and "equal" for others.
+        The distance of two values: 1; the height of their closest common ancestor divided by that of the tree; or the
+        difference of their ranks divided by the largest one.  "auto" is "hierarchical" with a hierarchy, otherwise
+        "ordered" for numbers, dates and ordered categories and "equal" for others.
     hierarchy : mag.Hierarchy, path or dict, optional
         The tree of the values, or the path of a file of ARX, or every category's parent.
 
@@ -94,7 +94,7 @@ def closeness_of(option: str, requested: Any) -> Closeness:
 def ground_of(closeness: Closeness, values: list[Any], is_ordered: bool, column: object) -> Criterion:
     """The criterion for a column of these distinct values, None for a missing one, in the order of the counts.
 
-    `is_ordered` says whether they have an order; the missing value is the last of it.
+    `is_ordered`: whether the values have an order; the missing value is the last of it.
     """
     ground = closeness.ground
     if ground == "auto":

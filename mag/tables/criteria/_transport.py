@@ -1,4 +1,4 @@
-"""Closeness by an earth mover's distance: a ground distance of values says how much must be moved, and how far."""
+"""Closeness by an earth mover's distance: a ground distance of values determines how much is moved, and how far."""
 
 import math
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ HIGH = 2**10  # no tree is higher
 
 @dataclass(frozen=True, eq=False)
 class Transport:
-    """The distance of a class of s records from the table of n is `work` / (`unit` · s · n); it may be t."""
+    """The distance of a class of s records from the table of n is `work` / (`unit` · s · n); it must not exceed t."""
 
     t: Fraction
     rises = False
 
     def work(self, counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-        """For each class an integer, what must be moved times how far; the sizes of classes; and n."""
+        """For each class an integer, mass moved times distance; the sizes of classes; and n."""
         raise NotImplementedError
 
     def unit(self, totals: np.ndarray) -> int:

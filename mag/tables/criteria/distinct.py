@@ -1,6 +1,6 @@
 """Distinct ℓ-diversity: ℓ different values in every class (Machanavajjhala et al. 2007; Thaeter, definition 3.10).
 
-The formula of the thesis counts values in the table, its text in the class, which is what is meant.
+The formula of the thesis counts values in the table, its text in the class; the text is meant.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import numpy as np
 class Distinct:
     """#{i : c_i > 0} ≥ ℓ."""
 
-    l: int  # noqa: E741 - what it is called everywhere
+    l: int  # noqa: E741 - the usual name
     rises = True
 
     def holds(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:

@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 
-CLEAR = 1e-9  # relative difference of logarithms beyond which rounding cannot have decided
+CLEAR = 1e-9  # relative difference of logarithms that rounding cannot cause
 
 
 @dataclass(frozen=True)
 class Entropy:
     """s^s ≥ ℓ^s Π c_i^c_i, which is H ≥ log ℓ without logarithms."""
 
-    l: Fraction  # noqa: E741 - what it is called everywhere
+    l: Fraction  # noqa: E741 - the usual name
     rises = True
 
     def holds(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ class Equal(Transport):
     """Σ |n c_i − s N_i| ≤ 2 t s n."""
 
     def work(self, counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-        """What is too much and what is too little, added up."""
+        """The sum of surpluses and deficits."""
         more, sizes, n = excess(counts, totals)
         return np.abs(more).sum(axis=1), sizes, n
 

@@ -10,7 +10,7 @@ from mag.tables.criteria._transport import Transport, excess
 
 @dataclass(frozen=True, eq=False)
 class Hierarchical(Transport):
-    """Every inner node moves what some children have too much to those that have too little; the rest goes up.
+    """Every inner node moves mass from children with a surplus to children with a deficit; the rest goes up.
 
     `leaves` are the leaves of the values, -1 for a missing value, whose only ancestor is the root.
     """
@@ -23,7 +23,7 @@ class Hierarchical(Transport):
         return max(int(self.tree.height[self.tree.root]), 1)
 
     def work(self, counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-        """What moves between the children of every node, times the height of that node, added up."""
+        """The sum of mass moved between the children of every node, times the height of that node."""
         more, sizes, n = excess(counts, np.asarray(totals))
         tree, alone = self.tree, self.leaves < 0
         extra = np.zeros((len(more), len(tree.labels)), more.dtype)

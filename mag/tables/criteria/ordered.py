@@ -1,6 +1,6 @@
 """t-closeness where values i and j of m are |i − j| / (m − 1) apart (Li et al. 2007, section 4.1).
 
-The thesis (section 3.3) gives the distance without the division by m − 1, which would let it exceed 1.
+The thesis (section 3.3) omits the division by m − 1; without it the distance could exceed 1.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Ordered(Transport):
     """Σ_{i<m} |n (c_1 + … + c_i) − s (N_1 + … + N_i)| ≤ t (m − 1) s n; values are in order."""
 
     def work(self, counts: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-        """What crosses each boundary between two values, added up."""
+        """The sum of mass that crosses each boundary between two values."""
         more, sizes, n = excess(counts, totals)
         return np.abs(np.cumsum(more, axis=1)[:, :-1]).sum(axis=1), sizes, n
 

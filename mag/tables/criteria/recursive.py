@@ -12,7 +12,7 @@ class Recursive:
     """r_1 < c · (r_ℓ + r_(ℓ+1) + …), counts r of a class in descending order."""
 
     c: Fraction
-    l: int  # noqa: E741 - what it is called everywhere
+    l: int  # noqa: E741 - the usual name
     rises = False
 
     def holds(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
@@ -23,7 +23,7 @@ class Recursive:
         return np.asarray(first <= below[place], bool)
 
     def measure(self, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """The count of the most frequent value by that of all from the ℓ-th on; infinite where there are none."""
+        """Largest count divided by the sum of the counts from the ℓ-th largest on; infinite if that sum is 0."""
         first, rest = self._parts(counts)
         return np.divide(first, rest, out=np.full(len(first), np.inf), where=rest > 0)
 

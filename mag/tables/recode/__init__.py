@@ -1,7 +1,7 @@
 """Full-domain recoding: one level of its hierarchy for every column, searched among all combinations of levels.
 
 A node of the lattice is such a combination.  Records of classes that fail are suppressed: published as the root in all
-columns, or withheld.  What is minimized is the normalized certainty penalty, where suppressed records lose 1; it is
+columns, or withheld.  The search minimizes the normalized certainty penalty, where suppressed records lose 1; it is
 counted in integers.
 """
 

@@ -33,7 +33,7 @@ class ValueCounts:
         return counts
 
     def renumbered(self) -> "ValueCounts":
-        """The same with values 0, 1, … in every class, for whom it matters how often values occur, not which."""
+        """The same with values 0, 1, … in every class, for criteria that depend on frequencies only."""
         values = np.arange(self.classes.size) - np.searchsorted(self.classes, self.classes)
         return ValueCounts(self.classes, values, self.counts, int(values.max()) + 1)
 

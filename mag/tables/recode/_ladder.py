@@ -13,9 +13,9 @@ NO_NODE = -1  # in place of a node
 class Ladder:
     """The nodes of a column's values on every level, numbered 0, 1, … on each.
 
-    `numbers[level]` is the number of every value's node, that of missing cells last where there are any; `nodes[level]`
-    the node of every number; `below[level]` the leaves below it, 0 for a single one; `leaves` all leaves of the tree.
-    Missing cells are a node of their own up to the root, which contains them, too.
+    `numbers[level]` is the number of every value's node, with that of missing cells last, if any; `nodes[level]` the
+    node of every number; `below[level]` the leaves below it, 0 for a single one; `leaves` all leaves of the tree.
+    Missing cells are a node of their own up to the root, which contains them as well.
     """
 
     numbers: list[np.ndarray]
@@ -48,7 +48,7 @@ class Ladder:
 
     @property
     def n_levels(self) -> int:
-        """How many levels there are."""
+        """The number of levels."""
         return len(self.nodes)
 
     def lift(self, level: int) -> np.ndarray:

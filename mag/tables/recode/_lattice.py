@@ -1,4 +1,4 @@
-"""The lattice of a table: its nodes, their classes, and what they lose, in integers."""
+"""The lattice of a table: its nodes, their classes, and their losses, in integers."""
 
 import math
 from collections import OrderedDict
@@ -18,7 +18,7 @@ REMEMBERED = 2**22  # rows of classes that are kept for nodes above
 
 @dataclass(frozen=True, order=True)
 class Outcome:
-    """What a node comes to.  The least is the best: least loss, fewest suppressed records, lowest levels."""
+    """Evaluation of a node; smaller is better: least loss, fewest suppressed records, lowest levels."""
 
     value: int  # of `Lattice.unit`
     suppressed: int
@@ -39,7 +39,7 @@ class Lattice:
         Every record's value in them, a place in `Ladder.numbers`.
     stratum : array of int, shape (n,)
     sensitive : sequence of (array of int, int)
-        Of sensitive columns: every record's value, and how many there are.
+        For each sensitive column: every record's value, and the number of values.
     importance : sequence of float
         How much each column counts.
     """
@@ -72,7 +72,7 @@ class Lattice:
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return math.prod(self.shape)
 
     def _sizes(self, levels: Levels) -> list[int]:
@@ -90,7 +90,7 @@ class Lattice:
     # ---- losses
 
     def base(self, levels: Levels) -> int:
-        """What is lost on a node if no record is suppressed: no node above loses less, with suppression or without."""
+        """The loss of a node without suppression: no node above loses less, with suppression or without."""
         return sum(weight * base[level] for weight, base, level in zip(self._weights, self._base, levels, strict=True))
 
     def every_base(self) -> np.ndarray:
@@ -102,7 +102,7 @@ class Lattice:
         return total
 
     def judge(self, levels: Levels, rules: Rules) -> Outcome | None:
-        """What a node comes to, or None where it is not allowed."""
+        """Evaluate a node; None if it is not allowed."""
         classes = self.classes(levels)
         suppression = rules.decide_suppression(classes)
         if suppression is None:

@@ -1,4 +1,4 @@
-"""What classes must satisfy, and which records are suppressed or withheld where they do not."""
+"""Requirements on classes, and which records are suppressed or withheld if a class fails."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ COUNTS_PER_BLOCK = 2**22  # counts of classes × values that are looked at toget
 class Rules:
     """At least `k` records in every class, and at most `most` suppressed ones.
 
-    `is_root` says whether suppressed records are published, as the root in all columns.  `criteria` are those of
-    sensitive columns, each with the place of its column in `NodeClasses.pairs`.
+    `is_root`: whether suppressed records are published, as the root in all columns.  `criteria` are those of sensitive
+    columns, each with the position of its column in `NodeClasses.pairs`.
     """
 
     k: int
@@ -35,11 +35,11 @@ class Rules:
         return self.most == 0 or all(isinstance(criterion, CRITERIA["distinct"]) for _, criterion in self.criteria)
 
     def decide_suppression(self, classes: NodeClasses) -> "Suppression | None":
-        """Which classes are published as they are, and in which strata suppressed records are published as the root.
+        """Decide which classes are published, and in which strata suppressed records are published as the root.
 
-        The suppressed records of a stratum are a class, too, which is withheld where it fails.  Distributions are
-        compared with that of the published records: each time that classes are suppressed, all others are looked at
-        again.  None where more records than allowed would be suppressed, or none would be published.
+        The suppressed records of a stratum are a class as well, which is withheld if it fails.  Distributions are
+        compared with that of the published records: each time that classes are suppressed, all others are checked
+        again.  None if more records than allowed would be suppressed, or no record would be published.
         """
         n_strata = int(classes.stratum.max()) + 1
         kept = classes.counts >= self.k
@@ -86,7 +86,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Suppression:
-    """What becomes of classes: `kept` ones stay; in some strata suppressed records are `shown`; counts of records."""
+    """The result for classes: `kept` ones stay; in some strata suppressed records are `shown`; counts of records."""
 
     kept: np.ndarray
     shown: np.ndarray
@@ -100,7 +100,7 @@ def _sum_where(pairs: ValueCounts, kept: np.ndarray) -> np.ndarray:
 
 
 def _holds(criterion: Criterion, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Of values that are published: ranks of others do not count.  A hierarchy is the same, whatever is published."""
+    """Test published values only: ranks of others do not count.  A hierarchy is independent of them."""
     if not len(counts):
         return np.ones(0, bool)
     there = slice(None) if isinstance(criterion, CRITERIA["hierarchical"]) else totals > 0

@@ -1,4 +1,4 @@
-"""The best nodes: all that can be among them are looked at, or, where there are too many, those along some paths."""
+"""Search for the best nodes: exhaustively or, if there are too many, along some paths."""
 
 import itertools
 from collections.abc import Iterable
@@ -9,13 +9,13 @@ import numpy as np
 from mag.tables.recode._lattice import Lattice, Levels, Outcome
 from mag.tables.recode._rules import Rules
 
-BEST = 10  # nodes that are told
+BEST = 10  # nodes that are returned
 ROUNDING = 1e-9  # relative, of sums of floats: far more than they can have
 
 
 @dataclass(frozen=True)
 class Recoding:
-    """The best nodes, the best first; whether that is proven; how many nodes there are, and how many were looked at."""
+    """The best nodes, the best first; whether that is proven; the number of nodes, and the number evaluated."""
 
     best: list[Outcome]
     is_proven: bool
@@ -25,14 +25,14 @@ class Recoding:
 
 @dataclass
 class Walk:
-    """What is known of the nodes so far: what they come to, None for those that are not allowed."""
+    """The evaluations of the nodes so far; None for nodes that are not allowed."""
 
     lattice: Lattice
     rules: Rules
     seen: dict[Levels, Outcome | None] = field(default_factory=dict)
 
     def evaluate(self, levels: Levels) -> Outcome | None:
-        """What a node comes to."""
+        """Evaluate a node."""
         if levels not in self.seen:
             self.seen[levels] = self.lattice.judge(levels, self.rules)
         return self.seen[levels]
@@ -43,7 +43,7 @@ class Walk:
 
 
 def search(lattice: Lattice, rules: Rules, max_nodes: int) -> Recoding:
-    """The best nodes of a lattice: proven where it has at most `max_nodes`, otherwise the best along some paths."""
+    """The best nodes of a lattice: proven if it has at most `max_nodes`, otherwise the best along some paths."""
     walk = Walk(lattice, rules)
     is_small = lattice.n_nodes <= max_nodes
     if is_small:
@@ -57,7 +57,7 @@ def search(lattice: Lattice, rules: Rules, max_nodes: int) -> Recoding:
 
 
 def look_at_all(walk: Walk) -> None:
-    """Look at nodes by rising base loss, which nothing above a node undercuts, until that exceeds the tenth best loss.
+    """Evaluate nodes by rising base loss, which bounds all nodes above, until that exceeds the tenth best loss.
 
     A node that is not allowed rules out those below it, where rules are monotone: most of them follow from the highest
     such node of a path to the top.

@@ -36,13 +36,13 @@ from mag.tables.criteria.enforce import Constraint
 from mag.tables.recode import Ladder, Lattice, Recoding, Rules, search
 
 ROOT = "*"
-MAX_NODES = 10**7  # nodes, of which each takes some 20 bytes
+MAX_NODES = 10**7  # each node takes some 20 bytes
 METHOD = "full-domain"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the caller of `mag.generalize` wrote about the search, checked."""
+    """The caller's limits of the search, checked."""
 
     suppress: float
     suppressed: str
@@ -60,7 +60,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Recoded:
-    """What the search says of every record that it was handed: class, whether suppressed, whether withheld."""
+    """The result of the search for every record: class, whether suppressed, whether withheld."""
 
     levels: tuple[int, ...]
     classes: np.ndarray
@@ -69,7 +69,7 @@ class Recoded:
 
 
 def release_recoded(table: Any, options: Options) -> Release:
-    """Recode a table, prove k on what is published, and return both."""
+    """Recode a table, verify k on the published table, and return both."""
     clock, limits = Clock(), Limits.checked(options)
     frame = frame_of(table)
     request = _check(frame, options)
@@ -154,7 +154,7 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> CategoryCode
 
 def _flat(values: list[Any]) -> Hierarchy:
     """All values below one root: published as they are, or not at all; an empty text is a value, too."""
-    texts = dict.fromkeys(map(text_of, values))  # as which they are published: 1 is "1"
+    texts = dict.fromkeys(map(text_of, values))  # the published form: 1 is "1"
     return Hierarchy([[text, ROOT] for text in texts] or [[ROOT, ROOT]])
 
 
@@ -269,7 +269,7 @@ def _texts(frame: Frame, name: Hashable, tree: Hierarchy, nodes: np.ndarray, mis
 def _complete(
     release: Release, frame: Frame, request: Request, limits: Limits, lattice: Lattice, recoding: Recoding
 ) -> Release:
-    """The release with what only a full-domain recoding has."""
+    """The release with the attributes that only a full-domain recoding has."""
     names = release.guarantee.columns
     nodes = tuple(
         LatticeNode(
@@ -310,7 +310,7 @@ def _warnings(frame: Frame, request: Request, limits: Limits, recoding: Recoding
 
 
 def too_many_nodes(n_nodes: int, max_nodes: int, local: str = "mag.microaggregate") -> str:
-    """What to know of a lattice that is too large, in one sentence."""
+    """The warning about a lattice that is too large, in one sentence."""
     return (
         f"There are {n_nodes} combinations of levels, more than max_nodes={max_nodes}: these are the best found along "
         f"some paths, not proven; {local} recodes locally, which needs no search and loses less."

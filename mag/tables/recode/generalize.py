@@ -55,7 +55,7 @@ def generalize(
     k : int
         The smallest class size.
     columns : column name or list of them
-        What to recode.  Numbers and dates need a hierarchy; categories without one show their values, or ``*``.
+        The columns to recode.  Numbers and dates need a hierarchy; categories without one show their values, or ``*``.
     by : column name or list of them, optional
         Quasi-identifiers that are not recoded: classes never mix their values, which are published unchanged.
     hierarchies : dict, optional
@@ -66,34 +66,34 @@ def generalize(
     importance : dict, optional
         By column: how much its loss counts, 1 by default.
     sensitive, diversity, closeness
-        As in `mag.microaggregate`: classes that fail are suppressed, too.  The distribution that classes are compared
-        with is that of the published records.
+        As in `mag.microaggregate`, but classes that fail are suppressed.  Classes are compared with the distribution of
+        the published records.
     suppress : float
-        The largest share of the records that may be suppressed: those in classes that are too small on the levels that
-        are chosen.  0 suppresses none.
+        The largest share of the records that may be suppressed: those in classes that are too small on the chosen
+        levels.  0 suppresses no record.
     suppressed : {"root", "withhold"}
-        What becomes of suppressed records: published with the most general label in every column, or not published.
-        Those that would be a class of fewer than k with the same `by`, or one that fails `diversity` or `closeness`,
-        are withheld in either case.
+        Whether suppressed records are published with the most general label in every column, or not published.  If
+        those with the same `by` would form a class of fewer than k records, or one that fails `diversity` or
+        `closeness`, they are withheld in either case.
     max_nodes : int
-        The most combinations of levels of which the best is searched with proof, up to 10**7.  Of more, those along
-        some paths are looked at, and `Release.proven` is False.
+        The largest number of combinations of levels that are searched with proof, up to 10**7.  If there are more, only
+        some paths are searched, and `Release.proven` is False.
     missing : {"drop", "error", "group"}
-        How to treat records with missing cells in `columns`: withhold them, raise an error, or take missing for a value
+        How to treat records with missing cells in `columns`: withhold them, raise an error, or treat missing as a value
         of its own, which only the most general label covers.
     keep, drop : column name or list of them
         Columns that are published unchanged and not covered by the guarantee, and columns that are not published.
     rest : {"drop", "error", "keep"}
-        The role of columns that no argument names: an error by default, so that none is published by oversight.
+        The role of columns that no argument names: an error by default, so that no column is published by oversight.
     shuffle : bool
         Publish the records in random order; the index of a pandas frame and the groups are then renumbered.
     random_state : int, numpy.random.Generator, optional
-        Seeds `shuffle`; None, the default, is an order that nobody can repeat.
+        Seeds `shuffle`; None, the default, is an irreproducible order.
 
     Returns
     -------
     Release
-        The published table with its guarantee; `Release.levels`, `Release.lattice` and `Release.proven` tell of the
+        The published table with its guarantee; `Release.levels`, `Release.lattice` and `Release.proven` describe the
         search.
 
     Raises

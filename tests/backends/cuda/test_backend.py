@@ -58,7 +58,7 @@ def test_detection_never_raises(code, reason):
 @pytest.mark.gpu
 def test_a_device_that_computes_something_else_is_not_used(cupy, monkeypatch):
     monkeypatch.setattr(cuda, "PROBE", cuda.PROBE.replace("3 *", "2 *"))
-    assert cuda.why_not.__wrapped__() == "A GPU was found, but a kernel did not compute what it should."
+    assert cuda.why_not.__wrapped__() == "A GPU was found, but a kernel returned a wrong result."
 
 
 @pytest.mark.gpu

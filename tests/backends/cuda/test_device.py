@@ -122,7 +122,7 @@ def test_data_that_change_before_the_cpu_reads_them_are_noticed(device):
     X = device.arange(100)[None, :] * 2**54
     columns = ColumnBatch.compute(cuda.current(), X, problem("sse", 3))
     X[:] = X[:, ::-1].copy()
-    with pytest.raises(RuntimeError, match=r"^The data changed between the call and the first look at its result"):
+    with pytest.raises(RuntimeError, match=r"^The data changed between the call and the first access to its result"):
         columns.finish()
 
 

@@ -1,8 +1,7 @@
 """Groups whose sensitive values satisfy criteria of diversity and closeness.  Each way to get there is a file.
 
-`merge` and `swap` repair groups that were made without the criteria; `buckets` makes groups of its own, which draw
-records from every part of the sensitive values.  Merging is the last step of all, so that every criterion holds in the
-end.
+`merge` and `swap` repair groups that were made without the criteria; `buckets` makes its own groups, which draw records
+from every part of the sensitive values.  Merging is the last step of all, so that every criterion holds in the end.
 """
 
 from mag.tables.criteria.enforce._constraint import Constraint

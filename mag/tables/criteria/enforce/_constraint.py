@@ -17,9 +17,9 @@ CELLS_PER_BLOCK = 2**21  # of a matrix of classes and values that is looked at a
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a criterion requires of the values with these codes: 0, 1, … without gaps, in order where they have one.
+    """A criterion on the values with these codes: 0, 1, … without gaps, in order if the values are ordered.
 
-    `totals` are how often each code occurs in the table, of which `codes` may be a part.
+    `totals` are the frequencies of the codes in the table; `codes` may be a part of the table.
     """
 
     column: Hashable
@@ -42,13 +42,13 @@ class Constraint:
         return self.judge(labels[order], self.codes[order])
 
     def judge(self, group: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same for records of groups that stand one after the other."""
+        """The same for records sorted by group."""
         m, n = self.totals.size, int(self.totals.sum())
         pairs, number = np.unique(group * m + codes, return_counts=True)
         row, value = pairs // m, pairs % m
         if isinstance(self.criterion, Ordered) and 2 * n * n * m < 2**63:
             return self.criterion.judge_pairs(row, value, number, self.totals)
-        if isinstance(self.criterion, (Distinct, Entropy, Recursive)):  # how often values occur counts, not which do
+        if isinstance(self.criterion, (Distinct, Entropy, Recursive)):  # only the frequencies of values matter
             value = np.arange(row.size) - np.searchsorted(row, row)
             m = 1 + int(value.max())
         n_groups, block = 1 + int(row[-1]), max(1, CELLS_PER_BLOCK // m)

@@ -16,7 +16,7 @@ MAX_SEARCH_WORK = 2**31  # n·n·d / k up to which swapping and buckets take sec
 
 @dataclass(frozen=True)
 class Enforced:
-    """Groups for which all constraints hold, and the ways that they were made in, in the order of ENFORCE."""
+    """Groups for which all constraints hold, and the ways by which they were made, in the order of ENFORCE."""
 
     labels: np.ndarray
     n_groups: int
@@ -87,7 +87,7 @@ def _draw_inside(z: np.ndarray, k: int, labels: np.ndarray, constraints: Sequenc
 
 
 def _squares(z: np.ndarray, labels: np.ndarray) -> float:
-    """What a grouping loses."""
+    """The sum of squares of a grouping."""
     sizes = np.bincount(labels)
     means = np.stack([np.bincount(labels, column) / sizes for column in z.T], axis=1)
     return float(np.square(z - means[labels]).sum())

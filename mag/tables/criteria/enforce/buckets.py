@@ -7,7 +7,7 @@ paper takes one record of each of max(k, b) buckets; ⌈k/b⌉ records of each o
 that lose less.  For diversity, the buckets are the values (Xiao & Tao 2006, "Anatomy").
 
 Seeds are those of MDAV: the record farthest from the centroid of those that are left, then the one farthest from that.
-Records that are left over go to the nearest group; what fails then is for `merge` to repair.
+Remaining records go to the nearest group; `merge` repairs groups that then fail.
 """
 
 import math
@@ -24,12 +24,12 @@ from mag.tables.criteria.equal import Equal
 from mag.tables.criteria.recursive import Recursive
 
 Take: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray | None]  # records left, distances → places of a group
-FIRST_SEARCH_TIMES_K = 16  # times k: records among which as many values as are needed are looked for first
+FIRST_SEARCH_TIMES_K = 16  # search this many times k records first for enough distinct values
 TRIES = 4  # numbers of buckets, each half as many again as the one before
 
 
 def group_by_buckets(z: np.ndarray, k: int, constraint: Constraint) -> list[np.ndarray]:
-    """Some groupings of at least k records, by labels 0, 1, …; the caller looks which of them is best."""
+    """Some groupings of at least k records, by labels 0, 1, …; the caller picks the best."""
     criterion, rules = constraint.criterion, list[Take]()
     if isinstance(criterion, Distinct):
         rules = [take_values(constraint.codes, k, criterion.l)]
@@ -105,7 +105,7 @@ def _nearest(places: np.ndarray, away: np.ndarray, many: int) -> np.ndarray:
 
 
 def draw_groups(z: np.ndarray, k: int, take: Take) -> np.ndarray:
-    """Groups by a rule, as long as it finds records for one; the rest is a group, or goes to the nearest ones."""
+    """Form groups by a rule while it finds records; the rest is a group, or goes to the nearest groups."""
     n = len(z)
     labels, left, total, n_groups = np.zeros(n, np.int64), np.arange(n), z.sum(axis=0), 0
     means: list[np.ndarray] = []
@@ -135,7 +135,7 @@ def draw_groups(z: np.ndarray, k: int, take: Take) -> np.ndarray:
 
 
 def numbers_of_buckets(constraint: Constraint, k: int) -> list[int]:
-    """From the fewest that would do if all values differed, to those that do with ties."""
+    """From the fewest buckets that suffice if all values differ, to those that suffice with ties."""
     n = constraint.codes.size
     t: Fraction = constraint.criterion.t  # type: ignore[attr-defined]
     room = t - Fraction(constraint.whole[1])  # a stratum is apart from the table itself

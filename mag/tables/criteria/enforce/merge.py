@@ -10,7 +10,7 @@ import numpy as np
 
 from mag.tables.criteria.enforce._constraint import Constraint
 
-PARTNERS_TRIED = 24  # groups that are tried as partners: those that would lose least
+PARTNERS_TRIED = 24  # groups that are tried as partners: those with the least loss
 
 
 def merge_groups(z: np.ndarray, labels: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
@@ -30,7 +30,7 @@ def lessened(before: float, after: np.ndarray) -> np.ndarray:
 
 
 def _merge_for(z: np.ndarray, labels: np.ndarray, constraint: Constraint) -> np.ndarray:
-    """The worst group that fails joins another, until none fails."""
+    """Let the worst group that fails join another, until no group fails."""
     holds, badness = constraint.judge_groups(labels)
     if holds.all():
         return labels

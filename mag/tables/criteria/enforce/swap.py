@@ -1,7 +1,7 @@
 """Repair by swapping: a group that fails exchanges records with near groups, or takes some, until it does not.
 
-Groups keep their sizes, or lend records down to k, so that far less is lost than by merging where few records are in
-the way.  What no exchange can repair is for `merge`.
+Groups keep their sizes, or lend records down to k, so that far less is lost than by merging if few records are in the
+way.  `merge` repairs groups that no exchange can repair.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ SMALLEST_NORMAL = np.finfo(float).tiny
 
 
 def swap_records(z: np.ndarray, k: int, labels: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
-    """Labels of as many groups, of at least k records, of which fewer fail or none."""
+    """Labels of as many groups, of at least k records; fewer groups fail, or none."""
     groups = _Groups(z, k, labels.copy(), constraints)
     looks = [constraint.judge_groups(labels) for constraint in constraints]
     holds = np.logical_and.reduce([held for held, _ in looks])
@@ -30,7 +30,7 @@ def swap_records(z: np.ndarray, k: int, labels: np.ndarray, constraints: Sequenc
 
 @dataclass
 class _Exchanges:
-    """Records that leave a group, -1 for none, and records that come, with what both together lose."""
+    """Records that leave a group, -1 for none, and records that come, with the loss of both together."""
 
     leave: np.ndarray
     come: np.ndarray
@@ -48,7 +48,7 @@ class _Groups:
         self.members: list[np.ndarray] = np.split(order, np.cumsum(self.sizes)[:-1])
 
     def repair(self, group: int) -> None:
-        """Exchange records until the group satisfies all constraints, or none helps."""
+        """Exchange records until the group satisfies all constraints, or no exchange helps."""
         for _ in range(2 * int(self.sizes[group])):
             before = [constraint.judge_lists([self.members[group]]) for constraint in self.constraints]
             if all(held[0] for held, _ in before):
@@ -84,7 +84,7 @@ class _Groups:
         return _Exchanges(leave[order], come[order], lost[order])
 
     def _best(self, group: int, exchanges: _Exchanges, before: list[tuple[np.ndarray, np.ndarray]]) -> int | None:
-        """The cheapest exchange after which the group satisfies all; or the one that helps most for what it loses."""
+        """The cheapest exchange after which the group satisfies all; else the one with the most progress per loss."""
         if not exchanges.come.size:
             return None
         others = self.labels[exchanges.come].tolist()
@@ -112,7 +112,7 @@ class _Groups:
         )
 
     def _changed(self, group: int, leave: int, come: int) -> np.ndarray:
-        """The records of a group after an exchange; -1 is no record."""
+        """The records of a group after an exchange; -1 means no record."""
         own = self.members[group]
         own = own if leave < 0 else own[own != leave]
         return own if come < 0 else np.append(own, come)
