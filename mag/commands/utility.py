@@ -2,7 +2,7 @@
 
 from mag.commands import _options as opt
 from mag.commands._output import dump, say, table
-from mag.commands._pair import Categories, pair
+from mag.commands._pair import CategoryOptions, read_two_files
 from mag.files import Layout
 
 BY_COLUMN = {
@@ -38,8 +38,8 @@ def utility(
     mag utility people.csv out.csv -c age -c income --withheld withheld.csv
     mag utility people.csv out.csv -c age -c job -c degree --hierarchy job=jobs.csv --order degree=low,mid,high
     """
-    declared = Categories(hierarchy, order, category, other)
-    names, before, after, options = pair(original, masked, column or [], text_layout, withheld, declared)
+    declared = CategoryOptions(hierarchy, order, category, other)
+    names, before, after, options = read_two_files(original, masked, column or [], text_layout, withheld, declared)
     from mag.measures.assess import utility as measured
 
     utilities = measured(before, after, **options)

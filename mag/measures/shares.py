@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import integer
-from mag.measures.numbers import pair
+from mag.measures.numbers import read_two_tables
 
 BINS, MAX_BINS = 20, 1000  # of equal counts
 VISIBLE_CHANGE = 0.5 / BINS  # of all records: half of a bin of equal counts
@@ -35,7 +35,7 @@ def share_change(original: Any, masked: Any, *, bins: int = BINS) -> float:
     >>> mag.metrics.share_change([1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 3.5, 3.5], bins=4)
     0.25
     """
-    X, Y = pair(original, masked)
+    X, Y = read_two_tables(original, masked)
     return max(share_changes(X, Y, integer("bins", bins, 2, MAX_BINS, "most")))
 
 

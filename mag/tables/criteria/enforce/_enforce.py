@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._lib.errors import REPORT, NotAnonymousError
 from mag._lib.progress import Progress
-from mag.methods.distances.hierarchies import Trees
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.mondrian.cutting import total_loss
 from mag.tables.criteria.enforce._constraint import Constraint
 from mag.tables.criteria.enforce.buckets import group_by_buckets
@@ -40,7 +40,7 @@ def enforce(
     strata: Sequence[np.ndarray],
     constraints: Sequence[Constraint],
     how: str,
-    trees: Trees | None = None,
+    trees: CategoryColumns | None = None,
     progress: Progress | None = None,
 ) -> Enforced:
     """Groups that satisfy all constraints, of the records of each stratum.
@@ -70,12 +70,12 @@ class _Stratum:
     z: np.ndarray
     k: int
     constraints: Sequence[Constraint]
-    trees: Trees | None
+    trees: CategoryColumns | None
     progress: Progress
 
     def find(self, labels: np.ndarray, how: str) -> tuple[np.ndarray, str]:
         """The grouping that loses least, and the way to it; "" where all constraints hold already."""
-        if all(constraint.look(labels)[0].all() for constraint in self.constraints):
+        if all(constraint.judge_groups(labels)[0].all() for constraint in self.constraints):
             return labels, ""
         if how == "auto":
             return self._find_best(labels)
@@ -134,7 +134,7 @@ class _Stratum:
         return len(self.z) * (columns.numbers.size + len(columns.columns))
 
     def _is_late(self) -> bool:
-        return self.progress.left() <= 0
+        return self.progress.seconds_left() <= 0
 
     def _lost(self, labels: np.ndarray) -> float:
         """What a grouping loses: ranges and nodes where there are categories, squares of numbers otherwise."""

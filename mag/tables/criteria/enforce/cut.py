@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from mag._lib.progress import Progress
-from mag.methods.distances.hierarchies import Trees
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.mondrian.cutting import new_parts, parts_of_trees, table_of
 from mag.methods.mondrian.halving import labels_of
 from mag.tables.criteria.distinct import Distinct
@@ -24,13 +24,13 @@ from mag.tables.criteria.equal import Equal
 MARGINS = (Fraction(9, 10), Fraction(19, 20), Fraction(49, 50), Fraction(1))
 
 
-def columns_of(z: np.ndarray, trees: Trees | None) -> Trees:
+def columns_of(z: np.ndarray, trees: CategoryColumns | None) -> CategoryColumns:
     """What is cut: all coordinates are numbers where there are no trees."""
-    return Trees(np.arange(z.shape[1]), [], np.ones(z.shape[1])) if trees is None else trees
+    return CategoryColumns(np.arange(z.shape[1]), [], np.ones(z.shape[1])) if trees is None else trees
 
 
 def cut_groups(
-    z: np.ndarray, k: int, trees: Trees | None, constraints: Sequence[Constraint], progress: Progress
+    z: np.ndarray, k: int, trees: CategoryColumns | None, constraints: Sequence[Constraint], progress: Progress
 ) -> np.ndarray:
     """Labels 0, 1, … of groups of at least k records for which all constraints hold, as they do for all records."""
     trees = columns_of(z, trees)
@@ -43,7 +43,7 @@ def cut_groups(
     return labels_of(*parts_of_trees(z, k, k, trees, 1, progress, allowed))
 
 
-def _cut_balanced(z: np.ndarray, k: int, trees: Trees, rules: list[Rule], progress: Progress) -> np.ndarray:
+def _cut_balanced(z: np.ndarray, k: int, trees: CategoryColumns, rules: list[Rule], progress: Progress) -> np.ndarray:
     table, parts = table_of(z, trees), new_parts(len(z))
     waiting = [(0, len(z))]
     while waiting and not progress.step(0.0):
