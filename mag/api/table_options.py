@@ -340,9 +340,10 @@ class Options:
     enforce: str = option(
         "auto",
         "How to meet diversity and closeness: merge groups that fail, let them swap records with near groups first, "
-        "draw groups from buckets of the sensitive values, or the one of these that loses least.",
+        "draw groups from buckets of the sensitive values, cut all records while both demands hold, or whichever of "
+        "these loses least.",
         (*TABLES, ESTIMATOR),
-        choices=("auto", "buckets", "merge", "swap"),
+        choices=("auto", "buckets", "cut", "merge", "swap"),
         texts={ESTIMATOR: "How to meet both, see `mag.microaggregate`."},
         recorded=IF_USED,
     )

@@ -64,7 +64,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         values themselves are for `fit`.
     closeness : float or mag.Closeness, optional
         How far the distribution of the sensitive values in a group may be from that of all records.
-    enforce : {"auto", "buckets", "merge", "swap"}
+    enforce : {"auto", "buckets", "cut", "merge", "swap"}
         How to meet both, see `mag.microaggregate`.
     standardize : bool or "range"
         Measure each column in its standard deviations; "range", of frames with categories, numbers in their range.

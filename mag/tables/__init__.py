@@ -155,9 +155,10 @@ def microaggregate(
     closeness : dict, optional
         By sensitive column: how far its distribution in a class may be from that of the published table, as earth
         mover's distance from 0 to 1: a number, or a `mag.Closeness` with a ground distance.
-    enforce : {"auto", "buckets", "merge", "swap"}
+    enforce : {"auto", "buckets", "cut", "merge", "swap"}
         How to meet diversity and closeness: merge groups that fail, let them swap records with near groups first, draw
-        groups from buckets of the sensitive values, or the one of these that loses least.
+        groups from buckets of the sensitive values, cut all records while both demands hold, or whichever of these
+        loses least.
     other : {"error", "root"}
         How to treat values that have no leaf in their hierarchy: raise an error, or publish the root for them and for
         all of their group, see `mag.Hierarchy.with_other`.

@@ -1,6 +1,6 @@
 """Groups within strata: the solvers are called once per stratum, and labels are numbered consecutively."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from mag._lib.errors import InputValueError
 from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
 from mag._lib.number import number_rows
+from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.api.backends import backend_of
 from mag.api.columns import columns
@@ -29,11 +30,14 @@ from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import RECORDS_WORTH_ALL_THREADS, group_parts
 from mag.tables._request import GroupingPlan, Request
 from mag.tables._strata import Strata
-from mag.tables.criteria.enforce import Constraint, enforce
+from mag.tables.criteria.enforce import Constraint, enforce, is_affordable
 
 MIN_ANNEAL_SECONDS = 0.1  # seconds of a stratum that are not worth annealing
 FEW_LEAVES = 64  # leaves of a tree that every method gets as coordinates
 CUTTING = ("mona", "mondrian")  # methods that cut trees before they compare records
+CUT_FIRST = "mondrian"  # method whose groups say how many would fail a criterion
+MIN_HOLDING = 0.7  # of these groups; below that, cutting anew loses less than merging (Adult, benchmarks/criteria.py)
+SHARE_FOR_GROUPS = 0.5  # of the time limit; the rest is for criteria
 MANY_CELLS = 2**24  # numbers in tables of places and categories, above which "auto" cuts trees first
 MOST_CELLS = 2**27  # the same, above which methods that do not cut trees refuse: they keep several GB
 CELLS_PER_CALL = 2**21  # cells that are grouped at once, where columns are grouped by themselves
@@ -291,8 +295,17 @@ class Comparable:
         return self._known[places]
 
 
-def group_jointly(comparable: Comparable, strata: Strata, weights: np.ndarray | None, request: Request) -> TableGroups:
-    """Whole records; the optimum where there is a single column."""
+def group_jointly(
+    comparable: Comparable,
+    strata: Strata,
+    weights: np.ndarray | None,
+    request: Request,
+    constraints: Sequence[Constraint] = (),
+) -> TableGroups:
+    """Whole records; the optimum where there is a single column.
+
+    Groups that are made anew for the constraints need no search: those of Mondrian say how many would fail.
+    """
     plan, options, units = request.plan, request.options, comparable.units
     k = next(iter(plan.ks.values()))
     index = StratumIndex(strata.stratum)
@@ -306,12 +319,28 @@ def group_jointly(comparable: Comparable, strata: Strata, weights: np.ndarray | 
     if z.shape[1] == 1 and trees is None:  # ranks alone: the optimum is known
         labels, n_groups = group_column(z[:, 0], index, k, plan.cost, weights, options.backend, request.threads)
         return TableGroups(labels, [n_groups], "univariate", True)
-    labels, n_groups, methods, complete = group_records(
-        z, index, k, method=plan.method, backend=options.backend, threads=request.threads,
-        random_state=request.generator, progress=request.progress, time_limit=options.time_limit,
-        options=options.of_method, trees=trees,
-    )  # fmt: skip
-    return TableGroups(labels, [n_groups], ", ".join(methods), complete)
+
+    def group(method: str, progress: Any, time_limit: float | None) -> TableGroups:
+        labels, n_groups, methods, complete = group_records(
+            z, index, k, method=method, backend=options.backend, threads=request.threads,
+            random_state=request.generator, progress=progress, time_limit=time_limit, options=options.of_method,
+            trees=trees,
+        )  # fmt: skip
+        return TableGroups(labels, [n_groups], ", ".join(methods), complete)
+
+    if trees is not None and constraints and _is_cut_first(z, index, k, request):
+        groups = group(CUT_FIRST, None, None)
+        held = np.logical_and.reduce([constraint.judge_groups(groups.labels)[0] for constraint in constraints])
+        if np.mean(held) < MIN_HOLDING:
+            return groups
+    share = SHARE_FOR_GROUPS if constraints and options.time_limit is not None else 1.0
+    return group(plan.method, request.progress, options.time_limit and options.time_limit * share)
+
+
+def _is_cut_first(z: np.ndarray, index: StratumIndex, k: int, request: Request) -> bool:
+    """Whether a large table is left to "auto"."""
+    largest, left = int(index.sizes.max()), request.plan.method == request.options.enforce == "auto"
+    return left and k > 1 and not is_affordable(largest, z.shape[1], k)
 
 
 def constrain_groups(
@@ -321,14 +350,19 @@ def constrain_groups(
     constraints: list[Constraint],
     request: Request,
 ) -> TableGroups:
-    """Change groups until the constraints hold; unchanged where they hold already."""
-    k, (z, _) = next(iter(request.plan.ks.values())), comparable.read(places=True)
-    enforced = enforce(z, k, groups.labels.astype(np.int64), strata.members(), constraints, request.options.enforce)
+    """Groups for which the constraints hold: the same where they do already."""
+    k, (z, trees) = next(iter(request.plan.ks.values())), comparable.read(places=True)
+    how, limit = request.options.enforce, request.options.time_limit
+    if request.plan.method == "auto" and groups.method == CUT_FIRST:  # too many of these groups fail
+        how = "cut"
+    progress = Progress(None, limit and limit * (1.0 - SHARE_FOR_GROUPS))
+    enforced = enforce(z, k, groups.labels.astype(np.int64), strata.members(), constraints, how, trees, progress)
     if not enforced.ways:
         return groups
     labels, n_groups = number_groups(enforced.labels, len(z))
     method = ", ".join([groups.method, *enforced.ways])
-    return TableGroups(labels, [n_groups], method, groups.complete, groups.n_groups[0])
+    complete = groups.complete and not progress.stopped
+    return TableGroups(labels, [n_groups], method, complete, groups.n_groups[0])
 
 
 def _comparable(

@@ -262,7 +262,7 @@ def group(columns: TableColumns, strata: Strata, constraints: list[Constraint], 
         if request.plan.per_column:
             groups = group_each(columns.units, strata, columns.weights, request)
         else:
-            groups = group_jointly(comparable, strata, columns.weights, request)
+            groups = group_jointly(comparable, strata, columns.weights, request, constraints)
         if constraints:
             groups = constrain_groups(groups, comparable, strata, constraints, request)
     if request.plan.single:

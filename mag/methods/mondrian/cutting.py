@@ -35,9 +35,9 @@ def table_of(X: np.ndarray, trees: CategoryColumns) -> MixedTable:
     """The columns for compiled functions."""
     values = np.ascontiguousarray(X[:, trees.numbers])
     codes = np.empty((len(X), len(trees.columns)), np.int64)
-    levels = np.array([column.levels.shape[1] for column in trees.columns])
-    nodes = np.zeros((sum(len(column.levels) for column in trees.columns), levels.max()), np.int64)
-    loss, row, node = [], 0, 0
+    levels = [column.levels.shape[1] for column in trees.columns]
+    nodes = np.zeros((sum(len(column.levels) for column in trees.columns), max(levels, default=0)), np.int64)
+    loss, row, node = [np.zeros(0)], 0, 0
     for c, column in enumerate(trees.columns):
         m = len(column.levels)
         codes[:, c] = column.codes + row
@@ -49,6 +49,21 @@ def table_of(X: np.ndarray, trees: CategoryColumns) -> MixedTable:
     places = [(j, number) for number, j in enumerate(trees.numbers.tolist())]
     places += [(column.first, -1 - c) for c, column in enumerate(trees.columns)]
     return MixedTable(values, codes, nodes, np.concatenate(loss), unit, np.array([at for _, at in sorted(places)]))
+
+
+def new_parts(n: int) -> CutParts:
+    """All of n records as one part."""
+    parts = CutParts(
+        np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64)
+    )
+    parts.cuts[0] = 1
+    return parts
+
+
+def total_loss(X: np.ndarray, trees: CategoryColumns, labels: np.ndarray) -> float:
+    """What all records lose in all columns in groups with labels 0, 1, …"""
+    ends = np.cumsum(np.bincount(labels))
+    return float(sum_losses(table_of(X, trees), np.argsort(labels, kind="stable"), ends))
 
 
 def parts_of_trees(
@@ -65,11 +80,8 @@ def parts_of_trees(
     `allowed` takes the numbers of some records and decides whether they may be a part.
     """
     n, table = len(X), table_of(X, trees)
-    parts = CutParts(
-        np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64)
-    )
+    parts = new_parts(n)
     order, cuts = parts.order, parts.cuts
-    cuts[0] = 1
     large, small = [(0, n)], []
     while large and not progress.stopped:
         start, stop = large.pop()
@@ -129,8 +141,8 @@ def _level(table, order, start, stop, c):
 
 
 @called
-def _loss(table, order, start, stop, column):
-    """The loss of each record of order[start:stop] in a column."""
+def loss_of(table, order, start, stop, column):
+    """What each record of order[start:stop] loses in a column."""
     if column < 0:
         level = _level(table, order, start, stop, -1 - column)
         return table.loss[table.nodes[table.codes[order[start], -1 - column], level]]
@@ -212,12 +224,23 @@ def pool(parts, start, stop, k, children, column, fit):
 def gain_of(table, parts, start, stop, column, count):
     """How much less the records lose in a column after it was cut into `count` parts."""
     order, ends = parts.order, parts.ends
-    whole, gain, a = _loss(table, order, start, stop, column), 0.0, start
+    whole, gain, a = loss_of(table, order, start, stop, column), 0.0, start
     for q in range(count):
         b = ends[start + q]
-        gain += (b - a) * (whole - _loss(table, order, a, b, column))
+        gain += (b - a) * (whole - loss_of(table, order, a, b, column))
         a = b
     return gain
+
+
+@jit
+def sum_losses(table, order, ends):
+    """What all records lose in all columns in groups that end there."""
+    total, a = 0.0, 0
+    for b in ends:
+        for column in table.columns:
+            total += (b - a) * loss_of(table, order, a, b, column)
+        a = b
+    return total
 
 
 @jit

@@ -1,6 +1,7 @@
 """Diversity and closeness of releases: enforced in every way, recounted by other code, and never broken silently."""
 
 import collections
+import dataclasses
 import itertools
 import json
 import math
@@ -17,11 +18,17 @@ from hypothesis import strategies as st
 
 import mag
 from mag import verify
+from mag._lib.progress import Progress
+from mag.methods.distances.hierarchies import CategoryColumn, CategoryColumns
+from mag.methods.mondrian.cutting import total_loss
 from mag.tables import _grouping
 from mag.tables.criteria import closeness_of, diversity_of, ground_of
-from mag.tables.criteria.enforce import ENFORCE, Constraint, Enforced
+from mag.tables.criteria.enforce import ENFORCE, Constraint, Enforced, _enforce, enforce
+from mag.tables.criteria.enforce._balance import CLOSE, Rule, trim
 from mag.tables.criteria.enforce.buckets import draw_groups, group_by_buckets, numbers_of_buckets
+from mag.tables.criteria.enforce.cut import cut_groups
 from mag.tables.criteria.enforce.merge import merge_groups
+from mag.tables.criteria.equal import Equal
 from tests.data.frames import LIBRARIES, cells
 from tests.data.paths import DATA
 from tests.oracles import criteria as oracle
@@ -497,6 +504,145 @@ def test_records_that_are_left_over_join_groups():
     z = np.arange(11.0)[:, None]
     labels = draw_groups(z, 3, lambda left, away: np.argsort(away)[:3] if left.size >= 3 else None)
     assert np.bincount(labels).tolist() == [3, 4, 4]
+
+
+# ---- cutting
+
+
+def random_records(seed):
+    """Two numbers and a tree of two levels, beside sensitive codes that they predict."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 120))
+    leaf = rng.integers(0, 5, n)
+    codes = np.unique(np.clip(leaf + rng.integers(-1, 2, n), 0, 4), return_inverse=True)[1]
+    z = np.column_stack([rng.normal(size=n) + leaf, rng.integers(0, 4, n).astype(float), np.zeros(n)])
+    levels = np.array([[0, 5, 7], [1, 5, 7], [2, 6, 7], [3, 6, 7], [4, 4, 7]])
+    loss = np.array([0, 0, 0, 0, 0, 0.4, 0.4, 1.0])
+    column = CategoryColumn(leaf, levels, loss, np.zeros((5, 1)), 2, 1.0)
+    return z, CategoryColumns(np.array([0, 1]), [column], np.ones(2)), codes, rng
+
+
+def naive_loss(z, trees, labels):
+    """Ranges and nodes, group by group."""
+    total = 0.0
+    for group in range(labels.max() + 1):
+        rows = np.flatnonzero(labels == group)
+        for j in trees.numbers.tolist():
+            total += rows.size * np.ptp(z[rows, j]) / (np.ptp(z[:, j]) or 1.0)
+        for column in trees.columns:
+            own = column.levels[column.codes[rows]]
+            node = next(nodes[0] for nodes in own.T if len(set(nodes.tolist())) == 1)
+            total += rows.size * column.loss[node]
+    return total
+
+
+CUT_FOR = {
+    "distinct": lambda rng: diversity_of("d", int(rng.integers(2, 4))),
+    "entropy": lambda rng: diversity_of("d", ("entropy", 1.8)),
+    "equal": lambda rng: ground_of(closeness_of("t", float(rng.choice([0.1, 0.2, 0.35]))), [0] * 5, False, "x"),
+    "ordered": lambda rng: ground_of(closeness_of("t", 0.15), [0] * 5, True, "x"),
+}
+
+
+@pytest.mark.parametrize("name", CUT_FOR)
+def test_every_part_of_a_cut_satisfies_the_criterion_and_less_is_lost(name):
+    divided = 0
+    for seed in range(60):
+        z, trees, codes, rng = random_records(seed)
+        k, constraint = int(rng.integers(1, 6)), Constraint.of("x", CUT_FOR[name](rng), codes)
+        if not constraint.whole[0]:
+            continue
+        for own in (trees, None):
+            labels = cut_groups(z, k, own, [constraint], Progress())
+            assert np.array_equal(np.unique(labels), np.arange(labels.max() + 1))
+            assert np.bincount(labels).min() >= min(k, labels.size)
+            assert constraint.judge_groups(labels)[0].all()
+            divided += labels.max() > 0
+        labels = cut_groups(z, k, trees, [constraint], Progress())
+        lost = naive_loss(z, trees, labels)
+        assert total_loss(z, trees, labels) == pytest.approx(lost)
+        assert lost <= naive_loss(z, trees, np.zeros(codes.size, np.int64)) + 1e-9
+    assert divided > 10
+
+
+def test_a_trimmed_child_keeps_the_most_records_that_satisfy_closeness():
+    """By enumeration of all counts."""
+    rng = np.random.default_rng(5)
+    kept_some = 0
+    for _ in range(150):
+        totals = rng.integers(1, 9, 3) + 5
+        counts = np.minimum(rng.integers(0, 6, 3), totals)
+        k, t = int(rng.integers(1, 4)), Fraction(int(rng.integers(1, 10)), 20)
+        rule = Rule(np.zeros(0, np.int64), totals, int(totals.sum()), CLOSE, t.numerator, t.denominator, np.zeros(0))
+        kept = np.zeros(3, np.int64)
+        size = trim(rule, k, counts, int(counts.sum()), kept)
+        selections = np.array([*itertools.product(*(range(c + 1) for c in counts.tolist()))])
+        selections = selections[selections.sum(axis=1) >= k]
+        held = Equal(t).holds(selections, totals) if len(selections) else np.zeros(0, bool)
+        most = selections[held].sum(axis=1).max(initial=0)
+        assert size == kept.sum() <= most
+        assert (kept <= counts).all()
+        assert size == 0 or Equal(t).holds(kept[None], totals)[0]
+        assert size >= most - 1  # shares are rounded
+        kept_some += 0 < size < counts.sum()
+    assert kept_some > 10
+
+
+def test_cutting_comes_close_to_the_best_of_all_groupings():
+    """By enumeration of all groupings of few records."""
+    ratios = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        leaf, codes = rng.integers(0, 5, 8), np.arange(8) % 2
+        _, trees, _, _ = random_records(0)
+        trees = CategoryColumns(np.array([0]), [dataclasses.replace(trees.columns[0], codes=leaf, first=1)], np.ones(1))
+        z = np.column_stack([rng.normal(size=8), np.zeros(8)])
+        constraint = Constraint.of("x", diversity_of("d", 2), codes)
+        best = min(
+            naive_loss(z, trees, labels)
+            for labels in all_groupings(8)
+            if np.bincount(labels).min() >= 2 and constraint.judge_groups(labels)[0].all()
+        )
+        lost = naive_loss(z, trees, cut_groups(z, 2, trees, [constraint], Progress()))
+        assert lost >= best - 1e-9
+        ratios.append(lost / naive_loss(z, trees, np.zeros(8, np.int64)))
+    assert np.mean(ratios) < 0.75
+
+
+def all_groupings(n):
+    """Labels of every partition of n records."""
+    found = [[0]]
+    for _ in range(n - 1):
+        found = [[*labels, group] for labels in found for group in range(max(labels) + 2)]
+    return map(np.array, found)
+
+
+def test_categories_are_cut_where_many_groups_would_fail(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = {"age": rng.integers(18, 80, 600), "job": rng.choice([*"abcdef"], 600), "s": rng.choice([*"uvwxyz"], 600)}
+    monkeypatch.setattr(_enforce, "MAX_SEARCH_WORK", 0)
+    options = {"aggregate": {"age": "range", "job": "mode"}, "rest": "drop"}
+    strict = mag.microaggregate(pd.DataFrame(table), 3, ["age", "job"], closeness={"s": 0.3}, **options)
+    assert strict.grouping.method == "mondrian, cut"
+    assert strict.guarantee.closeness["s"].counted <= 0.3
+    merged = mag.microaggregate(
+        pd.DataFrame(table), 3, ["age", "job"], closeness={"s": 0.3}, enforce="merge", **options
+    )
+    assert strict.ncp() < merged.ncp()
+    weak = mag.microaggregate(pd.DataFrame(table), 3, ["age", "job"], diversity={"s": 2}, **options)
+    assert weak.grouping.method.startswith("ona")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_criterion_holds_when_the_time_is_up(way):
+    z, trees, codes, _ = random_records(7)
+    for criterion in (diversity_of("d", 3), ground_of(closeness_of("t", 0.2), [0] * 5, False, "x")):
+        constraint = Constraint.of("x", criterion, codes)
+        labels, late = np.arange(codes.size) // 3, Progress(None, 1e-9)
+        labels[labels == labels.max()] -= labels.max() > 0 and codes.size % 3 > 0
+        enforced = enforce(z, 3, labels, [np.arange(codes.size)], [constraint], way, trees, late)
+        assert constraint.judge_groups(enforced.labels)[0].all()
+        assert np.bincount(enforced.labels).min() >= 3
 
 
 # ---- Thaeter's thesis, by hand

@@ -1,17 +1,22 @@
 """Every constraint, in every stratum, in the way that loses least."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mag._lib.errors import REPORT, NotAnonymousError
+from mag._lib.progress import Progress
+from mag.methods.distances.hierarchies import CategoryColumns
+from mag.methods.mondrian.cutting import total_loss
 from mag.tables.criteria.enforce._constraint import Constraint
 from mag.tables.criteria.enforce.buckets import group_by_buckets
+from mag.tables.criteria.enforce.cut import columns_of, cut_groups
 from mag.tables.criteria.enforce.merge import merge_groups
 from mag.tables.criteria.enforce.swap import swap_records
 
 MAX_SEARCH_WORK = 2**31  # n·n·d / k up to which swapping and buckets take seconds
+MAX_CUT_CELLS = 2**23  # cells up to which cutting takes seconds
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,11 @@ class Enforced:
     ways: list[str]
 
 
+def is_affordable(n: int, d: int, k: int) -> bool:
+    """Whether swapping and buckets take seconds."""
+    return n * n * d <= MAX_SEARCH_WORK * k
+
+
 def enforce(
     z: np.ndarray,
     k: int,
@@ -30,16 +40,21 @@ def enforce(
     strata: Sequence[np.ndarray],
     constraints: Sequence[Constraint],
     how: str,
+    trees: CategoryColumns | None = None,
+    progress: Progress | None = None,
 ) -> Enforced:
     """Groups that satisfy all constraints, of the records of each stratum.
 
-    `labels` are groups that were made without constraints; they stay where they satisfy them already.
+    `labels` are groups that were made without constraints; they stay where they satisfy them already.  `trees` are
+    those of columns of categories.  When the time of `progress` is up, "auto" takes the best grouping that it has,
+    cutting and swapping stop, and groups that fail become one.
     """
     final, n_groups, ways = np.empty_like(labels), 0, set()
     for rows in strata:
         inside = [constraint.select(rows) for constraint in constraints]
         own = np.unique(labels[rows], return_inverse=True)[1]
-        best, way = _best(z[rows], k, own, inside, how)
+        own_trees = None if trees is None else trees.select(rows)
+        best, way = _Stratum(z[rows], k, inside, own_trees, progress or Progress()).find(own, how)
         final[rows] = best + n_groups
         n_groups += int(best.max()) + 1
         ways.add(way)
@@ -48,46 +63,86 @@ def enforce(
     return Enforced(final, n_groups, sorted(ways - {""}))
 
 
-def _best(
-    z: np.ndarray, k: int, labels: np.ndarray, constraints: Sequence[Constraint], how: str
-) -> tuple[np.ndarray, str]:
-    """The grouping of the records of a stratum that loses least, and the way to it; "" where all hold already."""
-    if all(constraint.judge_groups(labels)[0].all() for constraint in constraints):
-        return labels, ""
-    candidates = []
-    if how in ("auto", "merge"):
-        candidates.append((merge_groups(z, labels, constraints), "merge"))
-    affordable = how == "auto" and len(z) ** 2 * z.shape[1] <= MAX_SEARCH_WORK * k
-    if how == "swap" or affordable:
-        candidates.append((merge_groups(z, swap_records(z, k, labels, constraints), constraints), "swap"))
-    if how == "buckets" or affordable:
-        for constraint in constraints:
-            for drawn in group_by_buckets(z, k, constraint):
-                candidates.append((merge_groups(z, drawn, constraints), "buckets"))
-    if not candidates:  # nothing to draw: one group
-        candidates.append((np.zeros(len(z), np.int64), "buckets"))
-    if how == "auto":
-        candidates = [(_draw_inside(z, k, groups, constraints), way) for groups, way in candidates]
-    return min(candidates, key=lambda candidate: _squares(z, candidate[0]))
+@dataclass(frozen=True)
+class _Stratum:
+    """The records of a stratum, and what is required of their groups."""
 
+    z: np.ndarray
+    k: int
+    constraints: Sequence[Constraint]
+    trees: CategoryColumns | None
+    progress: Progress
 
-def _draw_inside(z: np.ndarray, k: int, labels: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
-    """The same groups, those of 2k records and more divided by `buckets` where that loses less."""
-    final, n_groups = np.empty_like(labels), 0
-    order = np.argsort(labels, kind="stable")
-    for rows in np.split(order, np.cumsum(np.bincount(labels))[:-1]):
-        inside, best = [constraint.select(rows) for constraint in constraints], np.zeros(rows.size, np.int64)
-        if rows.size >= 2 * k:
-            drawn = [parts for constraint in inside for parts in group_by_buckets(z[rows], k, constraint)]
-            parts = [best, *(merge_groups(z[rows], labels, inside) for labels in drawn)]
-            best = min(parts, key=lambda labels: _squares(z[rows], labels))
-        final[rows] = best + n_groups
-        n_groups += int(best.max()) + 1
-    return final
+    def find(self, labels: np.ndarray, how: str) -> tuple[np.ndarray, str]:
+        """The grouping that loses least, and the way to it; "" where all constraints hold already."""
+        if all(constraint.judge_groups(labels)[0].all() for constraint in self.constraints):
+            return labels, ""
+        if how == "auto":
+            return self._find_best(labels)
+        candidates = [(groups, how) for groups in self._list_candidates(labels, how)]
+        return min(candidates, key=lambda candidate: self._lost(candidate[0]))
+
+    def _find_best(self, labels: np.ndarray) -> tuple[np.ndarray, str]:
+        """Of all ways that are affordable, each divided again by buckets; the first of them needs the least time."""
+        n, d = self.z.shape
+        affordable = is_affordable(n, d, self.k)
+        best, way, least = np.zeros(labels.size, np.int64), "merge", np.inf
+        ways = ["cut"] if self._n_cells() <= MAX_CUT_CELLS else []
+        for how in [*ways, "merge", *(["swap", "buckets"] if affordable else [])]:
+            for groups in self._list_candidates(labels, how):
+                if affordable or how == "merge":
+                    groups = self._draw_inside(groups)
+                if (lost := self._lost(groups)) < least:
+                    best, way, least = groups, how, lost
+                if self._is_late():
+                    return best, way
+        return best, way
+
+    def _list_candidates(self, labels: np.ndarray, how: str) -> Iterator[np.ndarray]:
+        """Groupings by one way, for which all constraints hold; one group if there is nothing to draw."""
+        z, k, constraints = self.z, self.k, self.constraints
+        if how == "cut":
+            yield cut_groups(z, k, self.trees, constraints, self.progress)
+        elif how == "merge":
+            yield merge_groups(z, labels, constraints, self.progress)
+        elif how == "swap":
+            swapped = swap_records(z, k, labels, constraints, self.progress)
+            yield merge_groups(z, swapped, constraints, self.progress)
+        else:
+            yield np.zeros(len(z), np.int64)
+            for constraint in constraints:
+                for drawn in group_by_buckets(z, k, constraint):
+                    yield merge_groups(z, drawn, constraints, self.progress)
+
+    def _draw_inside(self, labels: np.ndarray) -> np.ndarray:
+        """The same groups, those of 2k records and more divided by `buckets` where that loses less."""
+        final, n_groups, k = np.empty_like(labels), 0, self.k
+        order = np.argsort(labels, kind="stable")
+        for rows in np.split(order, np.cumsum(np.bincount(labels))[:-1]):
+            z, inside = self.z[rows], [constraint.select(rows) for constraint in self.constraints]
+            best = np.zeros(rows.size, np.int64)
+            if rows.size >= 2 * k and not self._is_late():
+                drawn = [parts for constraint in inside for parts in group_by_buckets(z, k, constraint)]
+                parts = [best, *(merge_groups(z, labels, inside) for labels in drawn)]
+                best = min(parts, key=lambda labels: _squares(z, labels))
+            final[rows] = best + n_groups
+            n_groups += int(best.max()) + 1
+        return final
+
+    def _n_cells(self) -> int:
+        columns = columns_of(self.z, self.trees)
+        return len(self.z) * (columns.numbers.size + len(columns.columns))
+
+    def _is_late(self) -> bool:
+        return self.progress.seconds_left() <= 0
+
+    def _lost(self, labels: np.ndarray) -> float:
+        """What a grouping loses: ranges and nodes where there are categories, squares of numbers otherwise."""
+        return _squares(self.z, labels) if self.trees is None else total_loss(self.z, self.trees, labels)
 
 
 def _squares(z: np.ndarray, labels: np.ndarray) -> float:
-    """The sum of squares of a grouping."""
+    """What a grouping of numbers loses."""
     sizes = np.bincount(labels)
     means = np.stack([np.bincount(labels, column) / sizes for column in z.T], axis=1)
     return float(np.square(z - means[labels]).sum())

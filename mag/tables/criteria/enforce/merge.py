@@ -8,18 +8,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mag._lib.progress import Progress
 from mag.tables.criteria.enforce._constraint import Constraint
 
 PARTNERS_TRIED = 24  # groups that are tried as partners: those with the least loss
 
 
-def merge_groups(z: np.ndarray, labels: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
+def merge_groups(
+    z: np.ndarray, labels: np.ndarray, constraints: Sequence[Constraint], progress: Progress | None = None
+) -> np.ndarray:
     """Labels 0, 1, … of groups for which all constraints hold: unions of the groups that `labels` number.
 
-    All records as one group must satisfy them.
+    All records as one group must satisfy them.  When the time is up, the groups that still fail become one.
     """
     for constraint in constraints:  # a group that satisfies those before still does as a part of a larger one
-        labels = _merge_for(z, labels, constraint)
+        labels = _merge_for(z, labels, constraint, progress or Progress())
     return labels
 
 
@@ -29,8 +32,8 @@ def lessened(before: float, after: np.ndarray) -> np.ndarray:
     return np.subtract(before, after, out=np.zeros(after.size), where=better)
 
 
-def _merge_for(z: np.ndarray, labels: np.ndarray, constraint: Constraint) -> np.ndarray:
-    """Let the worst group that fails join another, until no group fails."""
+def _merge_for(z: np.ndarray, labels: np.ndarray, constraint: Constraint, progress: Progress) -> np.ndarray:
+    """The worst group that fails joins another, until none fails."""
     holds, badness = constraint.judge_groups(labels)
     if holds.all():
         return labels
@@ -40,6 +43,13 @@ def _merge_for(z: np.ndarray, labels: np.ndarray, constraint: Constraint) -> np.
     sums = np.stack([z[rows].sum(axis=0) for rows in members])
     alive = np.ones(len(members), bool)
     while (failing := np.flatnonzero(alive & ~holds)).size:  # every turn has one group less
+        if failing.size > 1 and progress.step(0.0):
+            first = int(failing[0])
+            members[first] = np.concatenate([members[group] for group in failing.tolist()])
+            sums[first], sizes[first] = sums[failing].sum(axis=0), sizes[failing].sum()
+            alive[failing[1:]] = False
+            (holds[first],), (badness[first],) = constraint.judge_lists([members[first]])
+            continue
         worst = int(failing[np.argmax(badness[failing])])
         alive[worst] = False  # no partner of itself
         others = np.flatnonzero(alive)

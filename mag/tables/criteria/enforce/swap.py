@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mag._lib.progress import Progress
 from mag.tables.criteria.enforce._constraint import Constraint
 from mag.tables.criteria.enforce.merge import lessened
 
@@ -17,13 +18,18 @@ TRIED = 96  # exchanges, the cheapest
 SMALLEST_NORMAL = np.finfo(float).tiny
 
 
-def swap_records(z: np.ndarray, k: int, labels: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
-    """Labels of as many groups, of at least k records; fewer groups fail, or none."""
+def swap_records(
+    z: np.ndarray, k: int, labels: np.ndarray, constraints: Sequence[Constraint], progress: Progress | None = None
+) -> np.ndarray:
+    """Labels of as many groups, of at least k records, of which fewer fail or none."""
+    progress = progress or Progress()
     groups = _Groups(z, k, labels.copy(), constraints)
     looks = [constraint.judge_groups(labels) for constraint in constraints]
     holds = np.logical_and.reduce([held for held, _ in looks])
     worst = max(range(len(looks)), key=lambda i: int((~looks[i][0]).sum()))
     for group in np.flatnonzero(~holds)[np.argsort(-looks[worst][1][~holds], kind="stable")].tolist():
+        if progress.step(0.0):
+            break
         groups.repair(group)
     return groups.labels
 
