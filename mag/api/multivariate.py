@@ -1,5 +1,6 @@
 """`mag.multivariate`: check, standardize, run the method, count, wrap."""
 
+import inspect
 from functools import partial
 from typing import Any, Unpack
 
@@ -15,7 +16,7 @@ from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress, bar_of, is_quiet
 from mag.api.backends import backend_of, on_device
-from mag.api.method import check_options, number_groups, run_method
+from mag.api.method import check_keywords, check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
 from mag.api.ready import progress_for
 from mag.api.types import BackendName, BoundName, MethodName, MethodOptions, ProgressReport, RandomState
@@ -246,6 +247,7 @@ def multivariate(
     elif dtype.kind == "b":
         values = values.view(np.uint8)
     own: dict[str, Any] = {**options}
+    check_keywords("multivariate", own, inspect.signature(multivariate).parameters)
     check_options(name, k, own, time_limit, engine, backend)
     in_integers = _integer(own.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
