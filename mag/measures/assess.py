@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,7 +31,8 @@ RISKS = (
 )
 LINKED = 10_000  # records that linkage, which compares all with all, looks at
 FITTED = 100_000  # records that the logistic regression of the propensity score looks at
-NARROW = 40  # columns up to which it looks at squares and products too; their number grows with the square
+MAX_PRODUCT_COLUMNS = 40  # up to which it looks at products too; their number grows with the square
+MAX_FITTED_COLUMNS = 200  # of more, it looks at as many, evenly spaced
 
 
 def risk(
@@ -128,8 +129,8 @@ def utility(
     dict
         ``records``, ``incomplete_records``, ``information_loss``, ``il1s``, ``correlation_difference``,
         ``eigenvalue_difference`` (infinite where columns depended on each other linearly and no longer do),
-        ``propensity_mse`` (of ``propensity_records`` evenly spaced records; without squares and products beyond 40
-        columns), and ``information_loss_by_column``, a list.
+        ``propensity_mse`` (of ``propensity_records`` evenly spaced records; without products of columns beyond 40
+        columns, and of 200 evenly spaced ones beyond 200), and ``information_loss_by_column``, a list.
 
         Where columns hold categories or ranges, these are of the numbers alone, with their losses as a dictionary, and
         ``notes`` says so.  Of all columns there are ``gower_distance``, ``gower_distance_by_column`` and ``ncp``
@@ -157,9 +158,12 @@ def utility(
             "eigenvalue_difference": eigenvalue_difference(X, Y),
         }
         if propensity:
-            some, quadratic = _sample(len(X), FITTED), X.shape[1] <= NARROW
+            some, those = _sample(len(X), FITTED), _sample(X.shape[1], MAX_FITTED_COLUMNS)
+            quadratic: bool | Literal["squares"] = True if those.size <= MAX_PRODUCT_COLUMNS else "squares"
             measures["propensity_records"] = int(some.size)
-            measures["propensity_mse"] = propensity_mse(X[some], Y[some], quadratic=quadratic)
+            measures["propensity_mse"] = propensity_mse(
+                X[np.ix_(some, those)], Y[np.ix_(some, those)], quadratic=quadratic
+            )
         losses = [information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])]
         by_column["information_loss_by_column"] = losses if pair.plain else dict(zip(pair.numbers, losses, strict=True))
     if pair.plain:
