@@ -171,6 +171,7 @@ def microaggregate(
     small_strata : {"error", "merge", "suppress"}
         How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next
         smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.
+        "suppress" also withholds strata in which no group could meet `diversity` or `closeness`.
     round : int or dict, optional
         Number of decimals of published floats, rounded in exact arithmetic, ends of ranges outwards; may be a
         dictionary by column.
