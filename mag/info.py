@@ -1,9 +1,11 @@
 """What a bug report should say: versions, the processor, threads, backends, where compiled code is kept."""
 
+import json
 import platform
 from importlib import metadata
 
 from mag import __version__
+from mag._lib.terminal import printable
 
 LISTED_PACKAGES = [
     "numpy",
@@ -40,6 +42,15 @@ def facts() -> dict[str, str]:
     entries |= {"processor": processor, "simd": simd, "threads": str(thread_count("threads", None))}
     entries["compiled code"] = _cache_folder()
     return entries | {name: backend.why_not() or "ok" for name, backend in BACKENDS.items()}
+
+
+def show(as_json: bool = False) -> None:
+    """Print every fact, as lines or as one JSON object."""
+    if as_json:
+        print(json.dumps(facts(), indent=1))
+        return
+    for name, fact in facts().items():
+        print(printable(f"{name:<17} {fact}"))
 
 
 def _processor() -> tuple[str, str]:

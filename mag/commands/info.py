@@ -1,7 +1,6 @@
 """`mag info`."""
 
 from mag.commands._options import Json
-from mag.commands._output import dump, say
 
 
 def info(as_json: Json = False) -> None:
@@ -10,10 +9,6 @@ def info(as_json: Json = False) -> None:
     Examples:
     mag info
     """
-    from mag.info import facts
+    from mag.info import show
 
-    if as_json:
-        dump(facts())
-        return
-    for name, fact in facts().items():
-        say(f"{name:<17} {fact}")
+    show(as_json)
