@@ -1,13 +1,10 @@
-"""Public data sets and published tables, not part of the project: they lie beside it or where MAG_DATA says."""
+"""Public data sets and published tables, which are not part of the project (their paths: tests/data/paths.py)."""
 
 import json
-import os
-import pathlib
 
 import numpy as np
 
-SHARED = pathlib.Path(__file__).resolve().parents[2] / "shared"
-DATA = pathlib.Path(os.environ.get("MAG_DATA", SHARED / "data"))
+from tests.data.paths import DATA, REFERENCE
 
 
 def table(name: str) -> np.ndarray:
@@ -17,4 +14,4 @@ def table(name: str) -> np.ndarray:
 
 def published() -> dict:
     """The tables of the papers."""
-    return json.loads((DATA.parent / "reference" / "tables.json").read_text())
+    return json.loads(REFERENCE.read_text())

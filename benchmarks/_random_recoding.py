@@ -16,7 +16,7 @@ import pyarrow as pa
 
 import mag
 from benchmarks._random_tables import Draw
-from tests.needles import MARK, Needles
+from tests.data.needles import MARK, Needles
 
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 JOBS = [[f"{MARK}j{group}{leaf:03}", f"group {group}", "*"] for group in range(3) for leaf in range(1 + group * 2)]

@@ -19,7 +19,7 @@ from mag.methods import automatic
 
 CANDIDATES = ("mondrian", "mona", "mdav_plus", "mdav", "ona_local", "ona_star")
 QUADRATIC = {"mdav": 200_000, "ona_star": 100_000}  # records up to which it is run
-BINS, NOISE = 20, 0.05  # bins of a column; standard deviations that are added to records drawn again
+NOISE = 0.05  # standard deviations that are added to records drawn again
 QUICK, FULL = ((1000, 10_000), (3, 10)), ((1000, 10_000, 100_000, 1_000_000), (3, 5, 10, 50))
 
 
@@ -50,16 +50,6 @@ TABLES: dict[str, Callable[[int, np.random.Generator], np.ndarray]] = {
 }
 
 
-def change_of_shares(X: np.ndarray, masked: np.ndarray) -> float:
-    """The largest change of the share of a bin of a column."""
-    changes = [0.0]
-    for x, y in zip(X.T, masked.T, strict=True):
-        edges = np.unique(np.quantile(x, np.arange(1, BINS) / BINS))
-        before, after = (np.bincount(np.searchsorted(edges, v), minlength=edges.size + 1) for v in (x, y))
-        changes.append(float(np.abs(before - after).max() / len(x)))
-    return max(changes)
-
-
 def compare(name: str, n: int, k: int) -> None:
     """One row for every candidate."""
     X = TABLES[name](n, np.random.default_rng(0))
@@ -70,7 +60,7 @@ def compare(name: str, n: int, k: int) -> None:
             began = time.process_time()
             grouping = mag.multivariate(X, k, method=method)
             seconds = time.process_time() - began
-            found[method] = grouping.information_loss, seconds, change_of_shares(X, np.asarray(grouping.masked))
+            found[method] = grouping.information_loss, seconds, mag.metrics.share_change(X, grouping.masked)
     for method, (loss, seconds, change) in found.items():
         mark = "*" if method == chosen else ""
         print(f"| {name} | {n} | {k} | {method}{mark} | {loss:.3%} | {seconds:.2f} | {change:.1%} |", flush=True)

@@ -50,8 +50,10 @@ from mag.methods import METHODS
 from mag.metrics import METRICS
 from mag.privacy import MEASURES
 from mag.solvers import SOLVERS
-from tests import conftest, frames, hostile
+from tests import conftest
 from tests.cuda import runs
+from tests.data import frames, hostile
+from tests.data import people as data_of_people
 
 Cases = Iterator[tuple[str, Callable[[], Any]]]
 
@@ -151,7 +153,7 @@ def tables() -> dict[str, np.ndarray]:
 def people(n: int = 120) -> dict[str, Any]:
     """Numbers, strata of which one is small, dates, moments, decimals, missing cells and weights."""
     rng = np.random.default_rng(3)
-    table = frames.people(n)
+    table = data_of_people.people(n)
     table["region"][:2] = ["isle", "isle"]
     days = rng.integers(0, 20_000, n)
     rent = rng.gamma(9, 80, n).round(1)

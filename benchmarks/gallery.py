@@ -15,7 +15,7 @@ from PIL import Image
 
 import mag
 from mag.demo import MASK_OPTIONS, MASKED_COLUMNS, people
-from tests.browser import CHROMIUM, opened
+from tests.report.browser import CHROMIUM, opened
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

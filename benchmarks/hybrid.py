@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks._measure import save, show
 from mag._backends.cuda import launch as _launch
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.problem import Problem
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
@@ -77,7 +77,7 @@ def bytes_over_the_bus(x, k):
     SPENT.clear()
     device = CountingDevice(np, CountingModule, shared=100 << 10, lanes=1, real="Counted", hybrid=True)
     problem = Problem(COSTS["sse"], {"block": SOLVERS["block"]}, k, k)
-    columns = Columns(device, x[None, :], problem)
+    columns = ColumnBatch(device, x[None, :], problem)
     columns.finish()
     return SPENT["bytes"] + int(columns.n_groups[0]) * columns.starts.itemsize
 

@@ -19,7 +19,7 @@ NAMES = {"Tarragona": "tarragona", "census": "census", "EIA": "eia"}
 
 def by_principal_component(Z: np.ndarray) -> np.ndarray:
     """Records in the order of the first principal component."""
-    lines = projection.lines_of(Z, 2, cpu, 1)
+    lines = projection.projections_for(Z, 2, cpu, 1)
     return next(lines.orders([projection.principal(lines, *Z.shape)]))
 
 

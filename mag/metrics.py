@@ -5,6 +5,7 @@ from mag.measures.classes import c_avg, discernibility
 from mag.measures.correlation import correlation_difference, eigenvalue_difference, il_correl
 from mag.measures.penalty import ncp, total_il
 from mag.measures.propensity import propensity_mse
+from mag.measures.shares import share_change
 from mag.measures.squares import information_loss, sse, sst
 
 __all__ = [  # in words, so that type checkers can read it
@@ -19,6 +20,7 @@ __all__ = [  # in words, so that type checkers can read it
     "information_loss",
     "ncp",
     "propensity_mse",
+    "share_change",
     "sse",
     "sst",
     "total_il",

@@ -19,11 +19,11 @@ VALUES_PER_BLOCK = 2**17  # values that a table's results are computed from at a
 class _Result(Drawable):
     """Read-only: every field that is declared can be set once, when the result is built.
 
-    `_home` makes an array of the caller's library from one of NumPy's, None leaves it as it is.  A pickle or copy holds
-    what `_state` names, computed by then, and nothing of the data.
+    `_origin` makes an array of the caller's library from one of NumPy's, None leaves it as it is.  A pickle or copy
+    holds what `_state` names, computed by then, and nothing of the data.
     """
 
-    _home: Callable[[Any], Any] | None
+    _origin: Callable[[Any], Any] | None
     _state: ClassVar[tuple[str, ...]]
     _fields: ClassVar[frozenset[str]]
 
@@ -42,8 +42,8 @@ class _Result(Drawable):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _out(self, array: np.ndarray) -> Any:
-        return array if self._home is None else self._home(array)
+    def _to_caller(self, array: np.ndarray) -> Any:
+        return array if self._origin is None else self._origin(array)
 
     def _facts(self) -> dict[str, object]:
         """What a notebook shows: nothing but what is published with the groups."""
@@ -97,7 +97,7 @@ class Grouping(_Result):
     _name: str
     _state: ClassVar[tuple[str, ...]] = (
         "k", "n_groups", "k_guaranteed", "_labels", "_sizes", "_representatives", "cost", "information_loss", "_name",
-        "_home",
+        "_origin",
     )  # fmt: skip
 
     def __init__(
@@ -112,12 +112,12 @@ class Grouping(_Result):
         starts: np.ndarray,
         weights: np.ndarray | None,
         cost: Cost,
-        home: Callable[[Any], Any] | None = None,
+        origin: Callable[[Any], Any] | None = None,
     ) -> None:
         self.k, self.n_groups, self.k_guaranteed = k, starts.size, k_guaranteed
         self._labels, self._x, self._dtype, self._weights = labels, x, dtype, weights
         self._order, self._starts = order, starts
-        self._cost, self._name, self._home = cost, cost.name, home
+        self._cost, self._name, self._origin = cost, cost.name, origin
 
     def __repr__(self) -> str:
         least, most = int(self._sizes.min()), int(self._sizes.max())
@@ -163,22 +163,22 @@ class Grouping(_Result):
 
     @cached_property
     def _representatives(self) -> np.ndarray:
-        return published(self._cost.representatives(self._groups), self._dtype)
+        return as_data_dtype(self._cost.representatives(self._groups), self._dtype)
 
     @cached_property
     def labels(self) -> Any:
         """The group of every record."""
-        return self._out(self._labels)
+        return self._to_caller(self._labels)
 
     @cached_property
     def sizes(self) -> Any:
         """The number of records in each group."""
-        return self._out(self._sizes)
+        return self._to_caller(self._sizes)
 
     @cached_property
     def small_groups(self) -> Any:
         """The groups that have fewer than k records."""
-        return self._out(np.flatnonzero(self._sizes < self.k))
+        return self._to_caller(np.flatnonzero(self._sizes < self.k))
 
     @cached_property
     def cost(self) -> float | int:
@@ -191,12 +191,12 @@ class Grouping(_Result):
     @cached_property
     def representatives(self) -> Any:
         """The value that replaces each group."""
-        return self._out(self._representatives)
+        return self._to_caller(self._representatives)
 
     @cached_property
     def masked(self) -> Any:
         """The data with each record replaced."""
-        return self._out(self._representatives[self._labels])
+        return self._to_caller(self._representatives[self._labels])
 
     @cached_property
     def information_loss(self) -> float:
@@ -257,7 +257,7 @@ class ColumnGroupings(_Result):
         "_losses",
         "_shares",
         "_names",
-        "_home",
+        "_origin",
     )
 
     def __init__(
@@ -271,11 +271,11 @@ class ColumnGroupings(_Result):
         dtype: np.dtype,
         weights: np.ndarray | None,
         costs: list[Cost],
-        home: Callable[[Any], Any] | None = None,
+        origin: Callable[[Any], Any] | None = None,
     ) -> None:
         self.k, self.k_guaranteed, self._labels, self._n_groups = k, k_guaranteed, labels, n_groups
         self._x, self._dtype, self._weights = x, dtype, weights
-        self._costs, self._names, self._home = costs, [cost.name for cost in costs], home
+        self._costs, self._names, self._origin = costs, [cost.name for cost in costs], origin
 
     def __len__(self) -> int:
         return len(self._labels)
@@ -300,7 +300,7 @@ class ColumnGroupings(_Result):
             starts=np.cumsum(sizes) - sizes,
             weights=self._weights,
             cost=self._costs[j],
-            home=self._home,
+            origin=self._origin,
         )
 
     def _without_data(self, j: int) -> Grouping:
@@ -310,7 +310,7 @@ class ColumnGroupings(_Result):
             "k": self.k if isinstance(self.k, int) else self.k[j], "n_groups": n_groups,
             "k_guaranteed": self.k_guaranteed, "_labels": self._labels[j], "_sizes": self._sizes[j, :n_groups],
             "_representatives": self._representatives[j, :n_groups], "cost": self._losses[j].item(),
-            "information_loss": float(self._shares[j]), "_name": self._names[j], "_home": self._home,
+            "information_loss": float(self._shares[j]), "_name": self._names[j], "_origin": self._origin,
         }  # fmt: skip
         single.__setstate__(state)
         return single
@@ -369,7 +369,8 @@ class ColumnGroupings(_Result):
     @cached_property
     def _representatives(self) -> np.ndarray:
         centers = [
-            (block, published(cost.representatives(groups), self._dtype)) for block, groups, cost in self._evaluated()
+            (block, as_data_dtype(cost.representatives(groups), self._dtype))
+            for block, groups, cost in self._evaluated()
         ]
         representatives = np.zeros(self._sizes.shape, np.result_type(*(values.dtype for _, values in centers)))
         for block, values in centers:
@@ -381,22 +382,22 @@ class ColumnGroupings(_Result):
     @cached_property
     def labels(self) -> Any:
         """The group of every record in every column."""
-        return self._out(self._labels.T)
+        return self._to_caller(self._labels.T)
 
     @cached_property
     def n_groups(self) -> Any:
         """The number of groups of each column."""
-        return self._out(self._n_groups)
+        return self._to_caller(self._n_groups)
 
     @cached_property
     def sizes(self) -> Any:
         """The number of records in each group."""
-        return self._out(self._sizes.T)
+        return self._to_caller(self._sizes.T)
 
     @cached_property
     def cost(self) -> Any:
         """What each column loses, from the data themselves."""
-        return self._out(self._losses)
+        return self._to_caller(self._losses)
 
     @cached_property
     def _losses(self) -> np.ndarray:
@@ -411,7 +412,7 @@ class ColumnGroupings(_Result):
     @cached_property
     def representatives(self) -> Any:
         """The value that replaces each group."""
-        return self._out(self._representatives.T)
+        return self._to_caller(self._representatives.T)
 
     @cached_property
     def masked(self) -> Any:
@@ -419,12 +420,12 @@ class ColumnGroupings(_Result):
         masked = np.empty(self._labels.shape, self._representatives.dtype)
         for rows in _blocks(np.arange(len(self)), masked.shape[1]):
             masked[rows] = np.take_along_axis(self._representatives[rows], self._labels[rows], axis=1)
-        return self._out(masked.T)
+        return self._to_caller(masked.T)
 
     @cached_property
     def information_loss(self) -> Any:
         """SSE / SST of each column."""
-        return self._out(self._shares)
+        return self._to_caller(self._shares)
 
     @cached_property
     def _shares(self) -> np.ndarray:
@@ -475,7 +476,7 @@ class RecordGrouping(Grouping):
     _bound: float | None
     _state: ClassVar[tuple[str, ...]] = (
         "k", "n_groups", "k_guaranteed", "_labels", "_sizes", "_representatives", "cost", "information_loss", "method",
-        "complete", "details", "_shape", "_bound", "_total", "_home",
+        "complete", "details", "_shape", "_bound", "_total", "_origin",
     )  # fmt: skip
 
     def __init__(
@@ -492,7 +493,7 @@ class RecordGrouping(Grouping):
         complete: bool,
         details: dict[str, Any],
         bound: float | None = None,
-        home: Callable[[Any], Any] | None = None,
+        origin: Callable[[Any], Any] | None = None,
     ) -> None:
         """`bound` is what any grouping costs at least, in units of `standard.z`."""
         order = np.argsort(labels, kind="stable")
@@ -501,7 +502,7 @@ class RecordGrouping(Grouping):
         self._labels, self._x, self._shape, self._dtype = labels, x, x.shape, dtype
         self._order, self._starts = order, np.searchsorted(labels[order], np.arange(n_groups))
         self._z, self._unit, self._scale, self._integer = standard.z, standard.unit, standard.scale, integer
-        self._bound, self._home = bound, home
+        self._bound, self._origin = bound, origin
 
     def __repr__(self) -> str:
         n, d = self._shape
@@ -565,7 +566,7 @@ class RecordGrouping(Grouping):
         if self._integer:  # the nearest to the means, half away from zero (Mortazavi 2020)
             groups = [Groups.unsorted(column, self._starts, None) for column in values.T]
             return np.column_stack([one.placed(one.rounded_mean()) for one in groups]).astype(self._dtype)
-        return published(record_means(values, self._starts, self._sizes), self._dtype)
+        return as_data_dtype(record_means(values, self._starts, self._sizes), self._dtype)
 
     @cached_property
     def _squares(self) -> float:
@@ -616,7 +617,7 @@ def in_order(per_record: np.ndarray, order: np.ndarray | None) -> np.ndarray:
     return per_record if order is None else per_record[order]
 
 
-def published(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def as_data_dtype(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """In the dtype of the data, except that a mean of integers is no integer: it stays float64.
 
     Zero has one sign: that of −0.0 would depend on the order of records, and tell of one of them.

@@ -1,6 +1,7 @@
 """Which tests are quick, the array libraries that tests run on, and the command as tests run it."""
 
 import importlib
+import pathlib
 import sys
 
 import numpy as np
@@ -13,37 +14,44 @@ settings.register_profile("explore", **COMMON)  # --hypothesis-profile=explore t
 settings.load_profile("repeat")
 
 if sys.platform != "linux":  # the kernels on the host are ELF libraries, and NVRTC is looked for as libnvrtc.so
-    collect_ignore_glob = ["cuda/*", "test_cuda_*", "test_bits.py"]
+    collect_ignore_glob = ["cuda/*", "backends/cuda/*", "benchmarks/test_bits.py"]
 
+TESTS = pathlib.Path(__file__).parent
 QUICK = {  # a file of tests that enters each package, and takes seconds once its code is compiled
-    "_compiled": "test_checks",
-    "_lib": "test_errors",
-    "api": "test_grouping",
-    "_backends": "test_grouping",
-    "bounds": "test_bounds",
-    "commands": "test_cli",
-    "costs": "test_grouping",
-    "dp": "test_dp",
-    "estimators": "test_diversity",
-    "files": "test_files",
-    "frames": "test_table",
-    "graphs": "test_graphs",
-    "hierarchy": "test_hierarchy",
-    "measures": "test_privacy",
-    "methods": "test_table",
-    "report": "test_report",
-    "distributed": "test_recounts",
-    "solvers": "test_grouping",
-    "tables": "test_table",
-    "verify": "test_verify",
+    "_compiled": "compiled/test_random.py",
+    "_lib": "promises/test_errors.py",
+    "api": "api/test_checks.py",
+    "_backends": "results/test_results.py",
+    "bounds": "bounds/test_bounds.py",
+    "commands": "commands/test_cli.py",
+    "costs": "results/test_results.py",
+    "dp": "dp/test_dp.py",
+    "estimators": "tables/criteria/test_diversity.py",
+    "files": "files/test_files.py",
+    "frames": "frames/test_kinds.py",
+    "graphs": "graphs/test_graphs.py",
+    "hierarchy": "hierarchy/test_hierarchy.py",
+    "measures": "measures/test_privacy.py",
+    "methods": "tables/test_table.py",
+    "report": "report/test_report.py",
+    "distributed": "promises/test_recounts.py",
+    "solvers": "results/test_results.py",
+    "tables": "tables/test_table.py",
+    "verify": "verify/test_verify.py",
 }
+ALSO_QUICK = (
+    "promises/test_architecture.py",
+    "promises/test_layout.py",
+    "tables/criteria/test_criteria.py",
+    "tables/recode/test_lattice.py",
+)
 SLOW = ("long", "mutation", "sanitize")
 
 
 def pytest_collection_modifyitems(items):
-    quick = {"test_architecture", "test_criteria", "test_lattice", "test_verify", *QUICK.values()}
+    quick = {TESTS / path for path in (*ALSO_QUICK, *QUICK.values())}
     for item in items:
-        if item.path.stem in quick and not any(item.get_closest_marker(slow) for slow in SLOW):
+        if item.path in quick and not any(item.get_closest_marker(slow) for slow in SLOW):
             item.add_marker("quick")
 
 

@@ -10,7 +10,7 @@ from mag.costs import Cost
 from mag.results import ColumnGroupings, Grouping, RecordGrouping
 
 Jobs = list[tuple[Problem, np.ndarray]]  # problems, and the columns that each is for
-Home = Callable[[Any], Any]  # makes an array of the caller's library, on its device
+ToCaller = Callable[[Any], Any]  # makes an array of the caller's library, on its device
 
 
 class Backend(Protocol):
@@ -44,7 +44,7 @@ class Boxes(NamedTuple):
     d: int
 
 
-class Neighbors(Protocol):
+class NeighborSearch(Protocol):
     """Records on a device, all free at first; places count in blocks."""
 
     def take(self, places: np.ndarray) -> None:
@@ -54,7 +54,7 @@ class Neighbors(Protocol):
         """Of each place, the m free records with the smallest (sign · squared distance, number): both, and how many."""
 
 
-class Lines(Protocol):
+class Projections(Protocol):
     """Records on a device, projected on directions; the groups of one of these are kept."""
 
     total: float  # the sum of squares of all records
@@ -86,8 +86,8 @@ class Lines(Protocol):
 class DeviceBackend(Backend, Protocol):
     """Also groups arrays that are resident on its device, and leaves data and results there."""
 
-    def resident(self, x: Any) -> tuple[Any, Home] | None:
-        """Data on the device as arrays of the backend, and their way home; None if they are elsewhere."""
+    def resident(self, x: Any) -> tuple[Any, ToCaller] | None:
+        """Data on the device as arrays of the backend, and their origin; None if they are elsewhere."""
 
     def supports(self, n: int, problem: Problem, weights: np.ndarray | None = None) -> bool:
         """Whether columns of n resident values can be grouped without the host."""
@@ -96,7 +96,7 @@ class DeviceBackend(Backend, Protocol):
         """Raise one sentence where the problem is for the CPU alone."""
 
     def group_resident(
-        self, x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, home: Home
+        self, x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, origin: ToCaller
     ) -> Grouping:
         """The result for resident values, which is waited for and checked when it is looked at."""
 
@@ -119,7 +119,7 @@ class DeviceBackend(Backend, Protocol):
         *,
         dtype: np.dtype,
         costs: list[Cost],
-        home: Home,
+        origin: ToCaller,
         devices: Sequence[int] | None = None,
     ) -> ColumnGroupings:
         """The same for the columns of a resident table."""
@@ -127,10 +127,10 @@ class DeviceBackend(Backend, Protocol):
     def supports_lines(self, n: int, d: int, problem: Problem) -> bool:
         """Whether n records of d columns can be projected, grouped and scored there."""
 
-    def lines(self, X: Any, problem: Problem) -> Lines:
+    def lines(self, X: Any, problem: Problem) -> Projections:
         """Records of several columns, which go to the device once, unless they are there."""
 
-    def records(self, X: Any) -> tuple[Any, Callable[..., RecordGrouping]]:
+    def record_context(self, X: Any) -> tuple[Any, Callable[..., RecordGrouping]]:
         """Where resident records are, for `center_columns`; what makes the result of grouping them."""
 
     def supports_halving(self, n: int, d: int, k: int, rule: int) -> bool:
@@ -149,5 +149,5 @@ class DeviceBackend(Backend, Protocol):
     def supports_lists(self, n: int, d: int, length: int) -> bool:
         """Whether lists of so many records can be made for n records of d columns."""
 
-    def neighbors(self, boxes: Boxes) -> Neighbors:
+    def neighbors(self, boxes: Boxes) -> NeighborSearch:
         """Records of several columns, which go to the device once."""

@@ -24,7 +24,7 @@ LIGHT = 2.0**-200  # weights below this share of the largest may lose bits to un
 NEGLIGIBLE = 2.5e-13  # of a total; there are a few such errors to 1e-12
 
 
-def prepared(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> SolverInput:
+def prepare(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> SolverInput:
     """Sorted values as the kernel of the problem reads them."""
     cost = problem.cost
     kernel = cost.kernel if weights is None else cost.weighted
@@ -48,12 +48,12 @@ def prepared(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> Sol
     return SolverInput(kernel, values.astype(np.float64), weights)
 
 
-def scaled(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> tuple[SolverInput, Problem] | None:
-    """As `prepared`, and the problem; None if float64 cannot hold all that solvers look at.
+def scale_to_fit(x: np.ndarray, weights: np.ndarray | None, problem: Problem) -> tuple[SolverInput, Problem] | None:
+    """As `prepare`, and the problem; None if float64 cannot hold all that solvers look at.
 
     Distances, weights and penalties are 0 or so moderate that no product of them leaves float64.
     """
-    kernel, values, light, scale, unevenness = prepared(x, weights, problem)
+    kernel, values, light, scale, unevenness = prepare(x, weights, problem)
     heft = 0
     if weights is not None:
         heaviest, lightest = float(weights.max()), float(weights.min())
@@ -97,7 +97,7 @@ def _apart(x: np.ndarray, least: float) -> bool:
     return bool(gaps.min(where=gaps > 0, initial=np.inf) >= least)
 
 
-def even(column: SolverInput, problem: Problem, starts: np.ndarray, total: float) -> bool:
+def is_even(column: SolverInput, problem: Problem, starts: np.ndarray, total: float) -> bool:
     """Whether weights are so even, or the total so large, that sums from anchors cannot have cost precision.
 
     A group's cost is the difference of sums from an anchor inside it.  Where the anchor is lighter than other values,

@@ -193,7 +193,7 @@ for _op, _name in ((operator.lt, "<"), (operator.le, "<="), (operator.eq, "=="),
 
 
 @infer_global(operator.neg)
-class _Negation(AbstractTemplate):
+class _LanesNegation(AbstractTemplate):
     def generic(self, args, kws):
         return signature(args[0], args[0]) if isinstance(args[0], Lanes) else None
 

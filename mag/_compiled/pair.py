@@ -5,8 +5,8 @@ All numbers on the way are integers.  The second number of a pair is at most hal
 Products of two float64 are exact by a fused multiplication; where the processor has none, that takes a call.  Pairs are
 unique, so that comparing the first numbers, then the second ones, compares the sums.
 
-A `Pair` has lanes.  In memory pairs stand one after the other, 16 bytes each; an index without lanes loads the first
-number alone.
+A `DoubleDouble` has lanes.  In memory pairs lie one after the other, 16 bytes each; an index without lanes loads the
+first number alone.
 """
 
 import operator
@@ -21,7 +21,7 @@ from mag._compiled.memory import part_of
 _DOUBLE, _I32 = ir.DoubleType(), ir.IntType(32)
 
 
-class Pair(types.Type):
+class DoubleDouble(types.Type):
     """`width` pairs."""
 
     def __init__(self, width):
@@ -72,7 +72,7 @@ class PairNumber(types.Type):
 
     def lanes(self, width):
         """What is loaded and stored by an index with lanes."""
-        return Pair(width)
+        return DoubleDouble(width)
 
     scalar = types.float64  # what is loaded and stored by others
 
@@ -105,7 +105,7 @@ class _NumberModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, ir.ArrayType(_DOUBLE, 2))
 
 
-@register_model(Pair)
+@register_model(DoubleDouble)
 class _PairModel(models.PrimitiveModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, ir.LiteralStructType([ir.VectorType(_DOUBLE, fe_type.width)] * 2))
@@ -157,12 +157,12 @@ def _equal(builder, a, b):
     return builder.and_(high, low)
 
 
-@lower_cast(Lanes, Pair)
+@lower_cast(Lanes, DoubleDouble)
 def _cast_lanes(context, builder, from_type, to_type, value):
     return _packed(builder, value, ir.Constant(value.type, [0.0] * to_type.width))
 
 
-@lower_cast(types.Float, Pair)
+@lower_cast(types.Float, DoubleDouble)
 def _cast_scalar(context, builder, from_type, to_type, value):
     return _cast_lanes(context, builder, None, to_type, spread_value(builder, value, to_type.width))
 
@@ -173,12 +173,16 @@ def _operator(op, instruction, boolean=False):
     @infer_global(op)
     class _Typing(AbstractTemplate):
         def generic(self, args, kws):
-            both = next((a for a in args if isinstance(a, Pair)), None)
-            if both is None or len(args) != 2 or not all(isinstance(a, (Pair, Lanes, types.Float)) for a in args):
+            both = next((a for a in args if isinstance(a, DoubleDouble)), None)
+            if (
+                both is None
+                or len(args) != 2
+                or not all(isinstance(a, (DoubleDouble, Lanes, types.Float)) for a in args)
+            ):
                 return None
             return signature(Lanes(both.width, "boolean") if boolean else both, both, both)
 
-    @lower_builtin(op, Pair, Pair)
+    @lower_builtin(op, DoubleDouble, DoubleDouble)
     def _lower(context, builder, sig, args):
         return instruction(builder, *args)
 
@@ -191,12 +195,12 @@ _operator(operator.eq, _equal, boolean=True)
 
 
 @infer_global(operator.neg)
-class _Negation(AbstractTemplate):
+class _DoubleNegation(AbstractTemplate):
     def generic(self, args, kws):
-        return signature(args[0], args[0]) if isinstance(args[0], Pair) else None
+        return signature(args[0], args[0]) if isinstance(args[0], DoubleDouble) else None
 
 
-@lower_builtin(operator.neg, Pair)
+@lower_builtin(operator.neg, DoubleDouble)
 def _negate(context, builder, sig, args):
     return _negated(builder, args[0])
 
@@ -204,7 +208,7 @@ def _negate(context, builder, sig, args):
 @intrinsic
 def to_pair(typing_context, lanes):
     """Real lanes as pairs."""
-    return Pair(lanes.width)(lanes), lambda context, builder, sig, args: _cast_lanes(
+    return DoubleDouble(lanes.width)(lanes), lambda context, builder, sig, args: _cast_lanes(
         context, builder, None, sig.return_type, args[0]
     )
 
@@ -220,4 +224,4 @@ def product(typing_context, a, b):
         high = builder.fmul(x, y)
         return _packed(builder, high, builder.call(fused, [x, y, builder.fneg(high)]))
 
-    return Pair(a.width)(a, a), codegen
+    return DoubleDouble(a.width)(a, a), codegen

@@ -5,15 +5,15 @@ the same order; -0.0 and 0.0 rank alike, so that ties stay in index order.
 
 1. Every value gets a place, an integer that never descends as values ascend (`place`).  Its upper bits name a bucket,
    the 32 bits below go with the record: 16 bytes, the word, then that lower place beside the index.
-2. `deal` counts the buckets and fills them, in index order.
-3. `finish` deals each bucket once more, by the lower place and straight into the result, two slots or more per value,
-   and exchanges what is still out of order.  Nothing is read at random from outside the cache.
+2. `sort_by_buckets` counts the buckets and fills them, in index order.
+3. `sort_bucket` deals each bucket once more, by the lower place and straight into the result, two slots or more per
+   value, and exchanges what is still out of order.  Nothing is read at random from outside the cache.
 4. Buckets that are too large for that, or would take too many exchanges, are pending: `resolve` deals each again, by
    rank.  Every such round consumes at least LEAST_BITS bits of the rank, so that no input takes more than nine.
 
 On an AMD Zen 3 (32 MB of third-level cache), numpy 2.4, a million random float64 take 9 ns each, where np.argsort takes
 40 and kind="stable" 140: places 0.7, counts 0.6, buckets 2, slots 3.5, exchanges 2.2.  A million of each of the hostile
-inputs in tests/test_sort.py took 21 ns or less.  `python -m benchmarks.sort` compares sizes and distributions.
+inputs in tests/compiled/test_sort.py took 21 ns or less.  `python -m benchmarks.sort` compares sizes and distributions.
 """
 
 import itertools
@@ -37,14 +37,14 @@ PER_BUCKET = 9  # 2**9 values a bucket: its records and slots share 32 KB of fir
 LEAST_BITS, MOST_BITS = 8, 12  # of a bucket's name
 SLOT_BITS = 13  # of a slot's name, at most
 DIRECT = 2**12 - 1  # values that are dealt into slots without buckets
-MAX_BUCKET_VALUES = 2**14  # values in a bucket that `finish` takes
+MAX_BUCKET_VALUES = 2**14  # values in a bucket that `sort_bucket` takes
 MOVES = 4  # that insertion may take per value; 512 more are free, so that a pending bucket holds 37 values or more
 
 WORD, TAIL = 0, 1  # of a record: the word; the lower place beside the index
 BEGIN, END = 0, 1  # of a pending bucket
 
 # How places become buckets: the lowest place, shifts up and down from it, and the bits of a bucket's name.
-Scale = namedtuple("Scale", "low up down bits")
+KeyScale = namedtuple("KeyScale", "low up down bits")
 
 as_reals, as_integers, as_counts = part_of(types.float64), part_of(types.int64), part_of(types.uint32)
 
@@ -77,7 +77,7 @@ def add_up(counts, bits, start):
 
 
 @inlined
-def settle(words, order, begin, end, real):
+def insert_misplaced(words, order, begin, end, real):
     """Move what is still out of order to its place; False if that takes too many moves."""
     # With two slots per value, one in eleven values still moves.  Exchanging neighbors without a branch, by carrying
     # the largest value along, was slower.
@@ -103,7 +103,7 @@ def settle(words, order, begin, end, real):
 
 
 @called
-def finish(records, begin, end, slots, words, order, real):
+def sort_bucket(records, begin, end, slots, words, order, real):
     """Sort one bucket into the result; False if that takes too many moves."""
     n = end - begin
     bits = width(n) + 1 if 2 * n < 1 << SLOT_BITS else SLOT_BITS
@@ -113,7 +113,7 @@ def finish(records, begin, end, slots, words, order, real):
     for i in range(begin, end):
         slot = records[i, TAIL] >> down
         slots[slot] += 1
-        ahead(words, i)  # with the one in `deal`: 8.6 instead of 10 ns per value
+        ahead(words, i)  # with the one in `sort_by_buckets`: 8.6 instead of 10 ns per value
         ahead(order, i)
     add_up(slots, bits, begin)
     for i in range(begin, end):
@@ -123,7 +123,7 @@ def finish(records, begin, end, slots, words, order, real):
         slots[slot] = position + 1
         words[position] = records[i, WORD]
         order[position] = tail
-    return settle(words, order, begin, end, real)
+    return insert_misplaced(words, order, begin, end, real)
 
 
 @inlined
@@ -131,8 +131,8 @@ def scale_of(low, high, bits):
     """How far a place above the lowest is shifted up, then down, so that the bucket stands above 32 bits."""
     taken = width(high - low)
     if taken > bits + 32:
-        return Scale(low, U(0), U(taken - bits - 32), bits)
-    return Scale(low, U(bits + 32 - taken), U(0), bits)
+        return KeyScale(low, U(0), U(taken - bits - 32), bits)
+    return KeyScale(low, U(bits + 32 - taken), U(0), bits)
 
 
 @inlined
@@ -144,7 +144,7 @@ def count(places, n, scale, counts):
 
 
 @inlined
-def fill(source, indexes, first, n, places, scale, counts, records):
+def scatter_records(source, indexes, first, n, places, scale, counts, records):
     """Write records to their buckets; their indexes are `first` and those that follow, or given if that is -1."""
     for i in range(n):
         here = (U(places[i] - scale.low) << scale.up) >> scale.down
@@ -158,7 +158,7 @@ def fill(source, indexes, first, n, places, scale, counts, records):
 
 
 @called
-def deal(source, indexes, n, begin, scale, work, n_pending, real):
+def sort_by_buckets(source, indexes, n, begin, scale, work, n_pending, real):
     """Fill the buckets of n values, whose places stand in the words, and finish them: how many are pending now."""
     records, pending, counts, slots, words, order = work
     places, bits = part(words, begin), scale.bits
@@ -167,12 +167,12 @@ def deal(source, indexes, n, begin, scale, work, n_pending, real):
     count(places, n, scale, counts)
     add_up(counts, bits, begin)
     # -1 pending: the first round, indexes are yet to come
-    fill(source, indexes, -1 if n_pending >= 0 else 0, n, places, scale, counts, records)
+    scatter_records(source, indexes, -1 if n_pending >= 0 else 0, n, places, scale, counts, records)
     n_pending = n_pending if n_pending > 0 else 0
     for bucket in range(1 << bits):
         end = np.int64(counts[bucket])
         if begin < end and (
-            end - begin > MAX_BUCKET_VALUES or not finish(records, begin, end, slots, words, order, real)
+            end - begin > MAX_BUCKET_VALUES or not sort_bucket(records, begin, end, slots, words, order, real)
         ):
             pending[n_pending, BEGIN] = begin
             pending[n_pending, END] = end
@@ -225,7 +225,7 @@ def at_once(source, n, places, low, high, work, real):
         slots[slot] = position + 1
         words[position] = source[i]
         order[position] = i
-    return settle(words, order, 0, n, real)
+    return insert_misplaced(words, order, 0, n, real)
 
 
 @inlined
@@ -255,7 +255,7 @@ def bucket_bits(n):
 
 
 @called
-def arrange(numbers, source, n, real, work):
+def sort_words(numbers, source, n, real, work):
     """Sort n words that stand for `numbers`: how many buckets are left pending, or -1 if they are sorted."""
     if ascends(source, 1, n, real):
         return -1
@@ -268,13 +268,13 @@ def arrange(numbers, source, n, real, work):
             return 0
         for i in range(n):
             words[i] = places[i]
-    return deal(source, order, n, np.int64(0), scale_of(low, high, bucket_bits(n)), work, np.int64(-1), real)
+    return sort_by_buckets(source, order, n, np.int64(0), scale_of(low, high, bucket_bits(n)), work, np.int64(-1), real)
 
 
 @jit
-def arrange_array(numbers, source, real, memory, words, order):
-    """As `arrange`, for arrays."""
-    return arrange(part(numbers, 0), part(source, 0), len(source), real, parts(memory, words, order))
+def sort_array_words(numbers, source, real, memory, words, order):
+    """As `sort_words`, for arrays."""
+    return sort_words(part(numbers, 0), part(source, 0), len(source), real, parts(memory, words, order))
 
 
 @jit
@@ -305,7 +305,7 @@ def resolve(n_pending, real, memory, words, order):
         else:
             bits = min(max(width(n) - PER_BUCKET, LEAST_BITS), MOST_BITS)
             scale = scale_of(low, high, bits)
-            n_pending = deal(part(source, 0), part(indexes, 0), n, begin, scale, work, n_pending, real)
+            n_pending = sort_by_buckets(part(source, 0), part(indexes, 0), n, begin, scale, work, n_pending, real)
 
 
 @jit
@@ -348,22 +348,25 @@ def count_part(words, first, last, span, counts):
 
 @jit
 def fill_part(source, words, first, last, span, counts, memory):
-    """As `fill`, for arrays; indexes are those of the values."""
+    """As `scatter_records`, for arrays; indexes are those of the values."""
     low, high, bits = span
     places, source, scale = part(words, first), part(source, first), scale_of(low, high, bits)
-    fill(source, places, first, last - first, places, scale, part(counts, 0), grid(memory, 2))
+    scatter_records(source, places, first, last - first, places, scale, part(counts, 0), grid(memory, 2))
 
 
 @jit
 def finish_part(ends, first, last, work, real, pending):
-    """Sort the buckets first .. last-1 into the result: how many are pending.  Shared with `deal`, it is slower."""
+    """Sort the buckets first .. last-1 into the result: how many are pending.
+
+    Shared with `sort_by_buckets`, it is slower.
+    """
     memory, slots, words, order = work
     records, slots, words, order = grid(memory, 2), part(slots, 0), part(words, 0), part(order, 0)
     begin, n_pending = np.int64(ends[first - 1]) if first > 0 else np.int64(0), np.int64(0)
     for bucket in range(first, last):
         end = ends[bucket]
         if begin < end and (
-            end - begin > MAX_BUCKET_VALUES or not finish(records, begin, end, slots, words, order, real)
+            end - begin > MAX_BUCKET_VALUES or not sort_bucket(records, begin, end, slots, words, order, real)
         ):
             pending[n_pending, BEGIN] = begin
             pending[n_pending, END] = end
@@ -373,7 +376,7 @@ def finish_part(ends, first, last, work, real, pending):
 
 
 def _arrange_in_parts(numbers, source, real, memory, words, order, threads):
-    """As `arrange_array`, on threads: buckets are filled part by part, so that equal values stay in order."""
+    """As `sort_array_words`, on threads: buckets are filled part by part, so that equal values stay in order."""
     n = source.size
     edges = [n * i // threads for i in range(threads + 1)]
     parts = list(itertools.pairwise(edges))
@@ -422,7 +425,7 @@ def sort(x, padding=0, threads=1, name="values"):
 
 
 def memory_for(n):
-    """How many float64 `arrange` works in: see `parts`."""
+    """How many float64 `sort_words` works in: see `parts`."""
     return 2 * n + n // 16 + 4 + (1 << MOST_BITS) // 2 + (1 << SLOT_BITS) // 2
 
 
@@ -448,7 +451,7 @@ def _deal(x, padding, name, threads):
     if threads > 1:
         n_pending = _arrange_in_parts(numbers, source, real, memory, words, order, threads)
     else:
-        n_pending = arrange_array(numbers, source, real, memory, words, order)
+        n_pending = sort_array_words(numbers, source, real, memory, words, order)
     if n_pending < 0:
         words[:], order = source, None
     elif n_pending:

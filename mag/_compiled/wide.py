@@ -62,7 +62,7 @@ _operator(operator.le, lambda b, x, y: b.icmp_signed("<=", x, y), types.boolean)
 
 
 @infer_global(operator.neg)
-class _Negation(AbstractTemplate):
+class _WideNegation(AbstractTemplate):
     def generic(self, args, kws):
         return signature(wide, wide) if isinstance(args[0], Wide) else None
 

@@ -7,7 +7,7 @@ arrays, and a state needs no allocation.  A *layout* is a function that cuts a s
     def centroids_at(space, capacity, d):
         return Centroids(
             sums=reals(space, capacity, d),  # of the records of a group
-            size=wholes(space, capacity),
+            size=integers(space, capacity),
         )
 
 In compiled code the space is memory: `space_in(work)`, or `rest_of(space)` for what is needed until a function returns.
@@ -28,9 +28,9 @@ from mag._compiled.jit import INLINE, JIT_OPTIONS, called
 from mag._compiled.linking import INNER
 from mag._compiled.memory import Part, grid_value, literals, part
 
-Work = namedtuple("Work", "reals wholes")
-Space = namedtuple("Space", "reals wholes used")  # pointers; how much of each is in use, on the stack
-OneSpace = namedtuple("OneSpace", "reals wholes used")  # both point to the same memory
+Work = namedtuple("Work", "reals integers")
+Space = namedtuple("Space", "reals integers used")  # pointers; how much of each is in use, on the stack
+OneSpace = namedtuple("OneSpace", "reals integers used")  # both point to the same memory
 
 # Numba compiles a function anew for every literal that it is called with; these are no literals.
 NOBODY, ZERO, ONE = np.int64(-1), np.int64(0), np.int64(1)
@@ -48,14 +48,14 @@ class Room:
     """A space without memory: layouts measure in it how much they take."""
 
     def __init__(self):
-        self.reals = self.wholes = 0
+        self.reals = self.integers = 0
 
 
 def work_for(layout, *shape):
     """Memory for what a layout cuts."""
     room = Room()
     layout(room, *shape)
-    return Work(np.empty(room.reals), np.empty(room.wholes, np.int64))
+    return Work(np.empty(room.reals), np.empty(room.integers, np.int64))
 
 
 @lru_cache(256)  # small calls would notice
@@ -63,7 +63,7 @@ def length_for(layout, *shape):
     """How many float64 hold what a layout cuts."""
     room = Room()
     layout(room, *shape)
-    return room.reals + room.wholes
+    return room.reals + room.integers
 
 
 def reals(space, *shape):
@@ -71,9 +71,9 @@ def reals(space, *shape):
     space.reals += math.prod(shape)
 
 
-def wholes(space, *shape):
+def integers(space, *shape):
     """Memory of this shape for int64."""
-    space.wholes += math.prod(shape)
+    space.integers += math.prod(shape)
 
 
 @overload(reals, prefer_literal=True, **INLINE)
@@ -81,10 +81,10 @@ def _reals(space, *shape):
     return lambda space, *shape: _cut(space.reals, space.used, 0, shape)
 
 
-@overload(wholes, prefer_literal=True, **INLINE)
-def _wholes(space, *shape):
+@overload(integers, prefer_literal=True, **INLINE)
+def _integers(space, *shape):
     number = 0 if space.instance_class is OneSpace else 1
-    return lambda space, *shape: _cut(space.wholes, space.used, number, shape)
+    return lambda space, *shape: _cut(space.integers, space.used, number, shape)
 
 
 _I64 = ir.IntType(64)
@@ -111,13 +111,13 @@ def _cut(typing_context, memory, used, number, shape):
     return Part.of(memory.dtype, constants[1:])(memory, used, number, kinds), codegen
 
 
-def _new_space(context, builder, space, reals, wholes, used):
+def _new_space(context, builder, space, reals, integers, used):
     """Its numbers are on the stack of the function that asks for it, hence no compiled function can do that."""
     stack = alloca_once(builder, ir.ArrayType(_I64, 2))
     place = builder.bitcast(stack, _I64.as_pointer())
     for number in range(2):
         builder.store(used[number], builder.gep(place, [ir.Constant(_I64, number)]))
-    return context.make_tuple(builder, space, [reals, wholes, place])
+    return context.make_tuple(builder, space, [reals, integers, place])
 
 
 @intrinsic
@@ -142,9 +142,9 @@ def rest_of(typing_context, space):
     """What is left of a space; when the caller returns, others may take it."""
 
     def codegen(context, builder, sig, args):
-        reals, wholes, used = unpack_tuple(builder, args[0])
+        reals, integers, used = unpack_tuple(builder, args[0])
         numbers = [builder.load(builder.gep(used, [ir.Constant(_I64, number)])) for number in range(2)]
-        return _new_space(context, builder, space, reals, wholes, numbers)
+        return _new_space(context, builder, space, reals, integers, numbers)
 
     return space(space), codegen
 

@@ -32,7 +32,7 @@ class CopyWarning(UserWarning):
     __module__ = "mag"
 
 
-class Home:
+class Origin:
     """Where an array came from: its library's namespace, its device, and its dtype where NumPy has none like it."""
 
     def __init__(self, library: str, device: Any, narrow: Any = None) -> None:
@@ -60,8 +60,8 @@ class Home:
         return self.__dict__ | {"device": None if self.library == "jax.numpy" else self.device}
 
 
-class ResidentHome(Home):
-    """The way home of arrays that CuPy computed on the device of their user's: by DLPack, without a copy."""
+class ResidentOrigin(Origin):
+    """The origin of arrays that CuPy computed on the device of their user's: by DLPack, without a copy."""
 
     def __call__(self, array: Any) -> Any:
         """CuPy's array in its user's library."""
@@ -71,16 +71,16 @@ class ResidentHome(Home):
         return self._narrowed(xp, xp.from_dlpack(array))
 
 
-def stay(array: Any) -> Any:
-    """The way home of CuPy's own arrays."""
+def return_unchanged(array: Any) -> Any:
+    """The origin of CuPy's own arrays."""
     return array
 
 
 # ---- in
 
 
-def read(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Home | None]:
-    """The data as a NumPy array, without a copy where none is needed, and their home; None if that is NumPy itself.
+def read(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Origin | None]:
+    """The data as a NumPy array, without a copy where none is needed, and their origin; None if that is NumPy itself.
 
     `quiet`: do not warn of a large copy from a device.
     """
@@ -100,19 +100,19 @@ def read(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Home | No
     xp, values = _namespace(x), _values(option, x)
     values, narrow = _readable(option, xp, values)
     if not quiet:
-        tell_of_copy(option, x)
-    return _in_host_memory(option, values), Home(xp.__name__, _device(x), narrow)
+        warn_about_array_copy(option, x)
+    return _in_host_memory(option, values), Origin(xp.__name__, _device(x), narrow)
 
 
-def read_table(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Home | None]:
+def read_table(option: str, x: Any, quiet: bool = True) -> tuple[np.ndarray, Origin | None]:
     """The same of a table of numbers; a frame's columns of anything else are named."""
-    values, home = read(option, x, quiet)
+    values, origin = read(option, x, quiet)
     if values.dtype.kind not in "biuf" and values.ndim == 2 and hasattr(x, "columns"):
         wrong = [name for name, column in zip(x.columns, values.T, strict=True) if not _is_real(column)]
         if wrong:
             listed = ", ".join(map(repr, wrong[:5])) + (", …" if len(wrong) > 5 else "")
             raise InputTypeError(f"{option} must hold real numbers; encode or leave out the columns {listed}.")
-    return values, home
+    return values, origin
 
 
 def on_host(option: str, x: Any) -> Any:
@@ -134,7 +134,7 @@ def resident(x: Any) -> tuple[Any, Any] | None:
         if kind_of_device(x) not in (CUDA, MANAGED) or not _has_cupy():
             return None
         if isinstance(x, _cupy().ndarray):
-            return x, stay
+            return x, return_unchanged
         xp = _namespace(x)
         values, narrow = _readable("x", xp, _values("x", x))
     except InputTypeError:  # which `read` will tell, and by which name
@@ -144,7 +144,7 @@ def resident(x: Any) -> tuple[Any, Any] | None:
         with array.device:  # which may not be the current one
             stream = _cupy().cuda.get_current_stream().ptr
         values.record_stream(sys.modules["torch"].cuda.ExternalStream(stream, values.device))
-    return array, ResidentHome(xp.__name__, None, narrow)
+    return array, ResidentOrigin(xp.__name__, None, narrow)
 
 
 def _is_real(cells: np.ndarray) -> bool:
@@ -293,13 +293,13 @@ def _cupy() -> Any:
 _silent = False  # after the first word
 
 
-def tell_of_copy(option: str, x: Any) -> None:
+def warn_about_array_copy(option: str, x: Any) -> None:
     """Say once that data of more than COPIED bytes are copied from their device to the host."""
     if kind_of_device(x) not in (CPU, PINNED):
-        tell_of_bytes(f"{option}, {{:.0f}} MB, is copied", getattr(x, "nbytes", 0), stacklevel=5)
+        warn_about_copy(f"{option}, {{:.0f}} MB, is copied", getattr(x, "nbytes", 0), stacklevel=5)
 
 
-def tell_of_bytes(what: str, bytes_: int, stacklevel: int = 4) -> None:
+def warn_about_copy(what: str, bytes_: int, stacklevel: int = 4) -> None:
     """The same of so many bytes, which `what` has a place for, in megabytes."""
     global _silent
     if _silent or bytes_ <= COPIED:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from mag._lib.errors import InputValueError
 from mag._lib.identity import identify
-from mag._lib.lock import alone
+from mag._lib.lock import exclusive_lock
 
 MANIFEST = ".manifest.json"  # behind the name of a published file
 SECRET = ".manifest.secret"  # the salt of the input's digest, which stays with the holder of the data
@@ -92,7 +92,7 @@ def reserving(
     places = [check_target(target, sources, overwrite) for target in targets]
     if len({identify(place) for place in places}) < len(places):
         raise InputValueError(f"the files to write must be different files; got {_list_names(targets)}.")
-    with contextlib.nullcontext() if dry_run else alone(*targets):
+    with contextlib.nullcontext() if dry_run else exclusive_lock(*targets):
         for target in targets:
             check_target(target, sources, overwrite)  # again: a run may have ended in between
         yield Reserved(places, overwrite)

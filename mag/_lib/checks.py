@@ -99,14 +99,14 @@ def flag(option: str, choice: Any) -> bool:
     return bool(choice)
 
 
-def real_vector(option: str, x: np.ndarray, look: bool = True, threads: int = 1) -> np.ndarray:
-    """One dimension of finite real numbers, at least one of them; `look` says whether to check that they are finite."""
+def real_vector(option: str, x: np.ndarray, check_finite: bool = True, threads: int = 1) -> np.ndarray:
+    """One dimension of real numbers, at least one of them; finite ones, unless `check_finite` is False."""
     _real(option, x)
     if x.ndim != 1:
         raise InputValueError(f"{option} must have one dimension; got an array of shape {x.shape}.")
     if x.size == 0:
         raise InputValueError(f"{option} must hold at least one value; got none.")
-    if look:
+    if check_finite:
         finite(option, x, threads)
     return x
 
@@ -210,7 +210,7 @@ def _number(option: str, number: Any, allowed: str, low: float, high: float = np
 
 def weights_for(weights: np.ndarray, n: int, per: str = "record, n", option: str = "weights") -> np.ndarray:
     """One weight per record, or per column, not negative, not all zero."""
-    weights = real_vector(option, weights, look=False)
+    weights = real_vector(option, weights, check_finite=False)
     low, high = weights.min(), weights.max()
     if not (math.isfinite(low) and math.isfinite(high)):
         finite(option, weights)

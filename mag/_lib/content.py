@@ -10,17 +10,17 @@ from mag._lib.errors import InputTypeError
 TEXTS = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
 
 
-def feed(hashed: Any, column: Any) -> None:
+def update_hash(hashed: Any, column: Any) -> None:
     """Add the cells of an array, or of a chunked one as a whole, to a hash: type, validity, values of present cells.
 
     Examples
     --------
     >>> import hashlib
     >>> import pyarrow as pa
-    >>> from mag._lib.content import feed
+    >>> from mag._lib.content import update_hash
     >>> first, second = hashlib.sha256(), hashlib.sha256()
-    >>> feed(first, pa.array(["a", None, "b"]))
-    >>> feed(second, pa.chunked_array([["a"], [None, "b"]]))
+    >>> update_hash(first, pa.array(["a", None, "b"]))
+    >>> update_hash(second, pa.chunked_array([["a"], [None, "b"]]))
     >>> first.digest() == second.digest()
     True
     """

@@ -25,12 +25,12 @@ class Edges(NamedTuple):
     pairs: np.ndarray  # (m, 2) of int64, the smaller vertex first, ascending, each once
     n: int
     build: Build  # the same kind of graph as was passed, of other pairs
-    home: Callable[[np.ndarray], Any] | None  # the same kind of array, where an array was passed
+    origin: Callable[[np.ndarray], Any] | None  # the same kind of array, where an array was passed
 
 
 def read_edges(option: str, graph: Any, n: int | None) -> Edges:
     """The graph that the caller passed; loops, multi-edges and directed graphs are refused."""
-    home = None
+    origin = None
     if (networkx := sys.modules.get("networkx")) is not None and isinstance(graph, networkx.Graph):
         pairs, vertices = _of_networkx(option, graph)
         build: Build = _networkx
@@ -44,13 +44,13 @@ def read_edges(option: str, graph: Any, n: int | None) -> Edges:
         build = partial(_sparse, kind=coo, form=graph.format, dtype=graph.dtype)
     else:
         vertices = integer("n", n, 1, MAX_VERTICES, "2**31-1")
-        pairs, home = _of_array(option, graph, vertices)
-        build = partial(_array, home=home)
+        pairs, origin = _of_array(option, graph, vertices)
+        build = partial(_array, origin=origin)
     if vertices < 1:
         raise InputValueError(f"{option} must have at least one vertex; got none.")
     if n is not None and integer("n", n, 1, MAX_VERTICES, "2**31-1") != vertices:
         raise InputValueError(f"n must be the number of vertices of {option}, {vertices}, or None; got {n}.")
-    return Edges(_simple(option, pairs, vertices), vertices, build, home)
+    return Edges(_simple(option, pairs, vertices), vertices, build, origin)
 
 
 def sort_pairs(pairs: np.ndarray, n: int) -> np.ndarray:
@@ -114,9 +114,9 @@ def _of_array(option: str, edges: Any, n: int) -> tuple[np.ndarray, Callable[[np
             f"{option} must be an array of pairs, a graph of networkx or igraph, or a sparse matrix of SciPy; "
             f"got {describe(edges)}."
         )
-    values, home = read(option, edges)
+    values, origin = read(option, edges)
     if values.size == 0:
-        return np.empty((0, 2), np.int64), home
+        return np.empty((0, 2), np.int64), origin
     if values.dtype.kind not in "iu":
         raise InputTypeError(f"{option} must hold integers, the numbers of vertices; got dtype {values.dtype.name}.")
     if values.ndim != 2 or values.shape[1] != 2:
@@ -124,14 +124,14 @@ def _of_array(option: str, edges: Any, n: int) -> tuple[np.ndarray, Callable[[np
     outside = int(((values < 0) | (values >= n)).any(axis=1).sum())
     if outside:
         raise InputValueError(f"{option} must hold vertices from 0 to n-1={n - 1}; got {outside} pairs with others.")
-    return values.astype(np.int64), home
+    return values.astype(np.int64), origin
 
 
 # ---- out
 
 
-def _array(pairs: np.ndarray, n: int, home: Callable[[np.ndarray], Any] | None) -> Any:
-    return pairs.copy() if home is None else home(pairs.copy())
+def _array(pairs: np.ndarray, n: int, origin: Callable[[np.ndarray], Any] | None) -> Any:
+    return pairs.copy() if origin is None else origin(pairs.copy())
 
 
 def _networkx(pairs: np.ndarray, n: int) -> Any:

@@ -2,8 +2,8 @@
 
 Python handles a signal in its main thread, between two of its own steps: a compiled loop there runs on until it is
 done, and what numba makes of its results when a signal is pending is an error of its own.  So the main thread hands the
-work to another one and waits.  Where it is interrupted, it leaves; the work ends at the next look up (`stop_if_left`),
-and nobody gets what it has found.
+work to another one and waits.  Where it is interrupted, it leaves; the work ends at its next check
+(`raise_if_abandoned`), and nobody gets its result.
 """
 
 import os
@@ -17,18 +17,18 @@ from typing import Any
 POLL = 0.1  # seconds between two looks at signals, where a wait is not ended by them (Windows)
 GRACE = 0.5  # seconds in which the work may end before the main thread goes on
 
-_left: ContextVar[threading.Event | None] = ContextVar("mag_left", default=None)
+_abandoned: ContextVar[threading.Event | None] = ContextVar("mag_abandoned", default=None)
 
 
-class Left(BaseException):
+class Abandoned(BaseException):
     """Nobody waits for this work any more."""
 
 
-def stop_if_left() -> None:
-    """Raise `Left` in work whose caller was interrupted."""
-    left = _left.get()
-    if left is not None and left.is_set():
-        raise Left
+def raise_if_abandoned() -> None:
+    """Raise `Abandoned` in work whose caller was interrupted."""
+    abandoned = _abandoned.get()
+    if abandoned is not None and abandoned.is_set():
+        raise Abandoned
 
 
 def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -37,8 +37,8 @@ def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> A
     if threading.current_thread() is not threading.main_thread():
         return function(*args, **options)
     worker, _idle = _idle or Worker(), None
-    left, context = threading.Event(), copy_context()
-    context.run(_left.set, left)
+    abandoned, context = threading.Event(), copy_context()
+    context.run(_abandoned.set, abandoned)
     job = worker.submit(lambda: context.run(function, *args, **options))
     try:
         while True:
@@ -51,7 +51,7 @@ def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> A
                 return result
     finally:
         if not job.done():
-            left.set()
+            abandoned.set()
             wait([job], GRACE)
         if job.done():
             _idle = worker

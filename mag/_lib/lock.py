@@ -21,7 +21,7 @@ LOCKED_BYTE = 2**30  # the byte that Windows locks: what is locked there cannot 
 
 
 @contextlib.contextmanager
-def alone(*targets: os.PathLike[str] | str) -> Iterator[None]:
+def exclusive_lock(*targets: os.PathLike[str] | str) -> Iterator[None]:
     """Hold the locks on files that are to be written, or raise `BlockingIOError` where another run holds one.
 
     Two locks make one: that of the name, a hidden file beside the target, because the target may not be there yet and
@@ -31,10 +31,10 @@ def alone(*targets: os.PathLike[str] | str) -> Iterator[None]:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from mag._lib.lock import alone
-    >>> with tempfile.TemporaryDirectory() as folder, alone(pathlib.Path(folder, "out.parquet")):
+    >>> from mag._lib.lock import exclusive_lock
+    >>> with tempfile.TemporaryDirectory() as folder, exclusive_lock(pathlib.Path(folder, "out.parquet")):
     ...     try:
-    ...         with alone(pathlib.Path(folder, "out.parquet")):
+    ...         with exclusive_lock(pathlib.Path(folder, "out.parquet")):
     ...             pass
     ...     except BlockingIOError as error:
     ...         print(error.strerror)

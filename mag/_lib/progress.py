@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mag._lib.interrupt import stop_if_left
+from mag._lib.interrupt import raise_if_abandoned
 from mag._lib.terminal import in_notebook, printable
 
 BAR_CHARACTERS = 30  # characters of the bar
@@ -44,7 +44,7 @@ class Progress:
 
     def share(self, low: float, high: float) -> "Progress":
         """A `span` with its share of the time that is left, if that is limited."""
-        seconds = max(self.left(), 0.0) * (high - low) / (1.0 - low)
+        seconds = max(self.seconds_left(), 0.0) * (high - low) / (1.0 - low)
         part = self.span(low, high)
         return part.limited(seconds)
 
@@ -55,17 +55,17 @@ class Progress:
 
     def step(self, fraction: float) -> bool:
         """Note that this fraction of the work is done; True where the time is up."""
-        stop_if_left()
+        raise_if_abandoned()
         if self._reporter is not None:
             self._reporter.note(self._low + (self._high - self._low) * float(fraction))
-        if self._clock.left() <= 0:
+        if self._clock.seconds_left() <= 0:
             self.stop()
         return self.stopped
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds until the time is up; infinity without a limit."""
-        stop_if_left()
-        return self._clock.left()
+        raise_if_abandoned()
+        return self._clock.seconds_left()
 
     @property
     def stopped(self) -> bool:
@@ -82,7 +82,7 @@ class Progress:
             self._reporter.finish()
 
 
-class Bar:
+class ProgressBar:
     """How much is done, drawn in one place over and over: a line of a terminal, or a display of a notebook.
 
     It can be called with fractions from 0 to 1.  Before the first, code is compiled or loaded.
@@ -112,12 +112,12 @@ class Bar:
 
 def bar_of(report: Any) -> Any:
     """What to report to: a bar where that is wanted."""
-    return Bar() if report is True else report
+    return ProgressBar() if report is True else report
 
 
 def is_quiet(report: Any) -> bool:
     """Whether to write nothing about compiling: it is unwanted, or a bar says it."""
-    return report is False or isinstance(report, Bar)
+    return report is False or isinstance(report, ProgressBar)
 
 
 class _Line:
@@ -168,7 +168,7 @@ class _Clock:
         self._end = float("inf") if limit is None else time.monotonic() + limit
         self.stopped = False
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         return self._end - time.monotonic()
 
 
@@ -188,5 +188,5 @@ class _Reporter:
 
     def finish(self) -> None:
         self._report(1.0)
-        if isinstance(self._report, Bar):
+        if isinstance(self._report, ProgressBar):
             self._report.close()

@@ -36,7 +36,7 @@ def add_cells(hashes: Sequence[np.ndarray], *words: np.ndarray) -> None:
                 some *= np.uint64(factor)
 
 
-class Classes(NamedTuple):
+class HashedClasses(NamedTuple):
     """The hashes of classes of equal rows, ascending, and how many rows each has."""
 
     first: np.ndarray
@@ -44,26 +44,26 @@ class Classes(NamedTuple):
     sizes: np.ndarray
 
 
-def count_classes(hashes: Sequence[np.ndarray]) -> Classes:
+def count_classes(hashes: Sequence[np.ndarray]) -> HashedClasses:
     """The classes of equal rows."""
     first, second = hashes
-    return _collect(Classes(first, second, np.ones(first.size, np.int64)), "quicksort")
+    return _collect(HashedClasses(first, second, np.ones(first.size, np.int64)), "quicksort")
 
 
-def shorten(hashes: Sequence[np.ndarray]) -> Classes:
+def shorten(hashes: Sequence[np.ndarray]) -> HashedClasses:
     """The classes of a block where rows repeat, so that few hashes stay in memory; its rows themselves where not."""
     if 2 * _class_sizes(hashes[0].copy()).size < hashes[0].size:
         return count_classes(hashes)
     return uncounted(hashes)
 
 
-def uncounted(hashes: Sequence[np.ndarray]) -> Classes:
+def uncounted(hashes: Sequence[np.ndarray]) -> HashedClasses:
     """Rows as classes of one, some of which may be equal."""
     first, second = hashes
-    return Classes(first, second, np.broadcast_to(np.int64(1), first.size))
+    return HashedClasses(first, second, np.broadcast_to(np.int64(1), first.size))
 
 
-def sizes_of_classes(several: Sequence[Classes]) -> np.ndarray:
+def sizes_of_classes(several: Sequence[HashedClasses]) -> np.ndarray:
     """How many rows each class of several blocks has, in no order.
 
     Sorting words is faster than finding the order of pairs.  Rows that differ in one word alone make classes of one
@@ -83,12 +83,14 @@ def _class_sizes(words: np.ndarray) -> np.ndarray:
     return np.diff(begins, prepend=0, append=words.size) if words.size else begins
 
 
-def add_classes(several: Sequence[Classes]) -> Classes:
+def add_classes(several: Sequence[HashedClasses]) -> HashedClasses:
     """The classes of several counts, with the sizes of the same class added up."""
-    return _collect(Classes(*map(np.concatenate, zip(*several, strict=True))), "stable")  # which merges what is sorted
+    return _collect(
+        HashedClasses(*map(np.concatenate, zip(*several, strict=True))), "stable"
+    )  # which merges what is sorted
 
 
-def _collect(rows: Classes, kind: Literal["quicksort", "stable"]) -> Classes:
+def _collect(rows: HashedClasses, kind: Literal["quicksort", "stable"]) -> HashedClasses:
     order = np.argsort(rows.first, kind=kind)
     first, second = rows.first[order], rows.second[order]
     if (_changes(first) < _changes(second)).any():  # two classes may share their first word
@@ -96,7 +98,7 @@ def _collect(rows: Classes, kind: Literal["quicksort", "stable"]) -> Classes:
         first, second = rows.first[order], rows.second[order]
     starts = np.flatnonzero(np.append(np.ones(min(first.size, 1), bool), _changes(first) | _changes(second)))
     sizes = rows.sizes[order]
-    return Classes(first[starts], second[starts], np.add.reduceat(sizes, starts) if starts.size else sizes)
+    return HashedClasses(first[starts], second[starts], np.add.reduceat(sizes, starts) if starts.size else sizes)
 
 
 def _changes(ordered: np.ndarray) -> np.ndarray:

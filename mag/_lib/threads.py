@@ -8,7 +8,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any
 
-from mag._lib.interrupt import Worker, stop_if_left
+from mag._lib.interrupt import Worker, raise_if_abandoned
 
 PASS_VALUES_PER_THREAD = 2**20  # values of one pass over an array that are worth a thread
 
@@ -33,7 +33,7 @@ def each(function: Callable[[Any], Any], tasks: Iterable[Any], threads: int) -> 
             if failed:
                 return
             try:
-                stop_if_left()
+                raise_if_abandoned()
                 results[i] = function(tasks[i])
             except BaseException as error:
                 failed.append(error)

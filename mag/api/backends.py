@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._backends import BACKENDS, DEVICES, cpu
 from mag._backends.problem import Problem
-from mag._backends.protocol import Backend, DeviceBackend, Home
+from mag._backends.protocol import Backend, DeviceBackend, ToCaller
 from mag._lib.checks import one_of
 from mag._lib.errors import InputValueError
 from mag._lib.interrupt import interruptible
@@ -44,8 +44,8 @@ def backend_of(backend: str) -> Backend:
     return engine
 
 
-def on_device(x: Any, backend: str) -> tuple[DeviceBackend, Any, Home] | None:
-    """The backend of the device that the data are resident on, the data there, and their way home; None for the host.
+def on_device(x: Any, backend: str) -> tuple[DeviceBackend, Any, ToCaller] | None:
+    """The backend of the device that the data are resident on, the data there, and their origin; None for the host.
 
     `backend` is "auto" or names the only one that may be used.
     """

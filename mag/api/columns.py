@@ -95,16 +95,23 @@ def columns(
     arguments = (k, cost, solver, weights, group_penalty, max_groups, soft, threads)
     device = on_device(X, backend)
     if device is not None:  # values are looked at when the result is
-        where, resident, home = device
+        where, resident, to_caller = device
         plan = _plan_columns(resident, None, *arguments)
         if all(where.supports(len(plan.values), problem, plan.weights) for problem, _ in plan.jobs):
             return where.group_resident_columns(
-                plan.values, plan.jobs, plan.k, plan.weights, dtype=plan.dtype, costs=plan.costs, home=home, **several
+                plan.values,
+                plan.jobs,
+                plan.k,
+                plan.weights,
+                dtype=plan.dtype,
+                costs=plan.costs,
+                origin=to_caller,
+                **several,
             )
         for problem, _ in plan.jobs if backend != "auto" else []:
             where.refuse(problem, plan.weights)  # before anything is copied
-    read_values, way_home = read_table("X", X, quiet=backend == "cpu")
-    plan = _plan_columns(read_values, way_home, *arguments)
+    read_values, origin = read_table("X", X, quiet=backend == "cpu")
+    plan = _plan_columns(read_values, origin, *arguments)
     run = runner_for(engine, plan.values, [problem for problem, _ in plan.jobs])
     solved = run(partial(engine.group_columns, **several), plan.values, plan.jobs, plan.threads, plan.weights)
     if solved is None:
@@ -121,12 +128,12 @@ def columns(
         dtype=plan.dtype,
         weights=plan.weights,
         costs=plan.costs,
-        home=way_home,
+        origin=origin,
     )
 
 
 @dataclass
-class _Plan:
+class _ColumnsPlan:
     """The arguments, checked; `values` are what backends take, `dtype` is that of the data, `k` as it was written."""
 
     values: Any
@@ -141,7 +148,7 @@ class _Plan:
 
 def _plan_columns(
     X: Any,
-    home: Any,
+    origin: Any,
     k: Any,
     cost: Any,
     solver: str,
@@ -150,12 +157,12 @@ def _plan_columns(
     max_groups: int | None,
     soft: float | None,
     threads: int | None,
-) -> _Plan:
+) -> _ColumnsPlan:
     """What is to be solved: columns of the same cost and k together."""
     values = real_table("X", X)
     (n, m), dtype = values.shape, values.dtype
     named = [cost_of(name, one) for name, one in _with_names("cost", per_column("cost", cost, m), cost)]
-    bound = {one: one.in_library(home) for one in dict.fromkeys(named)}
+    bound = {one: one.in_library(origin) for one in dict.fromkeys(named)}
     costs = [bound[one] for one in named]
     sizes = k if isinstance(k, (list, tuple, int)) or np.ndim(k) == 0 else read("k", k)[0].tolist()
     ks = [integer(name, one, 1, n, "n") for name, one in _with_names("k", per_column("k", sizes, m), sizes)]
@@ -168,7 +175,7 @@ def _plan_columns(
     options = solver, weights is not None, group_penalty, max_groups, soft
     jobs = [(problem_of(kind, size, n, *options), np.array(group)) for (kind, size), group in pairs.items()]
     one_each = tuple(ks) if isinstance(sizes, (list, tuple)) else ks[0]
-    return _Plan(values, dtype, one_each, ks, costs, weights, jobs, thread_count("threads", threads))
+    return _ColumnsPlan(values, dtype, one_each, ks, costs, weights, jobs, thread_count("threads", threads))
 
 
 def _with_names(option: str, entries: list[Any], argument: Any) -> list[tuple[str, Any]]:

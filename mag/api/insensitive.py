@@ -68,7 +68,7 @@ def insensitive(X: Any, k: int, *, bounds: Any, progress: ProgressReport = None)
     >>> int(np.bincount(grouping.labels[changed]).max())
     1
     """
-    X, home = read_table("X", X)
+    X, origin = read_table("X", X)
     values = real_table("X", X)
     finite("X", values)
     n, d = values.shape
@@ -92,7 +92,7 @@ def insensitive(X: Any, k: int, *, bounds: Any, progress: ProgressReport = None)
         method="insensitive",
         complete=True,
         details={},
-        home=home,
+        origin=origin,
     )
 
 

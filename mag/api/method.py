@@ -33,7 +33,7 @@ def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, e
         if option not in method.options:
             listed = ", ".join(method.options) or "none"
             raise InputTypeError(f"{option} is not used by method {name!r}; its options are: {listed}.")
-    if engine is not cpu and not method.takes("engine"):
+    if engine is not cpu and not method.accepts("engine"):
         raise InputTypeError(f"backend {backend!r} is not used by method {name!r}; use 'auto' or 'cpu'.")
     if "init" in options:
         check_init(k, options["init"])

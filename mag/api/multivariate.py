@@ -18,14 +18,13 @@ from mag._lib.progress import Progress, bar_of, is_quiet
 from mag.api.backends import backend_of, on_device
 from mag.api.method import check_keywords, check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
-from mag.api.ready import progress_for
 from mag.api.types import BackendName, BoundName, MethodName, MethodOptions, ProgressReport, RandomState
 from mag.api.univariate import univariate
-from mag.bounds import BOUNDS, DENSE
+from mag.api.warm_up import progress_for
+from mag.bounds import BOUNDS, DENSE, warm_up_bound
 from mag.bounds import automatic as automatic_bound
-from mag.bounds import ready as ready_bound
 from mag.methods import METHODS, Resources, automatic
-from mag.methods.distances.standard import Host, Standard, center_columns
+from mag.methods.distances.standard import HostArithmetic, Standard, center_columns
 from mag.methods.orders.consecutive import IntegerColumns
 from mag.results import RecordGrouping
 
@@ -231,15 +230,15 @@ def multivariate(
     engine, resident = backend_of(backend), on_device(X, backend)
     name = one_of("method", method, ["auto", *METHODS])
     there = resident if resident and bound is False and _stays(*resident[:2], k, name, options) else None
-    values, home = there[1:] if there else read_table("X", X, quiet=backend == "cpu")
+    values, origin = there[1:] if there else read_table("X", X, quiet=backend == "cpu")
     values = real_table("X", values)
-    place, result_of = there[0].records(values) if there else (Host, RecordGrouping)
-    with place.active():
+    arithmetic, result_of = there[0].record_context(values) if there else (HostArithmetic, RecordGrouping)
+    with arithmetic.active():
         finite("X", values)
     dtype, (n, d) = values.dtype, values.shape
     k = integer("k", k, 1, n, "n")
     name = automatic(n, d, k, time_limit is not None) if name == "auto" else name
-    if resident is not None and METHODS[name].takes("engine"):  # the data are on a device, so is the work
+    if resident is not None and METHODS[name].accepts("engine"):  # the data are on a device, so is the work
         engine = resident[0]
     lower = _bound(bound, bound_time, n)
     if dtype.kind == "f":
@@ -252,12 +251,12 @@ def multivariate(
     in_integers = _integer(own.pop("integer", False), values, dtype)
     threads = thread_count("threads", threads)
     generator = generator_of(random_state)
-    with place.active():
-        standard = center_columns(values, flag("standardize", standardize), place)
+    with arithmetic.active():
+        standard = center_columns(values, flag("standardize", standardize), arithmetic)
     details: dict[str, Any] = {}
     names = [name] if n >= 2 * k and k > 1 and d > 1 else []
     report = bar_of(progress_of(progress))
-    with working_on(name, is_quiet(report)), place.active():
+    with working_on(name, is_quiet(report)), arithmetic.active():
         tracker = progress_for(names, k, own, in_integers, report, seconds("time_limit", time_limit))
         if n < 2 * k or k == 1:
             labels = np.zeros(n, np.int32) if n < 2 * k else np.arange(n)
@@ -285,10 +284,10 @@ def multivariate(
         method=name,
         complete=not tracker.stopped,
         details={
-            what: home(place.array(fact)) if home and isinstance(fact, np.ndarray) else fact
+            what: origin(arithmetic.array(fact)) if origin and isinstance(fact, np.ndarray) else fact
             for what, fact in details.items()
         },
-        home=home,
+        origin=origin,
     )
     if lower is None:
         return result()
@@ -296,7 +295,7 @@ def multivariate(
     if names:
         with working_on("bound", is_quiet(report)):
             if bound_time is not None:
-                interruptible(ready_bound, lower)
+                interruptible(warm_up_bound, lower)
             least = interruptible(BOUNDS[lower], standard.z, k, least, threads, Progress(None, bound_time))
     return result(bound=least)
 

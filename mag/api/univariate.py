@@ -104,14 +104,14 @@ def univariate(
     check = partial(_check, k, solver, weights, assume_sorted, (group_penalty, max_groups, soft), threads)
     device = on_device(x, backend)
     if device is not None:  # values are looked at when the result is
-        where, resident, home = device
+        where, resident, to_caller = device
         plan = check(resident, kind, False)
         if where.supports(plan.values.size, plan.problem, plan.weights):
-            return where.group_resident(plan.values, plan.problem, plan.weights, dtype=plan.dtype, home=home)
+            return where.group_resident(plan.values, plan.problem, plan.weights, dtype=plan.dtype, origin=to_caller)
         if backend != "auto":
             where.refuse(plan.problem, plan.weights)  # before anything is copied
-    read_values, way_home = read("x", x, quiet=backend == "cpu")
-    kind = kind.in_library(way_home)
+    read_values, origin = read("x", x, quiet=backend == "cpu")
+    kind = kind.in_library(origin)
     plan = check(read_values, kind, True)
     run = runner_for(engine, plan.values, [plan.problem])
     order, starts, labels = run(engine.group, plan.values, plan.weights, plan.problem, plan.assume_sorted, plan.threads)
@@ -127,12 +127,12 @@ def univariate(
         starts=starts,
         weights=plan.weights,
         cost=kind,
-        home=way_home,
+        origin=origin,
     )
 
 
 @dataclass
-class _Plan:
+class _ColumnPlan:
     """The arguments, checked; `values` are what backends take, `dtype` is that of the data."""
 
     values: Any
@@ -152,11 +152,11 @@ def _check(
     threads: int | None,
     x: Any,
     cost: Cost,
-    look: bool,
-) -> _Plan:
-    """What is to be solved; `look` says whether to check that the values are finite."""
+    check_finite: bool,
+) -> _ColumnPlan:
+    """What is to be solved; `check_finite` says whether to check that the values are finite."""
     workers = thread_count("threads", threads) if x.size > PASS_VALUES_PER_THREAD else 1
-    values = real_vector("x", x, look, workers)
+    values = real_vector("x", x, check_finite, workers)
     n, dtype = values.size, values.dtype
     k = integer("k", k, 1, n, "n")
     weights = weights_of(weights, [cost], n)
@@ -166,7 +166,7 @@ def _check(
     assume_sorted = flag("assume_sorted", assume_sorted)
     if assume_sorted and not all(in_parts(lambda *part: _ascend(values, *part), n, threads)):
         raise InputValueError("assume_sorted must be False; got True, but x is not in ascending order.")
-    return _Plan(values, dtype, weights, problem, assume_sorted, threads)
+    return _ColumnPlan(values, dtype, weights, problem, assume_sorted, threads)
 
 
 def _ascend(values: np.ndarray, first: int, last: int) -> bool:

@@ -20,7 +20,7 @@ DENSE = 2**13  # records whose distances from all others are kept for "lp": 0.5 
 
 
 @cache
-def ready(name: str) -> None:
+def warm_up_bound(name: str) -> None:
     """Compile, or load, what a bound takes: on made-up records."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     for seconds in (None, 0.0):

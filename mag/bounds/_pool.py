@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The groups found so far, and the payments that come closest to them.
 
 Payments y are *fair* to a set of groups if no group of it costs less than its records pay.  Then every grouping made of
@@ -11,6 +11,7 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called, jit
+from mag._lib.progress import Progress
 
 MAX_GROUPS_PER_RECORD, KEPT_GROUPS_PER_RECORD = 40, 15  # groups per record: from so many on, only the tightest are kept
 MEMBERS_PER_CALL = 2**24  # members of groups that are looked at in one call
@@ -23,11 +24,12 @@ Ascent = namedtuple("Ascent", "y start fair direction numbers")
 class Pool:
     """Groups of k records, none twice."""
 
-    def __init__(self, distance, k, safe):
-        self.distance, self.safe, self.seen = distance, safe, set()
+    def __init__(self, distance: np.ndarray, k: int, safe: np.ndarray) -> None:
+        self.distance, self.safe = distance, safe
+        self.seen: set[bytes] = set()
         self.groups, self.costs = np.empty((0, k), np.int64), np.empty(0)
 
-    def add(self, groups):
+    def add(self, groups: np.ndarray) -> int:
         """Take groups in; returns how many are new."""
         groups = np.sort(groups, axis=1)
         new = []
@@ -39,7 +41,7 @@ class Pool:
         self.costs = np.concatenate([self.costs, _costs(groups[new], self.distance)])
         return len(new)
 
-    def trim(self, y):
+    def trim(self, y: np.ndarray) -> None:
         """Forget the groups with the most excess, when there are many."""
         n = len(self.distance)
         if len(self.costs) > MAX_GROUPS_PER_RECORD * n:
@@ -48,7 +50,9 @@ class Pool:
             self.groups, self.costs = self.groups[cheapest], self.costs[cheapest]
             self.seen = set(map(bytes, self.groups))
 
-    def ascend(self, y, target, step, rounds, progress):
+    def ascend(
+        self, y: np.ndarray, target: float, step: float, rounds: int, progress: Progress
+    ) -> tuple[np.ndarray, float]:
         """Payments fair to the pool, from y on, and their sum, which is large; `target` cannot be exceeded."""
         ascent = Ascent(y.copy(), y.copy(), y.copy(), np.zeros_like(y), np.array([-np.inf, 0.0, step]))
         at_once = max(1, MEMBERS_PER_CALL // max(self.groups.size, 1))

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Groups of k records that cost less than their records pay: a quick look for some, and a search that misses none.
 
 Record i pays y[i].  A group G of k records costs SSE(G) = S(G) / k, where S adds up the squared distances of its pairs;
@@ -20,10 +20,10 @@ Records = namedtuple("Records", "distance others near")
 Tree = namedtuple("Tree", "ids sums keys count next base chosen mark least")
 
 # For every anchor i: a group, groups[i], if it `improves`, and its excess; no group of i has less excess than least[i].
-Found = namedtuple("Found", "groups least improves excess")
+FoundGroups = namedtuple("FoundGroups", "groups least improves excess")
 
 
-def tree(n, k):
+def tree(n: int, k: int) -> Tree:
     """Memory for a search in n records."""
     ids, sums, keys = (np.empty((k, n), kind) for kind in (np.int64, np.float64, np.float64))
     count, following, chosen = (np.empty(k, np.int64) for _ in range(3))

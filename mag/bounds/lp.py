@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The linear program of groups, from below  (set partitioning; Thaeter 2021, section 9.3; Aloise et al. 2014).
 
 Choose groups, each to a fraction, so that every record is in one group altogether, at the least sum of squares: at most
@@ -19,10 +19,11 @@ import math
 import numpy as np
 
 from mag._compiled.jit import jit
+from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.bounds import neighbor
 from mag.bounds._pool import Pool
-from mag.bounds._price import Found, Records, grow, search, tree
+from mag.bounds._price import FoundGroups, Records, grow, search, tree
 from mag.methods.distances.neighbors import neighbors
 
 CLOSE = 2e-4  # the bound is at most this part below what the groups found so far allow
@@ -31,7 +32,7 @@ MAX_ASCENT_STEPS = 300  # of a search
 CHUNK = 64  # records between two looks at the clock
 
 
-def bound(X, k, cost, threads, progress):
+def bound(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress) -> float:
     """What any grouping costs at least; `cost` is that of one."""
     task = _Task(X, k, threads, progress)
     best, safe = neighbor.bound(X, k, cost, threads, progress), task.records.near[:, : k - 1].sum(axis=1) / (2 * k)
@@ -66,7 +67,7 @@ def bound(X, k, cost, threads, progress):
 class _Task:
     """The records, and what is looked for among them on several threads."""
 
-    def __init__(self, X, k, threads, progress):
+    def __init__(self, X: np.ndarray, k: int, threads: int, progress: Progress) -> None:
         (n, d), self.threads, self.progress = X.shape, threads, progress
         distance = np.empty((n, n))
         each(lambda rows: measure(X, rows, distance), self._chunks(np.arange(n)), threads)
@@ -74,17 +75,17 @@ class _Task:
         self.k, self.records = k, Records(distance, others, np.take_along_axis(distance, others, axis=1))
         self.margin = 2 * (d + 6 * k + 32) * k * neighbor.EPSILON
 
-    def _chunks(self, records):
+    def _chunks(self, records: np.ndarray) -> list[np.ndarray]:
         return [records[first : first + CHUNK] for first in range(0, len(records), CHUNK)]
 
-    def grown(self, y):
+    def grown(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For every record a group with little excess, and the excess."""
         n = len(y)
         groups, excess = np.empty((n, self.k), np.int64), np.empty(n)
         each(lambda part: grow(self.records, y, part, groups, excess), self._chunks(np.arange(n)), self.threads)
         return groups, excess
 
-    def proven(self, y):
+    def proven(self, y: np.ndarray) -> tuple[float, np.ndarray, float]:
         """A lower bound, groups that y is unfair to, and how much the bound lacks because searches ended early.
 
         The rounding errors of a search stay below `margin` / k, relative to what the records of a group pay, and these
@@ -96,11 +97,11 @@ class _Task:
         rank[order] = np.arange(n)
         groups, least, improves, best = np.empty((n, self.k), np.int64), np.empty(n), np.empty(n, np.bool_), np.empty(n)
 
-        def look(part):
+        def price_part(part: np.ndarray) -> None:
             steps = 0 if self.progress.step(0) else MAX_ASCENT_STEPS
-            search(self.records, y, rank, steps, part, tree(n, self.k), Found(groups, least, improves, best))
+            search(self.records, y, rank, steps, part, tree(n, self.k), FoundGroups(groups, least, improves, best))
 
-        each(look, self._chunks(order), self.threads)
+        each(price_part, self._chunks(order), self.threads)
         total = math.fsum(y) + math.fsum(least) - self.margin * math.fsum(np.maximum(y, 0))
         return total, groups[improves], math.fsum(best - least)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mag._lib.json_types import to_json_types
 from mag._lib.notice import working_on
-from mag._lib.progress import Bar
+from mag._lib.progress import ProgressBar
 from mag._lib.terminal import printable
 
 
@@ -52,13 +52,13 @@ def number(cell: Any) -> str:
 
 
 @contextlib.contextmanager
-def bar(what: str, quiet: bool) -> Iterator[Bar | None]:
+def bar(what: str, quiet: bool) -> Iterator[ProgressBar | None]:
     """A bar on a terminal, to be called with fractions from 0 to 1; None elsewhere."""
     with working_on(quiet=True):  # the bar says that code is compiled
         if quiet or not sys.stderr.isatty():
             yield None
             return
-        line = Bar(what, leave=False)
+        line = ProgressBar(what, leave=False)
         try:
             yield line
         finally:

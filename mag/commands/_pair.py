@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Categories(NamedTuple):
+class CategoryOptions(NamedTuple):
     """What the command line says of columns of categories."""
 
     hierarchy: list[str] | None
@@ -24,7 +24,7 @@ class Categories(NamedTuple):
     other: str
 
 
-class Pair(NamedTuple):
+class FilePair(NamedTuple):
     """The columns, and both tables: arrays where all are numbers, with NaN for missing, or columns by name."""
 
     names: list[str]
@@ -33,14 +33,14 @@ class Pair(NamedTuple):
     options: dict[str, Any]
 
 
-def pair(
+def read_two_files(
     original: pathlib.Path,
     masked: pathlib.Path,
     columns: Sequence[str],
     layout: Layout,
     withheld: pathlib.Path | None,
-    declared: Categories,
-) -> Pair:
+    declared: CategoryOptions,
+) -> FilePair:
     """The columns named, or all that are numbers in both files and those that are declared as categories."""
     before, after = open_files([original, masked], layout)
     columns = list(dict.fromkeys(columns))
@@ -75,9 +75,9 @@ def pair(
         )
     if not categories and not ranges:
         numbers = [table.cast(_float64()).to_numpy() for table in tables]
-        return Pair(list(columns), numbers[0], numbers[1], {})
+        return FilePair(list(columns), numbers[0], numbers[1], {})
     cells = [{name: table[name].to_numpy() for name in columns} for table in tables]
-    return Pair(list(columns), cells[0], cells[1], options)
+    return FilePair(list(columns), cells[0], cells[1], options)
 
 
 def _table(file: File, columns: Sequence[str], categories: Sequence[str], ranges: Sequence[str] = ()) -> "pl.DataFrame":

@@ -32,7 +32,7 @@ ROLE_SENTENCES = Sentences(
 )
 
 
-class Roles(NamedTuple):
+class FileRoles(NamedTuple):
     """Every column of a file, by what becomes of it."""
 
     columns: list[str]
@@ -52,7 +52,7 @@ class Roles(NamedTuple):
         sensitive: list[str] | None,
         demands: Demands,
         rest: str = "error",
-    ) -> "Roles":
+    ) -> "FileRoles":
         """A column without a role, or with two of them, is a mistake; a column with a demand may be kept by name.
 
         Columns without a role have that of `rest`, unless it is "error".
@@ -179,7 +179,9 @@ def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") ->
 # ---- steps
 
 
-def publish(files: Files, roles: Roles, cells: Cells, make_release: Callable[[], "tuple[Release, Meta]"]) -> Summary:
+def write_release(
+    files: Files, roles: FileRoles, cells: Cells, make_release: Callable[[], "tuple[Release, Meta]"]
+) -> Summary:
     """Make the release and, but for a dry run, write it, count it on the written file and give the files their names.
 
     `make_release` reads the file; a file that has changed since is an error.
@@ -214,7 +216,7 @@ def publish(files: Files, roles: Roles, cells: Cells, make_release: Callable[[],
     return summary
 
 
-def _write(target: File, roles: Roles, cells: Cells, release: "Release", meta: Meta, drafts: Drafts) -> Any:
+def _write(target: File, roles: FileRoles, cells: Cells, release: "Release", meta: Meta, drafts: Drafts) -> Any:
     """Write all but the manifest; return the cells that the file must hold when it is read back."""
     stored = target.write(release.data, cells.computed, meta, drafts["out"], cells.categories)
     if "report" in drafts:
@@ -249,7 +251,7 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
     return counts
 
 
-def verify_sensitive(file: File, draft: pathlib.Path, roles: Roles) -> list[dict[str, Any]]:
+def verify_sensitive(file: File, draft: pathlib.Path, roles: FileRoles) -> list[dict[str, Any]]:
     """Diversity and closeness, counted on the file read back."""
     from mag.tables import recount_promises
 

@@ -121,7 +121,7 @@ def _special_options(
     used = {name for method in methods if method in METHODS for name in options if name in METHODS[method].options}
     unused = [f"--option {name}" for name in options if name not in used]
     if of_table["random_state"] is not None and not any(
-        METHODS[name].takes("random_state") for name in methods if name in METHODS
+        METHODS[name].accepts("random_state") for name in methods if name in METHODS
     ):
         unused.append("--seed")
     if of_table["time_limit"] is not None and "auto" not in methods and not any(limited.values()):

@@ -14,7 +14,7 @@ from mag.api.table_options import GENERALIZE
 from mag.commands import _options as opt
 from mag.commands._output import say
 from mag.commands._parse import Demands, parse_hierarchies, parse_importance, parse_pairs, take_others
-from mag.commands._publish import Cells, Files, Roles, publish
+from mag.commands._publish import Cells, FileRoles, Files, write_release
 from mag.commands._table import read_table
 from mag.files import Meta
 
@@ -83,18 +83,18 @@ def generalize(
     layout = opt.layout(delimiter, False, encoding, null)
     files = Files.checked(source, sources, out, layout, others, False, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [])
-    roles = Roles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest)
+    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest)
     trees = parse_trees(column, hierarchy or [], intervals or [], flat or [], other)
     options: dict[str, Any] = roles.options() | table_options | {
         "hierarchies": trees or None, "importance": parse_importance(importance or [], column) or None,
     }  # fmt: skip
     searched = "" if as_json or quiet else _describe_search(trees, column, options["max_nodes"])
     cells = Cells([*column, *demands.ranked], column)
-    summary = publish(files, roles, cells, lambda: _recode(files, roles, k, options, searched))
+    summary = write_release(files, roles, cells, lambda: _recode(files, roles, k, options, searched))
     summary.print(files, as_json, quiet)
 
 
-def _recode(files: Files, roles: Roles, k: int, options: dict[str, Any], searched: str) -> "tuple[Release, Meta]":
+def _recode(files: Files, roles: FileRoles, k: int, options: dict[str, Any], searched: str) -> "tuple[Release, Meta]":
     """The whole table at once; codes for missing cells are missing."""
     from mag.tables import generalize as recode
 

@@ -12,7 +12,7 @@ from mag.commands import _options as opt
 from mag.commands._codes import note_codes
 from mag.commands._output import bar
 from mag.commands._parse import Demands, parse_categories, parse_integers, parse_method_options
-from mag.commands._publish import Cells, Files, Roles, Summary, publish
+from mag.commands._publish import Cells, FileRoles, Files, Summary, write_release
 from mag.commands._table import read_table, read_weights
 from mag.files import FORMATS, Layout, Meta
 
@@ -88,7 +88,7 @@ def mask(
     others, sources = {"report": report, "withheld": withheld}, opt.read_files(mask, locals())
     files = Files.checked(source, sources, out, text_layout, others, prove_input, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [], column)
-    roles = Roles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest)
+    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest)
     categories, by_column = parse_categories(column, aggregate, hierarchy, demands.order, importance, other)
     if weights is not None and weights not in [*roles.keep, *roles.drop]:
         raise InputValueError(f"--weights must name a column of --keep or --drop; got {weights!r}.")
@@ -101,7 +101,7 @@ def mask(
     else:
         numbers = [name for name in column if name not in categories]
         cells = Cells([*numbers, *demands.ranked], categories)
-        summary = publish(
+        summary = write_release(
             files, roles, cells, lambda: _mask_table(files, roles, cells, weights, group_size, options, quiet)
         )
     summary.print(files, as_json, quiet)
@@ -123,7 +123,7 @@ def _is_streamed(files: Files, options: Options, memory: str | None, has_codes: 
     return not in_memory and every_record and options["scope"] == "per-column" and from_parquet
 
 
-def _mask_stream(files: Files, roles: Roles, k: Any, options: Options, quiet: bool) -> Summary:
+def _mask_stream(files: Files, roles: FileRoles, k: Any, options: Options, quiet: bool) -> Summary:
     """Column by column, or in parts; `mag.microaggregate` writes the file and its manifest."""
     from mag.tables import microaggregate
 
@@ -137,7 +137,7 @@ def _mask_stream(files: Files, roles: Roles, k: Any, options: Options, quiet: bo
 
 
 def _mask_table(
-    files: Files, roles: Roles, cells: Cells, weights: str | None, k: Any, options: Options, quiet: bool
+    files: Files, roles: FileRoles, cells: Cells, weights: str | None, k: Any, options: Options, quiet: bool
 ) -> "tuple[Release, Meta]":
     """The whole table at once, in memory."""
     from mag.tables import microaggregate

@@ -8,7 +8,7 @@ import typer
 from mag._lib.errors import InputValueError
 from mag.commands import _options as opt
 from mag.commands._output import dump, say, table
-from mag.commands._pair import Categories, pair
+from mag.commands._pair import CategoryOptions, read_two_files
 from mag.commands._table import read_weights
 from mag.files import File, Layout, columns_of
 
@@ -63,8 +63,8 @@ def risk(
     else:
         if weights is not None:
             raise InputValueError("--weights is used with one file only; leave it out.")
-        declared = Categories(hierarchy, order, category, other)
-        names, before, after, options = pair(original, masked, qi or [], text_layout, withheld, declared)
+        declared = CategoryOptions(hierarchy, order, category, other)
+        names, before, after, options = read_two_files(original, masked, qi or [], text_layout, withheld, declared)
         from mag.measures.assess import risk as measured
 
         risks = measured(before, after, k=k, **options)

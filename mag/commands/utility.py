@@ -2,10 +2,15 @@
 
 from mag.commands import _options as opt
 from mag.commands._output import dump, say, table
-from mag.commands._pair import Categories, pair
+from mag.commands._pair import CategoryOptions, read_two_files
 from mag.files import Layout
 
-BY_COLUMN = {"gower_distance_by_column": "distance of", "total_variation_by_column": "change of frequencies of"}
+BY_COLUMN = {
+    "information_loss_by_column": "information loss of",
+    "share_change_by_column": "change of a share of",
+    "gower_distance_by_column": "distance of",
+    "total_variation_by_column": "change of frequencies of",
+}
 
 
 @opt.with_text_layout
@@ -33,19 +38,22 @@ def utility(
     mag utility people.csv out.csv -c age -c income --withheld withheld.csv
     mag utility people.csv out.csv -c age -c job -c degree --hierarchy job=jobs.csv --order degree=low,mid,high
     """
-    declared = Categories(hierarchy, order, category, other)
-    names, before, after, options = pair(original, masked, column or [], text_layout, withheld, declared)
+    declared = CategoryOptions(hierarchy, order, category, other)
+    names, before, after, options = read_two_files(original, masked, column or [], text_layout, withheld, declared)
     from mag.measures.assess import utility as measured
 
     utilities = measured(before, after, **options)
-    losses = utilities.pop("information_loss_by_column", ())
-    each = losses if isinstance(losses, dict) else dict(zip(names, losses, strict=False))
+    utilities |= {  # lists have no names
+        key: dict(zip(names, figures, strict=True))
+        for key, figures in utilities.items()
+        if key in BY_COLUMN and isinstance(figures, list)
+    }
     if as_json:
-        dump({"columns": names} | utilities | {"information_loss_by_column": each})
+        dump({"columns": names} | utilities)
         return
     notes, rows = utilities.pop("notes", []), []
     by_column = {words: utilities.pop(key, {}) for key, words in BY_COLUMN.items()}
-    for words, figures in {"information loss of": each, **by_column}.items():
+    for words, figures in by_column.items():
         rows += [(f"{words} {name}", figure) for name, figure in figures.items()]
     table(["utility", ", ".join(names)], [*utilities.items(), *rows])
     for note in notes:

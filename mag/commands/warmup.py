@@ -134,22 +134,22 @@ def _run_long_columns(cost: Any, sizes: Sequence[int]) -> None:
 
 def _method_steps(methods: Sequence[str], sizes: Sequence[int], chosen: bool) -> Iterator[Step]:
     """`multivariate`: each method, and for each k those that solve columns; others have one code for all."""
-    from mag.api.ready import ready_method
+    from mag.api.warm_up import warm_up_method
     from mag.methods import METHODS
 
     for name in methods:
         method = METHODS[name]
-        several = sizes if method.takes("engine") else sizes[:1] if chosen else [5]
+        several = sizes if method.accepts("engine") else sizes[:1] if chosen else [5]
         for size in several if method.k is None else [method.k]:
             label = f"{name}, k = {size}" if len(several) > 1 else name
-            yield label, partial(ready_method, name, max(size, 2), {})
+            yield label, partial(warm_up_method, name, max(size, 2), {})
 
 
 def _bound_steps() -> Iterator[Step]:
-    from mag.bounds import BOUNDS, ready
+    from mag.bounds import BOUNDS, warm_up_bound
 
     for name in BOUNDS:
-        yield f"bound {name}", partial(ready, name)
+        yield f"bound {name}", partial(warm_up_bound, name)
 
 
 def _people(n: int = 120) -> dict[str, Any]:
@@ -174,10 +174,10 @@ def _run_tables() -> None:
 
 def _run_categories() -> None:
     """… of numbers and categories."""
-    from mag.api.ready import ready_method
+    from mag.api.warm_up import warm_up_method
 
     for name in USUAL_METHODS[:2]:
-        ready_method(name, 5, {}, categories=True)
+        warm_up_method(name, 5, {}, categories=True)
 
 
 def _file_steps() -> list[Step]:

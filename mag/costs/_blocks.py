@@ -8,7 +8,7 @@ import numpy as np
 
 from mag._compiled.groups import Groups
 from mag._compiled.prefix import away_from, power_sums
-from mag._lib.arrays import Home, read
+from mag._lib.arrays import Origin, read
 from mag._lib.checks import describe
 from mag._lib.errors import InputTypeError, InputValueError
 from mag.costs._cost import Cost
@@ -21,7 +21,7 @@ class BlockCost(Cost):
 
     blocks = True
     kernel = None
-    _home: Home | None = None
+    _origin: Origin | None = None
 
     def __init__(
         self, function: Callable, powers: int, name: str | None, concave: bool, splitting: bool, representative: str
@@ -45,27 +45,27 @@ class BlockCost(Cost):
         """Sums are weighted where records are."""
         return True
 
-    def in_library(self, home: Home | None) -> Cost:
+    def in_library(self, origin: Origin | None) -> Cost:
         """The same cost, evaluated where the data came from."""
         bound = copy(self)
-        bound._home = home
+        bound._origin = origin
         return bound
 
     def moved(self, array: np.ndarray) -> Any:
         """An array in the library of the data, on their device, with all of its 64 bits."""
-        if self._home is None:
+        if self._origin is None:
             return array
-        with self._home.active():
-            return self._home(array)
+        with self._origin.active():
+            return self._origin(array)
 
     def evaluate(self, sums: Sequence[Any], i: Any, j: Any) -> Callable[[], np.ndarray]:
         """Begin to compute the cost of the groups [i, j), moved arrays; what is returned waits for it and reads it."""
         shape = tuple(i.shape)
-        if self._home is None:
+        if self._origin is None:
             with np.errstate(all="ignore"):  # groups that nobody asks for are evaluated too
                 costs = self._function(tuple(sums), i, j)
         else:
-            with self._home.active():
+            with self._origin.active():
                 costs = self._function(tuple(sums), i, j)
         return lambda: self._read(costs, shape)
 

@@ -186,7 +186,7 @@ class Cost:
         """Whether records may be weighted."""
         return self.weighted is not None
 
-    def in_library(self, home: Any) -> "Cost":
+    def in_library(self, origin: Any) -> "Cost":
         """The cost for data that came from there."""
         return self
 

@@ -1,7 +1,7 @@
 """Largest distance to the mid-range, half of the range."""
 
+from mag._compiled.anchored_sums import value
 from mag._compiled.cost import Kernel
-from mag._compiled.frame import value
 from mag._compiled.groups import Groups
 from mag.costs._cost import BuiltIn
 

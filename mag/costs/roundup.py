@@ -1,7 +1,7 @@
 """Sum of distances to the maximum, size·max - Σx."""
 
+from mag._compiled.anchored_sums import total, value
 from mag._compiled.cost import Kernel
-from mag._compiled.frame import total, value
 from mag.costs._cost import BuiltIn
 
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from numba.extending import overload
 
+from mag._compiled.anchored_sums import total, value, weight
 from mag._compiled.cost import Kernel
-from mag._compiled.frame import total, value, weight
 from mag._compiled.jit import INLINE, inlined
 from mag._compiled.lanes import Index, largest_lane, select, spread
 from mag.costs._cost import BuiltIn

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from mag._compiled.anchored_sums import reciprocal, total, value, weight
 from mag._compiled.cost import Kernel
-from mag._compiled.frame import reciprocal, total, value, weight
 from mag._compiled.lanes import select
 from mag.costs._cost import BuiltIn
 

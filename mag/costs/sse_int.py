@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from mag._compiled.anchored_sums import nearest, total, value
 from mag._compiled.cost import Kernel
-from mag._compiled.frame import nearest, total, value
 from mag._compiled.pair import product
 from mag.costs._cost import BuiltIn
 from mag.costs.sse import left, right, terms

@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._compiled.groups import Groups
 from mag.costs import COSTS
-from mag.results import published
+from mag.results import as_data_dtype
 
 
 @dataclass(frozen=True)
@@ -55,4 +55,4 @@ class ScaledRecords(Scaled):
 def representative_type(cost: str, dtype: np.dtype) -> np.dtype:
     """The dtype of the representatives that a cost finds for values of a dtype."""
     one = Groups(np.zeros(1, np.float64 if dtype.kind == "f" else dtype), np.zeros(1, np.int64))
-    return published(COSTS[cost].representatives(one), dtype).dtype
+    return as_data_dtype(COSTS[cost].representatives(one), dtype).dtype

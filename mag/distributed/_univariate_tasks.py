@@ -14,7 +14,7 @@ from mag.costs import COSTS
 from mag.distributed import _ranges
 from mag.distributed._ranges import Deal, Range
 from mag.distributed._results import representative_type
-from mag.results import published
+from mag.results import as_data_dtype
 from mag.solvers import block
 
 # ---- the dynamic program
@@ -161,7 +161,7 @@ def represent_groups(
     if values.size != stop - starts[0]:
         raise RuntimeError(f"A group of more than 2k-1 records, k={k}, was found and withheld; {REPORT}")
     groups = Groups(values, starts - starts[0])
-    representatives = published(kind.representatives(groups), dtype)
+    representatives = as_data_dtype(kind.representatives(groups), dtype)
     with np.errstate(over="ignore"):
         (total,) = np.add.reduceat(kind.losses(groups, values), [0])
     widest = np.ldexp(groups.last().astype(np.float64), groups.scale).max()

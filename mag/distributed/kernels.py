@@ -20,7 +20,7 @@ from mag.api.method import number_groups
 from mag.api.types import CostName, SolverName
 from mag.costs import COSTS
 from mag.methods import METHODS, Resources
-from mag.results import published
+from mag.results import as_data_dtype
 
 
 def label_columns(
@@ -87,7 +87,7 @@ def mask_column(values: np.ndarray, labels: np.ndarray, cost: str = "sse", keep:
     representatives = cost_kind.representatives(groups)
     if keep and dtype.kind in "iu" and representatives.dtype.kind == "f":
         representatives = _round_representatives(groups, cost_kind.representative)
-    return published(representatives, dtype)[labels]
+    return as_data_dtype(representatives, dtype)[labels]
 
 
 def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -> np.ndarray:
@@ -145,7 +145,7 @@ def mask_records(column: np.ndarray, labels: np.ndarray, keep: bool = False) -> 
     sizes = np.bincount(labels)
     groups = Groups(numbers[np.lexsort([numbers, labels])], np.cumsum(sizes) - sizes)
     centers = groups.rounded_mean() if keep and dtype.kind in "iu" else groups.mean()
-    return published(groups.placed(centers), dtype)[labels]
+    return as_data_dtype(groups.placed(centers), dtype)[labels]
 
 
 def _round_representatives(groups: Groups, representative: str) -> np.ndarray:

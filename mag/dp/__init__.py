@@ -9,7 +9,7 @@ from mag.dp import testing
 from mag.dp._budget import Budget, BudgetExceededError
 from mag.dp._delta import delta_for, k_for
 from mag.dp._domain import Categories, Domain, Levels, Numbers
-from mag.dp._release import Guarantee, PrivateRelease
+from mag.dp._release import PrivacyGuarantee, PrivateRelease
 from mag.dp.histogram import histogram
 from mag.dp.means import means
 from mag.dp.mondrian import mondrian
@@ -21,9 +21,9 @@ __all__ = [
     "BudgetExceededError",
     "Categories",
     "Domain",
-    "Guarantee",
     "Levels",
     "Numbers",
+    "PrivacyGuarantee",
     "PrivateRelease",
     "delta_for",
     "histogram",

@@ -16,7 +16,7 @@ from mag._lib import checks
 from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag.dp._delta import positive
 from mag.dp._domain import exact
-from mag.dp._ledger import NO_LEDGER, Ledger, Lines
+from mag.dp._ledger import NO_LEDGER, Ledger, LedgerLines
 from mag.dp._random import source
 
 NEIGHBORS = {"add_remove": "one record more or fewer", "replace": "one record replaced"}
@@ -164,7 +164,7 @@ class Budget:
                 )
 
     @contextlib.contextmanager
-    def _held(self) -> Iterator[Lines | None]:
+    def _held(self) -> Iterator[LedgerLines | None]:
         """The lines of the ledger, if there is one, once they are read."""
         if self._ledger is None:
             yield None
@@ -176,7 +176,7 @@ class Budget:
     def _head(self) -> dict[str, str]:
         return {"epsilon": str(self.epsilon), "delta": str(self.delta)}
 
-    def _read(self, lines: Lines) -> None:
+    def _read(self, lines: LedgerLines) -> None:
         assert self.file is not None
         try:
             first, *others = [json.loads(line) for line in lines.read()]

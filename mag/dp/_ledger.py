@@ -39,7 +39,7 @@ class Ledger:
             draft.write_text(line + "\n", encoding="utf-8")
 
     @contextlib.contextmanager
-    def held(self) -> Iterator["Lines"]:
+    def held(self) -> Iterator["LedgerLines"]:
         """The lines, which nobody else can add to meanwhile."""
         with contextlib.ExitStack() as stack:
             while True:
@@ -51,7 +51,7 @@ class Ledger:
                     break  # or else the file was replaced between opening and locking
                 stack.pop_all().close()
             content = self._checked(handle, status)
-            lines = Lines(handle, content, self._marker)
+            lines = LedgerLines(handle, content, self._marker)
             try:
                 yield lines
             finally:
@@ -84,7 +84,7 @@ class Ledger:
         return content
 
 
-class Lines:
+class LedgerLines:
     """The lines of a ledger that is held."""
 
     def __init__(self, handle: int, content: bytes, marker: pathlib.Path) -> None:

@@ -30,7 +30,7 @@ class Noise:
     monotonic: bool = False  # scores that one record more moves into one direction only
 
 
-class Source(Protocol):
+class NoiseSource(Protocol):
     """What mechanisms draw."""
 
     holds: bool  # whether nobody can repeat the draws
@@ -86,16 +86,16 @@ class Secure:
         return int(draw(scores, noise))
 
 
-_SOURCE: ContextVar[Source] = ContextVar("source", default=Secure())  # noqa: B039 - it has no state
+_SOURCE: ContextVar[NoiseSource] = ContextVar("source", default=Secure())  # noqa: B039 - it has no state
 
 
-def source() -> Source:
+def source() -> NoiseSource:
     """The source of draws."""
     return _SOURCE.get()
 
 
 @contextlib.contextmanager
-def using(other: Source) -> Iterator[None]:
+def using(other: NoiseSource) -> Iterator[None]:
     """Another source within a block."""
     token = _SOURCE.set(other)
     try:

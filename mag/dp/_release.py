@@ -28,7 +28,7 @@ ADVISED = Fraction(1, 10**6)  # the largest δ without a warning where the numbe
 
 
 @dataclass(frozen=True)
-class Guarantee:
+class PrivacyGuarantee:
     """What is promised, to whom, and what it rests on; `str` is the sentence to publish."""
 
     mechanism: str
@@ -53,7 +53,7 @@ class PrivateRelease:
     data : frame or dict
         The published table, in the library of the table that it was made of; rows are sorted by value, or in an order
         that is random.
-    guarantee : Guarantee
+    guarantee : PrivacyGuarantee
         What is promised.
     ledger : tuple of Entry
         What was charged.
@@ -70,7 +70,7 @@ class PrivateRelease:
     """
 
     data: Any
-    guarantee: Guarantee
+    guarantee: PrivacyGuarantee
     ledger: tuple[Entry, ...]
     options: Mapping[str, Any]
     noise: tuple[Noise, ...] = ()
@@ -227,9 +227,9 @@ def make_guarantee(
     contributions: int,
     public: tuple[str, ...],
     sentence: str,
-) -> Guarantee:
+) -> PrivacyGuarantee:
     """That holds where nobody can repeat the draws."""
-    return Guarantee(mechanism, *price, neighbors, contributions, public, sentence, source().holds)
+    return PrivacyGuarantee(mechanism, *price, neighbors, contributions, public, sentence, source().holds)
 
 
 def warn_about_delta(delta: Fraction, n: int | None = None) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from mag.api.table_options import DEFAULTS, ESTIMATOR, accepted
 from mag.api.types import BackendName, MethodName
 from mag.estimators import _frames, _numbers
 from mag.methods import METHODS
-from mag.results import published
+from mag.results import as_data_dtype
 from mag.tables import constrain_values
 from mag.tables.criteria.enforce import ENFORCE
 from mag.tables.types import Enforce
@@ -309,7 +309,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             self.method_ = ", ".join([self.method_, *how.ways])
         if values.dtype.kind == "f" or constraints or weights is not None:
             means = _numbers.group_means(values, self.labels_, self.sizes_, weights)
-            self.cluster_centers_ = published(means, values.dtype)
+            self.cluster_centers_ = as_data_dtype(means, values.dtype)
         else:  # means of integers are exact, and those of the option integer=True are integers
             self.cluster_centers_ = grouping.representatives
         if constraints or weights is not None:

@@ -13,7 +13,7 @@ from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.measures.scales import nearest_records, read_scales
 from mag.tables import Release, microaggregate
 
-Trees = dict[Any, Hierarchy]
+Hierarchies = dict[Any, Hierarchy]
 
 
 def is_frame(X: Any) -> bool:
@@ -27,7 +27,7 @@ def has_categories(X: Any) -> bool:
     return any(is_category(frame.column(name)) for name in frame.names)
 
 
-def read_trees(hierarchies: Mapping[Any, Any] | None) -> Trees:
+def read_trees(hierarchies: Mapping[Any, Any] | None) -> Hierarchies:
     """The hierarchies of columns; a function would need the values, which a fitted estimator does not hold."""
     for name, tree in (hierarchies or {}).items():
         if callable(tree) and not isinstance(tree, Hierarchy):
@@ -72,14 +72,14 @@ def _with_column(X: Any, name: str, values: Any) -> Any:
     return X.with_columns(pl.Series(name, values))
 
 
-def read_units(X: Any, trees: Trees, order: Mapping[Any, Any] | None, standardize: Any) -> dict[Any, float]:
+def read_units(X: Any, trees: Hierarchies, order: Mapping[Any, Any] | None, standardize: Any) -> dict[Any, float]:
     """The unit in which the distances of each column are measured."""
     scales = read_scales(X, X, trees, read_orders(frame_of(X), order))
     return {scale.name: scale.unit(standardize) for scale in scales}
 
 
 def nearest_representatives(
-    X: Any, representatives: Any, units: Any, trees: Trees, order: Mapping[Any, Any] | None
+    X: Any, representatives: Any, units: Any, trees: Hierarchies, order: Mapping[Any, Any] | None
 ) -> np.ndarray:
     """For every record of X the number of the nearest representative."""
     if not hasattr(X, "columns"):

@@ -1,6 +1,6 @@
 """Tables of numbers: criteria on their groups, weighted means, and the units in which records are near."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -8,20 +8,12 @@ from mag._compiled.groups import Groups, exact_means
 from mag._lib.arrays import read
 from mag._lib.checks import weights_for
 from mag.api.method import number_groups
-from mag.measures.numbers import deviations, exponents, scaled
+from mag.measures.numbers import deviations, exponents, scale_tables
 from mag.methods.distances.standard import center_columns
 from mag.tables import Promise, recount_promises
-from mag.tables.criteria.enforce import Constraint, enforce
+from mag.tables.criteria.enforce import Constraint, Enforced, enforce
 
 MAX_SPREADS = 2.0**500  # in units of a column; squares of it can be summed
-
-
-class Enforced(NamedTuple):
-    """Groups that satisfy criteria, and how that was reached."""
-
-    labels: np.ndarray
-    n_groups: int
-    ways: list[str]
 
 
 def read_weights(sample_weight: Any, n: int) -> np.ndarray:
@@ -66,7 +58,7 @@ def weighted_loss(z: np.ndarray, masked: np.ndarray, weights: np.ndarray) -> flo
 def column_deviations(values: np.ndarray) -> np.ndarray:
     """The standard deviation of each column, whatever its magnitude."""
     table = values.astype(np.float64)
-    return np.ldexp(deviations(scaled(table)[0]), exponents([table], True))
+    return np.ldexp(deviations(scale_tables(table)[0]), exponents([table], True))
 
 
 def measure(values: np.ndarray, representatives: np.ndarray, scale: np.ndarray | None) -> np.ndarray:

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from mag._lib.rowhash import Classes
+    from mag._lib.rowhash import HashedClasses
 
 Histogram = dict[int, int]  # size of a class → how many classes have it
 Sets = Sequence[Sequence[str]]  # of columns, each counted by itself
 
 
-def count_texts(cells: "pl.DataFrame", sets: Sets) -> "list[Classes]":
+def count_texts(cells: "pl.DataFrame", sets: Sets) -> "list[HashedClasses]":
     """For each set of columns the classes of a block, by hashes, so that the cells need not stay in memory."""
     from mag._lib.rowhash import add_cells, new_hashes, shorten
 
@@ -33,13 +33,13 @@ def count_texts(cells: "pl.DataFrame", sets: Sets) -> "list[Classes]":
     return counted
 
 
-def add_blocks(blocks: "Iterable[list[Classes]]") -> list[Histogram]:
+def add_blocks(blocks: "Iterable[list[HashedClasses]]") -> list[Histogram]:
     """For each set of columns, the classes of all blocks' records."""
     with ThreadPoolExecutor() as pool:
         return list(pool.map(_histogram, zip(*blocks, strict=True)))
 
 
-def _histogram(blocks: "Sequence[Classes]") -> Histogram:
+def _histogram(blocks: "Sequence[HashedClasses]") -> Histogram:
     import numpy as np
 
     from mag._lib.rowhash import sizes_of_classes

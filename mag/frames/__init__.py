@@ -74,10 +74,10 @@ def _column_of(name: Hashable, cells: Any) -> Column:
     if nw.dependencies.is_into_series(cells):
         series = nw.from_native(cells, series_only=True)
         return _library_of(series.implementation).column_type(series)
-    array, home = read(f"column {name!r}", cells)
+    array, origin = read(f"column {name!r}", cells)
     if array.ndim != 1:
         raise InputValueError(f"column {name!r} must have one dimension; got an array of shape {array.shape}.")
-    return ArrayColumn(array, home, name)
+    return ArrayColumn(array, origin, name)
 
 
 def _check_duplicates(names: list[Any]) -> None:

@@ -10,7 +10,16 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.fresh import blanked, fresh_column
 from mag.frames.base import Column, Frame
 from mag.frames.objects import Objects, object_codes
-from mag.frames.units import SECONDS, RefusedColumnError, Units, bit_codes, largest_of, refusal, some, widened
+from mag.frames.units import (
+    SECONDS,
+    RefusedColumnError,
+    Units,
+    bit_codes,
+    largest_of,
+    none_if_all_false,
+    refusal,
+    to_64_bit,
+)
 
 
 class DictionaryFrame(Frame):
@@ -41,8 +50,8 @@ class DictionaryFrame(Frame):
 class ArrayColumn(Column):
     """A column of a dictionary: an array of any library, or a list."""
 
-    def __init__(self, array: np.ndarray, home: Any = None, name: Hashable = None) -> None:
-        self.array, self.home, self.name = array, home, name
+    def __init__(self, array: np.ndarray, origin: Any = None, name: Hashable = None) -> None:
+        self.array, self.origin, self.name = array, origin, name
 
     @property
     def dtype(self) -> Any:
@@ -60,15 +69,15 @@ class ArrayColumn(Column):
         if self.is_object:
             return self._objects.units()
         if array.dtype.kind in "iu":
-            return Units(widened(array), None, "number")
+            return Units(to_64_bit(array), None, "number")
         if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-            missing = some(np.isnan(array))
-            values = widened(array if missing is None else np.where(missing, 0, array))
+            missing = none_if_all_false(np.isnan(array))
+            values = to_64_bit(array if missing is None else np.where(missing, 0, array))
             return Units(values, missing, "number", largest=largest_of(array.dtype))
         if array.dtype.kind in "Mm":
             unit, many = np.datetime_data(array.dtype)
             if unit in SECONDS:
-                missing = some(np.isnat(array))
+                missing = none_if_all_false(np.isnat(array))
                 counts = array.view(np.int64)
                 kind = "datetime" if array.dtype.kind == "M" else "duration"
                 values = counts if missing is None else np.where(missing, 0, counts)
@@ -80,9 +89,9 @@ class ArrayColumn(Column):
     def _objects(self) -> Objects:
         return Objects(self.array.tolist())
 
-    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
+    def to_column(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         if self.is_object:
-            return self._objects.publish(representatives, labels, missing)
+            return self._objects.to_column(representatives, labels, missing)
         if self.array.dtype.kind in "Mm":
             short = representatives.astype(np.int64).view(self.array.dtype)
         else:
@@ -90,7 +99,7 @@ class ArrayColumn(Column):
         return self.out(blanked(short[labels], missing))
 
     def out(self, array: np.ndarray) -> Any:
-        return array if self.home is None else self.home(array)
+        return array if self.origin is None else self.origin(array)
 
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         if blank is not None and self.array.dtype.kind not in "fMmO":

@@ -16,18 +16,18 @@ from mag._lib.dtypes import describe_dtype
 from mag._lib.foreign import refused_as
 from mag._lib.fresh import fresh_column
 from mag._lib.lazy import cached_property
-from mag.frames.objects import Objects, object_codes, scaled, unscaled
+from mag.frames.objects import Objects, count_units, object_codes, to_decimal
 from mag.frames.units import (
     SECONDS,
     RefusedColumnError,
     Units,
     bit_codes,
+    fill_present,
     largest_of,
-    narrowed,
-    placed,
+    none_if_all_false,
     refusal,
-    some,
-    widened,
+    to_64_bit,
+    to_integers,
 )
 
 READS = ("units", "publish", "take", "cells", "codes")  # methods that ask the library for cells
@@ -77,7 +77,7 @@ class Column(ABC):
         """Exact numbers, or `RefusedColumnError`."""
 
     @abstractmethod
-    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
+    def to_column(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         """Every record's representative, in the column's dtype."""
 
     @abstractmethod
@@ -165,7 +165,7 @@ class SeriesColumn(Column):
 
     def count_decimals(self, present: Any, scale: int) -> np.ndarray:
         """Decimals as integers."""
-        return narrowed([unscaled(cell, scale) for cell in present.to_list()])
+        return to_integers([count_units(cell, scale) for cell in present.to_list()])
 
     def __len__(self) -> int:
         return len(self.series)
@@ -190,32 +190,32 @@ class SeriesColumn(Column):
         absent = self.series.is_null()
         if kind == "float":
             absent = absent | self.series.is_nan().fill_null(True)
-        missing = some(np.asarray(absent.to_numpy(), bool))
+        missing = none_if_all_false(np.asarray(absent.to_numpy(), bool))
         present = self.series if missing is None else self.series.filter(~absent)
         if kind == "decimal":
             scale = self.decimal_scale()
-            return Units(placed(self.count_decimals(present, scale), missing), missing, "number", 10.0**-scale)
+            return Units(fill_present(self.count_decimals(present, scale), missing), missing, "number", 10.0**-scale)
         if kind in ("date", "datetime", "duration"):
             unit = "D" if kind == "date" else self.series.dtype.time_unit
             counts = self.count_time(present.to_native())
-            return Units(placed(counts, missing), missing, "datetime" if kind == "date" else kind, SECONDS[unit])
+            return Units(fill_present(counts, missing), missing, "datetime" if kind == "date" else kind, SECONDS[unit])
         wide = self.series.dtype in (nw.Int128, nw.UInt128)
         numbers = np.array([*present.to_list(), None], object)[:-1] if wide else present.to_numpy()
-        exact = narrowed(numbers.tolist()) if numbers.dtype == object else widened(numbers)
-        return Units(placed(exact, missing), missing, "number", largest=largest_of(numbers.dtype))
+        exact = to_integers(numbers.tolist()) if numbers.dtype == object else to_64_bit(numbers)
+        return Units(fill_present(exact, missing), missing, "number", largest=largest_of(numbers.dtype))
 
     @property
     def _objects(self) -> Objects:
         return Objects(self.series.to_list())
 
-    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
+    def to_column(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         kind = self.kind
         if kind == "object":
-            return self._objects.publish(representatives, labels, missing)
+            return self._objects.to_column(representatives, labels, missing)
         short: Any = representatives
         if kind == "decimal":
             scale = self.decimal_scale()
-            short = [scaled(number, scale) for number in representatives.tolist()]
+            short = [to_decimal(number, scale) for number in representatives.tolist()]
         elif representatives.dtype == object:
             short = representatives.tolist()
         return self.publish_cells(short, labels, missing)

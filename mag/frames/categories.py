@@ -11,12 +11,12 @@ from mag._lib.fresh import fresh_column
 from mag._lib.missing import is_missing
 from mag.frames.arrays import ArrayColumn
 from mag.frames.base import Column, SeriesColumn
-from mag.frames.units import some
+from mag.frames.units import none_if_all_false
 from mag.hierarchy import Hierarchy, embed, ranks_of
 
 
 @dataclass(frozen=True)
-class Categories:
+class CategoryCodes:
     """A column of categories.
 
     `values` : the code of every record, 0 where it is missing; `first` : a row of the original that holds the value of
@@ -33,10 +33,10 @@ class Categories:
 
     is_integer = True  # nothing to round
 
-    def select(self, rows: np.ndarray) -> "Categories":
+    def select(self, rows: np.ndarray) -> "CategoryCodes":
         """The same of some records; codes stay."""
-        missing = None if self.missing is None else some(self.missing[rows])
-        return Categories(self.values[rows], missing, self.first, self.labels, self.ordered, self.tree, self.leaves)
+        missing = None if self.missing is None else none_if_all_false(self.missing[rows])
+        return CategoryCodes(self.values[rows], missing, self.first, self.labels, self.ordered, self.tree, self.leaves)
 
     @property
     def outside(self) -> np.ndarray:
@@ -152,7 +152,7 @@ def categories_of(
     tree: Any = None,
     order: list[Any] | None = None,
     remedy: str = "other='root' or its method with_other publishes them as its root",
-) -> Categories:
+) -> CategoryCodes:
     """The categories of a column; `tree` may be a function of its distinct values.
 
     `remedy` says what can be done about values without a leaf.
@@ -161,7 +161,7 @@ def categories_of(
     _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
     labels = [cells[row] for row in first.tolist()]
     absent = np.fromiter(map(is_missing, labels), bool, len(labels))
-    missing = some(absent[codes])
+    missing = none_if_all_false(absent[codes])
     there = np.flatnonzero(~absent)
     order = order_of(column) if order is None else order
     if order is None:
@@ -181,7 +181,7 @@ def categories_of(
     if callable(tree) and not isinstance(tree, Hierarchy):
         tree = tree(kept)
     leaves = None if tree is None else _leaves(name, tree, kept, values, missing, remedy)
-    return Categories(values, missing, first[there], kept, order is not None, tree, leaves)
+    return CategoryCodes(values, missing, first[there], kept, order is not None, tree, leaves)
 
 
 def _rank(label: Any) -> tuple[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mag._lib.errors import InputValueError
 from mag._lib.missing import is_missing
-from mag.frames.units import ALLOWED, SECONDS, RefusedColumnError, Units, narrowed, placed, some
+from mag.frames.units import ALLOWED, SECONDS, RefusedColumnError, Units, fill_present, none_if_all_false, to_integers
 
 MAX_DIGITS = 300  # of decimals, before and behind the point: powers of ten that float64 has
 MAX_BITS = 1023  # of integers: what float64 can hold, and differences of two of them
@@ -28,7 +28,7 @@ class Objects:
 
     def __init__(self, cells: list[Any]) -> None:
         missing = np.fromiter(map(is_missing, cells), bool, len(cells))
-        self.missing = some(missing)
+        self.missing = none_if_all_false(missing)
         self.blank = _marker(cells[int(np.argmax(missing))]) if missing.any() else None  # one for all that is missing
         self.present = [cell for cell, absent in zip(cells, missing.tolist(), strict=True) if not absent]
         kinds = {type(cell) for cell in self.present}
@@ -51,27 +51,27 @@ class Objects:
 
     def units(self) -> Units:
         if self.kind is datetime.date:
-            days = narrowed([cell.toordinal() - EPOCH for cell in self.present])
-            return Units(placed(days, self.missing), self.missing, "datetime", SECONDS["D"])
+            days = to_integers([cell.toordinal() - EPOCH for cell in self.present])
+            return Units(fill_present(days, self.missing), self.missing, "datetime", SECONDS["D"])
         if self.kind is int:
-            return Units(placed(narrowed(self.present), self.missing), self.missing, "number")
-        numbers = narrowed([unscaled(cell, self.scale) for cell in self.present])
-        return Units(placed(numbers, self.missing), self.missing, "number", 10.0**-self.scale)
+            return Units(fill_present(to_integers(self.present), self.missing), self.missing, "number")
+        numbers = to_integers([count_units(cell, self.scale) for cell in self.present])
+        return Units(fill_present(numbers, self.missing), self.missing, "number", 10.0**-self.scale)
 
-    def publish(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
+    def to_column(self, representatives: np.ndarray, labels: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
         """Objects of these units, one for each record."""
         numbers = representatives.tolist()
         if self.kind is datetime.date:
             numbers = [datetime.date.fromordinal(number + EPOCH) for number in numbers]
         elif self.kind is decimal.Decimal:
-            numbers = [scaled(number, self.scale) for number in numbers]
+            numbers = [to_decimal(number, self.scale) for number in numbers]
         cells = np.array([*numbers, None], object)[labels]
         if missing is not None:
             cells[missing] = self.blank
         return cells
 
 
-def unscaled(value: decimal.Decimal, scale: int) -> int:
+def count_units(value: decimal.Decimal, scale: int) -> int:
     """The integer `value` · 10**scale."""
     sign, digits, exponent = value.as_tuple()
     if not value:  # whatever its exponent
@@ -80,7 +80,7 @@ def unscaled(value: decimal.Decimal, scale: int) -> int:
     return -number if sign else number
 
 
-def scaled(number: int, scale: int) -> decimal.Decimal:
+def to_decimal(number: int, scale: int) -> decimal.Decimal:
     """`number` / 10**scale, exactly; with as many digits behind the point as scale says."""
     return decimal.Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale))
 

@@ -46,7 +46,7 @@ class PandasColumn(SeriesColumn):
     def publish_cells(self, short: Any, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         pandas = sys.modules["pandas"]
         if self._is_numpy:
-            return ArrayColumn(np.empty(0, self.dtype)).publish(short, labels, missing)
+            return ArrayColumn(np.empty(0, self.dtype)).to_column(short, labels, missing)
         if self._arrow_type is not None:
             index = sys.modules["pyarrow"].array(labels, mask=missing)
             return pandas.arrays.ArrowExtensionArray(arrow.short_array(short, self._arrow_type).take(index))

@@ -8,7 +8,7 @@ import numpy as np
 
 from mag._lib.fresh import fresh_column
 from mag.frames.base import SeriesColumn, SeriesFrame, with_nan
-from mag.frames.units import narrowed
+from mag.frames.units import to_integers
 
 
 class PolarsColumn(SeriesColumn):
@@ -35,7 +35,7 @@ class PolarsColumn(SeriesColumn):
         polars, physical = sys.modules["polars"], present.to_native().to_physical()
         if physical.is_between(-(2**63), 2**63 - 1).all():
             return physical.cast(polars.Int64).to_numpy()
-        return narrowed(physical.to_list())
+        return to_integers(physical.to_list())
 
     def publish_cells(self, short: Any, labels: np.ndarray, missing: np.ndarray | None) -> Any:
         polars = sys.modules["polars"]

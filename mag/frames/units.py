@@ -44,7 +44,7 @@ class Units:
 
     def select(self, rows: np.ndarray) -> "Units":
         """The same of some records."""
-        missing = None if self.missing is None else some(self.missing[rows])
+        missing = None if self.missing is None else none_if_all_false(self.missing[rows])
         return Units(self.values[rows], missing, self.kind, self.step, self.largest)
 
 
@@ -52,7 +52,7 @@ class RefusedColumnError(InputTypeError):
     """A column of a kind that cannot be averaged."""
 
 
-def narrowed(numbers: list[int]) -> np.ndarray:
+def to_integers(numbers: list[int]) -> np.ndarray:
     """Python's integers in 64 bits if they fit."""
     low, high = min(numbers, default=0), max(numbers, default=0)
     if low >= -(2**63) and high < 2**63:
@@ -62,7 +62,7 @@ def narrowed(numbers: list[int]) -> np.ndarray:
     return np.array([*numbers, None], object)[:-1]  # never looked at by NumPy
 
 
-def widened(values: np.ndarray) -> np.ndarray:
+def to_64_bit(values: np.ndarray) -> np.ndarray:
     """Numbers in the few dtypes that the arithmetic knows."""
     if values.dtype.kind == "f":
         return values.astype(np.float64, copy=False)
@@ -74,7 +74,7 @@ def largest_of(dtype: np.dtype) -> float:
     return float(np.finfo(dtype).max) if dtype.kind == "f" else LARGEST
 
 
-def placed(present: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
+def fill_present(present: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
     """Present values where they belong, 0 elsewhere."""
     if missing is None:
         return present
@@ -83,7 +83,7 @@ def placed(present: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
     return values
 
 
-def some(missing: np.ndarray) -> np.ndarray | None:
+def none_if_all_false(missing: np.ndarray) -> np.ndarray | None:
     return missing if missing.any() else None
 
 

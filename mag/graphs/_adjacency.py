@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Graphs that change: a list of neighbors for every vertex, with room for the degree that it may reach."""
 
 from collections import namedtuple
@@ -11,7 +11,7 @@ from mag._compiled.jit import called, jit
 Graph = namedtuple("Graph", "start degree neighbor marks clock")
 
 
-def graph_of(pairs, room):
+def graph_of(pairs: np.ndarray, room: np.ndarray) -> Graph:
     """A graph with these edges, in which vertex v may get up to room[v] neighbors."""
     n = room.size
     start = np.zeros(n + 1, np.int64)

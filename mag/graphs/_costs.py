@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """What it costs to give a group of vertices one degree, and the two degrees of least cost with different parities.
 
 A group is v[i:j] of the ascending degrees v; `Sorted` holds what costs are computed from.  A group adds size · degree
@@ -17,7 +17,7 @@ INFINITE = np.int64(2**62)
 Sorted = namedtuple("Sorted", "v below through sums squares")
 
 
-def sort_degrees(v):
+def sort_degrees(v: np.ndarray) -> Sorted:
     """`below` and `through`: how many degrees are less than, and not more than, each; running sums start with 0."""
     sums, squares = np.zeros(v.size + 1, np.int64), np.zeros(v.size + 1, np.int64)
     np.cumsum(v, out=sums[1:])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mag._lib.interrupt import stop_if_left
+from mag._lib.interrupt import raise_if_abandoned
 from mag.api.types import DegreeCost
 from mag.graphs._sequence import excess_over_graphical
 from mag.graphs.degrees import best_degrees
@@ -38,7 +38,7 @@ class Sequence:
         n = self.raised.size
         yield np.arange(n), self.deal(np.arange(n))
         for _ in range(SHUFFLES):
-            stop_if_left()
+            raise_if_abandoned()
             rank = generator.permutation(n)
             yield rank, self.deal(rank)
 
@@ -51,7 +51,7 @@ def probe(d: np.ndarray, k: int, cost: DegreeCost) -> Generator[Sequence, int, N
     """
     n, raised = d.size, d.copy()
     while True:
-        stop_if_left()
+        raise_if_abandoned()
         v, tried, missing = np.sort(raised), None, n * n
         for late in (False, True):
             targets, _ = best_degrees(v, k, cost, late=late)

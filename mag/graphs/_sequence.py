@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The best degrees for groups of at least k vertices, with an even sum: a dynamic program with two states.
 
 F[j, p] is the least cost of the first j vertices, in ascending order of degree, where the sum of their new degrees has
@@ -13,23 +13,25 @@ from mag._compiled.jit import called, jit
 from mag.graphs._costs import COST_CODES, INFINITE, candidates, sort_degrees
 
 # F; of the best last group its start, the parity before it, and its degree.
-Table = namedtuple("Table", "F start before degree")
+SequenceTable = namedtuple("SequenceTable", "F start before degree")
 
 
-def group_degrees(v, k, top, cost, parity, late=False):
+def group_degrees(
+    v: np.ndarray, k: int, top: int, cost: str, parity: bool, late: bool = False
+) -> tuple[np.ndarray, int]:
     """The new degrees of the ascending degrees v, at most `top`, and what they cost.
 
     Of sequences that cost the same, `late` asks for another one.
     """
     shape = v.size + 1, 2
-    table = Table(np.full(shape, INFINITE), *(np.empty(shape, np.int64) for _ in range(3)))
+    table = SequenceTable(np.full(shape, INFINITE), *(np.empty(shape, np.int64) for _ in range(3)))
     table.F[0, 0] = 0
     rules = np.array([COST_CODES[cost], parity, late], np.int64)
     fill_table(sort_degrees(v), k, top, rules, table)
     return follow(table), int(table.F[v.size, 0])
 
 
-def follow_groups(v, ends, top, cost):
+def follow_groups(v: np.ndarray, ends: np.ndarray, top: int, cost: str) -> tuple[np.ndarray, int]:
     """The same for groups that are known, v[ends[g] : ends[g + 1]]; their sum may be odd."""
     chosen = np.empty(v.size, np.int64)
     return chosen, int(represent(sort_degrees(v), ends, top, COST_CODES[cost], chosen))
@@ -88,7 +90,7 @@ def follow(table):
     return chosen
 
 
-def excess_over_graphical(t):
+def excess_over_graphical(t: np.ndarray) -> int:
     """How far degrees are from those of a simple graph: 0 if there is one (Erdős & Gallai 1960), for an even sum.
 
     The largest l degrees need Σ t ≤ l(l-1) + Σ of the others min(t, l); the excess is the largest difference.

@@ -146,18 +146,18 @@ def _warn_of_complete(n: int, before: int, after: int) -> None:
 
 def _publish(original: Edges, pairs: np.ndarray, k: int, **facts: Any) -> AnonymousGraph:
     """The graph and its edges, both counted as they leave."""
-    graph, home = original.build(pairs, original.n), original.home
+    graph, origin = original.build(pairs, original.n), original.origin
     degrees = recount(graph, original.n, k)
-    edges = graph if home is not None or isinstance(graph, np.ndarray) else pairs.copy()
+    edges = graph if origin is not None or isinstance(graph, np.ndarray) else pairs.copy()
     if recount(edges, original.n, k) != degrees:
         raise NotAnonymousError(f"The graph and its edges have different degrees and were withheld; {REPORT}")
     for name in ("added", "removed"):
-        facts[name] = facts[name] if home is None else home(facts[name])
+        facts[name] = facts[name] if origin is None else origin(facts[name])
     counted = np.array(degrees, np.int64)
     return AnonymousGraph(
         graph=graph,
         edges=edges,
-        degrees=counted if home is None else home(counted),
+        degrees=counted if origin is None else origin(counted),
         k=k,
         smallest=int(np.unique(counted, return_counts=True)[1].min()),
         **facts,

@@ -57,7 +57,7 @@ def degrees(degrees: Any, k: int, *, cost: DegreeCost = "sae", parity: bool = Tr
     >>> mag.graphs.degrees([1, 1, 2, 3, 3, 6, 4], k=3, cost="roundup")
     array([2, 2, 2, 6, 6, 6, 6])
     """
-    values, home = read("degrees", degrees)
+    values, origin = read("degrees", degrees)
     values = real_vector("degrees", values)
     if values.dtype.kind not in "iu":
         raise InputTypeError(f"degrees must hold integers; got dtype {values.dtype.name}.")
@@ -69,7 +69,7 @@ def degrees(degrees: Any, k: int, *, cost: DegreeCost = "sae", parity: bool = Tr
     order = np.argsort(values, kind="stable")
     found = np.empty(n, np.int64)
     found[order] = best_degrees(values[order].astype(np.int64), k, cost, even)[0]
-    return found if home is None else home(found)
+    return found if origin is None else origin(found)
 
 
 def _cost(cost: Any) -> DegreeCost:

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """A k-d tree of masked records: how many are as near to an original record as its own (Friedman et al. 1977).
 
 A masked record is a row of `low` and `high`, the ends of its numbers, and of `paths`, the nodes of its categories from
@@ -17,15 +17,20 @@ TIE_FACTOR = 1 + 1e-9  # squared distances closer than this are equal
 VARIES = -2  # a node on a path of a box whose records have different ones; -1 is below a published node
 
 
-def cut_into_boxes(low, high, paths, keys):
+def cut_into_boxes(
+    low: np.ndarray, high: np.ndarray, paths: np.ndarray, keys: np.ndarray
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """The order of records in the tree; of every box its first record, its end and the box after its part of the tree.
 
     Boxes are in preorder: the first half of box b is b + 1.  `keys` are what records are sorted by, a column each,
     divided by the unit of the column; the widest column is cut.
     """
-    order, first, end, after = np.arange(len(low)), [], [], []
+    order = np.arange(len(low))
+    first: list[int] = []
+    end: list[int] = []
+    after: list[int] = []
 
-    def cut(start, stop):
+    def cut(start: int, stop: int) -> None:
         box = len(first)
         first.append(start)
         end.append(stop)
@@ -41,8 +46,8 @@ def cut_into_boxes(low, high, paths, keys):
         after[box] = len(first)
 
     cut(0, len(low))
-    first, end, after = (np.array(places, np.int64) for places in (first, end, after))
-    return order, (first, end, after, *bound_boxes(low[order], high[order], paths[order], first, end))
+    places = [np.array(numbers, np.int64) for numbers in (first, end, after)]
+    return order, (*places, *bound_boxes(low[order], high[order], paths[order], *places[:2]))
 
 
 @jit

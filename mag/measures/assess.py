@@ -19,6 +19,7 @@ from mag.measures.linkage import distance_linkage, rank_linkage
 from mag.measures.penalty import ncp
 from mag.measures.propensity import propensity_mse
 from mag.measures.scales import as_numbers, is_plain, names_of
+from mag.measures.shares import share_changes
 from mag.measures.squares import information_loss
 
 RISKS = (
@@ -130,7 +131,8 @@ def utility(
         ``records``, ``incomplete_records``, ``information_loss``, ``il1s``, ``correlation_difference``,
         ``eigenvalue_difference`` (infinite where columns depended on each other linearly and no longer do),
         ``propensity_mse`` (of ``propensity_records`` evenly spaced records; without products of columns beyond 40
-        columns, and of 200 evenly spaced ones beyond 200), and ``information_loss_by_column``, a list.
+        columns, and of 200 evenly spaced ones beyond 200), ``share_change``, and by column, as lists,
+        ``information_loss_by_column`` and ``share_change_by_column``.
 
         Where columns hold categories or ranges, these are of the numbers alone, with their losses as a dictionary, and
         ``notes`` says so.  Of all columns there are ``gower_distance``, ``gower_distance_by_column`` and ``ncp``
@@ -164,22 +166,24 @@ def utility(
             measures["propensity_mse"] = propensity_mse(
                 X[np.ix_(some, those)], Y[np.ix_(some, those)], quadratic=quadratic
             )
-        losses = [information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])]
-        by_column["information_loss_by_column"] = losses if pair.plain else dict(zip(pair.numbers, losses, strict=True))
+        losses, changes = [information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])], share_changes(X, Y)
+        measures["share_change"] = max(changes)
+        for key, figures in (("information_loss", losses), ("share_change", changes)):
+            by_column[f"{key}_by_column"] = figures if pair.plain else dict(zip(pair.numbers, figures, strict=True))
     if pair.plain:
         return measures | by_column
     far = {name: gower_distance(*pair.of_column(name), **pair.options_of(name)) for name in pair.names}
-    changes = {name: total_variation(*pair.of_column(name), **pair.options_of(name)) for name in pair.categories()}
+    moved = {name: total_variation(*pair.of_column(name), **pair.options_of(name)) for name in pair.categories()}
     measures["gower_distance"] = float(np.mean([*far.values()]))
-    if changes:
-        measures["total_variation"] = float(np.mean([*changes.values()]))
+    if moved:
+        measures["total_variation"] = float(np.mean([*moved.values()]))
     measures["ncp"] = ncp(pair.original, classes("masked", pair.masked), normalized=True, **pair.options)
     notes = _note(
-        "Information loss, IL1s, correlations, eigenvalues and the propensity score look at numbers",
+        "Information loss, IL1s, correlations, eigenvalues, the propensity score and shares look at numbers",
         pair.numbers,
         pair.names,
     )
-    by_column |= {"gower_distance_by_column": far, "total_variation_by_column": changes}
+    by_column |= {"gower_distance_by_column": far, "total_variation_by_column": moved}
     return measures | by_column | ({"notes": notes} if notes else {})
 
 

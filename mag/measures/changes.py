@@ -6,8 +6,8 @@ import numpy as np
 
 from mag._lib.checks import flag
 from mag._lib.errors import InputValueError
-from mag.measures.numbers import deviations, pair, scaled
-from mag.measures.scales import Interval, Nominal, Scale, Tree, read_scales
+from mag.measures.numbers import deviations, read_two_tables, scale_tables
+from mag.measures.scales import IntervalScale, NominalScale, Scale, TreeScale, read_scales
 
 
 def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:
@@ -42,7 +42,7 @@ def il1(original: Any, masked: Any, *, normalized: bool = True) -> float:
     >>> mag.metrics.il1([1.0, 4.0], [2.0, 2.0], normalized=False)
     150.0
     """
-    X, Y = pair(original, masked)
+    X, Y = read_two_tables(original, masked)
     defined = (X != 0) | (Y == 0)
     if not defined.any():
         raise InputValueError("original must hold a value other than zero where masked differs; got only zeros.")
@@ -83,7 +83,7 @@ def il1s(original: Any, masked: Any, *, normalized: bool = True) -> float:
     >>> round(mag.metrics.il1s([0.0, 2.0], [1.0, 1.0]), 6)
     0.5
     """
-    X, Y = scaled(*pair(original, masked))
+    X, Y = scale_tables(*read_two_tables(original, masked))
     change, unit = np.abs(X - Y), np.sqrt(2) * deviations(X, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         changes = np.where(change == 0, 0.0, change / unit)
@@ -167,18 +167,18 @@ def total_variation(original: Any, masked: Any, *, hierarchies: Any = None, orde
 
 def _change(scale: Scale) -> float:
     """Of one column; -1 for numbers."""
-    if isinstance(scale, Nominal):
+    if isinstance(scale, NominalScale):
         shares = [
             np.bincount(codes, minlength=int(max(scale.before.max(), scale.after.max())) + 1)
             for codes in (scale.before, scale.after)
         ]
         return float(np.abs(shares[0] - shares[1]).sum()) / 2 / scale.before.size
-    if isinstance(scale, Tree):
+    if isinstance(scale, TreeScale):
         levels, n = scale.tree.levels, len(scale.tree.labels)
         cells = np.bincount(scale.after, minlength=n) / np.maximum(np.bincount(levels.ravel(), minlength=n), 1)
         after = cells[levels].sum(axis=1)
         return float(np.abs(np.bincount(scale.before, minlength=len(levels)) - after).sum()) / 2 / scale.before.size
-    assert isinstance(scale, Interval)
+    assert isinstance(scale, IntervalScale)
     if not scale.ranks:
         return -1.0
     last = max(scale.ranks - 1, 1)

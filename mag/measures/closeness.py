@@ -11,7 +11,7 @@ from mag._lib.checks import integer
 from mag._lib.errors import InputTypeError, InputValueError
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.measures.equal import classes, classes_of, codes
-from mag.measures.numbers import numeric, standardized
+from mag.measures.numbers import numeric, standardize_tables
 
 SHARES_PER_BLOCK = 2**20  # of a block of distributions
 CLASSES_IN_FIRST_BLOCK = 64  # that balls around a class grow by; every block is twice as large as the one before
@@ -243,7 +243,7 @@ def mt_closeness(
     inside, distance = counts(labels, values, n_values), distances.between
     if supersets is None:
         first = np.unique(labels, return_index=True)[1]
-        (places,) = standardized(numeric("table", table))
+        (places,) = standardize_tables(numeric("table", table))
         # all records are a ball: a class that is near to them cannot be the farthest, and the others come first
         from_all, t = distances.from_all(labels, values, n_values), 0.0
         for c in np.argsort(-from_all, kind="stable").tolist():

@@ -7,14 +7,14 @@ import numpy as np
 
 from mag._lib.checks import flag, one_of
 from mag._lib.errors import InputValueError
-from mag.measures.numbers import centered, deviations, pair, scaled
+from mag.measures.numbers import center_table, deviations, read_two_tables, scale_tables
 
 
 def correlations(X: np.ndarray) -> np.ndarray:
     """Pearson's matrix; a constant column correlates with nothing, and has 0 on the diagonal."""
-    (X,) = scaled(X)
+    (X,) = scale_tables(X)
     deviation = deviations(X)
-    Z = centered(X) / np.where(deviation > 0, deviation, 1.0)
+    Z = center_table(X) / np.where(deviation > 0, deviation, 1.0)
     R = np.clip(Z.T @ Z / X.shape[0], -1.0, 1.0)
     np.fill_diagonal(R, deviation > 0)
     return R
@@ -55,7 +55,7 @@ def correlation_difference(original: Any, masked: Any, *, norm: str = "absolute"
     >>> mag.metrics.correlation_difference([[0.0, 0.0], [1.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]])
     2.0
     """
-    X, Y = pair(original, masked)
+    X, Y = read_two_tables(original, masked)
     measure = NORMS[one_of("norm", norm, NORMS)]
     if X.shape[1] == 1:
         return 0.0
@@ -91,7 +91,7 @@ def eigenvalue_difference(original: Any, masked: Any, *, relative: bool = True) 
     >>> round(mag.metrics.eigenvalue_difference(original, [[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0]]), 6)
     1.118034
     """
-    X, Y = pair(original, masked)
+    X, Y = read_two_tables(original, masked)
     before, after = np.linalg.eigvalsh(correlations(X)), np.linalg.eigvalsh(correlations(Y))
     change = np.abs(before - after)
     if not flag("relative", relative):
@@ -132,7 +132,7 @@ def il_correl(original: Any, masked: Any) -> float:
     >>> mag.metrics.il_correl(table, table)
     0.0
     """
-    X, Y = pair(original, masked)
+    X, Y = read_two_tables(original, masked)
     before, after = _direction("original", X), _direction("masked", Y)
     return float(np.linalg.norm(before - after) / np.sqrt(2))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.checks import positive
-from mag.measures.numbers import deviations, pair, scaled
+from mag.measures.numbers import deviations, read_two_tables, scale_tables
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def rank_interval_disclosure(
     >>> mag.privacy.rank_interval_disclosure([1.0, 2.0, 7.0, 9.0], [1.5, 1.5, 8.0, 8.0], width=0.5)
     IntervalDisclosure(values=0.5, records=0.5)
     """
-    X, Y = pair(original, masked)
+    X, Y = read_two_tables(original, masked)
     n = X.shape[0]
     # the largest whole difference below w·n, whatever the rounding of w
     reach = int(min(np.ceil(positive("width", width) * n - 1e-9) - 1, n))
@@ -118,6 +118,6 @@ def sd_interval_disclosure(original: Any, masked: Any, *, width: float = 0.05, o
     >>> mag.privacy.sd_interval_disclosure([1.0, 2.0, 7.0, 9.0], [1.0, 1.5, 8.0, 8.0], width=0.2)
     IntervalDisclosure(values=0.5, records=0.5)
     """
-    X, Y = scaled(*pair(original, masked))
+    X, Y = scale_tables(*read_two_tables(original, masked))
     half = positive("width", width) * deviations(Y, ddof=1)
     return disclosed(X, Y - half, Y + half, outside)

@@ -9,8 +9,8 @@ import numpy as np
 from mag._lib.checks import flag
 from mag._lib.errors import InputValueError
 from mag.measures.equal import classes
-from mag.measures.numbers import pair, scaled, standardized
-from mag.measures.scales import Interval, Scale, is_plain, read_scales
+from mag.measures.numbers import read_two_tables, scale_tables, standardize_tables
+from mag.measures.scales import IntervalScale, Scale, is_plain, read_scales
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Linkage:
 
 def link(X: np.ndarray, Y: np.ndarray) -> Linkage:
     """By the squared Euclidean distances of all records to all distinct masked ones."""
-    columns = [Interval(j, x, y, y, 0.0, 0) for j, (x, y) in enumerate(zip(X.T, Y.T, strict=True))]
+    columns = [IntervalScale(j, x, y, y, 0.0, 0) for j, (x, y) in enumerate(zip(X.T, Y.T, strict=True))]
     return link_scales(columns, [1.0] * len(columns))
 
 
@@ -47,7 +47,7 @@ def link_scales(scales: Sequence[Scale], units: Sequence[float]) -> Linkage:
     from mag.measures._nearest import count_nearest, cut_into_boxes
 
     cells = {place: scale.after for place, scale in enumerate(scales)}
-    cells |= {-1 - place: scale.high for place, scale in enumerate(scales) if isinstance(scale, Interval)}
+    cells |= {-1 - place: scale.high for place, scale in enumerate(scales) if isinstance(scale, IntervalScale)}
     labels = classes("masked", cells)
     _, first, counts = np.unique(labels, return_index=True, return_counts=True)
     # records that are equal before and after are measured once
@@ -58,7 +58,7 @@ def link_scales(scales: Sequence[Scale], units: Sequence[float]) -> Linkage:
     leaves, losses, paths = [np.empty((n, 0), np.int64)], [np.empty((n, 0))], [np.empty((first.size, 0), np.int64)]
     widths, roots, keys = list[int](), list[float](), list[np.ndarray]()
     for scale, unit in zip(scales, units, strict=True):
-        if isinstance(scale, Interval):
+        if isinstance(scale, IntervalScale):
             x.append(scale.before[rows, None])
             low.append(scale.after[first, None])
             high.append(scale.high[first, None])
@@ -144,8 +144,8 @@ def distance_linkage(
     by_range = standardize == "range" and isinstance(standardize, str)
     by_deviation = not by_range and flag("standardize", standardize)
     if hierarchies is None and order is None and not by_range and is_plain(original, masked):
-        X, Y = pair(original, masked)
-        return link(*(standardized(X, Y) if by_deviation else scaled(X, Y, each=False)))
+        X, Y = read_two_tables(original, masked)
+        return link(*(standardize_tables(X, Y) if by_deviation else scale_tables(X, Y, each=False)))
     scales = read_scales(original, masked, hierarchies, order)
     return link_scales(scales, [scale.unit("range" if by_range else by_deviation) for scale in scales])
 
@@ -180,10 +180,10 @@ def rank_linkage(original: Any, masked: Any, *, order: Any = None) -> Linkage:
     Linkage(expected=1.0, possible=1.0, certain=1.0)
     """
     if order is None and is_plain(original, masked):
-        X, Y = pair(original, masked)
+        X, Y = read_two_tables(original, masked)
         return link(_ranks(X), _ranks(Y))
     scales = read_scales(original, masked, order=order)
-    ordered = [scale for scale in scales if isinstance(scale, Interval) and scale.exact]
+    ordered = [scale for scale in scales if isinstance(scale, IntervalScale) and scale.exact]
     if wrong := [repr(scale.name) for scale in scales if scale not in ordered]:
         raise InputValueError(f"original and masked must hold values that have an order; {', '.join(wrong)} have none.")
     return link(

@@ -20,7 +20,7 @@ def numeric(option: str, x: Any) -> np.ndarray:
     return values.astype(np.float64)
 
 
-def pair(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray]:
+def read_two_tables(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray]:
     """Two numeric tables of one shape: row i of both is the same record."""
     X, Y = numeric("original", original), numeric("masked", masked)
     checks.same_rows("masked", Y.shape[0], "original", X.shape[0])
@@ -28,7 +28,7 @@ def pair(original: Any, masked: Any) -> tuple[np.ndarray, np.ndarray]:
     return X, Y
 
 
-def scaled(*tables: np.ndarray, each: bool = True) -> list[np.ndarray]:
+def scale_tables(*tables: np.ndarray, each: bool = True) -> list[np.ndarray]:
     """Tables divided by a power of two, for each column or for all, so that squares neither overflow nor vanish."""
     power = exponents(tables, each)
     return [np.ldexp(table, -power) for table in tables] if power.any() else list(tables)
@@ -40,7 +40,7 @@ def exponents(tables: Sequence[np.ndarray], each: bool) -> np.ndarray:
     return np.where(np.abs(power) < 400, 0, power)
 
 
-def centered(X: np.ndarray) -> np.ndarray:
+def center_table(X: np.ndarray) -> np.ndarray:
     """Every column minus its mean; distances from the first record do not feel an offset."""
     shifted = X - X[0]
     return shifted - shifted.mean(axis=0)
@@ -48,12 +48,12 @@ def centered(X: np.ndarray) -> np.ndarray:
 
 def deviations(X: np.ndarray, ddof: int = 0) -> np.ndarray:
     """The standard deviation of every column, exactly 0 where all values are equal."""
-    return np.sqrt(np.square(centered(X)).sum(axis=0) / max(X.shape[0] - ddof, 1))
+    return np.sqrt(np.square(center_table(X)).sum(axis=0) / max(X.shape[0] - ddof, 1))
 
 
-def standardized(*tables: np.ndarray) -> list[np.ndarray]:
+def standardize_tables(*tables: np.ndarray) -> list[np.ndarray]:
     """Tables in standard deviations of the first one, from its first record; a constant column keeps its unit."""
-    first, *_ = small = scaled(*tables)
+    first, *_ = small = scale_tables(*tables)
     deviation = deviations(first)
     unit = np.where(deviation > 0, deviation, np.ldexp(1.0, -exponents(tables, True)))
     with np.errstate(over="ignore"):

@@ -11,7 +11,7 @@ from mag._lib.checks import flag, one_of
 from mag._lib.errors import InputValueError
 from mag.hierarchy import Hierarchy, ranks_of, read_hierarchies
 from mag.measures.equal import classes_of, codes, columns
-from mag.measures.numbers import numeric, scaled
+from mag.measures.numbers import numeric, scale_tables
 from mag.measures.scales import as_numbers, names_of, read_orders
 
 
@@ -60,7 +60,7 @@ def _places(name: Hashable, column: np.ndarray, order: list[Any] | None) -> tupl
     numbers = as_numbers(column)
     if numbers is None:
         return codes("original", column).astype(np.float64), 0.0
-    (values,) = scaled(numeric(f"column {name!r} of original", numbers))
+    (values,) = scale_tables(numeric(f"column {name!r} of original", numbers))
     return values[:, 0], float(values.max() - values.min())
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.errors import InputRuntimeError
-from mag.measures.numbers import centered, deviations, pair, standardized
+from mag.measures.numbers import center_table, deviations, read_two_tables, standardize_tables
 
 Step: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -51,7 +51,7 @@ def propensity_mse(
     >>> round(mag.metrics.propensity_mse([1.0, 2.0, 3.0], [11.0, 12.0, 13.0]), 2)
     0.25
     """
-    X, Y = pair(original, masked)
+    X, Y = read_two_tables(original, masked)
     ridge = checks.positive("ridge", ridge)
     if quadratic != "squares":
         checks.flag("quadratic", quadratic)
@@ -62,8 +62,8 @@ def propensity_mse(
 
 def _terms(Z: np.ndarray, quadratic: bool | Literal["squares"]) -> np.ndarray:
     """Standardized columns, with squares and products as requested, those that vary, behind a constant."""
-    (Z,) = standardized(Z)
-    Z = centered(Z)
+    (Z,) = standardize_tables(Z)
+    Z = center_table(Z)
     if quadratic == "squares":
         Z = np.concatenate((Z, Z * Z), axis=1)
     elif quadratic:
@@ -72,7 +72,7 @@ def _terms(Z: np.ndarray, quadratic: bool | Literal["squares"]) -> np.ndarray:
     deviation = deviations(Z)
     varies = deviation > 1e-9  # below is rounding: of the square of ±1, say
     Z, deviation = Z[:, varies], deviation[varies]
-    return np.concatenate((np.ones((Z.shape[0], 1)), centered(Z) / deviation), axis=1)
+    return np.concatenate((np.ones((Z.shape[0], 1)), center_table(Z) / deviation), axis=1)
 
 
 def _probabilities(Z: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:

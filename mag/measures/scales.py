@@ -20,7 +20,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import find_missing, is_missing
 from mag.hierarchy import Hierarchy, ranks_of, read_hierarchies, text_of
 from mag.measures.equal import columns
-from mag.measures.numbers import deviations, scaled
+from mag.measures.numbers import deviations, scale_tables
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class Scale:
         """What distances are divided by: the standard deviation, with "range" that of numbers; 1 where it is 0."""
         if standardize is True:
             return float(np.sqrt(self.variance())) or 1.0
-        return (self.extent or 1.0) if standardize == "range" and isinstance(self, Interval) else 1.0
+        return (self.extent or 1.0) if standardize == "range" and isinstance(self, IntervalScale) else 1.0
 
 
 @dataclass(frozen=True)
-class Interval(Scale):
+class IntervalScale(Scale):
     """Numbers, or ranks from 0 to 1: `before` are values, `after` and `high` the ends of what is published."""
 
     high: np.ndarray
@@ -86,7 +86,7 @@ class Interval(Scale):
 
 
 @dataclass(frozen=True)
-class Nominal(Scale):
+class NominalScale(Scale):
     """Categories that are equal or not."""
 
     def squared(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -108,7 +108,7 @@ class Nominal(Scale):
 
 
 @dataclass(frozen=True)
-class Tree(Scale):
+class TreeScale(Scale):
     """Categories of a hierarchy: leaves before, any nodes after."""
 
     tree: Hierarchy
@@ -202,7 +202,7 @@ def read_scales(
         else:
             places: dict[Any, int] = {}
             before, after = ([places.setdefault(cell, len(places)) for cell in cells.tolist()] for cells in (x, y))
-            scales.append(Nominal(name, np.array(before), np.array(after)))
+            scales.append(NominalScale(name, np.array(before), np.array(after)))
     return scales
 
 
@@ -232,7 +232,7 @@ def as_numbers(cells: np.ndarray) -> np.ndarray | None:
 # ---- one column each
 
 
-def _on_numbers(name: Hashable, x: np.ndarray, y: np.ndarray) -> Interval:
+def _on_numbers(name: Hashable, x: np.ndarray, y: np.ndarray) -> IntervalScale:
     numbers = as_numbers(y)
     if numbers is not None:
         low = high = numbers
@@ -240,12 +240,12 @@ def _on_numbers(name: Hashable, x: np.ndarray, y: np.ndarray) -> Interval:
         low, high = _ends(y, _point, f"column {name!r} of masked must hold numbers or ranges such as [20, 39]")
     for option, cells in (("original", x), ("masked", low), ("masked", high)):
         checks.finite(f"column {name!r} of {option}", cells)
-    x, low, high = (column[:, 0] for column in scaled(x[:, None], low[:, None], high[:, None], each=False))
+    x, low, high = (column[:, 0] for column in scale_tables(x[:, None], low[:, None], high[:, None], each=False))
     x, low, high = x - x[0], low - x[0], high - x[0]
-    return Interval(name, x, low, high, float(x.max() - x.min()), 0)
+    return IntervalScale(name, x, low, high, float(x.max() - x.min()), 0)
 
 
-def _on_ranks(name: Hashable, x: np.ndarray, y: np.ndarray, order: list[Any]) -> Interval:
+def _on_ranks(name: Hashable, x: np.ndarray, y: np.ndarray, order: list[Any]) -> IntervalScale:
     ranks = ranks_of(f"order[{name!r}]", order, x.tolist())
     if unknown := len({cell for cell, rank in zip(x.tolist(), ranks.tolist(), strict=True) if rank < 0}):
         raise InputValueError(
@@ -257,7 +257,7 @@ def _on_ranks(name: Hashable, x: np.ndarray, y: np.ndarray, order: list[Any]) ->
         f"column {name!r} of masked must hold categories of order[{name!r}] or ranges of them",
     )
     last = max(len(order) - 1, 1)
-    return Interval(name, ranks / last, low / last, high / last, 1.0, len(order))
+    return IntervalScale(name, ranks / last, low / last, high / last, 1.0, len(order))
 
 
 def _ends(cells: np.ndarray, read: Callable[[Any], float | None], what: str) -> tuple[np.ndarray, np.ndarray]:
@@ -327,7 +327,7 @@ def _rank(order: Sequence[Any], cell: Any) -> float | None:
     return None if place < 0 else float(place)
 
 
-def _on_tree(name: Hashable, x: np.ndarray, y: np.ndarray, tree: Hierarchy) -> Tree:
+def _on_tree(name: Hashable, x: np.ndarray, y: np.ndarray, tree: Hierarchy) -> TreeScale:
     leaves = tree.leaf_of(f"hierarchies[{name!r}]", x)
     listed = y.tolist()
     distinct = list(dict.fromkeys(listed))
@@ -336,7 +336,7 @@ def _on_tree(name: Hashable, x: np.ndarray, y: np.ndarray, tree: Hierarchy) -> T
         raise InputValueError(
             f"column {name!r} of masked must hold labels of hierarchies[{name!r}]; {wrong} distinct values are none."
         )
-    return Tree(name, leaves, np.array([nodes[cell] for cell in listed], np.int64), tree, _paths(tree))
+    return TreeScale(name, leaves, np.array([nodes[cell] for cell in listed], np.int64), tree, _paths(tree))
 
 
 def _paths(tree: Hierarchy) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.checks import flag
-from mag.measures.numbers import centered, exponents, numeric, pair, scaled, standardized
+from mag.measures.numbers import center_table, exponents, numeric, read_two_tables, scale_tables, standardize_tables
 
 
 def sse(original: Any, masked: Any, *, standardize: bool = False) -> float:
@@ -35,9 +35,9 @@ def sse(original: Any, masked: Any, *, standardize: bool = False) -> float:
     >>> mag.metrics.sse([1.0, 3.0, 10.0, 14.0], [2.0, 2.0, 12.0, 12.0])
     10.0
     """
-    X, Y = pair(original, masked)
+    X, Y = read_two_tables(original, masked)
     if flag("standardize", standardize):
-        X, Y = standardized(X, Y)
+        X, Y = standardize_tables(X, Y)
     with np.errstate(over="ignore"):
         return float(np.square(X - Y).sum())
 
@@ -70,10 +70,10 @@ def sst(original: Any, *, standardize: bool = False) -> float:
     """
     X = numeric("original", original)
     if flag("standardize", standardize):
-        (X,) = standardized(X)
-    (small,) = scaled(X, each=False)
+        (X,) = standardize_tables(X)
+    (small,) = scale_tables(X, each=False)
     with np.errstate(over="ignore"):
-        return float(np.ldexp(np.square(centered(small)).sum(), 2 * exponents([X], False)))
+        return float(np.ldexp(np.square(center_table(small)).sum(), 2 * exponents([X], False)))
 
 
 def information_loss(original: Any, masked: Any, *, standardize: bool = True) -> float:
@@ -104,9 +104,9 @@ def information_loss(original: Any, masked: Any, *, standardize: bool = True) ->
     >>> round(mag.metrics.information_loss([1.0, 3.0, 10.0, 14.0], [2.0, 2.0, 12.0, 12.0]), 6)
     0.090909
     """
-    X, Y = pair(original, masked)
-    X, Y = standardized(X, Y) if flag("standardize", standardize) else scaled(X, Y, each=False)
-    error, total = np.square(X - Y).sum(), np.square(centered(X)).sum()
+    X, Y = read_two_tables(original, masked)
+    X, Y = standardize_tables(X, Y) if flag("standardize", standardize) else scale_tables(X, Y, each=False)
+    error, total = np.square(X - Y).sum(), np.square(center_table(X)).sum()
     if error == 0:
         return 0.0
     return float(error / total) if total > 0 else np.inf

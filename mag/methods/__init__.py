@@ -43,7 +43,7 @@ from mag.methods import (
 from mag.methods._best_of import sum_of_squares
 from mag.methods._split import split_large
 from mag.methods.anneal.recombine import numbered
-from mag.methods.distances.hierarchies import Trees
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.orders import cbfs_order, mdav_order, npn, projection, tsp, zscore
 from mag.methods.orders.consecutive import IntegerColumns
 
@@ -58,16 +58,17 @@ class Resources:
     engine: Backend = cpu
     integers: IntegerColumns | None = None
     start: np.ndarray | None = None
-    trees: Trees | None = None
+    trees: CategoryColumns | None = None
 
 
 BEGINNING = 0.1  # of the progress is for the groups to begin with
-FASTEST = 2**33  # n·n·d that ONA* does in a second at most: 2**30 to 2**32.3 were measured
+ONA_WORK_PER_SECOND = 2**33  # n·n·d at most: 2**30 to 2**32.3 were measured
+LOCAL_WORK_PER_SECOND = 2**35  # n·m·d of `ona_local`, with m records of a start
 MOSTLY = 0.8  # of the time is for ONA*, which gains more than annealing does in the same time
-HANDED = tuple(field.name for field in fields(Resources))
+RESOURCE_NAMES = tuple(field.name for field in fields(Resources))
 
 
-def _takes_anything(k: int) -> None:
+def _accept_any_k(k: int) -> None:
     """No options, nothing to check."""
 
 
@@ -82,7 +83,7 @@ class Method:
     """
 
     group: Callable[..., Any]
-    check: Callable[..., Any] = _takes_anything
+    check: Callable[..., Any] = _accept_any_k
     _: KW_ONLY
     family: str
     summary: str
@@ -97,11 +98,11 @@ class Method:
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Labels, and what the method tells beside them."""
         own, details = dict(options), {}
-        if self.takes("start"):
+        if self.accepts("start"):
             beginning = replace(resources, progress=resources.progress.span(0.0, BEGINNING))
             start, details["init"] = begin(X, k, own.pop("init", "auto"), beginning)
             resources = replace(resources, start=start)
-        handed = {name: getattr(resources, name) for name in HANDED if self.takes(name)}
+        handed = {name: getattr(resources, name) for name in RESOURCE_NAMES if self.accepts(name)}
         answer = self.group(X, k, **handed, **own)
         labels, more = answer if isinstance(answer, tuple) else (answer, {})
         return labels, details | more
@@ -114,12 +115,12 @@ class Method:
     @property
     def options(self) -> dict[str, Any]:
         """What the method can be asked for and the defaults: its own options, and those behind what it is handed."""
-        own = {name: default for name, default in self._keywords.items() if name not in HANDED}
-        start = {"init": "auto"} if self.takes("start") else {}
+        own = {name: default for name, default in self._keywords.items() if name not in RESOURCE_NAMES}
+        start = {"init": "auto"} if self.accepts("start") else {}
         behind = {"random_state": ("random_state", 0), "progress": ("time_limit", None), "integers": ("integer", False)}
-        return start | own | dict(option for name, option in behind.items() if self.takes(name))
+        return start | own | dict(option for name, option in behind.items() if self.accepts(name))
 
-    def takes(self, name: str) -> bool:
+    def accepts(self, name: str) -> bool:
         """Whether the function wants something of `Resources`."""
         return name in self._keywords
 
@@ -137,7 +138,7 @@ METHODS = {
     "anneal": Method(
         anneal.group,
         anneal.check,
-        starts=("mona", "ona_star"),
+        starts=("mona", "ona_local", "ona_star"),
         family="Exchange",
         summary="any groups, changed at random, uphill ever less often",
         time="as long as you like",
@@ -402,7 +403,7 @@ def automatic(n: int, d: int, k: int, limited: bool, categories: bool = False) -
 def check_init(k: int, init: Any) -> None:
     """Refuse what `init` cannot be; labels are for records, which are not here."""
     if isinstance(init, str):
-        fit = [name for name, method in METHODS.items() if not method.takes("start") and method.k in (None, k)]
+        fit = [name for name, method in METHODS.items() if not method.accepts("start") and method.k in (None, k)]
         one_of("init", init, ["auto", *fit])
 
 
@@ -417,17 +418,24 @@ def begin(X: np.ndarray, k: int, init: Any, resources: Resources) -> tuple[np.nd
     check_init(k, init)
     if not isinstance(init, str):
         return split_large(X, k, members_of("init", init, n, k), mdav.mdav_plus, threads, progress), "labels"
-    if init != "auto" or progress.left() == np.inf:
+    if init != "auto" or progress.seconds_left() == np.inf:
         name = automatic(n, d, k, False) if init == "auto" else init
         labels = run(name, progress)
         return labels, f"{name}, cut short" if progress.stopped else name
     candidates = []
-    if n * n * d <= FASTEST * progress.left():
-        most = progress.limited(MOSTLY * progress.left())
-        labels = run("ona_star", most)
+    local = n * min(n, ona_local.RECORDS_PER_START) * d
+    if n * n * d <= min(ONA_WORK_PER_SECOND * progress.seconds_left(), MAX_ONA_WORK):
+        name = "ona_star"
+    elif n * n * d > MAX_ONA_WORK and local <= LOCAL_WORK_PER_SECOND * progress.seconds_left():
+        name = "ona_local"
+    else:
+        name = ""
+    if name:
+        most = progress.limited(MOSTLY * progress.seconds_left())
+        labels = run(name, most)
         if not most.stopped:
-            return labels, "ona_star"
-        candidates.append((labels, "ona_star, cut short"))
+            return labels, name
+        candidates.append((labels, f"{name}, cut short"))
     labels = run("mona", progress)
     candidates.append((labels, "mona, cut short" if progress.stopped else "mona"))
     return min(candidates, key=lambda candidate: sum_of_squares(X, candidate[0]))

@@ -37,7 +37,7 @@ def side_by_side(
     """[function(choice) for choice in choices], or of the first of them when the time is up; there is always one."""
 
     def is_over() -> bool:
-        return progress.left() <= 0
+        return progress.seconds_left() <= 0
 
     found: list[Found] = []
     for a in range(0, len(choices), 2 * threads):

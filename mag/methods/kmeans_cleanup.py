@@ -1,10 +1,11 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """k-means with factor·n/k clusters; those that are too small join the closest one  (Stamm & Schaub 2024)."""
 
 import numpy as np
 
 from mag._compiled.jit import inlined, jit
 from mag._lib.checks import positive
+from mag._lib.progress import Progress
 from mag._lib.threads import each
 
 MAX_LLOYD_ROUNDS = 100  # of Lloyd's algorithm, at most
@@ -12,12 +13,14 @@ RECORDS_PER_TASK = 256  # records that one task assigns
 DISTANCES_PER_CALL = 2**24  # distances of seeds in one call
 
 
-def check(k, *, factor=1.0):
+def check(k: int, *, factor: float = 1.0) -> float:
     """Refuse what the options cannot be."""
     return positive("factor", factor)
 
 
-def group(X, k, *, factor=1.0, random_state, threads, progress):
+def group(
+    X: np.ndarray, k: int, *, factor: float = 1.0, random_state: np.random.Generator, threads: int, progress: Progress
+) -> np.ndarray:
     """Labels of clusters of k records or more."""
     n = len(X)
     count = min(max(round(check(k, factor=factor) * n / k), 1), n)
@@ -31,7 +34,11 @@ def group(X, k, *, factor=1.0, random_state, threads, progress):
         moved[changed] = True
         before = labels.copy()
         task = np.ascontiguousarray(centers[changed].T), changed, moved, np.ascontiguousarray(centers.T)
-        each(lambda part, task=task: assign(X[part], *task, labels[part], distance[part]), parts, threads)
+
+        def assign_part(part: slice, task: tuple[np.ndarray, ...] = task) -> None:
+            assign(X[part], *task, labels[part], distance[part])
+
+        each(assign_part, parts, threads)
         changed = np.unique(np.concatenate([before[before != labels], labels[before != labels]]))
         changed = changed[changed >= 0]
         if not changed.size or progress.step(round_ / MAX_LLOYD_ROUNDS):
@@ -40,7 +47,7 @@ def group(X, k, *, factor=1.0, random_state, threads, progress):
     return merge(X, labels, k, count, random_state.permutation(count))
 
 
-def _seeds(X, picks, progress):
+def _seeds(X: np.ndarray, picks: np.ndarray, progress: Progress) -> np.ndarray:
     """A center for every pick, or as many as there is time for."""
     centers, distance, total = np.empty((len(picks), X.shape[1])), np.full(len(X), np.inf), float(len(X))
     share = max(1, DISTANCES_PER_CALL // len(X))

@@ -17,7 +17,7 @@ from mag._lib.progress import Progress
 from mag._lib.threads import each_in_time
 from mag.methods._split import split_large
 from mag.methods.anneal.recombine import numbered
-from mag.methods.distances.hierarchies import Trees, select
+from mag.methods.distances.hierarchies import CategoryColumns, select
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav import mdav_plus
 from mag.methods.mdav.centroids import CENTROID
@@ -38,7 +38,13 @@ START_SEED, DIRECTIONS_SEED = 0, 1  # the directions are the same for every tabl
 
 
 def group(
-    X: np.ndarray, k: int, *, engine: Backend = cpu, trees: Trees | None = None, threads: int, progress: Progress
+    X: np.ndarray,
+    k: int,
+    *,
+    engine: Backend = cpu,
+    trees: CategoryColumns | None = None,
+    threads: int,
+    progress: Progress,
 ) -> np.ndarray:
     """The groups of MDAV*, polished by ONA* in parts until few records move."""
     labels = _start(X, k, engine, trees, threads, progress.span(0.0, STARTING))
@@ -50,7 +56,9 @@ def group(
     return rounds.labels
 
 
-def _start(X: np.ndarray, k: int, engine: Backend, trees: Trees | None, threads: int, progress: Progress) -> np.ndarray:
+def _start(
+    X: np.ndarray, k: int, engine: Backend, trees: CategoryColumns | None, threads: int, progress: Progress
+) -> np.ndarray:
     """The groups of MDAV* in halves of halves of a large table; labels 0, 1, …
 
     Halves are cut in oblique directions: cuts along the columns would leave gaps in their distributions.
@@ -76,7 +84,7 @@ def _start(X: np.ndarray, k: int, engine: Backend, trees: Trees | None, threads:
 class _Rounds:
     """Groups that are polished in parts, divided anew in every round; `age` counts a group's rounds without change."""
 
-    def __init__(self, X: np.ndarray, k: int, labels: np.ndarray, trees: Trees | None, threads: int) -> None:
+    def __init__(self, X: np.ndarray, k: int, labels: np.ndarray, trees: CategoryColumns | None, threads: int) -> None:
         self._X, self._k, self._threads = X, k, threads
         self._sparse = trees if trees is not None and trees.is_sparse else None
         self._records = X if trees is None or self._sparse else trees.records(X)
@@ -96,7 +104,7 @@ class _Rounds:
             lambda p: self._polish(parts[p], old, new, n_active),
             range(len(parts)),
             self._threads,
-            lambda: progress.left() <= 0,
+            lambda: progress.seconds_left() <= 0,
         )
         for p, members in enumerate(parts):
             if p >= len(moves):

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Lloyd's algorithm with cells of equal size: probability-constrained Lloyd  (Rebollo-Monedero et al. 2013).
 
 n records have m = n // k cells of n // m or one more.  Each cell has a price, and records go where squared distance and
@@ -7,10 +7,13 @@ paper solves for prices as a smooth system, which needs hundreds of records a ce
 2021).  For any number of records the prices are the dual variables of a transportation problem, solved exactly here.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._lib.checks import integer
+from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods._best_of import best_of, sum_of_squares
 from mag.methods.kmeans_cleanup import squared
@@ -22,12 +25,14 @@ MAX_ROUNDS = 100  # at most
 RECORDS_PER_CLOCK_LOOK = 16  # records that are placed between two looks at the clock
 
 
-def check(k, *, restarts=3):
+def check(k: int, *, restarts: int = 3) -> int:
     """Refuse what the options cannot be."""
     return integer("restarts", restarts, 1, MAX_RESTARTS, "most")
 
 
-def group(X, k, *, restarts=3, random_state, threads, progress):
+def group(
+    X: np.ndarray, k: int, *, restarts: int = 3, random_state: np.random.Generator, threads: int, progress: Progress
+) -> np.ndarray:
     """Labels of groups that differ by one record at most; the best of some starts."""
     restarts = check(k, restarts=restarts)
     if len(X) <= MAX_UNSPLIT_RECORDS:
@@ -46,19 +51,20 @@ def group(X, k, *, restarts=3, random_state, threads, progress):
     return labels
 
 
-def _best(X, k, starts, threads, progress):
+def _best(X: np.ndarray, k: int, starts: Sequence[np.random.Generator], threads: int, progress: Progress) -> np.ndarray:
     return best_of(lambda random, threads, progress: run(X, k, random, progress), starts, X, threads, progress)[0]
 
 
-def run(X, k, random, progress):
+def run(X: np.ndarray, k: int, random: np.random.Generator, progress: Progress) -> np.ndarray:
     """Labels from one start."""
     n, m = len(X), len(X) // k
-    if progress.left() <= 0:
+    if progress.seconds_left() <= 0:
         progress.stop()
         return labels_of(*parts_of(X, k, 0, RULE_VARIANCE, 1, progress))
     centers = X[random.choice(n, m, replace=False)]
     costs, prices, room = np.empty((n, m)), np.zeros(m), None
-    labels, best, least = np.full(n, -1), None, np.inf
+    labels = best = np.full(n, -1)
+    least = np.inf
     for round_ in range(MAX_ROUNDS):
         measure(X, centers, costs)
         if room is None:
@@ -77,10 +83,10 @@ def run(X, k, random, progress):
     return best
 
 
-def fill_cells(costs, prices, room, labels, progress):
+def fill_cells(costs: np.ndarray, prices: np.ndarray, room: np.ndarray, labels: np.ndarray, progress: Progress) -> None:
     """Give every cell its number of records, at least cost; prices of the round before are a good start."""
     waiting, done = keep_cheapest(costs, prices, room, labels), 0
-    while done < len(waiting) and progress.left() > 0:
+    while done < len(waiting) and progress.seconds_left() > 0:
         place(costs, prices, room, labels, waiting[done : done + RECORDS_PER_CLOCK_LOOK])
         done += RECORDS_PER_CLOCK_LOOK
     place_anywhere(costs, room, labels, waiting[done:])

@@ -4,15 +4,15 @@ import os
 import pathlib
 
 from mag._lib.atomic import writing
-from mag.report._facts import Category, Facts
+from mag.report._facts import Category, ReportFacts
 from mag.report._page import page
 from mag.report._plot import draw_distribution, draw_levels
-from mag.report._recoding import Level, Recoding
+from mag.report._recoding import Level, RecodingFacts
 
-__all__ = ["Category", "Facts", "Level", "Recoding", "draw_distribution", "draw_levels", "page", "write"]
+__all__ = ["Category", "Level", "RecodingFacts", "ReportFacts", "draw_distribution", "draw_levels", "page", "write"]
 
 
-def write(path: str | os.PathLike[str], facts: Facts, overwrite: bool = False) -> pathlib.Path:
+def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = False) -> pathlib.Path:
     """Write the page about a release, all of it or nothing.
 
     Parameters

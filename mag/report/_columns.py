@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag.measures.numbers import deviations, scaled
+from mag.measures.numbers import deviations, scale_tables
 from mag.methods.distances.standard import center_columns
 from mag.metrics import information_loss
 
@@ -29,7 +29,7 @@ def change(original: np.ndarray, masked: np.ndarray, k: int) -> Change:
     if known.sum() < max(k, 1):
         return Change(np.nan, np.nan, values, missing)
     pair = (original[:, None], masked[:, None]) if known.all() else (original[known][:, None], masked[known][:, None])
-    X, Y = scaled(*pair)
+    X, Y = scale_tables(*pair)
     before, after = float(deviations(X)[0]), float(deviations(Y)[0])
     if before == 0:
         return Change(1.0 if after == 0 else np.inf, 0.0 if (X == Y).all() else np.inf, values, missing)

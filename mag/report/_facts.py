@@ -11,7 +11,7 @@ from mag._lib.errors import InputValueError
 from mag._lib.lazy import cached_property
 from mag._lib.missing import is_missing
 from mag.report._columns import Change, change
-from mag.report._recoding import Recoding
+from mag.report._recoding import RecodingFacts
 
 NUMERIC_KINDS = ("datetime", "duration", "number")
 SCOPES = ("joint", "per-column")
@@ -53,7 +53,7 @@ class Category:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class ReportFacts:
     """The content of one report.
 
     Parameters
@@ -114,7 +114,7 @@ class Facts:
     promises: Sequence[str] = ()
     warnings: Sequence[str] = ()
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    recoding: Recoding | None = None
+    recoding: RecodingFacts | None = None
 
     def __post_init__(self) -> None:
         checks.one_of("scope", self.scope, SCOPES)

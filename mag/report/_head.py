@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from mag.measures.shares import BINS, VISIBLE_CHANGE
 from mag.report import _groups
-from mag.report._facts import Facts
-from mag.report._html import Content, Element, element, listed, name, names
+from mag.report._facts import ReportFacts
+from mag.report._html import Content, Element, element, join_parts, name, names
 from mag.report._text import several, share, span, tally
 
 UNCHANGED_SENTENCE = "Masking changed nothing there: these values are published exactly."
@@ -12,10 +13,14 @@ DRAWN = (
     f"one record, far from the others, causes more than {100 * _groups.DOMINATED:.0f} % of the group's error. "
     "What is published for the others is drawn towards it."
 )
+DISTORTED = (
+    f"The share of the records in one of {BINS} bins of equal counts changed by more than {100 * VISIBLE_CHANGE:.1f} "
+    "percentage points; compare the distributions of"
+)
 MAX_HEADLINE_CHARACTERS = 300  # characters of a guarantee that are set in large type
 
 
-def header(facts: Facts) -> Element:
+def header(facts: ReportFacts) -> Element:
     """The guarantee and all that qualifies it."""
     size = "guarantee" if len(facts.guarantee) <= MAX_HEADLINE_CHARACTERS else None
     return element(
@@ -28,7 +33,7 @@ def header(facts: Facts) -> Element:
     )
 
 
-def _figures(facts: Facts) -> Element:
+def _figures(facts: ReportFacts) -> Element:
     """The numbers that everyone asks for first."""
     sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
     pairs = [("k requested", span(min(sizes), max(sizes)))]
@@ -50,7 +55,7 @@ def _figures(facts: Facts) -> Element:
     return element("dl", *rows, class_="figures")
 
 
-def _state_promise(facts: Facts) -> Element:
+def _state_promise(facts: ReportFacts) -> Element:
     strata = [" within the same ", *names(facts.by)] if facts.by else []
     if facts.scope == "joint":
         k = facts.smallest
@@ -75,7 +80,7 @@ def _state_promise(facts: Facts) -> Element:
     return _list("Guaranteed", points)
 
 
-def _state_no_promise(facts: Facts) -> Element:
+def _state_no_promise(facts: ReportFacts) -> Element:
     points: list[list[Content]] = []
     if facts.scope == "per-column":
         alike = f"The smallest number of records alike in all masked columns is {tally(facts.smallest)}."
@@ -94,7 +99,7 @@ def _state_no_promise(facts: Facts) -> Element:
     return _list("Not guaranteed", points)
 
 
-def _exposure(facts: Facts) -> str:
+def _exposure(facts: ReportFacts) -> str:
     """What kept columns do to the classes."""
     if facts.with_kept is None:
         return ""
@@ -107,7 +112,7 @@ def _list(title: str, points: list[list[Content]]) -> Element:
     return element("section", element("h2", title), element("ul", *(element("li", *point) for point in points)))
 
 
-def _warnings(facts: Facts) -> Element:
+def _warnings(facts: ReportFacts) -> Element:
     sentences = [[sentence] for sentence in facts.warnings] + computed(facts)
     if not sentences:
         return element("p", "No warnings.", class_="soft")
@@ -116,17 +121,20 @@ def _warnings(facts: Facts) -> Element:
     return element("aside", element("h2", title), items, class_="warnings", aria_label="Warnings")
 
 
-def computed(facts: Facts) -> list[list[Content]]:
+def computed(facts: ReportFacts) -> list[list[Content]]:
     """What the numbers themselves warn of: sentences and names, never values."""
     sentences: list[list[Content]] = []
     if facts.scope == "per-column":
         sentences.append(
             ["Columns were grouped one by one: a combination of published values may belong to a single person."]
         )
+    changes = facts.utility.get("share_change_by_column", {})
+    if visible := [[name(column)] for column, change in changes.items() if change > VISIBLE_CHANGE]:
+        sentences.append([f"{DISTORTED} ", *join_parts(visible), "."])
     return sentences + (_of_groups(facts) if facts.scope == "joint" else _of_columns(facts))
 
 
-def _of_groups(facts: Facts) -> list[list[Content]]:
+def _of_groups(facts: ReportFacts) -> list[list[Content]]:
     columns, labels = list(facts.original.values()), facts.labels
     if not columns:
         return []
@@ -141,7 +149,7 @@ def _of_groups(facts: Facts) -> list[list[Content]]:
     return sentences
 
 
-def _of_columns(facts: Facts) -> list[list[Content]]:
+def _of_columns(facts: ReportFacts) -> list[list[Content]]:
     sentences: list[list[Content]] = []
     for counted, words in (
         (_groups.of_one_value, f"In groups of these columns all records had the same value. {UNCHANGED_SENTENCE}"),
@@ -153,5 +161,5 @@ def _of_columns(facts: Facts) -> list[list[Content]]:
             if groups := counted([values], labels).groups:
                 hits.append([name(column), f" ({tally(groups)} of {tally(_groups.sizes(labels).size)})"])
         if hits:
-            sentences.append([f"{words} ", *listed(hits), "."])
+            sentences.append([f"{words} ", *join_parts(hits), "."])
     return sentences

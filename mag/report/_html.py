@@ -45,10 +45,10 @@ def name(column: Hashable) -> Element:
 
 def names(columns: Iterable[Hashable]) -> list[Content]:
     """Names with commas between them, the first few of them."""
-    return listed([[name(column)] for column in columns])
+    return join_parts([[name(column)] for column in columns])
 
 
-def listed(parts: Sequence[Sequence[Content]], most: int = 12) -> list[Content]:
+def join_parts(parts: Sequence[Sequence[Content]], most: int = 12) -> list[Content]:
     """Parts with commas between them, the first few of them."""
     pieces: list[Content] = []
     for piece in parts[:most]:

@@ -19,7 +19,7 @@ OTHERS_LABEL = "others"
 NAMED = 2  # labels of a joined bar that are written out
 
 
-class Bar(NamedTuple):
+class ShareBar(NamedTuple):
     """Shares of all values before and after."""
 
     label: str
@@ -45,7 +45,9 @@ def texts(cells: np.ndarray) -> np.ndarray:
     return np.array([text_of(cell) for cell in cells.tolist() if not is_missing(cell)], object)
 
 
-def bars(before: np.ndarray, after: np.ndarray, order: Sequence[str], k: int, generalized: bool) -> list[Bar] | None:
+def bars(
+    before: np.ndarray, after: np.ndarray, order: Sequence[str], k: int, generalized: bool
+) -> list[ShareBar] | None:
     """The bars of a column whose published labels stand in this order; None if there is nothing to draw."""
     original, published = texts(before), texts(after)
     if original.size < max(k, 1) or published.size == 0:
@@ -69,7 +71,7 @@ def bars(before: np.ndarray, after: np.ndarray, order: Sequence[str], k: int, ge
     joined = join(runs, k, generalized)
     if len(joined) < 2:
         return None
-    return [Bar(_name(run.labels), run.before / original.size, run.after / published.size) for run in joined]
+    return [ShareBar(_name(run.labels), run.before / original.size, run.after / published.size) for run in joined]
 
 
 def join(runs: Sequence[_Run], k: int, generalized: bool) -> list[_Run]:

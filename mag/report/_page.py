@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from mag import __version__
 from mag.report import _head, _sections
-from mag.report._facts import Facts
+from mag.report._facts import ReportFacts
 from mag.report._html import element, write_html
 
 SECTIONS = [
@@ -23,7 +23,7 @@ SECTIONS = [
 ]
 
 
-def page(facts: Facts) -> str:
+def page(facts: ReportFacts) -> str:
     """The page about a release, as a text of HTML."""
     style = files("mag.report").joinpath("style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

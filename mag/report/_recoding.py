@@ -17,7 +17,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Recoding:
+class RecodingFacts:
     """The level of every column, what is lost by that, 0 to 1, and whether no other levels lose less."""
 
     levels: dict[Hashable, Level]
@@ -25,7 +25,7 @@ class Recoding:
     is_proven: bool
 
 
-def describe_recoding(recoding: Recoding) -> Element:
+def describe_recoding(recoding: RecodingFacts) -> Element:
     """A section with a row for every column."""
     proven = "No other levels lose less." if recoding.is_proven else "Others may lose less: not all were looked at."
     said = (

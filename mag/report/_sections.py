@@ -7,7 +7,7 @@ import numpy as np
 
 from mag.measures.assess import unmasked_risk
 from mag.report import _bins, _columns, _groups, _levels, _svg, _words
-from mag.report._facts import Facts
+from mag.report._facts import ReportFacts
 from mag.report._html import Content, Element, Row, element, name, short, table
 from mag.report._recoding import describe_recoding
 from mag.report._text import figure, several, share, signed, span, tally
@@ -19,7 +19,7 @@ ELSEWHERE = ("columns", "guarantee", "sha256", "untouched", "warnings")  # parts
 SEEDS = ("random_state", "seed")
 
 
-def groups(facts: Facts) -> Element:
+def groups(facts: ReportFacts) -> Element:
     """How large the groups are."""
     places = range(1 if facts.scope == "joint" else len(facts.masked))
     every = [_groups.sizes(facts.labels_of(place)) for place in places]
@@ -39,7 +39,7 @@ def groups(facts: Facts) -> Element:
     return _section("Groups", element("p", f"All columns together: {said}"), chart, _groups_by_column(facts, every))
 
 
-def _groups_by_column(facts: Facts, every: list[np.ndarray]) -> Element:
+def _groups_by_column(facts: ReportFacts, every: list[np.ndarray]) -> Element:
     rows: list[Row] = []
     for column, sizes in zip(facts.masked, every, strict=True):
         ends = [tally(sizes.min()), tally(sizes.max())] if sizes.size else ["–", "–"]
@@ -47,12 +47,12 @@ def _groups_by_column(facts: Facts, every: list[np.ndarray]) -> Element:
     return table("Groups of each column", ("Column", "k", "Groups", "Smallest", "Largest"), rows, class_="numbers")
 
 
-def recoding(facts: Facts) -> Element | None:
+def recoding(facts: ReportFacts) -> Element | None:
     """The level of each column."""
     return None if facts.recoding is None else describe_recoding(facts.recoding)
 
 
-def columns(facts: Facts) -> Element:
+def columns(facts: ReportFacts) -> Element:
     """Each column before and after."""
     intro = (
         "Share of the records along the range of the published values. "
@@ -80,7 +80,7 @@ def columns(facts: Facts) -> Element:
     )
 
 
-def _card(facts: Facts, place: int, column: Hashable) -> Element:
+def _card(facts: ReportFacts, place: int, column: Hashable) -> Element:
     original, masked, k = facts.original[column], facts.masked[column], facts.k_of(column)
     histogram, change = _bins.bins(original, masked, k), facts.changes[column]
     chart: Element | None = None
@@ -110,7 +110,7 @@ def _card(facts: Facts, place: int, column: Hashable) -> Element:
     return element("figure", element("h3", name(column)), chart, caption)
 
 
-def _range_card(facts: Facts, column: Hashable) -> Element:
+def _range_card(facts: ReportFacts, column: Hashable) -> Element:
     original, middles = facts.ranges[column]
     histogram = _bins.bins(original, middles, facts.k_of(column))
     drawn = None
@@ -123,7 +123,7 @@ def _range_card(facts: Facts, column: Hashable) -> Element:
     return element("figure", element("h3", name(column)), drawn, element("figcaption", *_paragraphs(notes)))
 
 
-def _level_card(facts: Facts, column: Hashable) -> Element:
+def _level_card(facts: ReportFacts, column: Hashable) -> Element:
     own, k = facts.categories[column], facts.k_of(column)
     levels = _levels.bars(own.compared, own.after, own.order, k, own.generalized)
     drawn = None
@@ -147,7 +147,7 @@ def _paragraphs(notes: Iterable[str]) -> list[Element]:
     return [element("p", note) for note in notes]
 
 
-def categories(facts: Facts) -> Element | None:
+def categories(facts: ReportFacts) -> Element | None:
     """What the columns lost, categories among them."""
     far, changes = (facts.utility.get(f"{key}_by_column", {}) for key in ("gower_distance", "total_variation"))
     if not far or facts.utility.get("records", 0) < max(facts.k_of(column) for column in facts.names):
@@ -167,7 +167,7 @@ def categories(facts: Facts) -> Element | None:
     return _section("Loss by column", element("p", said), table("Largest distance first", heads, rows, class_="losses"))
 
 
-def losses(facts: Facts) -> Element | None:
+def losses(facts: ReportFacts) -> Element | None:
     """Information loss, overall and by column."""
     if not facts.masked:
         return None
@@ -191,7 +191,7 @@ def losses(facts: Facts) -> Element | None:
     return _section("Information loss", element("p", said), listed)
 
 
-def correlations(facts: Facts) -> Element | None:
+def correlations(facts: ReportFacts) -> Element | None:
     """Correlations before, after, and their difference."""
     labels = list(facts.masked)
     if len(labels) < 2:
@@ -248,7 +248,7 @@ def _agreement(before: np.ndarray, after: np.ndarray) -> list[Element]:
     return [element("figure", dots, element("figcaption", caption), class_="single")]
 
 
-def risk(facts: Facts) -> Element | None:
+def risk(facts: ReportFacts) -> Element | None:
     """What the table still gives away."""
     unmasked = unmasked_risk(facts.values)
     rows: list[Row] = [
@@ -261,7 +261,7 @@ def risk(facts: Facts) -> Element | None:
     return _section("Risk", listed, _looked_at(facts.risk), *_notes(facts.risk)) if rows else None
 
 
-def utility(facts: Facts) -> Element | None:
+def utility(facts: ReportFacts) -> Element | None:
     """What the table is still good for."""
     rows: list[Row] = [
         (_meaning(word), [word.text(facts.utility[key])])
@@ -292,7 +292,7 @@ def _meaning(word: _words.Measure) -> list[Content]:
     return [word.label, element("span", f"{word.meaning} ", source, class_="meaning")]
 
 
-def reveals(facts: Facts) -> Element:
+def reveals(facts: ReportFacts) -> Element:
     """The facts about the original table that the page itself publishes."""
     text = (
         "The page shows no value of a person. Its axes span published values only, no bar counts fewer than k original "
@@ -310,7 +310,7 @@ def reveals(facts: Facts) -> Element:
     return _section("What this page reveals", element("p", text), element("p", beware))
 
 
-def manifest(facts: Facts) -> Element | None:
+def manifest(facts: ReportFacts) -> Element | None:
     """How the release was made: what of its manifest the page does not say elsewhere."""
     secret = SEEDS if facts.manifest.get("options", {}).get("shuffle") else ()
     texts = {key: _describe_value(value, secret) for key, value in _select_entries(facts.manifest, secret).items()}

@@ -11,7 +11,7 @@ import numpy as np
 
 from mag.report._bins import Bins
 from mag.report._html import Content, Element, element, short
-from mag.report._levels import Bar
+from mag.report._levels import ShareBar
 from mag.report._text import date_ticks, number_ticks, share, tally
 
 CHART_WIDTH, CHART_HEIGHT, FOOT, SIDE = 320, 132, 20, 8
@@ -43,7 +43,7 @@ def distributions(label: str, bins: Bins, kind: str) -> Element:
     )
 
 
-def levels(label: str, bars: Sequence[Bar]) -> Element:
+def levels(label: str, bars: Sequence[ShareBar]) -> Element:
     """Two bars for every level, before and after, below its label."""
     top = max(max(bar.before, bar.after) for bar in bars)
     wide = CHART_WIDTH - 2 * SIDE - 8 * LETTER

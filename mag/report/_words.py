@@ -99,6 +99,13 @@ UTILITY = {
         MATEO,
         figure,
     ),
+    "share_change": Measure(
+        "Largest change of a share",
+        "Every column is divided into up to 20 bins of equal counts: the largest change of the share of the records "
+        "in a bin, over all bins and columns.",
+        "mag",
+        share,
+    ),
     "correlation_difference": Measure(
         "Mean change of a correlation",
         "Mean absolute change of the correlation of two columns, from 0 (none) to 2.",

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from mag._compiled.cost import Kernel
 from mag.costs import Cost
 from mag.solvers import block, galil_park, growing, quadratic, simple, simple_plus, staggered, wilber
-from mag.solvers._contract import Demand, Solution, SolverInput
+from mag.solvers._contract import Solution, SolverDemand, SolverInput
 
-__all__ = ["SOLVERS", "Demand", "Solution", "Solver", "SolverInput", "automatic"]
+__all__ = ["SOLVERS", "Solution", "Solver", "SolverDemand", "SolverInput", "automatic"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Solver:
     `lanes`: a kernel that takes lanes, values in float64; `blocks` says that it also takes costs from blocks.
     """
 
-    solve: Callable[[SolverInput, Demand], Solution]
+    solve: Callable[[SolverInput, SolverDemand], Solution]
     memory: Callable[[Kernel | None, int, int], int]
     concave: bool
     bounded: bool

@@ -10,20 +10,20 @@ from collections import namedtuple
 
 from numba.extending import overload
 
+from mag._compiled.anchored_sums import AnchoredSums, center, lines, numbers, source, zero
 from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import Frame, center, lines, numbers, source, zero
 from mag._compiled.jit import INLINE, inlined
 from mag._compiled.work import layout, length_for, reals, space_in
 from mag.solvers._contract import Solution, run_scalar
 
-State = namedtuple("State", "x w n k F G sums inverse")
+AnchoredState = namedtuple("AnchoredState", "x w n k F G sums inverse")
 
 
 @layout
 def state_at(space, cost, x, w, n, k):
     """The state of a solver."""
     window = min(3 * k, n + k) + 1  # the rows and columns of a block
-    return State(
+    return AnchoredState(
         x,
         w,
         n,
@@ -67,7 +67,7 @@ def frame_at(cost, s, b, columns):
     """The frame of the block at b, with all sums from its anchor."""
     origin = 2 * s.k
     shift = b - origin
-    f = Frame(s.x, s.w, shift, center(cost, s.x, b - 1), s.sums, s.inverse)
+    f = AnchoredSums(s.x, s.w, shift, center(cost, s.x, b - 1), s.sums, s.inverse)
     nought = clear(s.sums, origin, zero(cost))
     carry = nought
     for p in range(origin - 1, first_row(b, s.k) - shift - 1, -1):

@@ -27,7 +27,7 @@ class SolverInput(NamedTuple):
 
 
 class GroupLimits(NamedTuple):
-    """The numbers of a `Demand`, for compiled solvers of groups without a largest size."""
+    """The numbers of a `SolverDemand`, for compiled solvers of groups without a largest size."""
 
     k: int
     least: int
@@ -35,7 +35,7 @@ class GroupLimits(NamedTuple):
     short: float
 
 
-class Demand(Protocol):
+class SolverDemand(Protocol):
     """The part of a problem that solvers look at.
 
     Groups of `least` values or more; each costs `fixed` more, and `short` more per value below k.  Where the problem is

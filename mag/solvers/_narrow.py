@@ -10,8 +10,8 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
 
+from mag._compiled.anchored_sums import AnchoredSums
 from mag._compiled.cost import Number, join, left, number, right, terms
-from mag._compiled.frame import Frame
 from mag._compiled.jit import INLINE, inlined, jit
 from mag._compiled.lanes import lanes_at, select, spread, stripe_at
 from mag._compiled.memory import Part, part, stack
@@ -27,13 +27,13 @@ LINE = PAD * COLUMNS_PER_STEP  # lanes of one line of sums
 NUMBERS = {k: Number(k) for k in range(2, LARGEST_K + 1)}
 
 
-Lines = namedtuple("Lines", "F inverse costs ending")
+NarrowBuffers = namedtuple("NarrowBuffers", "F inverse costs ending")
 
 
 @layout
-def lines_at(space, k):
+def buffers_at(space, k):
     """The memory of a solver."""
-    return Lines(
+    return NarrowBuffers(
         F=reals(space, PAD + PANEL),  # column b + t of the panel at b stands at PAD + t
         inverse=reals(space, PAD),  # 1/size
         costs=reals(space, k, PANEL),  # of groups of k, k + 1 … values that end at the columns of a panel
@@ -43,7 +43,7 @@ def lines_at(space, k):
 
 def memory(k):
     """How many float64 it takes."""
-    return length_for(lines_at, k)
+    return length_for(buffers_at, k)
 
 
 def solver_for(k):
@@ -59,7 +59,7 @@ def resumer_for(k):
 @inlined
 def start(tag, work):
     """The lines before the first panel."""
-    memory = lines_at(space_in(work), number(tag))
+    memory = buffers_at(space_in(work), number(tag))
     for t in range(PAD):
         memory.F[t] = np.inf
         memory.inverse[t] = 1.0 / t
@@ -132,7 +132,7 @@ def in_panels(cost, tag, x, w, sizes, memory):
         for t in range(0, m, COLUMNS_PER_STEP):
             now = lanes_at(t, COLUMNS_PER_STEP)
             j = stripe_at(2 * k, COLUMNS_PER_STEP)
-            f = Frame(values, weights, b + t - 2 * k, values[now + (b - 1)], sums, inverse)
+            f = AnchoredSums(values, weights, b + t - 2 * k, values[now + (b - 1)], sums, inverse)
             carry = clear(sums, j)
             for L in range(1, k):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)
@@ -173,7 +173,7 @@ def in_one_pass(cost, tag, x, w, sizes, memory):
         for t in range(0, m, width(tag)):
             now = lanes_at(PAD + t, width(tag))
             j = stripe_at(2 * k, width(tag))
-            f = Frame(values, weights, b + t - 2 * k, values[now + (b - 1 - PAD)], sums, inverse)
+            f = AnchoredSums(values, weights, b + t - 2 * k, values[now + (b - 1 - PAD)], sums, inverse)
             carry = clear(sums, j)
             for L in range(1, k + 1):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)

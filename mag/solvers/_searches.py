@@ -13,8 +13,8 @@ and the position of the first column; `charge` and `settle` may be defined for i
 import numpy as np
 from numba.extending import overload
 
+from mag._compiled.anchored_sums import unreached
 from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import unreached
 from mag._compiled.jit import INLINE, inlined
 from mag._compiled.lanes import (
     cumulative,
@@ -29,7 +29,7 @@ from mag._compiled.lanes import (
     spread_lane,
 )
 from mag._compiled.pair import pair, to_pair
-from mag._compiled.work import layout, wholes
+from mag._compiled.work import integers, layout
 
 COLUMNS_PER_SEARCH = 4  # columns of one search
 SUMS_PER_STEP = 4  # values of one step of the running sums
@@ -43,7 +43,7 @@ FIRST, END, LOW, HIGH = range(4)  # of a search on the stack: columns first .. e
 @layout
 def stack_at(space):
     """The stack of searches."""
-    return wholes(space, DEPTH, 4)
+    return integers(space, DEPTH, 4)
 
 
 # ---- the sums of a block

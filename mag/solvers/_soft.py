@@ -6,23 +6,23 @@ of all groups that end in a panel, in SIMD lanes; then the recurrence; then whic
 
 from collections import namedtuple
 
+from mag._compiled.anchored_sums import AnchoredSums
 from mag._compiled.cost import number, terms
-from mag._compiled.frame import Frame
 from mag._compiled.jit import jit
 from mag._compiled.lanes import lanes_at, select, spread, stripe_at
 from mag._compiled.memory import part
-from mag._compiled.work import layout, length_for, reals, space_in, wholes
+from mag._compiled.work import integers, layout, length_for, reals, space_in
 from mag.solvers import _narrow
 from mag.solvers._narrow import COLUMNS_PER_STEP, PAD, PANEL, add, clear, group_costs, restart, stripes
 
-Lines = namedtuple("Lines", "anchors narrow costs")
+SoftBuffers = namedtuple("SoftBuffers", "anchors narrow costs")
 
 
 @layout
-def lines_at(space, n, k):
+def buffers_at(space, n, k):
     """The memory of a solver."""
-    return Lines(
-        anchors=wholes(space, n + 1),  # of every column, where `growing` has them
+    return SoftBuffers(
+        anchors=integers(space, n + 1),  # of every column, where `growing` has them
         narrow=_narrow.lines_at(space, k),
         costs=reals(space, 2 * k - 1, PANEL),  # of groups of 1, 2 … values that end at the columns of a panel
     )
@@ -30,14 +30,14 @@ def lines_at(space, n, k):
 
 def memory(n, k):
     """How many float64 it takes."""
-    return length_for(lines_at, n, k)
+    return length_for(buffers_at, n, k)
 
 
 @jit
 def solve(cost, tag, x, w, short, sizes, work):
     """As `growing.solve` with fixed = 0 and least = 1."""
     k, n = number(tag), len(x) - 2 * PAD
-    memory = lines_at(space_in(work), n, k)
+    memory = buffers_at(space_in(work), n, k)
     F, inverse, C = memory.narrow.F, memory.narrow.inverse, memory.costs
     for t in range(PAD):
         F[t] = float("inf")
@@ -52,7 +52,7 @@ def solve(cost, tag, x, w, short, sizes, work):
         m = min(PANEL, n + 1 - b)
         for t in range(0, m, COLUMNS_PER_STEP):
             now, j = lanes_at(t, COLUMNS_PER_STEP), stripe_at(2 * k, COLUMNS_PER_STEP)
-            f = Frame(values, weights, b + t - 2 * k, values[now + (b - 1)], sums, inverse)
+            f = AnchoredSums(values, weights, b + t - 2 * k, values[now + (b - 1)], sums, inverse)
             carry = clear(sums, j)
             for L in range(1, 2 * k):
                 carry = add(sums, terms(cost, f, j - L), carry, j - L)

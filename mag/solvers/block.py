@@ -10,7 +10,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._compiled.frame import Frame, lines, numbers, unreached
+from mag._compiled.anchored_sums import AnchoredSums, lines, numbers, unreached
 from mag._compiled.jit import inlined, jit
 from mag._compiled.memory import part
 from mag._compiled.starts import trace
@@ -30,10 +30,10 @@ from mag.solvers._searches import (
 
 __all__ = ["COLUMNS_PER_SEARCH", "LARGEST_K", "PAD", "PANEL", "SIZES_WORTH_SPLITTING", "memory", "run", "solve"]
 
-Lines = namedtuple("Lines", "G rows columns inverse sums stack last")
+BlockBuffers = namedtuple("BlockBuffers", "G rows columns inverse sums stack last")
 
 
-class Block(namedtuple("Block", "cost f G least most origin")):
+class DiagonalBlock(namedtuple("DiagonalBlock", "cost f G least most origin")):
     """A block of columns, for `_searches`."""
 
 
@@ -50,10 +50,10 @@ def size_type(k):
 
 
 @layout
-def lines_at(space, cost, k):
+def buffers_at(space, cost, k):
     """The memory of a solver; F has two lines: a block reads its rows from one and writes its columns to the other."""
     length = 3 * k + 2 * PAD  # rows and columns of a block, and what loops without a tail read beside them
-    return Lines(
+    return BlockBuffers(
         G=numbers(space, cost, length),  # F + left, of the rows
         rows=numbers(space, cost, length),
         columns=numbers(space, cost, length),
@@ -66,7 +66,7 @@ def lines_at(space, cost, k):
 
 def memory(kernel, n, k):
     """How many float64 it takes."""
-    return _narrow.memory(k) if k <= LARGEST_K and kernel.narrow else length_for(lines_at, kernel, k)
+    return _narrow.memory(k) if k <= LARGEST_K and kernel.narrow else length_for(buffers_at, kernel, k)
 
 
 def ending(work, k):
@@ -156,7 +156,7 @@ def _resume(cost, k, x, w, sizes, work, state):
 @inlined
 def begin(cost, k, work):
     """The lines before the first block."""
-    memory, everything = lines_at(space_in(work), cost, k), part(work, 0)
+    memory, everything = buffers_at(space_in(work), cost, k), part(work, 0)
     for p in range(len(work)):
         everything[p] = 0.0
     for p in range(3 * k + 2 * PAD):
@@ -184,8 +184,8 @@ def in_blocks(cost, k, column, sizes, memory, K, low):
     b = k  # the first column of the block
     while b <= n:
         rows, columns = columns, rows
-        frame = Frame(values, weights, b - origin, values[b - 1], memory.sums, memory.inverse)
-        m = Block(cost, frame, memory.G, k, 2 * k - 1, origin)
+        frame = AnchoredSums(values, weights, b - origin, values[b - 1], memory.sums, memory.inverse)
+        m = DiagonalBlock(cost, frame, memory.G, k, 2 * k - 1, origin)
         low = max(low - K, origin - 2 * k + 1)
         base = restart(m, rows, columns, low, K)
         spent += base

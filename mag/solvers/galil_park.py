@@ -8,7 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from mag._compiled.frame import real
+from mag._compiled.anchored_sums import real
 from mag._compiled.jit import inlined, jit
 from mag.solvers._smawk import column_minima, notebook
 from mag.solvers.extensions.spans import columns, later_is_better, memory, run_unbounded, settle, start

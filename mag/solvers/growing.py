@@ -24,13 +24,13 @@ from collections import namedtuple
 
 import numpy as np
 
+from mag._compiled.anchored_sums import AnchoredSums, lines
 from mag._compiled.cost import join, left, right
-from mag._compiled.frame import Frame, lines
 from mag._compiled.jit import inlined, jit
 from mag._compiled.lanes import falling, lanes_at, least_lane, select, spread
 from mag._compiled.memory import part
 from mag._compiled.starts import trace
-from mag._compiled.work import layout, length_for, reals, space_in, wholes
+from mag._compiled.work import integers, layout, length_for, reals, space_in
 from mag._lib.workspace import borrow
 from mag.solvers import _soft
 from mag.solvers._anchored import clear
@@ -41,10 +41,10 @@ from mag.solvers.extensions.columnwise import EVEN, at_stake
 
 __all__ = ["memory", "run", "solve"]
 
-Lines = namedtuple("Lines", "anchors F G inverse sums stack")
+GrowingBuffers = namedtuple("GrowingBuffers", "anchors F G inverse sums stack")
 
 
-class Block(namedtuple("Block", "cost f G least most origin k fixed short")):
+class GrowingBlock(namedtuple("GrowingBlock", "cost f G least most origin k fixed short")):
     """A block of columns, for `_searches`; every group costs `fixed` more, and `short` more per value below k."""
 
 
@@ -57,20 +57,20 @@ def _settle(m, value):
     return value + m.fixed
 
 
-Block.charge, Block.settle = inlined(_charge), inlined(_settle)
+GrowingBlock.charge, GrowingBlock.settle = inlined(_charge), inlined(_settle)
 
 
 @layout
 def anchors_at(space, n):
     """Which value is the anchor of every column."""
-    return wholes(space, n + 1)
+    return integers(space, n + 1)
 
 
 @layout
-def lines_at(space, cost, n):
+def buffers_at(space, cost, n):
     """The memory of a solver."""
     length = n + 1 + 2 * PAD
-    return Lines(
+    return GrowingBuffers(
         anchors=anchors_at(space, n),  # first, so that they are found whatever the cost
         F=reals(space, length),
         G=reals(space, length),  # F + left
@@ -82,7 +82,7 @@ def lines_at(space, cost, n):
 
 def memory(kernel, n, k):
     """How many float64 it takes."""
-    long = length_for(lines_at, kernel, n)
+    long = length_for(buffers_at, kernel, n)
     return max(long, _soft.memory(n, k)) if k <= LARGEST_K else long
 
 
@@ -97,7 +97,7 @@ def solve(cost, x, w, limits, sizes, work):
 def _solve(cost, x, w, limits, sizes, work):
     k, least, fixed, short = limits
     n, first = len(x) - 2 * PAD, least + PAD
-    memory = lines_at(space_in(work), cost, n)
+    memory = buffers_at(space_in(work), cost, n)
     F, G, inverse = memory.F, memory.G, part(memory.inverse, PAD)
     values, weights, sizes = part(x, PAD), part(w, PAD), part(sizes, 0)
     for p in range(first):
@@ -110,8 +110,8 @@ def _solve(cost, x, w, limits, sizes, work):
         while known < min(origin + K - low + 2 * COLUMNS_PER_SEARCH, n + PAD):
             inverse[known] = 1.0 / known
             known += 1
-        frame = Frame(values, weights, -PAD, values[b - 1], memory.sums, inverse)
-        m = Block(cost, frame, G, least, n + PAD, origin, k, fixed, short)
+        frame = AnchoredSums(values, weights, -PAD, values[b - 1], memory.sums, inverse)
+        m = GrowingBlock(cost, frame, G, least, n + PAD, origin, k, fixed, short)
         F[lanes_at(low - COLUMNS_PER_SEARCH, COLUMNS_PER_SEARCH)] = spread(np.inf, COLUMNS_PER_SEARCH)
         clear(memory.sums, origin, 0.0)
         spent += restart(m, F, F, low, 0)

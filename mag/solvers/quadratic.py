@@ -1,6 +1,6 @@
 """The standard algorithm over all starts, O(n²), for any cost that needs no interleaved groups  (Wilber 1988)."""
 
-from mag._compiled.frame import real
+from mag._compiled.anchored_sums import real
 from mag._compiled.jit import jit
 from mag.solvers.extensions import blocks
 from mag.solvers.extensions.spans import columns, later_is_better, memory, run_unbounded, settle, start

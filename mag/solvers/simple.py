@@ -1,6 +1,6 @@
 """The standard dynamic program over group sizes k .. 2k-1, O(kn)  (Stamm & Schaub 2024, algorithm 2)."""
 
-from mag._compiled.frame import real
+from mag._compiled.anchored_sums import real
 from mag._compiled.jit import jit
 from mag.solvers._anchored import anchor, first_row, memory, run_bounded, scan, settle, start
 

@@ -1,6 +1,6 @@
 """The dynamic program of `simple`, which never looks before the previous column's best row  (Stamm & Schaub 2024)."""
 
-from mag._compiled.frame import real
+from mag._compiled.anchored_sums import real
 from mag._compiled.jit import jit
 from mag.solvers._anchored import anchor, first_row, memory, run_bounded, scan, settle, start
 

@@ -4,8 +4,8 @@ from collections import namedtuple
 
 import numpy as np
 
+from mag._compiled.anchored_sums import real
 from mag._compiled.cost import join
-from mag._compiled.frame import real
 from mag._compiled.jit import inlined, jit
 from mag.solvers._anchored import anchor, first_row, memory, run_bounded, settle, start
 from mag.solvers._smawk import column_minima, notebook
@@ -14,7 +14,7 @@ from mag.solvers.extensions import blocks
 __all__ = ["memory", "run", "solve"]
 
 
-class Block(namedtuple("Block", "cost f G k")):
+class StaggeredBlock(namedtuple("StaggeredBlock", "cost f G k")):
     """The block's rows and columns, both as positions; column c stands at 2k + c."""
 
 
@@ -28,7 +28,7 @@ def later_wins(m, a, b, c):
     return join(m.cost, m.f, m.G[b], b, p, p - b) <= join(m.cost, m.f, m.G[a], a, p, p - a)
 
 
-Block.later_wins = inlined(later_wins)
+StaggeredBlock.later_wins = inlined(later_wins)
 
 
 @jit
@@ -46,7 +46,7 @@ def solve(cost, x, w, k, sizes, work):
         if b < 2 * k:
             best[:columns] = row  # one group
         else:
-            column_minima(Block(cost, f, s.G, k), row, k + columns - 1, columns, best, rows)
+            column_minima(StaggeredBlock(cost, f, s.G, k), row, k + columns - 1, columns, best, rows)
         for c in range(columns):
             p, i = 2 * k + c, np.int64(best[c])
             settle(cost, s, f, p, i, join(cost, f, s.G[i], i, p, p - i), sizes)

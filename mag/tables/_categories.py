@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mag.frames import Column
-from mag.frames.categories import Categories, publish_text
+from mag.frames.categories import CategoryCodes, publish_text
 from mag.frames.units import SECONDS, Units
 from mag.hierarchy import text_of
 from mag.tables._aggregate import representatives
@@ -28,7 +28,7 @@ WEIGHTED = ("mean", "median", "medoid", "mode")
 
 def mask_categories(
     column: Column,
-    categories: Categories,
+    categories: CategoryCodes,
     how: str,
     labels: np.ndarray,
     n_groups: int,
@@ -80,8 +80,8 @@ def _texts(column: Column, unit: Units, ends: np.ndarray, decimals: int | None, 
     below = ends % 1000 if unit.step == SECONDS["ns"] else None  # Python's times have no nanoseconds
     every = np.arange(ends.size)
     if below is None:
-        return [text_of(cell) for cell in _cells(column.publish(ends, every, None))]
-    cells = _cells(column.publish(ends - below, every, None))
+        return [text_of(cell) for cell in _cells(column.to_column(ends, every, None))]
+    cells = _cells(column.to_column(ends - below, every, None))
     return [_with_nanoseconds(cell, rest) for cell, rest in zip(cells, below.tolist(), strict=True)]
 
 
@@ -119,14 +119,14 @@ def _cells(column: Any) -> list[Any]:
     return list(array) if array.dtype.kind in "Mm" else array.tolist()
 
 
-def _common_labels(categories: Categories, codes: np.ndarray, groups: np.ndarray) -> list[str]:
+def _common_labels(categories: CategoryCodes, codes: np.ndarray, groups: np.ndarray) -> list[str]:
     tree, leaves = categories.tree, categories.leaves
     assert tree is not None
     assert leaves is not None
     return [text_of(tree.labels[node]) for node in tree.common_ancestors(leaves[codes], groups).tolist()]
 
 
-def _ranges(categories: Categories, codes: np.ndarray, groups: np.ndarray) -> list[str]:
+def _ranges(categories: CategoryCodes, codes: np.ndarray, groups: np.ndarray) -> list[str]:
     low, high = (
         [text_of(categories.labels[code]) for code in _members(how, categories, codes, groups, None).tolist()]
         for how in ("min", "max")
@@ -135,7 +135,7 @@ def _ranges(categories: Categories, codes: np.ndarray, groups: np.ndarray) -> li
 
 
 def _members(
-    how: str, categories: Categories, codes: np.ndarray, groups: np.ndarray, weights: np.ndarray | None
+    how: str, categories: CategoryCodes, codes: np.ndarray, groups: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
     """The code of a member of every group; groups are 0, 1, … without gaps.
 
@@ -168,7 +168,7 @@ def _members(
 
 
 def _away(
-    categories: Categories, counts: np.ndarray, group: np.ndarray, code: np.ndarray, first: np.ndarray
+    categories: CategoryCodes, counts: np.ndarray, group: np.ndarray, code: np.ndarray, first: np.ndarray
 ) -> np.ndarray:
     """Squared distances of values from the centroid of their group, in the embedding."""
     points = categories.embedding()[code]

@@ -8,7 +8,7 @@ import numpy as np
 
 from mag._lib.keys import as_key
 from mag.frames import Frame
-from mag.frames.categories import Categories
+from mag.frames.categories import CategoryCodes
 from mag.hierarchy import Hierarchy
 from mag.measures.scales import labels_in_order, middles
 
@@ -19,14 +19,14 @@ Numbers = Mapping[Hashable, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Compared:
+class BeforeAfter:
     """Two tables, arrays of numbers or columns by name, and the options of their categories."""
 
     original: Any
     masked: Any
     options: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    codes: Mapping[Hashable, Categories] = field(default_factory=dict)
+    codes: Mapping[Hashable, CategoryCodes] = field(default_factory=dict)
     ranges: Mapping[Hashable, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def categories(
@@ -65,9 +65,9 @@ def compare_cells(
     rows: Any,
     published: Frame,
     names: Sequence[Hashable],
-    categories: Mapping[Hashable, Categories],
+    categories: Mapping[Hashable, CategoryCodes],
     numbers: tuple[Numbers, Numbers],
-) -> Compared:
+) -> BeforeAfter:
     """Columns of a release that holds more than numbers; missing cells are NaN or None, nested ones tuples."""
     before, after = dict(numbers[0]), dict(numbers[1])
     trees: dict[Hashable, Any] = {}
@@ -97,7 +97,7 @@ def compare_cells(
     notes = (f"Ranges of durations are left out: {', '.join(left_out)}.",) if left_out else ()
     options = {"hierarchies": trees, "order": order}
     original, masked = ({name: table[name] for name in kept} for table in (before, after))
-    return Compared(original, masked, options, notes, categories, ranges)
+    return BeforeAfter(original, masked, options, notes, categories, ranges)
 
 
 def _objects(cells: Sequence[Any]) -> np.ndarray:

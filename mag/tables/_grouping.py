@@ -16,17 +16,17 @@ from mag.api.backends import backend_of
 from mag.api.columns import columns
 from mag.api.method import check_options, number_groups, run_method
 from mag.api.options import progress_of
-from mag.api.ready import progress_for
 from mag.api.types import AnyCost, BackendName
 from mag.api.univariate import univariate
-from mag.frames.categories import Categories
+from mag.api.warm_up import progress_for
+from mag.frames.categories import CategoryCodes
 from mag.frames.units import Units
 from mag.hierarchy import axes_of, variance_of
 from mag.methods import Resources, automatic
-from mag.methods.distances.hierarchies import TreeColumn, Trees
+from mag.methods.distances.hierarchies import CategoryColumn, CategoryColumns
 from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import RECORDS_WORTH_ALL_THREADS, group_parts
-from mag.tables._request import Plan, Request
+from mag.tables._request import GroupingPlan, Request
 from mag.tables._strata import Strata, combined
 from mag.tables.criteria.enforce import Constraint, enforce
 
@@ -143,7 +143,7 @@ def group_records(
     progress: Any,
     time_limit: float | None,
     options: dict[str, Any],
-    trees: Trees | None = None,
+    trees: CategoryColumns | None = None,
 ) -> tuple[np.ndarray, int, list[str], bool]:
     """Records grouped jointly in every stratum: labels, how many groups, the methods, whether none was cut short.
 
@@ -208,7 +208,7 @@ def group_records(
     return labels, n_groups, list(dict.fromkeys(names)), not bar.stopped
 
 
-def _affordable(name: str, method: str, trees: Trees, k: int) -> str:
+def _affordable(name: str, method: str, trees: CategoryColumns, k: int) -> str:
     """The method for records with this number of categories: that of "auto" cuts trees where tables would be large."""
     n, cells = trees.columns[0].codes.size, trees.count_cells()
     if name in CUTTING or n < 2 * k or cells <= (MANY_CELLS if method == "auto" else MOST_CELLS):
@@ -277,11 +277,11 @@ def group_each(units: dict[Hashable, Any], strata: Strata, weights: np.ndarray |
 class Comparable:
     """Columns as coordinates and trees, which distances are measured in; computed once, when they are needed."""
 
-    def __init__(self, units: dict[Hashable, Units | Categories], plan: Plan) -> None:
+    def __init__(self, units: dict[Hashable, Units | CategoryCodes], plan: GroupingPlan) -> None:
         self.units, self.plan = units, plan
-        self._known: dict[bool, tuple[np.ndarray, Trees | None]] = {}
+        self._known: dict[bool, tuple[np.ndarray, CategoryColumns | None]] = {}
 
-    def read(self, places: bool = False) -> tuple[np.ndarray, Trees | None]:
+    def read(self, places: bool = False) -> tuple[np.ndarray, CategoryColumns | None]:
         """Coordinates, and trees if there are any; with `places`, large trees have coordinates for every method."""
         places = places or self.plan.method != "mondrian" or not _without_places(self.units)
         if places not in self._known:
@@ -330,8 +330,8 @@ def constrain_groups(
 
 
 def _comparable(
-    units: dict[Hashable, Units | Categories], plan: Plan, places: bool = False
-) -> tuple[np.ndarray, Trees | None]:
+    units: dict[Hashable, Units | CategoryCodes], plan: GroupingPlan, places: bool = False
+) -> tuple[np.ndarray, CategoryColumns | None]:
     """Columns around 0, in their standard deviations, ranges or one unit that squares do not exceed; 0 where missing.
 
     Categories are blocks of coordinates, divided by the root of the block's variance; that of a range is the loss.
@@ -343,7 +343,7 @@ def _comparable(
     sparse = _without_places(units)
     if (places or plan.method != "mondrian") and n * sum(map(_width, units.values())) <= MANY_CELLS:
         sparse = []
-    categories = {name: unit for name, unit in units.items() if isinstance(unit, Categories)}
+    categories = {name: unit for name, unit in units.items() if isinstance(unit, CategoryCodes)}
     points = {name: _nowhere(unit) if name in sparse else unit.embedding() for name, unit in categories.items()}
     widths = [max(points[name].shape[1], 1) if name in points else 1 for name in units]
     z, scales = np.zeros((n, sum(widths))), []
@@ -352,7 +352,7 @@ def _comparable(
     for (name, unit), j, width in zip(units.items(), starts.tolist(), widths, strict=False):
         there = slice(None) if unit.missing is None else ~unit.missing
         values, scale = unit.values[there], 0
-        if values.size and name in sparse and isinstance(unit, Categories):
+        if values.size and name in sparse and isinstance(unit, CategoryCodes):
             unit_of_loss = _unit_of_loss(unit, values, plan.standardize is True)
             z[there, j] = _tree(replace(unit, values=values, missing=None), points[name], j, unit_of_loss, 1.0).line()
         elif values.size and name in points:
@@ -366,7 +366,7 @@ def _comparable(
                 z[there, j] /= np.ptp(z[there, j]) or 1.0
         if name in plan.importance:
             z[:, j : j + width] *= plan.importance[name]
-        if isinstance(unit, Categories) and not unit.is_line and values.size:
+        if isinstance(unit, CategoryCodes) and not unit.is_line and values.size:
             trees.append(_tree(unit, points[name], j, unit_of_loss, plan.importance.get(name, 1.0)))
         elif width == 1:
             axes[j] = plan.importance.get(name, 1.0)
@@ -376,27 +376,27 @@ def _comparable(
             z[:, j] = np.ldexp(z[:, j], scale - max(scales))
     if not trees or any(scales):
         return z, None
-    return z, Trees(np.array([*axes], np.int64), trees, np.array([*axes.values()]))
+    return z, CategoryColumns(np.array([*axes], np.int64), trees, np.array([*axes.values()]))
 
 
-def _without_places(units: dict[Hashable, Units | Categories]) -> list[Hashable]:
+def _without_places(units: dict[Hashable, Units | CategoryCodes]) -> list[Hashable]:
     """Columns of many categories in a tree."""
-    trees = {name: unit for name, unit in units.items() if isinstance(unit, Categories) and not unit.is_line}
+    trees = {name: unit for name, unit in units.items() if isinstance(unit, CategoryCodes) and not unit.is_line}
     return [name for name, unit in trees.items() if len(unit.labels) > FEW_LEAVES]
 
 
-def _nowhere(unit: Categories) -> np.ndarray:
+def _nowhere(unit: CategoryCodes) -> np.ndarray:
     return np.zeros((len(unit.labels), 0))
 
 
-def _width(unit: Units | Categories) -> int:
+def _width(unit: Units | CategoryCodes) -> int:
     """How many numbers methods keep of each record, its place and its distance from every category."""
-    if not isinstance(unit, Categories) or unit.is_line:
+    if not isinstance(unit, CategoryCodes) or unit.is_line:
         return 1
     return len(unit.labels) + axes_of(*unit.levels())[2]
 
 
-def _unit_of_loss(unit: Categories, codes: np.ndarray, standardize: bool) -> float:
+def _unit_of_loss(unit: CategoryCodes, codes: np.ndarray, standardize: bool) -> float:
     """The square of the unit of coordinates, as `_block` has it."""
     variance = variance_of(*unit.levels(), np.bincount(codes, minlength=len(unit.labels)) / codes.size)
     return 1.0 if not standardize else 1.0 / variance if variance > 0 else 0.0
@@ -415,13 +415,13 @@ def _block(points: np.ndarray, codes: np.ndarray, standardize: bool) -> tuple[np
     return (points / np.sqrt(variance), 1.0 / variance) if variance > 0 else (np.zeros_like(points), 0.0)
 
 
-def _tree(unit: Categories, points: np.ndarray, first: int, scale: float, importance: float) -> TreeColumn:
+def _tree(unit: CategoryCodes, points: np.ndarray, first: int, scale: float, importance: float) -> CategoryColumn:
     (levels, loss), m, scale = unit.levels(), len(unit.labels), scale * importance**2
     places = points * np.sqrt(scale)
     if unit.missing is None:
-        return TreeColumn(unit.values, levels, loss, places, first, scale, importance)
+        return CategoryColumn(unit.values, levels, loss, places, first, scale, importance)
     alone = np.append(np.full(levels.shape[1] - 1, loss.size), levels[0, -1])
     places = np.concatenate([places, np.zeros((1, places.shape[1]))])
     codes = np.where(unit.missing, m, unit.values)
     levels, loss = np.vstack([levels, alone]), np.append(loss, 0.0)
-    return TreeColumn(codes, levels, loss, places, first, scale, importance, m)
+    return CategoryColumn(codes, levels, loss, places, first, scale, importance, m)

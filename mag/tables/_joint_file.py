@@ -33,11 +33,11 @@ from mag.api.table_options import PARQUET_JOINTLY, Options
 from mag.frames import frame_of
 from mag.methods import automatic
 from mag.tables import _parquet
-from mag.tables._parquet import Copies, FileRelease, Source, check_options
-from mag.tables._parts import Cut, Spool, examine, measure, parts_of, read_records
+from mag.tables._parquet import Copies, FileRelease, ParquetSource, check_options
+from mag.tables._parts import PartFiles, Partitioning, examine, measure, parts_of, read_records
 from mag.tables._pipeline import release_table
 from mag.tables._release import Guarantee, installed_versions, public_options
-from mag.tables._request import Roles, check_request, record_options
+from mag.tables._request import ColumnRoles, check_request, record_options
 
 MEMORY = 2**30  # bytes, where the caller does not say
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
@@ -77,7 +77,7 @@ def _aggregates(aggregate: Any) -> list[Any]:
 def release_joint_file(table: Any, options: Options) -> FileRelease:
     """Mask the records of a Parquet file jointly into another one."""
     check_options(options, PARQUET_JOINTLY, _refused_settings(options))
-    source = Source(table)
+    source = ParquetSource(table)
     request = check_request(source.names, options)
     if request.plan.single:
         raise InputValueError(
@@ -95,7 +95,9 @@ def release_joint_file(table: Any, options: Options) -> FileRelease:
 class Job:
     """One file, and what is done to it."""
 
-    def __init__(self, source: Source, options: Options, roles: Roles, memory: int, progress: Progress) -> None:
+    def __init__(
+        self, source: ParquetSource, options: Options, roles: ColumnRoles, memory: int, progress: Progress
+    ) -> None:
         self.source, self.options, self.roles, self.memory, self.progress = source, options, roles, memory, progress
         weights = [] if options.weights is None else [options.weights]
         self.names: list[Any] = list(dict.fromkeys([*roles.columns, *roles.by, *weights]))
@@ -127,14 +129,16 @@ class Job:
         dropped = frozenset(roles.drop)
         published = [name for name in source.names if name not in dropped]
         with reserving(output, beside, sources=read, overwrite=overwrite) as reserved:
-            spool = Spool(parts_of(reserved.places[0]))
+            spool = PartFiles(parts_of(reserved.places[0]))
             try:
                 with reserved.drafts() as [draft, note]:
                     n_groups, n_parts, hashes = self._group(spool)
                     self._put_together(draft, spool, published, hashes)
                     source.check_unchanged()
                     self.progress.step(0.95)
-                    smallest = count_smallest(Source(draft), [*roles.by, *roles.columns], spool.folder, self.memory)
+                    smallest = count_smallest(
+                        ParquetSource(draft), [*roles.by, *roles.columns], spool.folder, self.memory
+                    )
                     verify.require(smallest, self.k, [*roles.by, *roles.columns], source.n)
                     guarantee = Guarantee(
                         scope="joint",
@@ -167,7 +171,7 @@ class Job:
 
     # ---- parts
 
-    def _group(self, spool: Spool) -> tuple[int, int, dict[str, str]]:
+    def _group(self, spool: PartFiles) -> tuple[int, int, dict[str, str]]:
         """Mask all parts: how many groups and parts there are, and the hashes of the columns that were read."""
         columns, k = self.roles.columns, self.k
         hashes = [{name: hashlib.sha256() for name in self.names} for _ in range(3)]
@@ -175,7 +179,7 @@ class Job:
         self.progress.step(0.03)
         standardize = self.options.standardize is not False
         blocks = self.source.row_groups(self.names, hashes[1])
-        cut = Cut(measure(blocks, columns, transform, strata, standardize, self.most), k, self.most)
+        cut = Partitioning(measure(blocks, columns, transform, strata, standardize, self.most), k, self.most)
         self.progress.step(0.06)
         for block, first in zip(self.source.row_groups(self.names, hashes[2]), transform.before, strict=True):
             frame = frame_of(block)
@@ -241,7 +245,9 @@ class Job:
 
     # ---- the file
 
-    def _put_together(self, draft: pathlib.Path, spool: Spool, published: list[Any], contents: dict[str, str]) -> None:
+    def _put_together(
+        self, draft: pathlib.Path, spool: PartFiles, published: list[Any], contents: dict[str, str]
+    ) -> None:
         """Write row group by row group; columns that were read before must have the same content."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -261,7 +267,7 @@ class Job:
         if any(hashed.hexdigest() != contents[name] for name, hashed in hashes.items()):
             raise _parquet.input_changed()
 
-    def _row_groups(self, spool: Spool, schema: Any) -> Iterator[Any]:
+    def _row_groups(self, spool: PartFiles, schema: Any) -> Iterator[Any]:
         """The masked columns in the order of the file; every record must have come back once."""
         import pyarrow as pa
 
@@ -301,7 +307,7 @@ def _width(kind: Any) -> int:
         return 32  # text
 
 
-def count_smallest(file: Source, names: list[Any], folder: pathlib.Path, memory: int) -> int:
+def count_smallest(file: ParquetSource, names: list[Any], folder: pathlib.Path, memory: int) -> int:
     """The size of the smallest class of equal records of a file, of which only hashes are kept, in this memory."""
     ranges = min(-(-COUNTED * file.n // memory), 2**10)
     kept: list[tuple[np.ndarray, ...]] = []

@@ -22,7 +22,7 @@ from mag import __version__, verify
 from mag._lib import checks, rowhash, workspace
 from mag._lib.atomic import MANIFEST, Reserved, digest, reserving
 from mag._lib.cells import numbers_of_arrow
-from mag._lib.content import feed
+from mag._lib.content import update_hash
 from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag._lib.fresh import arrow_table, bare_field, fresh_column
 from mag._lib.json_types import to_json_types
@@ -35,7 +35,7 @@ from mag.tables._parts import parts_of, remove_parts
 from mag.tables._pipeline import release_table
 from mag.tables._release import Guarantee, installed_versions, public_options
 from mag.tables._request import (
-    Roles,
+    ColumnRoles,
     check_choices,
     decimals_by_column,
     record_options,
@@ -55,7 +55,7 @@ def is_source(table: Any) -> bool:
     return isinstance(table, (str, os.PathLike)) or type(table).__module__.startswith("pyarrow._dataset")
 
 
-class Source:
+class ParquetSource:
     """A Parquet file, a folder of them or a `pyarrow.dataset`, read in row order and column by column.
 
     Folders that are called like ``year=2024`` are a column, as Hive has them.
@@ -114,7 +114,7 @@ class Source:
 
         def out(group: Any) -> Any:
             for name, hashed in (hashes or {}).items():
-                feed(hashed, group.column(name))
+                update_hash(hashed, group.column(name))
             return group
 
         buffer: list[Any] = []
@@ -265,7 +265,7 @@ class FileRelease:
     @property
     def data(self) -> Any:
         """The published file as a `pyarrow.dataset.Dataset`."""
-        return Source(self.path).dataset
+        return ParquetSource(self.path).dataset
 
     def manifest(self) -> dict[str, Any]:
         """The manifest, which is also written beside the published file."""
@@ -290,7 +290,7 @@ def release_file(table: Any, options: Options) -> FileRelease:
     check_options(options, PARQUET_BY_COLUMN, [*dropped, *options.of_method])
     from pyarrow.types import is_floating
 
-    source = Source(table)
+    source = ParquetSource(table)
     roles = roles_of(source.names, options, demands_of(options.diversity, options.closeness, source.names))
     ks = sizes_by_column(options.k, roles.columns, options.scope)
     if options.weights is not None and not is_name(options.weights, source.names):
@@ -307,7 +307,7 @@ class Task:
     """What is done to every column of a file, with the `k` and the decimals of each."""
 
     options: Options
-    roles: Roles
+    roles: ColumnRoles
     ks: dict[Any, int]
     decimals: dict[Any, int]
 
@@ -330,7 +330,9 @@ class Task:
         return release.data.column(name), release.guarantee.n_groups[name]  # type: ignore[index]
 
 
-def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: bool, progress: Progress) -> FileRelease:
+def write_columns(
+    source: ParquetSource, task: Task, output: pathlib.Path, overwrite: bool, progress: Progress
+) -> FileRelease:
     """Mask the columns one after the other, put them together, count them on the file, and give it its name."""
     roles, ks, versions = task.roles, task.ks, installed_versions()
     options = record_options(task.options, roles, PARQUET_BY_COLUMN)
@@ -366,7 +368,7 @@ def write_columns(source: Source, task: Task, output: pathlib.Path, overwrite: b
             )
             source.check_unchanged()
             progress.step((len(ks) + 1) / steps)
-            smallest, by_column = recount_file(Source(draft), ks, roles.by)
+            smallest, by_column = recount_file(ParquetSource(draft), ks, roles.by)
             guarantee = Guarantee(
                 scope="per-column",
                 k=task.options.k,
@@ -429,7 +431,7 @@ def _agree(seen: dict[str, str], contents: dict[str, str]) -> None:
             raise input_changed()
 
 
-def recount_file(file: Source, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
+def recount_file(file: ParquetSource, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
     """The smallest class of a file, and that of every column; one below k is an error.
 
     Whole records are told apart by hashes, so that no more than one column is held at a time.
@@ -455,7 +457,7 @@ class Copies:
     more.
     """
 
-    def __init__(self, source: Source, names: Sequence[str]) -> None:
+    def __init__(self, source: ParquetSource, names: Sequence[str]) -> None:
         import pyarrow as pa
 
         self.source, self.names = source, list(names)
@@ -568,7 +570,7 @@ class ColumnFiles:
             raise InputRuntimeError(
                 f"The part of column {name!r} has changed since it was written: nothing is published."
             )
-        return Source(self._file(name)).row_groups(["column"])
+        return ParquetSource(self._file(name)).row_groups(["column"])
 
     def remove(self) -> None:
         """Forget the columns."""

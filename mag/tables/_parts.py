@@ -16,7 +16,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag.frames import Frame, frame_of
 from mag.frames.units import RefusedColumnError
 from mag.methods.distances import partition
-from mag.methods.distances.partition import PER_PART, Facts, Records, Transform, Tree
+from mag.methods.distances.partition import PER_PART, ChunkFacts, Records, SplitTree, Transform
 from mag.tables._strata import combined
 
 
@@ -25,12 +25,12 @@ class Measured:
     """What the first two reads of a file find out: units of the columns, strata with their sizes, and a sample."""
 
     transform: Transform
-    strata: "Strata"
+    strata: "StratumNumbers"
     sample: np.ndarray
     sampled_strata: np.ndarray
 
 
-class Strata:
+class StratumNumbers:
     """Numbers for the combinations of values of `by`, the same in every block."""
 
     def __init__(self, by: Sequence[Hashable]) -> None:
@@ -94,10 +94,12 @@ def read_records(frame: Frame, names: Sequence[Hashable]) -> Records:
     return records
 
 
-def examine(blocks: Iterator[Any], names: list[Any], by: Sequence[Hashable], k: int) -> tuple[Transform, Strata]:
+def examine(
+    blocks: Iterator[Any], names: list[Any], by: Sequence[Hashable], k: int
+) -> tuple[Transform, StratumNumbers]:
     """The range of every column and the strata, or one error for what is wrong with them."""
-    strata = Strata(by)
-    facts: list[Facts] = []
+    strata = StratumNumbers(by)
+    facts: list[ChunkFacts] = []
     for block in blocks:
         frame = frame_of(block)
         facts.append(partition.examine_chunk(read_records(frame, names)))
@@ -108,7 +110,7 @@ def examine(blocks: Iterator[Any], names: list[Any], by: Sequence[Hashable], k: 
 
 
 def measure(
-    blocks: Iterator[Any], names: list[Any], transform: Transform, strata: Strata, standardize: bool, most: int
+    blocks: Iterator[Any], names: list[Any], transform: Transform, strata: StratumNumbers, standardize: bool, most: int
 ) -> Measured:
     """Deviations of the columns, and some records at random."""
     moments, rows, records, numbers = [], [], [], []
@@ -129,16 +131,16 @@ def measure(
 
 
 @dataclass(frozen=True)
-class Whole:
+class SplitStratum:
     """A stratum with records of its own parts: where its leaves begin, and its halves."""
 
     stratum: int
     first: int
-    tree: Tree | None
+    tree: SplitTree | None
     leaves: int
 
 
-class Cut:
+class Partitioning:
     """The leaf of every record; a part is one leaf or several."""
 
     def __init__(self, measured: Measured, k: int, most: int) -> None:
@@ -146,7 +148,7 @@ class Cut:
         sizes = self.strata.sizes
         large = np.flatnonzero(sizes > most)
         self._shared, self.n_shared = _fill_parts(sizes, most)
-        self.wholes: list[Whole] = []
+        self.split_strata: list[SplitStratum] = []
         first = self.n_shared
         for s in large.tolist():
             own = measured.sample[measured.sampled_strata == s]
@@ -155,15 +157,15 @@ class Cut:
                 if own.size
                 else None
             )
-            self.wholes.append(Whole(s, first, halves, _count(halves)))
-            first += self.wholes[-1].leaves
+            self.split_strata.append(SplitStratum(s, first, halves, _count(halves)))
+            first += self.split_strata[-1].leaves
         self.counts = np.zeros(first, np.int64)
 
     def assign(self, frame: Frame, records: Records, first: int) -> np.ndarray:
         """The leaves of the records of a block, which are counted."""
         stratum = self.strata.number(frame)
         leaf = self._shared[stratum].astype(np.int64)
-        for whole in self.wholes:
+        for whole in self.split_strata:
             rows = np.flatnonzero(stratum == whole.stratum)
             z = partition.standardize_records([column[rows] for column in records], self.transform)
             leaf[rows] = whole.first + partition.find_leaves(partition.add_chance(z, first + rows), whole.tree)
@@ -175,7 +177,7 @@ class Cut:
         for leaf in range(self.n_shared):
             if self.counts[leaf]:
                 yield [leaf], None
-        for whole in self.wholes:
+        for whole in self.split_strata:
             own = self.counts[whole.first : whole.first + whole.leaves]
             part = partition.repair_parts([own], whole.tree, self.k)
             for p in range(int(part.max()) + 1):
@@ -193,7 +195,7 @@ def _fill_parts(sizes: np.ndarray, most: int) -> tuple[np.ndarray, int]:
     return leaf, full + 1
 
 
-def _count(tree: Tree | None) -> int:
+def _count(tree: SplitTree | None) -> int:
     return 1 if tree is None else sum(map(_count, tree.halves))
 
 
@@ -209,7 +211,7 @@ def remove_parts(folder: pathlib.Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-class Spool:
+class PartFiles:
     """Tables that wait in files of a folder, one or several in each; the data holder's alone."""
 
     def __init__(self, folder: pathlib.Path) -> None:

@@ -15,7 +15,7 @@ from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
 from mag.api.table_options import MICROAGGREGATE, Options
 from mag.frames import Frame, frame_of
-from mag.frames.categories import Categories, categories_of, describe_category, is_category, order_of
+from mag.frames.categories import CategoryCodes, categories_of, describe_category, is_category, order_of
 from mag.frames.units import RefusedColumnError, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.tables._aggregate import AGGREGATES, representatives
@@ -23,7 +23,7 @@ from mag.tables._categories import ALLOWED, generalized_columns, mask_categories
 from mag.tables._codes import describe_lost_zeros, warn_of_codes
 from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
 from mag.tables._release import Guarantee, Provenance, Release, TableGrouping, installed_versions
-from mag.tables._request import Plan, Request, check_request, decimals_by_column, record_options
+from mag.tables._request import GroupingPlan, Request, check_request, decimals_by_column, record_options
 from mag.tables._round import round_floats
 from mag.tables._sensitive import Promise, check_feasible, constrain, failing_strata, orders_of, promises_of
 from mag.tables._strata import SmallStrataError, Strata, combined, form_strata, sizes_of
@@ -31,17 +31,17 @@ from mag.tables.criteria.enforce import Constraint
 
 
 @dataclass(frozen=True)
-class Columns:
+class TableColumns:
     """The columns to mask as exact numbers, the decimals that floats are rounded to, and the records' weights."""
 
-    units: dict[Hashable, Units | Categories]
+    units: dict[Hashable, Units | CategoryCodes]
     decimals: dict[Hashable, int]
     weights: np.ndarray | None
 
-    def select(self, rows: np.ndarray) -> "Columns":
+    def select(self, rows: np.ndarray) -> "TableColumns":
         """The same of some records."""
         units = {name: unit.select(rows) for name, unit in self.units.items()}
-        return Columns(units, self.decimals, None if self.weights is None else self.weights[rows])
+        return TableColumns(units, self.decimals, None if self.weights is None else self.weights[rows])
 
 
 @dataclass(frozen=True)
@@ -98,18 +98,18 @@ def release_table(table: Any, options: Options) -> Release:
     require_true(frame, published, columns.units, request)
     guarantee = recount(published, strata, groups, promises, request)
     clock.lap("recount")
-    return publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
+    return make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
 
 
 # ---- read
 
 
-def read(frame: Frame, request: Request) -> Columns:
+def read(frame: Frame, request: Request) -> TableColumns:
     """All numbers that are computed with, of all records."""
     verify.require_comparable(frame, request.roles.by)
     units = {name: _read_column(frame, name, request) for name in request.roles.columns}
     decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.is_integer])
-    return Columns(units, decimals, _weights(frame, request.options.weights))
+    return TableColumns(units, decimals, _weights(frame, request.options.weights))
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
@@ -130,7 +130,7 @@ def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
     return f"{scale} with a hierarchy" if tree else scale
 
 
-def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Categories:
+def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | CategoryCodes:
     options = request.options
     if request.plan.single or request.scales[name] == "number":
         return _units(frame, name)
@@ -144,7 +144,7 @@ def _read_column(frame: Frame, name: Hashable, request: Request) -> Units | Cate
 
 def read_categories(
     frame: Frame, name: Hashable, source: Any, order: list[Any] | None = None, other: bool = False, **remedy: str
-) -> Categories:
+) -> CategoryCodes:
     """A column of categories; `source` is what the caller wrote as its hierarchy.
 
     With `other`, values may be without a leaf.
@@ -202,7 +202,7 @@ def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
 # ---- stratify
 
 
-def stratify(frame: Frame, columns: Columns, request: Request) -> Strata:
+def stratify(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     """Which records are published, and which of them may share a group."""
     strata = _strata(frame, columns, request)
     n = strata.rows.size
@@ -213,7 +213,7 @@ def stratify(frame: Frame, columns: Columns, request: Request) -> Strata:
     return strata
 
 
-def _strata(frame: Frame, columns: Columns, request: Request) -> Strata:
+def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     plan, policy, small_policy = request.plan, request.options.missing, request.options.small_strata
     missing = {name: unit.missing for name, unit in columns.units.items() if unit.missing is not None}
     rows, pattern = np.arange(frame.n), None
@@ -255,7 +255,7 @@ def _strata(frame: Frame, columns: Columns, request: Request) -> Strata:
         ) from None
 
 
-def _are_integers(plan: Plan) -> bool:
+def _are_integers(plan: GroupingPlan) -> bool:
     """Whether k is a number; what else it may be is checked later."""
     return all(isinstance(k, (int, np.integer)) for k in plan.ks.values())
 
@@ -263,7 +263,7 @@ def _are_integers(plan: Plan) -> bool:
 # ---- group
 
 
-def group(columns: Columns, strata: Strata, constraints: list[Constraint], request: Request) -> TableGroups:
+def group(columns: TableColumns, strata: Strata, constraints: list[Constraint], request: Request) -> TableGroups:
     """Groups of at least k records within the strata, for which the constraints hold."""
     comparable = Comparable(columns.units, request.plan)
     with working_on(quiet=is_quiet(request.progress)):
@@ -289,7 +289,7 @@ def permute(n: int, request: Request) -> np.ndarray | None:
 
 
 def mask(
-    frame: Frame, columns: Columns, groups: TableGroups, request: Request, permutation: np.ndarray | None
+    frame: Frame, columns: TableColumns, groups: TableGroups, request: Request, permutation: np.ndarray | None
 ) -> dict[Hashable, Any]:
     """The masked columns, in the dtypes and in the order that they are published in."""
     masked: dict[Hashable, Any] = {}
@@ -297,7 +297,7 @@ def mask(
         labels, n_groups = groups.of_column(j)
         aggregate, decimals = request.plan.aggregates[name], columns.decimals.get(name)
         column, weights = frame.column(name), columns.weights
-        if isinstance(unit, Categories):
+        if isinstance(unit, CategoryCodes):
             masked[name] = mask_categories(column, unit, aggregate, labels, n_groups, weights, permutation)
             continue
         if aggregate == "range":
@@ -306,7 +306,7 @@ def mask(
         values, missing = _representatives(unit, labels, n_groups, aggregate, columns.weights, decimals), unit.missing
         if permutation is not None:
             labels, missing = labels[permutation], None if missing is None else missing[permutation]
-        masked[name] = frame.column(name).publish(values, labels, missing)
+        masked[name] = frame.column(name).to_column(values, labels, missing)
     return masked
 
 
@@ -391,14 +391,14 @@ def recount(
 
 
 def require_true(
-    frame: Frame, published: Published, units: Mapping[Hashable, Units | Categories], request: Request
+    frame: Frame, published: Published, units: Mapping[Hashable, Units | CategoryCodes], request: Request
 ) -> None:
     """Refuse a table in which a label or a range does not contain the original of a record."""
     aggregates = request.plan.aggregates
     for name in generalized_columns(aggregates):
         unit = units[name]
-        is_label = aggregates[name] == "ancestor" and isinstance(unit, Categories)
-        tree = unit.tree if is_label and isinstance(unit, Categories) else None
+        is_label = aggregates[name] == "ancestor" and isinstance(unit, CategoryCodes)
+        tree = unit.tree if is_label and isinstance(unit, CategoryCodes) else None
         order = (request.options.order or {}).get(name) or order_of(frame.column(name))
         is_number = isinstance(unit, Units)
         verify.require_true(
@@ -409,9 +409,9 @@ def require_true(
 # ---- publish
 
 
-def publish(
+def make_release(
     frame: Frame,
-    columns: Columns,
+    columns: TableColumns,
     published: Published,
     strata: Strata,
     groups: TableGroups,
@@ -442,7 +442,7 @@ def publish(
     warnings = _warnings(published.data, frame, columns, strata, groups, request)
     recorded = record_options(request.options, request.roles, MICROAGGREGATE) | {"threads": request.threads}
     provenance = Provenance.of(recorded, frame, installed_versions(), seconds)
-    categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, Categories)}
+    categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, CategoryCodes)}
     if published.permutation is not None:
         categories = {name: unit.select(published.permutation) for name, unit in categories.items()}
     release = Release(published.data, guarantee, grouping, warnings, provenance, frame, published.rows, categories)
@@ -450,17 +450,19 @@ def publish(
 
 
 def _warnings(
-    data: Any, frame: Frame, columns: Columns, strata: Strata, groups: TableGroups, request: Request
+    data: Any, frame: Frame, columns: TableColumns, strata: Strata, groups: TableGroups, request: Request
 ) -> tuple[str, ...]:
     roles = request.roles
     warnings: list[str] = []
     for unit in columns.units.values():
-        if isinstance(unit, Categories) and unit.tree is not None:
+        if isinstance(unit, CategoryCodes) and unit.tree is not None:
             warnings += unit.tree.warnings
-    flat = [name for name, unit in columns.units.items() if isinstance(unit, Categories) and unit.tree is None]
+    flat = [name for name, unit in columns.units.items() if isinstance(unit, CategoryCodes) and unit.tree is None]
     if flat := [str(name) for name in flat if not getattr(columns.units[name], "ordered", False)]:
         warnings.append(f"Values are treated as equally far apart, because there is no hierarchy: {', '.join(flat)}.")
-    outside = [str(name) for name, unit in columns.units.items() if isinstance(unit, Categories) and unit.outside.any()]
+    outside = [
+        str(name) for name, unit in columns.units.items() if isinstance(unit, CategoryCodes) and unit.outside.any()
+    ]
     if outside:
         warnings.append(f"Values without a leaf in their hierarchy are published as its root: {', '.join(outside)}.")
     texts = [name for name in generalized_columns(request.plan.aggregates) if not is_category(frame.column(name))]

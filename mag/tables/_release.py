@@ -21,15 +21,15 @@ from mag._lib.lazy import cached_property
 from mag._lib.missing import is_missing
 from mag._lib.pictures import Drawable, facts_table, new_axes
 from mag.frames import Frame, frame_of
-from mag.frames.categories import Categories
+from mag.frames.categories import CategoryCodes
 from mag.measures import assess
-from mag.tables._compared import Compared, compare_cells
+from mag.tables._compared import BeforeAfter, compare_cells
 from mag.tables._sensitive import Promise
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from mag.report import Recoding
+    from mag.report import RecodingFacts
 
     Table = TypeVar("Table", default=Any)
 else:  # before Python 3.13 a type variable has no default
@@ -288,7 +288,7 @@ class Release(Generic[Table]):
     _provenance: Provenance
     _source: Frame | None = None
     _rows: np.ndarray | None = None
-    _categories: dict[Hashable, Categories] = field(default_factory=dict)
+    _categories: dict[Hashable, CategoryCodes] = field(default_factory=dict)
     levels: dict[Hashable, int] | None = None
     proven: bool | None = None
     lattice: tuple[LatticeNode, ...] = ()
@@ -361,11 +361,11 @@ class Release(Generic[Table]):
         return kinds | {name: source.column(name).units().kind for name in self._compared.ranges}
 
     @cached_property
-    def _compared(self) -> Compared:
+    def _compared(self) -> BeforeAfter:
         """The masked columns of the published records before and after, for risk and utility."""
         before, after = self.numbers()
         if list(before) == list(self.guarantee.columns):
-            return Compared(np.column_stack(list(before.values())), np.column_stack(list(after.values())))
+            return BeforeAfter(np.column_stack(list(before.values())), np.column_stack(list(after.values())))
         assert self._source is not None
         rows = slice(None) if self._rows is None else self._rows
         return compare_cells(
@@ -412,9 +412,9 @@ class Release(Generic[Table]):
         """
         compared = self._compared
         measures = assess.utility(compared.original, compared.masked, propensity, **compared.options)
-        losses = measures.get("information_loss_by_column")
-        if isinstance(losses, list):
-            measures["information_loss_by_column"] = dict(zip(self._number_columns, losses, strict=True))
+        for key in ("information_loss_by_column", "share_change_by_column"):
+            if isinstance(figures := measures.get(key), list):
+                measures[key] = dict(zip(self._number_columns, figures, strict=True))
         if "ncp" in measures:
             measures["ncp"] = self.ncp()
         return compared.with_notes(measures)
@@ -509,12 +509,12 @@ class Release(Generic[Table]):
         pathlib.Path
             The page.
         """
-        from mag.report import Facts, write
+        from mag.report import ReportFacts, write
 
         check_target(path, self._files, overwrite)
         before, after = self.numbers()
         compared = self._compared
-        facts = Facts(
+        facts = ReportFacts(
             title=title or ("Microaggregation report" if self.levels is None else "Generalization report"),
             guarantee=str(self.guarantee),
             scope=self.guarantee.scope,
@@ -540,9 +540,9 @@ class Release(Generic[Table]):
         return write(path, facts, overwrite)
 
     @property
-    def _recoding(self) -> "Recoding | None":
+    def _recoding(self) -> "RecodingFacts | None":
         """What the report says of levels."""
-        from mag.report import Level, Recoding
+        from mag.report import Level, RecodingFacts
 
         if self.levels is None:
             return None
@@ -552,7 +552,7 @@ class Release(Generic[Table]):
             assert tree is not None
             labels = {cell for cell in frame_of(self.data).column(name).cells() if not is_missing(cell)}
             levels[name] = Level(level, tree.levels.shape[1] - 1, len(labels))
-        return Recoding(levels, self.lattice[0].loss, bool(self.proven))
+        return RecodingFacts(levels, self.lattice[0].loss, bool(self.proven))
 
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""

@@ -18,13 +18,13 @@ from mag.methods import METHODS
 from mag.tables._aggregate import AGGREGATES
 from mag.tables._categories import ALLOWED, WEIGHTED
 from mag.tables._release import WITHHELD, name_of
-from mag.tables._sensitive import Demand, demands_of, sensitive_columns
+from mag.tables._sensitive import SensitiveDemand, demands_of, sensitive_columns
 
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
 
 
 @dataclass(frozen=True)
-class Roles:
+class ColumnRoles:
     """The role of every column."""
 
     columns: list[Hashable]
@@ -35,7 +35,7 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class Plan:
+class GroupingPlan:
     """How columns are grouped; `single` where each is grouped by itself, at the least cost that is possible."""
 
     scope: str
@@ -64,10 +64,10 @@ class Request:
     """Checked options; `scales` are those of the masked columns."""
 
     options: Options
-    roles: Roles
-    plan: Plan
+    roles: ColumnRoles
+    plan: GroupingPlan
     scales: dict[Hashable, str]
-    demands: Sequence[Demand]
+    demands: Sequence[SensitiveDemand]
     generator: np.random.Generator
     threads: int
     progress: bool | Callable[[float], Any] | None
@@ -109,7 +109,7 @@ def check_choices(options: Options) -> None:
             checks.one_of(name, getattr(options, name), option.choices)
 
 
-def record_options(options: Options, roles: Roles, function: str) -> dict[str, Any]:
+def record_options(options: Options, roles: ColumnRoles, function: str) -> dict[str, Any]:
     """The options for the manifest: names instead of objects, and no seed that would undo a shuffle."""
     own = accepted(function)
     names = [name for when in (ALWAYS, IF_USED) for name in own if own[name].recorded == when]
@@ -130,7 +130,7 @@ def record_options(options: Options, roles: Roles, function: str) -> dict[str, A
     return {name: recorded[name] for name in recorded if name in used or name in ("k", "columns")} | options.of_method
 
 
-def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Demand]) -> Roles:
+def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[SensitiveDemand]) -> ColumnRoles:
     """The role of every column, each of which has one."""
     requested = {"columns": options.columns, "by": options.by, "keep": options.keep, "drop": options.drop}
     masked, listed = names_of(options.columns, names), names_of(options.sensitive, names)
@@ -140,7 +140,7 @@ def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Dema
         kept = names_of(options.keep, names)  # a column that something is demanded of may be listed there as well
         requested["keep"] = [name for name in kept if name in listed or name not in sensitive]
         requested["sensitive"] = sensitive
-    return Roles(**assign_roles(requested, names, rest=None if options.rest == "error" else options.rest))
+    return ColumnRoles(**assign_roles(requested, names, rest=None if options.rest == "error" else options.rest))
 
 
 def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str = "masked") -> None:
@@ -156,7 +156,7 @@ def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str
         )
 
 
-def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, str]) -> Plan:
+def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, str]) -> GroupingPlan:
     """How these columns are grouped."""
     check_names_of("aggregate", options.aggregate if isinstance(options.aggregate, Mapping) else None, columns)
     numbers = set(scales.values()) == {"number"}
@@ -182,7 +182,7 @@ def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, st
             _check_weights_used(aggregates, numbers)
     importance = {name: checks.positive(f"importance[{name!r}]", x) for name, x in (options.importance or {}).items()}
     one_k = not isinstance(options.k, dict)
-    return Plan(options.scope, single, ks, one_k, cost, aggregates, standardize, options.method, importance)
+    return GroupingPlan(options.scope, single, ks, one_k, cost, aggregates, standardize, options.method, importance)
 
 
 def _one_aggregate(columns: list[Hashable], options: Options, single: bool) -> Any:

@@ -22,7 +22,7 @@ from mag.tables.criteria.hierarchical import Hierarchical
 
 
 @dataclass(frozen=True)
-class Demand:
+class SensitiveDemand:
     """Diversity or closeness of a column, or of the combined values of several."""
 
     option: str
@@ -140,7 +140,7 @@ class Promise:
 # ---- what is demanded
 
 
-def demands_of(diversity: Any, closeness: Any, names: Sequence[Hashable]) -> list[Demand]:
+def demands_of(diversity: Any, closeness: Any, names: Sequence[Hashable]) -> list[SensitiveDemand]:
     """The criteria that the caller wrote for columns of the table."""
     demands = []
     readers: list[tuple[str, Any, Any]] = [
@@ -156,12 +156,12 @@ def demands_of(diversity: Any, closeness: Any, names: Sequence[Hashable]) -> lis
             columns = (name,) if is_name(name, names) or not isinstance(name, tuple) else name
             if unknown := [repr(one) for one in columns if not is_name(one, names)]:
                 raise InputValueError(f"{option} must name columns of the table; got {', '.join(unknown)}.")
-            demands.append(Demand(option, columns, read(f"{option}[{name!r}]", wish)))
+            demands.append(SensitiveDemand(option, columns, read(f"{option}[{name!r}]", wish)))
     return demands
 
 
 def sensitive_columns(
-    demands: Sequence[Demand], listed: Sequence[Hashable], masked: Sequence[Hashable]
+    demands: Sequence[SensitiveDemand], listed: Sequence[Hashable], masked: Sequence[Hashable]
 ) -> list[Hashable]:
     """All sensitive columns: those that are listed, and those that something is demanded of."""
     sensitive = list(listed) + [name for demand in demands for name in demand.columns]
@@ -178,13 +178,13 @@ def sensitive_columns(
 
 
 def constrain(
-    frame: Frame, rows: np.ndarray, demands: Sequence[Demand], orders: Mapping[Hashable, Any]
+    frame: Frame, rows: np.ndarray, demands: Sequence[SensitiveDemand], orders: Mapping[Hashable, Any]
 ) -> list[Constraint]:
     """The constraints on these records, the published ones, whose distribution is what classes are compared with."""
     return [_constraint(frame, rows, demand, orders) for demand in demands]
 
 
-def _constraint(frame: Frame, rows: np.ndarray, demand: Demand, order: Mapping[Any, Any]) -> Constraint:
+def _constraint(frame: Frame, rows: np.ndarray, demand: SensitiveDemand, order: Mapping[Any, Any]) -> Constraint:
     labels: list[Any]
     if len(demand.columns) > 1:
         codes = combined([_codes(frame, name, order)[0][rows] for name in demand.columns])
@@ -238,7 +238,9 @@ def _with_missing(codes: np.ndarray, first: np.ndarray, missing: np.ndarray | No
     return np.where(missing, first.size, codes), np.append(first, -1)
 
 
-def check_feasible(demands: Sequence[Demand], constraints: Sequence[Constraint], strata: Sequence[np.ndarray]) -> None:
+def check_feasible(
+    demands: Sequence[SensitiveDemand], constraints: Sequence[Constraint], strata: Sequence[np.ndarray]
+) -> None:
     """Refuse what not even one group in every stratum could meet."""
     for demand, constraint in zip(demands, constraints, strict=True):
         if reason := constraint.criterion.why_not(constraint.totals, constraint.column):
@@ -272,7 +274,7 @@ def failing_strata(constraints: Sequence[Constraint], strata: Sequence[np.ndarra
 
 
 def promises_of(
-    demands: Sequence[Demand], constraints: Sequence[Constraint], orders: Mapping[Hashable, Any]
+    demands: Sequence[SensitiveDemand], constraints: Sequence[Constraint], orders: Mapping[Hashable, Any]
 ) -> list[Promise]:
     """What is to be counted on the published table."""
     promises = []

@@ -17,9 +17,9 @@ from mag._lib.roles import names_of
 from mag.api.columns import columns as group_columns
 from mag.api.method import check_options
 from mag.api.options import progress_of
-from mag.api.ready import ready_method
 from mag.api.table_options import COMPARE, accepted
 from mag.api.types import MethodName, ProgressReport, RandomState
+from mag.api.warm_up import warm_up_method
 from mag.frames import Frame, frame_of
 from mag.frames.categories import is_category
 from mag.methods import METHODS
@@ -202,7 +202,7 @@ def compare(
     for turn, (name, size) in enumerate(runs):
         limited = time_limit is not None and _can_be_limited(name, single)
         call: dict[str, Any] = {**settings, **own.get(name, {}), "time_limit": time_limit if limited else None}
-        _warm(name, size, single, limited, own.get(name, {}), tracker.quiet)
+        _warm_up(name, size, single, limited, own.get(name, {}), tracker.quiet)
 
         def report(fraction: float, turn: int = turn) -> None:
             tracker.step((turn + fraction) / len(runs))
@@ -247,14 +247,14 @@ def _can_be_limited(name: str, single: bool) -> bool:
     return not single and (name == "auto" or "time_limit" in METHODS[name].options)
 
 
-def _warm(name: str, k: int, single: bool, limited: bool, options: Mapping[str, Any], quiet: bool) -> None:
+def _warm_up(name: str, k: int, single: bool, limited: bool, options: Mapping[str, Any], quiet: bool) -> None:
     """Compile or load what a run will use."""
     if single:
         group_columns(np.arange(8.0 * k)[:, None], k)
         return
-    automatic = ["anneal"] if limited else ["ona_star", "mona"]
+    automatic = ["anneal"] if limited else ["ona_star", "ona_local", "mona"]
     for one in automatic if name == "auto" else [name]:
-        ready_method(one, k, options, quiet=quiet)
+        warm_up_method(one, k, options, quiet=quiet)
 
 
 MEASURE_NAMES = (

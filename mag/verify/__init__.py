@@ -23,7 +23,7 @@ from mag._lib.rowhash import classes, neighbors
 from mag.frames import Frame, frame_of
 from mag.hierarchy import Hierarchy
 from mag.verify import _contained, _sensitive
-from mag.verify._cells import READERS, listed
+from mag.verify._cells import READERS, as_list
 
 __all__ = ["closeness", "distinct", "entropy", "recount", "recursive"]
 
@@ -278,7 +278,7 @@ def sensitive_counts(table: Any, columns: Sequence[Hashable], sensitive: Any) ->
     cells = []
     for name in names:
         with _readable(name):
-            cells.append(listed(_column(frame, name)))
+            cells.append(as_list(_column(frame, name)))
     return _sensitive.count_values(classes(tokens).tolist(), cells)
 
 

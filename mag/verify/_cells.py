@@ -136,7 +136,7 @@ READERS: dict[str, Callable[[Any], list[np.ndarray]]] = {
 # ---- cells as Python's objects
 
 
-def listed(column: Any) -> list[Any]:
+def as_list(column: Any) -> list[Any]:
     """The cells of a column of any library; missing ones are None, NaN or what the library calls them."""
     for way in ("to_pylist", "to_list"):
         if hasattr(column, way):

@@ -37,14 +37,14 @@ WORDS = {
 Number = int | float | Decimal | Fraction  # floats mean what they are printed as
 
 
-class Span(NamedTuple):
+class LabelSpan(NamedTuple):
     """Numbers from `low` to `high`, without the last."""
 
     low: Number
     high: Number
 
 
-class Spans(NamedTuple):
+class LabelSpans(NamedTuple):
     """One span for each label, with both ends or without the last."""
 
     low: Sequence[Number]
@@ -55,7 +55,7 @@ class Spans(NamedTuple):
 NOWHERE = (0, -1)
 
 
-class Numbers(NamedTuple):
+class NumberCells(NamedTuple):
     """The cells of a column as numbers: integers, float64 or Python's; `unit` is what 1 is worth in nanoseconds."""
 
     values: np.ndarray
@@ -84,7 +84,7 @@ def count_untrue(
             levels = [[] if text is None else named.get(text, []) for text in texts]  # a label may be on several
             turns = range(max(map(len, levels), default=0))
             cut = [[many[turn] if len(many) > turn else NOWHERE for many in levels] for turn in turns]
-            spans = [Spans([low for low, _ in some], [high for _, high in some], closed=False) for some in cut]
+            spans = [LabelSpans([low for low, _ in some], [high for _, high in some], closed=False) for some in cut]
         rest = np.flatnonzero(~_are_inside(numbers, spans, labels))
     if not rest.size:
         return 0
@@ -147,7 +147,7 @@ def _between_ranks(order: Sequence[Any]) -> Callable[[Any, str | None], bool]:
 # ---- ends
 
 
-def _spans_of_labels(tree: Hierarchy) -> dict[str, list[Span]]:
+def _spans_of_labels(tree: Hierarchy) -> dict[str, list[LabelSpan]]:
     """The interval of every label of a tree of intervals, on each of its levels."""
     edges = tree.edges or ()
     ends: dict[tuple[str, int], tuple[Fraction, Fraction]] = {}
@@ -155,13 +155,13 @@ def _spans_of_labels(tree: Hierarchy) -> dict[str, list[Span]]:
         for level, label in enumerate(row):
             key = text_of(label), level
             ends[key] = ends.get(key, (low, low))[0], high
-    spans: dict[str, list[Span]] = {}
+    spans: dict[str, list[LabelSpan]] = {}
     for (text, _), (low, high) in ends.items():
-        spans.setdefault(text, []).append(Span(low, high))
+        spans.setdefault(text, []).append(LabelSpan(low, high))
     return spans
 
 
-def _read_ranges(texts: list[str | None], numbers: Numbers) -> Spans:
+def _read_ranges(texts: list[str | None], numbers: NumberCells) -> LabelSpans:
     """The ends of [a, b], or a single number; what is neither contains nothing."""
     words = [text or "" for text in texts]
     low: Sequence[Number | None]
@@ -179,7 +179,7 @@ def _read_ranges(texts: list[str | None], numbers: Numbers) -> Spans:
     if None in low or None in high:
         both = [NOWHERE if None in ends else ends for ends in zip(low, high, strict=True)]
         low, high = [one for one, _ in both], [other for _, other in both]
-    return Spans(low, high)  # type: ignore[arg-type]
+    return LabelSpans(low, high)  # type: ignore[arg-type]
 
 
 def _read_times(text: str, read: Callable[[str], Number | None]) -> tuple[Number | None, Number | None]:
@@ -266,7 +266,7 @@ def _days(year: int, month: int, day: int) -> int:
 # ---- many numbers at once
 
 
-def _are_inside(numbers: Numbers, spans: list[Spans], labels: np.ndarray) -> np.ndarray:
+def _are_inside(numbers: NumberCells, spans: list[LabelSpans], labels: np.ndarray) -> np.ndarray:
     """Which records' numbers are in one of the spans of their label."""
     inside = np.zeros(labels.size, bool)
     compare = _within_floats if numbers.values.dtype.kind == "f" else _within_integers
@@ -277,7 +277,7 @@ def _are_inside(numbers: Numbers, spans: list[Spans], labels: np.ndarray) -> np.
     return inside & ~np.asarray(numbers.missing)
 
 
-def _within_floats(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np.ndarray:
+def _within_floats(values: np.ndarray, spans: LabelSpans, labels: np.ndarray) -> np.ndarray:
     """A float between the floats nearest to the ends is inside; one that equals such a float is asked exactly."""
     low, above = _nearest_floats(spans.low)
     high, beyond = _nearest_floats(spans.high)
@@ -316,7 +316,7 @@ def _printed(number: float) -> Decimal:
     return Decimal(repr(number))
 
 
-def _within_integers(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np.ndarray:
+def _within_integers(values: np.ndarray, spans: LabelSpans, labels: np.ndarray) -> np.ndarray:
     info = np.iinfo(values.dtype)
     least, most = int(info.min), int(info.max)
     low = list(map(math.ceil, spans.low))
@@ -327,7 +327,7 @@ def _within_integers(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np
     return inside & ~empty[labels] if empty.any() else inside
 
 
-def _within_objects(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np.ndarray:
+def _within_objects(values: np.ndarray, spans: LabelSpans, labels: np.ndarray) -> np.ndarray:
     every = zip(values.tolist(), labels.tolist(), strict=True)
     return np.array([
         number is not None
@@ -340,7 +340,7 @@ def _within_objects(values: np.ndarray, spans: Spans, labels: np.ndarray) -> np.
 # ---- originals
 
 
-def numbers_of(column: Any) -> Numbers | None:
+def numbers_of(column: Any) -> NumberCells | None:
     """The numbers of a column of numbers, dates or times; None where cells are something else.
 
     A missing cell is NaN or an arbitrary number: it is published as missing, which is no number.
@@ -364,28 +364,28 @@ def numbers_of(column: Any) -> Numbers | None:
     return _of_array(arrays.read("table", column)[0])
 
 
-def _of_array(array: np.ndarray) -> Numbers | None:
+def _of_array(array: np.ndarray) -> NumberCells | None:
     if array.dtype.kind in "iu":
-        return Numbers(array)
+        return NumberCells(array)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        return Numbers(array.astype(np.float64))
+        return NumberCells(array.astype(np.float64))
     if array.dtype.kind in "Mm" and np.datetime_data(array.dtype)[0] in NANOSECONDS:
         unit, many = np.datetime_data(array.dtype)
-        return Numbers(np.ascontiguousarray(array).view(np.int64), np.isnat(array), NANOSECONDS[unit] * many)
+        return NumberCells(np.ascontiguousarray(array).view(np.int64), np.isnat(array), NANOSECONDS[unit] * many)
     return _of_objects(array.tolist()) if array.dtype.kind == "O" else None
 
 
-def _of_objects(cells: list[Any]) -> Numbers | None:
+def _of_objects(cells: list[Any]) -> NumberCells | None:
     kinds = {type(cell) for cell in cells if value_of(cell) is not Absent}
     if kinds == {datetime.date}:
         days = [cell.toordinal() - 719163 if type(cell) is datetime.date else None for cell in cells]
-        return Numbers(np.array([*days, None], object)[:-1], unit=NANOSECONDS["D"])
+        return NumberCells(np.array([*days, None], object)[:-1], unit=NANOSECONDS["D"])
     if not kinds <= {int, Decimal, float, Fraction}:
         return None
-    return Numbers(np.array([*map(_number, cells), None], object)[:-1])
+    return NumberCells(np.array([*map(_number, cells), None], object)[:-1])
 
 
-def _of_polars(polars: Any, column: Any) -> Numbers | None:
+def _of_polars(polars: Any, column: Any) -> NumberCells | None:
     dtype, null = column.dtype, column.is_null().to_numpy()
     if dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype)):
         found = _of_array(column.fill_null(0).to_numpy())
@@ -398,24 +398,24 @@ def _of_polars(polars: Any, column: Any) -> Numbers | None:
         unit = dtype.time_unit
     else:
         return None
-    return Numbers(column.to_physical().cast(polars.Int64).fill_null(0).to_numpy(), null, NANOSECONDS[unit])
+    return NumberCells(column.to_physical().cast(polars.Int64).fill_null(0).to_numpy(), null, NANOSECONDS[unit])
 
 
-def _of_arrow(pyarrow: Any, column: Any) -> Numbers | None:
+def _of_arrow(pyarrow: Any, column: Any) -> NumberCells | None:
     types, dtype, null = pyarrow.types, column.type, column.is_null().to_numpy()
     if types.is_decimal(dtype):
         return _of_objects(column.to_pylist())
     if types.is_floating(dtype):
-        return Numbers(np.array(column.to_numpy(), np.float64))  # null is NaN
+        return NumberCells(np.array(column.to_numpy(), np.float64))  # null is NaN
     if types.is_integer(dtype):
-        return Numbers(column.fill_null(0).to_numpy(), null)
+        return NumberCells(column.fill_null(0).to_numpy(), null)
     if types.is_date(dtype):
         column, unit = column.cast(pyarrow.date32()).cast(pyarrow.int32()), "D"
     elif types.is_timestamp(dtype) or types.is_duration(dtype):
         unit = dtype.unit
     else:
         return None
-    return Numbers(column.cast(pyarrow.int64()).fill_null(0).to_numpy(), null, NANOSECONDS[unit])
+    return NumberCells(column.cast(pyarrow.int64()).fill_null(0).to_numpy(), null, NANOSECONDS[unit])
 
 
 # ---- some cells

@@ -1,15 +1,14 @@
 """Emulated devices in another mode: how many, of how much memory, and whether they run what nothing waits for."""
 
 import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
 
 from tests import emulator
+from tests.data.paths import PROJECT
 
-ROOT = pathlib.Path(__file__).parents[2]
 PLUGIN = "tests.emulator.plugin"
 
 
@@ -31,7 +30,7 @@ def run(code, *, variables=None, timeout=600, **modes):
     before = "from tests import emulator; emulator.activate()\n"
     command = [sys.executable, "-W", "error::RuntimeWarning", "-c", before + code]
     settings = environment(**modes) | (variables or {})
-    done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run(command, cwd=PROJECT, env=settings, capture_output=True, text=True, timeout=timeout)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -40,4 +39,4 @@ def run_tests(*arguments, variables=None, timeout=1800, **modes):
     """Run pytest on devices of these modes; the process when it is done.  Plugins of the caller come first."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, "-p", PLUGIN]
     settings = environment(**modes) | (variables or {})
-    return subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, timeout=timeout)
+    return subprocess.run(command, cwd=PROJECT, env=settings, capture_output=True, text=True, timeout=timeout)

@@ -7,10 +7,11 @@ import numpy as np
 
 from mag._backends import cuda
 from mag._backends.cuda.launch import Device, solve
+from mag._backends.problem import Problem
 from mag.costs import COSTS
 from mag.solvers import SOLVERS, automatic, block
 from tests.cuda.host import HostModule
-from tests.test_block import SHAPES, data
+from tests.data.columns import SHAPES, data
 
 HOST = Device(np, HostModule, shared=100 << 10)
 
@@ -71,8 +72,10 @@ def differences(device, X, cost, k, chunks=None):
 
 def problem(cost, k):
     """What `mag.univariate` makes of its arguments."""
-    from mag._backends.problem import Problem
-
     chosen = COSTS[cost]
     names = automatic(chosen, k, bounded=True, weighted=False)
     return Problem(chosen, {name: SOLVERS[name] for name in names}, k, k)
+
+
+def staggered(cost, k):
+    return Problem(COSTS[cost], {"staggered": SOLVERS["staggered"]}, k, k)

@@ -7,11 +7,16 @@ import pytest
 from tests import emulator
 from tests.emulator import build
 
-try:
-    emulator.activate()
-    WHY_NOT = None
-except build.CannotBuild as error:
-    WHY_NOT = f"There is no emulated device: {error}"
+WHY_NOT: str | None = None
+
+
+def pytest_configure() -> None:
+    """Emulate devices, before tests that import CuPy are collected; an import of this file alone emulates none."""
+    global WHY_NOT
+    try:
+        emulator.activate()
+    except build.CannotBuild as error:
+        WHY_NOT = f"There is no emulated device: {error}"
 
 
 def pytest_report_header() -> str:

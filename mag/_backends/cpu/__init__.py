@@ -10,7 +10,7 @@ from mag._backends.cpu.halves import from_both_ends
 from mag._backends.cpu.labels import label, label_sorted, smallest_count
 from mag._backends.problem import Problem
 from mag._backends.protocol import Jobs
-from mag._backends.safety import NEGLIGIBLE, even, prepared, scaled, unspannable
+from mag._backends.safety import NEGLIGIBLE, is_even, prepare, scale_to_fit, unspannable
 from mag._compiled.sort import sort, take
 from mag._compiled.starts import trace
 from mag._lib.interrupt import interruptible
@@ -78,11 +78,10 @@ def group_columns(
 
     def run(task: tuple[Problem, np.ndarray, bool]) -> bool:
         problem, columns, batched = task
-        if batched:
-            columns = batch.group(X, columns, problem, labels, n_groups, least)
-            if columns is None:
-                return False
-        for j in columns:
+        left = batch.group(X, columns, problem, labels, n_groups, least) if batched else columns
+        if left is None:
+            return False
+        for j in left:
             x = np.ascontiguousarray(X[:, j], np.float64 if X.dtype.kind == "f" else None)
             if x.dtype.kind == "f" and not np.isfinite(x).all():
                 return False
@@ -124,8 +123,8 @@ def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, thre
     if problem.cost.built_in and (weights is not None or not problem.plain):
         return _weighed(column, weights, problem, threads)
     if problem.max_groups is not None:
-        return _at_most(prepared(column, weights, problem), problem, threads)[0]
-    ready = prepared(column, weights, problem)
+        return _at_most(prepare(column, weights, problem), problem, threads)[0]
+    ready = prepare(column, weights, problem)
     starts, total, _ = _optimum(ready, problem, threads)
     cuts = unspannable(x, problem, starts, total, ready.scale)
     if not cuts:
@@ -139,7 +138,7 @@ def solve(column: np.ndarray, weights: np.ndarray | None, problem: Problem, thre
 
 def _weighed(column: np.ndarray, weights: np.ndarray | None, problem: Problem, threads: int) -> np.ndarray:
     """As `solve`, with weights or penalties: in float64 where that decides, else by costs without any cancellation."""
-    fitting = scaled(column, weights, problem)
+    fitting = scale_to_fit(column, weights, problem)
     if fitting is not None:
         near, moderate = fitting
         for attempt in moderate.in_turn(near):
@@ -158,7 +157,7 @@ def _attempt(column: SolverInput, problem: Problem, threads: int) -> tuple[np.nd
     if problem.max_groups is not None:
         return _at_most(column, problem, threads)
     starts, total, doubt = _optimum(column, problem, threads)
-    return starts, even(column, problem, starts, total) if problem.bounded else doubt <= NEGLIGIBLE * total
+    return starts, is_even(column, problem, starts, total) if problem.bounded else doubt <= NEGLIGIBLE * total
 
 
 def _at_most(column: SolverInput, problem: Problem, threads: int) -> tuple[np.ndarray, bool]:

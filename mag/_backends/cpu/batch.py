@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Many columns in one compiled call: gather, sort, solve, label and count each while it is in the cache.
 
 Columns that need more thought than this are left to `cpu.group`: values whose squares float64 may not hold, integers
@@ -6,16 +6,18 @@ whose sums it would round, costs so small that bits may be lost (see `_backends/
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numba import types
 
 from mag._backends.cpu.labels import label, label_sorted, smallest_count
+from mag._backends.problem import Problem
 from mag._backends.safety import FLOAT64_EXACT, MODERATE, UNDERFLOW_COST
 from mag._compiled.calls import address_of, call_at
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part, part_of
-from mag._compiled.sort import arrange, memory_for, parts, resolve
+from mag._compiled.sort import memory_for, parts, resolve, sort_words
 from mag._compiled.starts import starts_of
 from mag._lib.workspace import borrow
 from mag.solvers import block
@@ -30,13 +32,13 @@ UNFIT = -2  # instead of the number of pending buckets
 as_words = part_of(types.int64)
 
 
-def supports(n, problem):
+def supports(n: int, problem: Problem) -> bool:
     """Whether columns of n values can be grouped here."""
     solver = next(iter(problem.solvers.values()))
     return solver.lanes and solver.bounded and problem.plain and problem.k > 1 and n >= 2 * problem.k
 
 
-def chunks(n, columns, threads):
+def chunks(n: int, columns: np.ndarray, threads: int) -> list[np.ndarray]:
     """The columns in chunks for one call each: of bounded memory, and some for every thread."""
     width = max(
         1, min(max(COLUMNS_PER_GATHER, VALUES_PER_CALL // n), -(-columns.size // threads), MAX_GATHERED_VALUES // n)
@@ -44,7 +46,9 @@ def chunks(n, columns, threads):
     return [columns[i : i + width] for i in range(0, columns.size, width)]
 
 
-def group(X, columns, problem, labels, n_groups, least):
+def group(
+    X: np.ndarray, columns: np.ndarray, problem: Problem, labels: np.ndarray, n_groups: np.ndarray, least: np.ndarray
+) -> np.ndarray | None:
     """Group some columns of X: fill in rows of `labels`, the numbers of groups, and the smallest sizes, counted.
 
     Returns the columns that are left to others, or None if values are not finite.
@@ -67,14 +71,14 @@ def group(X, columns, problem, labels, n_groups, least):
 
 
 @cache
-def _solver(kernel, k):
+def _solver(kernel: Any, k: int) -> Any:
     """The address of the solver of this cost and k."""
     run, kernel, size = block.compiled_for(k, kernel)
     reals, sizes = np.empty(0), np.empty(0, block.size_type(k))
     return address_of(run, kernel, size, reals, reals, sizes, reals)
 
 
-def _gather(X, columns, source, fits):
+def _gather(X: np.ndarray, columns: np.ndarray, source: np.ndarray, fits: np.ndarray) -> bool:
     """The columns as float64, one after the other, integers as distances from the smallest; whether all are finite."""
     known = X.dtype.isnative and X.dtype.itemsize >= 4 and X.flags.aligned  # to numba, in few types
     if not (known and (X.flags.c_contiguous or X.flags.f_contiguous)):
@@ -139,7 +143,7 @@ def prepare(source, c, reach, widest, memory):
     padded_words, padded, records, order = memory[0], memory[1], memory[2], memory[6]
     before, x = part(padded, 0), part(padded, PAD)
     words, numbers = padded_words[PAD : PAD + n], part(source, c * n)
-    n_pending = arrange(numbers, as_words(source, c * n), n, -1, parts(records, words, order))
+    n_pending = sort_words(numbers, as_words(source, c * n), n, -1, parts(records, words, order))
     if n_pending < 0:
         for i in range(n):
             x[i] = numbers[i]

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """From where groups start to the label of every record."""
 
 import numpy as np
@@ -36,7 +36,7 @@ def label_sorted(starts, first, last, labels):
             i += 1
 
 
-def at_least(k, labels, n_groups, in_runs, threads=1):
+def at_least(k: int, labels: np.ndarray, n_groups: int, in_runs: bool, threads: int = 1) -> bool:
     """Whether every group has k records or more, found from the labels alone; `in_runs` says where to look first."""
     if threads > 1 and labels.size > PASS_VALUES_PER_THREAD:
         return _at_least_in_parts(k, labels, n_groups, in_runs, threads)
@@ -45,17 +45,17 @@ def at_least(k, labels, n_groups, in_runs, threads=1):
     return smallest_count(labels, np.zeros(n_groups, np.int32)) >= k
 
 
-def _at_least_in_parts(k, labels, n_groups, in_runs, threads):
-    def look(first, last):
+def _at_least_in_parts(k: int, labels: np.ndarray, n_groups: int, in_runs: bool, threads: int) -> bool:
+    def check_runs(first: int, last: int) -> bool:
         """Runs that begin in a part, each of them whole."""
         return every_run(k, labels[run_from(labels, first) : run_from(labels, last)])
 
-    def count(first, last):
+    def count(first: int, last: int) -> np.ndarray:
         counts = np.zeros(n_groups, np.int32)
         smallest_count(labels[first:last], counts)
         return counts
 
-    if in_runs and all(in_parts(look, labels.size, threads)):
+    if in_runs and all(in_parts(check_runs, labels.size, threads)):
         return True
     return sum(in_parts(count, labels.size, min(threads, k))).min() >= k
 

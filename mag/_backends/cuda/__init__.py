@@ -10,16 +10,16 @@ import numpy as np
 from mag._backends import cpu
 from mag._backends.cuda import halving, hybrid
 from mag._backends.cuda import weights as weighed
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.launch import MAX_K_16_BIT, PER_SM, Device
-from mag._backends.cuda.lines import Lines
-from mag._backends.cuda.neighbors import Neighbors, fits
-from mag._backends.cuda.records import DeviceRecordGrouping, Place
+from mag._backends.cuda.lines import DeviceProjections
+from mag._backends.cuda.neighbors import DeviceNeighbors, fits
+from mag._backends.cuda.records import DeviceArithmetic, DeviceRecordGrouping
 from mag._backends.cuda.results import DeviceColumnGroupings, DeviceGrouping
 from mag._backends.cuda.transfer import copy_to_device
 from mag._backends.cuda.transpose import transposed
 from mag._backends.problem import Problem
-from mag._backends.protocol import Boxes, Home, Jobs
+from mag._backends.protocol import Boxes, Jobs, ToCaller
 from mag._lib.arrays import resident as resident
 from mag._lib.checks import thread_count
 from mag._lib.errors import InputValueError
@@ -64,7 +64,7 @@ def _first_line(error: Exception) -> str:
 
 
 @cache
-def _on(number: int) -> Device:
+def _device_by_number(number: int) -> Device:
     import cupy
 
     properties = cupy.cuda.runtime.getDeviceProperties(number)
@@ -76,7 +76,7 @@ def _on(number: int) -> Device:
 def _forget() -> None:
     """A forked process cannot use the devices of the one that it comes from, and may have found none by itself."""
     why_not.cache_clear()
-    _on.cache_clear()
+    _device_by_number.cache_clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -87,16 +87,16 @@ def current() -> Device:
     """The device that CuPy works on now."""
     import cupy
 
-    return _on(cupy.cuda.runtime.getDevice())
+    return _device_by_number(cupy.cuda.runtime.getDevice())
 
 
 def device_of(x: Any) -> Device:
     """The device that an array of CuPy lies on."""
     number = getattr(getattr(x, "device", None), "id", None)
-    return current() if number is None else _on(number)
+    return current() if number is None else _device_by_number(number)
 
 
-def several(numbers: Sequence[int] | None) -> list[Device]:
+def devices_by_number(numbers: Sequence[int] | None) -> list[Device]:
     """The devices of these numbers; the current one if there are none."""
     if numbers is None:
         return [current()]
@@ -105,10 +105,10 @@ def several(numbers: Sequence[int] | None) -> list[Device]:
     there = cupy.cuda.runtime.getDeviceCount()
     if not all(number < there for number in numbers):
         raise InputValueError(f"devices must be numbers of GPUs from 0 to {there - 1}; got {max(numbers)}.")
-    return [_on(number) for number in numbers]
+    return [_device_by_number(number) for number in numbers]
 
 
-def deal(which: np.ndarray, devices: list[Device]) -> list[tuple[Device, np.ndarray]]:
+def split_columns(which: np.ndarray, devices: list[Device]) -> list[tuple[Device, np.ndarray]]:
     """Columns in equal parts, one for each device; fewer columns than devices leave some without any."""
     parts = zip(devices, np.array_split(which, len(devices)), strict=True)
     return [(device, part) for device, part in parts if part.size]
@@ -122,7 +122,7 @@ def group(
     if not supports(x.size, problem, weights):
         return cpu.group(x, weights, problem, assume_sorted, threads)
     device = current()
-    columns = Columns(device, device.xp.asarray(_native(x))[None, :], problem, weights=weights)
+    columns = ColumnBatch(device, device.xp.asarray(_native(x))[None, :], problem, weights=weights)
     columns.finish()
     starts = device.host(columns.starts[0])[: int(columns.n_groups[0])].astype(np.int64)
     order = None if assume_sorted else device.host(columns.order[0])
@@ -154,10 +154,10 @@ def group_columns(
             labels[which], n_groups[which], least[which] = found
             continue
         parts = []
-        for device, part in deal(which, several(devices)):  # all are at work before one is waited for
+        for device, part in split_columns(which, devices_by_number(devices)):  # all work before one is waited for
             with device.active():
                 rows = device.xp.asarray(np.ascontiguousarray(_native(X[:, part]).T))
-                parts.append((Columns(device, rows, problem, weights=weights), part))
+                parts.append((ColumnBatch(device, rows, problem, weights=weights), part))
         for columns, part in parts:
             with columns.device.active():
                 if not columns.finish():
@@ -171,14 +171,14 @@ def group_columns(
 
 
 def group_resident(
-    x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, home: Home
+    x: Any, problem: Problem, weights: np.ndarray | None, *, dtype: np.dtype, origin: ToCaller
 ) -> DeviceGrouping:
     """The Grouping of values that are resident on a device; it stays there as well."""
     device = device_of(x)
     with device.active():
         row = device.xp.ascontiguousarray(x)[None, :]
-        columns = Columns(device, row, problem, dtype=dtype, weights=weights)
-    return DeviceGrouping(columns, x=x, dtype=dtype, home=home)
+        columns = ColumnBatch(device, row, problem, dtype=dtype, weights=weights)
+    return DeviceGrouping(columns, x=x, dtype=dtype, origin=origin)
 
 
 def group_resident_columns(
@@ -189,20 +189,20 @@ def group_resident_columns(
     *,
     dtype: np.dtype,
     costs: list[Cost],
-    home: Home,
+    origin: ToCaller,
     devices: Sequence[int] | None = None,
 ) -> DeviceColumnGroupings:
     """The ColumnGroupings of a table that is resident on a device; they stay there, whichever devices compute them."""
     place, parts = device_of(X), []
     for problem, which in jobs:
-        for device, part in deal(which, [place] if devices is None else several(devices)):
+        for device, part in split_columns(which, [place] if devices is None else devices_by_number(devices)):
             with place.active():
                 whole = part.size == X.shape[1]
                 rows = transposed(place, X) if whole else place.xp.ascontiguousarray(X.T[place.xp.asarray(part)])
             rows = copy_to_device(device, place, rows)
             with device.active():
-                parts.append((Columns(device, rows, problem, dtype=dtype, weights=weights), part))
-    return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, home=home, device=place)
+                parts.append((ColumnBatch(device, rows, problem, dtype=dtype, weights=weights), part))
+    return DeviceColumnGroupings(parts, k, x=X, dtype=dtype, costs=costs, origin=origin, device=place)
 
 
 def supports_lines(n: int, d: int, problem: Problem) -> bool:
@@ -210,15 +210,15 @@ def supports_lines(n: int, d: int, problem: Problem) -> bool:
     return supports(n, problem) and n * d < 2**31 - 2**20
 
 
-def lines(X: Any, problem: Problem) -> Lines:
+def lines(X: Any, problem: Problem) -> DeviceProjections:
     """Records that are projected, grouped and scored on the device; on the one that they are on already."""
-    return Lines(device_of(X), X, problem)
+    return DeviceProjections(device_of(X), X, problem)
 
 
-def records(X: Any) -> tuple[Place, Callable[..., DeviceRecordGrouping]]:
+def record_context(X: Any) -> tuple[DeviceArithmetic, Callable[..., DeviceRecordGrouping]]:
     """Where resident records are, and what makes the result of grouping them."""
     device = device_of(X)
-    return Place(device), partial(DeviceRecordGrouping, device=device)
+    return DeviceArithmetic(device), partial(DeviceRecordGrouping, device=device)
 
 
 def supports_halving(n: int, d: int, k: int, rule: int) -> bool:
@@ -237,9 +237,9 @@ def halve(
     return halving.Halving(current(), X, rule, clearly).run(divisible, step)
 
 
-def neighbors(boxes: Boxes) -> Neighbors:
+def neighbors(boxes: Boxes) -> DeviceNeighbors:
     """Records whose nearest and farthest are found on the device."""
-    return Neighbors(current(), boxes)
+    return DeviceNeighbors(current(), boxes)
 
 
 def supports_lists(n: int, d: int, length: int) -> bool:

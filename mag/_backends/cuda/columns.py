@@ -1,9 +1,9 @@
 """Columns grouped on a device: order, prepare, solve, label, count; the same steps as on the CPU, all columns at once.
 
 Steps follow each other on the device without waiting.  What the host has to know is collected in one flag per column,
-and looked at when a result is asked for: `Columns.finish`.  Columns that are few and hard to cut into chunks take the
-hybrid way: sorted values go to the host when the result is asked for, and where groups start comes back.  Labels never
-depend on what becomes of X after the call.
+and looked at when a result is asked for: `ColumnBatch.finish`.  Columns that are few and hard to cut into chunks take
+the hybrid way: sorted values go to the host when the result is asked for, and where groups start comes back.  Labels
+never depend on what becomes of X after the call.
 """
 
 from collections.abc import Iterator
@@ -36,18 +36,18 @@ from mag._backends.cuda.weights import immoderate, misleading, uneven
 from mag._backends.problem import Problem
 from mag._backends.safety import FLOAT64_EXACT, MODERATE, UNDERFLOW_COST
 from mag._compiled.groups import Groups, halves
-from mag._lib.arrays import tell_of_bytes
+from mag._lib.arrays import warn_about_copy
 from mag._lib.errors import REPORT, InputRuntimeError, group_below
 from mag._lib.threads import each
 from mag.costs import Cost
-from mag.results import published
+from mag.results import as_data_dtype
 from mag.solvers.block import PANEL
 
 SPARE = 0.8  # of the free memory that a batch may take
 RESULT_BATCH_BYTES = 2**26  # bytes of the values that results are computed from at once
 
 
-class Columns:
+class ColumnBatch:
     """The rows of X, [cols][n] on the device, each grouped by itself.
 
     `order` is each row's stable order, `starts` [cols][n // k] and `n_groups` say how it is cut, `labels` are int32.
@@ -70,7 +70,7 @@ class Columns:
         self.labels, self.order = device.empty(cols, n), device.empty(cols, n)
         self.starts, self.n_groups = device.empty(cols, most), device.empty(cols)
         self.flags, self.counts = device.xp.zeros(cols, np.int32), device.xp.zeros((cols, most), np.int32)
-        free = device.free()  # of what the results have left
+        free = device.free_bytes()  # of what the results have left
         taken = bytes_per_column(n, k, weights is not None)
         rows = cols if free is None else max(1, min(cols, int(SPARE * free) // taken))
         first = 0
@@ -83,7 +83,7 @@ class Columns:
                 rows = -(-rows // 2)
             else:
                 first += rows
-        self._queued, self._stream = device.mark(), device.stream()
+        self._queued, self._stream = device.record_event(), device.stream()
         self._finishing = Lock()
 
     def finish(self) -> bool:
@@ -92,14 +92,14 @@ class Columns:
             return self._final or self._finish()
 
     def _finish(self) -> bool:
-        self.device.follow(self._queued)
+        self.device.wait_for(self._queued)
         flags = self.device.host(self.flags)
         if (flags & NOT_FINITE).any():
             return False
         if (flags & UNSORTED).any():
             raise RuntimeError(f"The device's sort returned no permutation, and no groups were computed; {REPORT}")
         self.redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
-        self.tell_of_copy(len(self.redone))
+        self.warn_about_copy(len(self.redone))
         by_host = np.flatnonzero(flags & (FOR_THE_CPU | ON_THE_HOST)).tolist()
         threads = min(self.device.threads, max(1, len(by_host)))
         found = each(lambda col: self._starts_by_the_host(col, self.device.threads // threads), by_host, threads)
@@ -111,24 +111,24 @@ class Columns:
         self._final = True
         return True
 
-    def hold(self) -> None:
+    def defer_reuse(self) -> None:
         """Keep memory that the current stream reads from being used again on the stream of the call."""
-        self.device.hold(self._stream)
+        self.device.defer_reuse(self._stream)
 
     def own(self, array: Any) -> Any:
         """An array of the call, for whom the current stream belongs to: a copy where that is another one."""
         return array if self.device.stream() == self._stream else array.copy()
 
-    def tell_of_copy(self, cols: int) -> None:
+    def warn_about_copy(self, cols: int) -> None:
         """Say once if so many columns, which float64 cannot hold, are many bytes for the host to read."""
         row = self.X.nbytes // len(self.X)
-        tell_of_bytes(f"X, {{:.0f}} MB in {cols} columns whose sums float64 would round, is copied", cols * row)
+        warn_about_copy(f"X, {{:.0f}} MB in {cols} columns whose sums float64 would round, is copied", cols * row)
 
     def _starts_by_the_host(self, col: int, threads: int) -> np.ndarray:
         """The hybrid way of one column: it is sorted, labeled and counted by the device, and solved by the CPU."""
         if searches_blocks(self.problem) and col in self._kept and col not in self.redone:
             with self.device.active():  # also where this is another thread, with a stream of its own
-                self.device.follow(self._queued)
+                self.device.wait_for(self._queued)
                 found = starts_by_blocks(self.device, self._kept[col], self.problem)
             if found is not None:
                 return found
@@ -253,7 +253,7 @@ class Columns:
         groups = Groups(x, host(self.starts[col])[: int(self.n_groups[col])], self.weights_of(col))
         with np.errstate(over="ignore"):
             (total,) = np.add.reduceat(cost.losses(groups, x), [0])  # as `Grouping` sums
-        return published(cost.representatives(groups), self.dtype), int(total) if cost.integer else float(total)
+        return as_data_dtype(cost.representatives(groups), self.dtype), int(total) if cost.integer else float(total)
 
     @property
     def representatives(self) -> Any:
@@ -308,7 +308,7 @@ def shifted(integers: Any, offset: Any) -> Any:
     return (integers.astype(same, copy=False).view(np.uint64) + offset).view(same)
 
 
-def _group(columns: Columns, rows: slice) -> None:
+def _group(columns: ColumnBatch, rows: slice) -> None:
     """Everything from order to count for some rows of X."""
     device, problem, xp = columns.device, columns.problem, columns.device.xp
     x, cost, k = columns.X[rows], problem.cost, problem.k
@@ -316,7 +316,7 @@ def _group(columns: Columns, rows: slice) -> None:
     flags, groups, starts = columns.flags[rows], columns.n_groups[rows], columns.starts[rows]
     flags[:] = 0
     values = sort(device, x, columns.order[rows], flags)
-    scale, found = prepared(xp, values, x.dtype.kind, cost, k)
+    scale, found = prepare(xp, values, x.dtype.kind, cost, k)
     flags |= found
     w = None if columns.weights is None else columns.device_weights[columns.order[rows]]
     if w is not None and x.dtype.kind == "f":
@@ -341,8 +341,8 @@ def _group(columns: Columns, rows: slice) -> None:
     verify(device, columns.labels[rows], groups, k, columns.counts[rows], flags)
 
 
-def prepared(xp: Any, values: Any, kind: str, cost: Cost, k: int) -> tuple[Any, Any]:
-    """The power of two to divide sorted values of this kind of type by, and flags: see `_backends/safety.prepared`."""
+def prepare(xp: Any, values: Any, kind: str, cost: Cost, k: int) -> tuple[Any, Any]:
+    """The power of two to divide sorted values of this kind of type by, and flags: see `_backends/safety.prepare`."""
     first, last = values[:, 0], values[:, -1]
     if kind == "f":
         finite = xp.isfinite(first) & xp.isfinite(last)  # NaN and infinity are sorted to the ends

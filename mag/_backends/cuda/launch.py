@@ -47,7 +47,7 @@ class Device:
     hybrid: bool = False
     threads: int = 1
 
-    def free(self) -> int | None:
+    def free_bytes(self) -> int | None:
         """Bytes that may be taken now: what the device has, and what CuPy's pool holds or may still take.
 
         None where that cannot be known, because the allocator is another one, such as RMM's.
@@ -60,7 +60,7 @@ class Device:
         free, limit = self.xp.cuda.runtime.memGetInfo()[0] + pool.free_bytes(), pool.get_limit()
         return min(free, limit - pool.used_bytes()) if limit else free
 
-    def mark(self) -> Any:
+    def record_event(self) -> Any:
         """An event behind all that is queued on the current stream."""
         if not hasattr(self.xp, "cuda"):
             return None
@@ -68,7 +68,7 @@ class Device:
         event.record()
         return event
 
-    def follow(self, event: Any) -> None:
+    def wait_for(self, event: Any) -> None:
         """Let the current stream wait for an event, whichever stream it was queued on."""
         if event is not None:
             self.xp.cuda.get_current_stream().wait_event(event)
@@ -80,14 +80,14 @@ class Device:
         stream = self.xp.cuda.get_current_stream()
         return stream, threading.get_ident() if getattr(stream, "ptr", None) == STREAM_PER_THREAD else None
 
-    def hold(self, owner: Any) -> None:
+    def defer_reuse(self, owner: Any) -> None:
         """Let the stream that owns arrays wait for the current one, which reads them, before it uses memory again."""
         now = self.stream()
         if owner == now:
             return
         stream, thread = owner
         if thread in (None, threading.get_ident()):
-            stream.wait_event(self.mark())
+            stream.wait_event(self.record_event())
         else:  # no other thread can name that stream
             now[0].synchronize()
 
@@ -163,7 +163,7 @@ def device_time(device: Device, cols: int, n: int, k: int) -> float:
     return cycles / CLOCK * (length + (warm if chunks > 1 else 0)) / units * rounds
 
 
-def lines_of(cost: str, k: int) -> int:
+def numbers_per_warp(cost: str, k: int) -> int:
     """Numbers that one warp of `block` keeps."""
     name = cost.removesuffix(WEIGHTED)
     kernel: Any = COSTS[name].kernel if name == cost else COSTS[name].weighted
@@ -172,7 +172,7 @@ def lines_of(cost: str, k: int) -> int:
 
 def resident_warps(device: Device, k: int) -> int:
     """How many warps of `block` run at once: their lines share the shared memory of a multiprocessor."""
-    bytes_ = 8 * lines_of("sse", k) + STATIC
+    bytes_ = 8 * numbers_per_warp("sse", k) + STATIC
     return max(1, device.lanes // PER_SM) * min(WARPS, device.shared // bytes_ or WARPS)
 
 
@@ -233,7 +233,7 @@ def _block(device: Device, given: tuple[Any, ...], cost: str, k: int, chunks: tu
     entry, leave = (device.empty(cols, count, 2 * k, dtype=real) for _ in range(2))
     redone, ending, total = _results(device, cols, k)
     inverse = device.xp.asarray(1.0 / np.maximum(1, np.arange(2 * k)), dtype=real)
-    lines = lines_of(cost, k)
+    lines = numbers_per_warp(cost, k)
     in_shared = lines * np.dtype(real).itemsize <= device.shared - STATIC
     scratch = device.empty(1 if in_shared else cols * count * lines, dtype=real)
     kind = {"cost": cost, "size": Solved(sizes, *[None] * 3).size, "shared": in_shared}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.launch import Device, Solved, cut, label, size_type, trace, verify
 from mag._backends.cuda.sort import sort
 from mag._backends.cuda.totals import total_of
@@ -19,7 +19,7 @@ MAX_BATCH_VALUES = 2**26  # values of a batch
 TAKEN = 64  # bytes that each takes: the line, its groups, and what grouping needs
 
 
-class Lines:
+class DeviceProjections:
     """Directions that the records X, (n, d), were projected on; of one of them, labels are kept.
 
     `total` is the sum of squares of all records.
@@ -39,7 +39,7 @@ class Lines:
     @property
     def width(self) -> int:
         """How many directions should be scored at once."""
-        free = self.device.free()
+        free = self.device.free_bytes()
         return max(
             1, (MAX_BATCH_VALUES if free is None else min(MAX_BATCH_VALUES, free // (2 * TAKEN))) // len(self.rows)
         )
@@ -48,7 +48,7 @@ class Lines:
         """What the groups of each direction, a row, lose by all columns."""
         device, (n, d), m = self.device, self.rows.shape, len(directions)
         shape = np.int32(n), np.int32(d), np.int32(m)
-        self._batch = found = Columns(device, self._projected(self.columns, directions), self.problem)
+        self._batch = found = ColumnBatch(device, self._projected(self.columns, directions), self.problem)
         if not found.finish():
             raise FloatingPointError("A projection of finite records is not finite.")
         most, groups = np.int64(found.starts.shape[1]), found.n_groups

@@ -15,7 +15,7 @@ STATIC = 2048  # bytes of shared memory besides the list and the point
 RECORDS_PER_STEP = 256  # records that are looked at before the best are sorted out
 
 
-class Neighbors:
+class DeviceNeighbors:
     """Records in blocks, all free at first."""
 
     def __init__(self, device: Device, boxes: Boxes) -> None:

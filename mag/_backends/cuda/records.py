@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from mag._backends.cuda.launch import Device
-from mag._backends.cuda.results import FromHost, on_device, restore
+from mag._backends.cuda.results import OriginByDevice, on_device, restore
 from mag._backends.cuda.totals import group_means, integer_means, squares_within, sums_fit, total_of
-from mag._backends.protocol import Home
+from mag._backends.protocol import ToCaller
 from mag._compiled.groups import record_means
-from mag._lib.arrays import tell_of_bytes
-from mag.results import RecordGrouping, published
+from mag._lib.arrays import warn_about_copy
+from mag.results import RecordGrouping, as_data_dtype
 
 
-class Place:
-    """Where columns are centered: `mag.methods.distances.standard.Host` on a device."""
+class DeviceArithmetic:
+    """Where columns are centered: `mag.methods.distances.standard.HostArithmetic` on a device."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.active = device, device.active
@@ -45,7 +45,7 @@ class DeviceRecordGrouping(RecordGrouping):
 
     _device: Device
     _stream: Any
-    _home: Home
+    _origin: ToCaller
     _order: np.ndarray
 
     def __init__(self, *args: Any, device: Device, **options: Any) -> None:
@@ -54,17 +54,17 @@ class DeviceRecordGrouping(RecordGrouping):
 
     def _hold(self) -> None:
         with self._device.active():
-            self._device.hold(self._stream)
+            self._device.defer_reuse(self._stream)
 
     def _streams(self) -> Any:
         return self._device.stream()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (RecordGrouping, self.__getstate__() | {"_home": FromHost(self._home)})
+        return restore, (RecordGrouping, self.__getstate__() | {"_origin": OriginByDevice(self._origin)})
 
-    def _out(self, array: Any) -> Any:
+    def _to_caller(self, array: Any) -> Any:
         with self._device.active():
-            return super()._out(self._device.xp.asarray(array))
+            return super()._to_caller(self._device.xp.asarray(array))
 
     @on_device
     def _cut(self) -> tuple[Any, Any]:
@@ -75,12 +75,12 @@ class DeviceRecordGrouping(RecordGrouping):
     def _device_representatives(self) -> Any:
         device, x = self._device, self._x
         if x.dtype.kind == "f":
-            return published(group_means(device, x, *self._cut), self._dtype)
+            return as_data_dtype(group_means(device, x, *self._cut), self._dtype)
         if sums_fit(device, x, int(self._sizes.max())):
-            return published(integer_means(device, x, *self._cut), self._dtype)
-        tell_of_bytes("X, {:.0f} MB of integers whose sums 64 bits cannot hold, is copied", x.nbytes)
+            return as_data_dtype(integer_means(device, x, *self._cut), self._dtype)
+        warn_about_copy("X, {:.0f} MB of integers whose sums 64 bits cannot hold, is copied", x.nbytes)
         means = record_means(device.host(x)[self._order], self._starts, self._sizes)
-        return device.xp.asarray(published(means, self._dtype))
+        return device.xp.asarray(as_data_dtype(means, self._dtype))
 
     @on_device
     def _representatives(self) -> np.ndarray:
@@ -97,24 +97,24 @@ class DeviceRecordGrouping(RecordGrouping):
     @on_device
     def labels(self) -> Any:
         """The group of every record."""
-        return self._out(self._labels)
+        return self._to_caller(self._labels)
 
     @on_device
     def sizes(self) -> Any:
         """The number of records in each group."""
-        return self._out(self._sizes)
+        return self._to_caller(self._sizes)
 
     @on_device
     def small_groups(self) -> Any:
         """The groups that have fewer than k records: none."""
-        return self._out(np.empty(0, np.int64))
+        return self._to_caller(np.empty(0, np.int64))
 
     @on_device
     def representatives(self) -> Any:
         """The mean of each group in the units of the data."""
-        return self._out(self._device_representatives)
+        return self._to_caller(self._device_representatives)
 
     @on_device
     def masked(self) -> Any:
         """The data with each record replaced."""
-        return self._out(self._device_representatives[self._device.xp.asarray(self._labels)])
+        return self._to_caller(self._device_representatives[self._device.xp.asarray(self._labels)])

@@ -10,12 +10,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.launch import Device
 from mag._backends.cuda.per_stream import kept
 from mag._backends.cuda.rows import Row
 from mag._backends.cuda.transfer import copy_to_device
-from mag._backends.protocol import Home
+from mag._backends.protocol import ToCaller
 from mag._lib.checks import finite
 from mag._lib.lazy import cached_property
 from mag.costs import Cost
@@ -26,15 +26,15 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class FromHost:
-    """The way home of an array of NumPy: by way of the device that CuPy works on when it is looked at."""
+class OriginByDevice:
+    """The origin of an array of NumPy: by way of the device that CuPy works on when it is looked at."""
 
-    home: Home
+    origin: ToCaller
 
     def __call__(self, array: np.ndarray) -> Any:
         from mag._backends import cuda  # which imports this file
 
-        return self.home(cuda.current().xp.asarray(array))
+        return self.origin(cuda.current().xp.asarray(array))
 
 
 class _OnDevice:
@@ -70,7 +70,7 @@ def restore(kind: type[Result], state: dict[str, Any]) -> Result:
     return result
 
 
-def _there(columns: Columns | Row, function: Callable[..., Value]) -> Value:
+def _there(columns: ColumnBatch | Row, function: Callable[..., Value]) -> Value:
     """What a function makes of columns, while their device is the current one."""
     with columns.device.active():
         return function(columns)
@@ -79,24 +79,24 @@ def _there(columns: Columns | Row, function: Callable[..., Value]) -> Value:
 class DeviceGrouping(Grouping):
     """A `Grouping` of values on a device."""
 
-    _home: Home
-    _columns: Columns | Row
+    _origin: ToCaller
+    _columns: ColumnBatch | Row
     _place: Device
     _device_x: Any
 
     def __init__(
-        self, columns: Columns | Row, *, x: Any, dtype: np.dtype, home: Home, place: Device | None = None
+        self, columns: ColumnBatch | Row, *, x: Any, dtype: np.dtype, origin: ToCaller, place: Device | None = None
     ) -> None:
         """`place` is where x is, if not where the columns are."""
         self.k, self.k_guaranteed, self._place = columns.problem.k, True, place or columns.device
         self._columns, self._device_x, self._dtype, self._weights = columns, x, dtype, None
-        self._cost, self._name, self._home = columns.problem.cost, columns.problem.cost.name, home
+        self._cost, self._name, self._origin = columns.problem.cost, columns.problem.cost.name, origin
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (Grouping, self.__getstate__() | {"_home": FromHost(self._home)})
+        return restore, (Grouping, self.__getstate__() | {"_origin": OriginByDevice(self._origin)})
 
     @on_device
-    def _final(self) -> Columns | Row:
+    def _final(self) -> ColumnBatch | Row:
         if not self._columns.finish():
             finite("x", self._device_x)
         return self._columns
@@ -110,7 +110,7 @@ class DeviceGrouping(Grouping):
         return self._columns.device
 
     def _hold(self) -> None:
-        _there(self._columns, Columns.hold if isinstance(self._columns, Columns) else Row.hold)
+        _there(self._columns, ColumnBatch.defer_reuse if isinstance(self._columns, ColumnBatch) else Row.defer_reuse)
 
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)
@@ -119,10 +119,10 @@ class DeviceGrouping(Grouping):
         with self._place.active():
             return self._place.stream()
 
-    def _out(self, array: Any) -> Any:
+    def _to_caller(self, array: Any) -> Any:
         array = copy_to_device(self._place, self._device, array)
         with self._place.active():
-            return self._home(array)
+            return self._origin(array)
 
     @on_device
     def n_groups(self) -> int:
@@ -144,17 +144,17 @@ class DeviceGrouping(Grouping):
     @on_device
     def labels(self) -> Any:
         """The group of every record."""
-        return self._out(self._final.own(self._final.labels[0]))
+        return self._to_caller(self._final.own(self._final.labels[0]))
 
     @on_device
     def sizes(self) -> Any:
         """The number of records in each group."""
-        return self._out(self._final.counts[0, : self.n_groups].astype(np.int64))
+        return self._to_caller(self._final.counts[0, : self.n_groups].astype(np.int64))
 
     @on_device
     def small_groups(self) -> Any:
         """The groups that have fewer than k records: none."""
-        return self._out(self._final.device.empty(0, dtype=np.int64))
+        return self._to_caller(self._final.device.empty(0, dtype=np.int64))
 
     @on_device
     def cost(self) -> float | int:
@@ -165,12 +165,12 @@ class DeviceGrouping(Grouping):
     @on_device
     def representatives(self) -> Any:
         """What the records of each group are replaced by."""
-        return self._out(self._final.representatives[0, : self.n_groups])
+        return self._to_caller(self._final.representatives[0, : self.n_groups])
 
     @on_device
     def masked(self) -> Any:
         """The data with each record replaced."""
-        return self._out(self._row.masked[0])
+        return self._to_caller(self._row.masked[0])
 
     @on_device
     def information_loss(self) -> float:
@@ -185,33 +185,33 @@ class DeviceGrouping(Grouping):
 class DeviceColumnGroupings(ColumnGroupings):
     """The `ColumnGroupings` of a table on a device; `parts` are pairs of Columns and which of the table's they are."""
 
-    _home: Home
-    _parts: list[tuple[Columns, np.ndarray]]
+    _origin: ToCaller
+    _parts: list[tuple[ColumnBatch, np.ndarray]]
     _device: Device
     _device_x: Any
 
     def __init__(
         self,
-        parts: list[tuple[Columns, np.ndarray]],
+        parts: list[tuple[ColumnBatch, np.ndarray]],
         k: int | tuple[int, ...],
         *,
         x: Any,
         dtype: np.dtype,
         costs: list[Cost],
-        home: Home,
+        origin: ToCaller,
         device: Device,
     ) -> None:
         """`device` is where x is; parts may be on others."""
         self.k, self.k_guaranteed, self._weights, self._device = k, True, None, device
         self._parts, self._device_x, self._dtype = parts, x, dtype
-        self._costs, self._names, self._home = costs, [cost.name for cost in costs], home
+        self._costs, self._names, self._origin = costs, [cost.name for cost in costs], origin
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (ColumnGroupings, self.__getstate__() | {"_home": FromHost(self._home)})
+        return restore, (ColumnGroupings, self.__getstate__() | {"_origin": OriginByDevice(self._origin)})
 
     @on_device
-    def _final(self) -> list[tuple[Columns, np.ndarray]]:
-        if not all(_there(columns, Columns.finish) for columns, _ in self._parts):
+    def _final(self) -> list[tuple[ColumnBatch, np.ndarray]]:
+        if not all(_there(columns, ColumnBatch.finish) for columns, _ in self._parts):
             finite("X", self._device_x)
         return self._parts
 
@@ -227,7 +227,7 @@ class DeviceColumnGroupings(ColumnGroupings):
 
     def _hold(self) -> None:
         for columns, _ in self._parts:
-            _there(columns, Columns.hold)
+            _there(columns, ColumnBatch.defer_reuse)
 
     def _host(self, array: Any) -> np.ndarray:
         return self._device.host(array)
@@ -235,8 +235,8 @@ class DeviceColumnGroupings(ColumnGroupings):
     def _streams(self) -> Any:
         return self._device.stream()
 
-    def _out(self, array: Any) -> Any:
-        return self._home(array)
+    def _to_caller(self, array: Any) -> Any:
+        return self._origin(array)
 
     def __len__(self) -> int:
         return self._device_x.shape[1]
@@ -247,7 +247,7 @@ class DeviceColumnGroupings(ColumnGroupings):
             rows = np.flatnonzero(which == j)
             if rows.size:
                 found, x = Row(columns, int(rows[0])), self._device_x[:, j]
-        return DeviceGrouping(found, x=x, dtype=self._dtype, home=self._home, place=self._device)
+        return DeviceGrouping(found, x=x, dtype=self._dtype, origin=self._origin, place=self._device)
 
     @property
     def _n_records(self) -> int:
@@ -288,12 +288,12 @@ class DeviceColumnGroupings(ColumnGroupings):
     @on_device
     def labels(self) -> Any:
         """The group of every record in every column."""
-        return self._out(self._device_labels.T)
+        return self._to_caller(self._device_labels.T)
 
     @on_device
     def n_groups(self) -> Any:
         """The number of groups of each column."""
-        return self._out(self._gathered(lambda columns: columns.n_groups, dtype=np.int64))
+        return self._to_caller(self._gathered(lambda columns: columns.n_groups, dtype=np.int64))
 
     @property
     def _device_sizes(self) -> Any:
@@ -302,12 +302,12 @@ class DeviceColumnGroupings(ColumnGroupings):
     @on_device
     def sizes(self) -> Any:
         """The number of records in each group."""
-        return self._out(self._device_sizes.T)
+        return self._to_caller(self._device_sizes.T)
 
     @on_device
     def cost(self) -> Any:
         """What each column loses, from the data themselves."""
-        return self._out(self._device_cost)
+        return self._to_caller(self._device_cost)
 
     @property
     def _device_cost(self) -> Any:
@@ -322,7 +322,7 @@ class DeviceColumnGroupings(ColumnGroupings):
     @on_device
     def representatives(self) -> Any:
         """What the records of each group are replaced by."""
-        return self._out(self._device_representatives.T)
+        return self._to_caller(self._device_representatives.T)
 
     @property
     def _device_shares(self) -> Any:
@@ -331,7 +331,7 @@ class DeviceColumnGroupings(ColumnGroupings):
     @on_device
     def information_loss(self) -> Any:
         """SSE / SST of each column."""
-        return self._out(self._device_shares)
+        return self._to_caller(self._device_shares)
 
     @property
     def _type(self) -> np.dtype:
@@ -345,4 +345,4 @@ class DeviceColumnGroupings(ColumnGroupings):
             for rows in columns.batches():
                 masked = _there(columns, lambda one, rows=rows: one.masked_rows(rows))
                 whole[xp.asarray(which[rows])] = copy_to_device(self._device, columns.device, masked)
-        return self._out(whole.T)
+        return self._to_caller(whole.T)

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from mag._backends.cuda.columns import Columns
+from mag._backends.cuda.columns import ColumnBatch
 
 
 class Row:
-    """One of the columns, as `Columns` that has no other: what it knows of all of them, it knows of this one."""
+    """One of the columns, as `ColumnBatch` that has no other: what it knows of all of them, it knows of this one."""
 
-    def __init__(self, columns: Columns, row: int) -> None:
+    def __init__(self, columns: ColumnBatch, row: int) -> None:
         self._columns, self._rows = columns, slice(row, row + 1)
         self.device, self.problem = columns.device, columns.problem
 
@@ -16,9 +16,9 @@ class Row:
         """As that of all columns: values that are not finite are looked for in all."""
         return self._columns.finish()
 
-    def hold(self) -> None:
+    def defer_reuse(self) -> None:
         """As that of all columns."""
-        self._columns.hold()
+        self._columns.defer_reuse()
 
     def own(self, array: Any) -> Any:
         """As that of all columns."""

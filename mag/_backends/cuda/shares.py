@@ -22,7 +22,7 @@ def shares_of(columns: Any, rows: slice) -> Any:
         inexact = [col - rows.start for col in columns.redone if rows.start <= col < rows.stop]
     weights = values if columns.weights is None else columns.device_weights
     values[inexact] = 0.0
-    columns.tell_of_copy(len(inexact))
+    columns.warn_about_copy(len(inexact))
     starts, groups = columns.starts[rows], columns.n_groups[rows]
     within, shares = device.empty(cols, n, dtype=np.float64), device.empty(cols, dtype=np.float64)
     most, shape = starts.shape[1], (np.int32(n), np.int32(cols))

@@ -15,12 +15,12 @@ def copy_to_device(target: Device, source: Device, array: Any) -> Any:
         return array
     with source.active():
         array = source.xp.ascontiguousarray(array)  # others would take another copy, which nothing waits for
-        computed = source.mark()
+        computed = source.record_event()
     with target.active():
-        target.follow(computed)
+        target.wait_for(computed)
         copy = target.empty(*array.shape, dtype=array.dtype)
         target.xp.copyto(copy, array)
-        copied = target.mark()
+        copied = target.record_event()
     with source.active():
-        source.follow(copied)
+        source.wait_for(copied)
     return copy

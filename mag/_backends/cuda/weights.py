@@ -24,7 +24,7 @@ def supports(problem: Problem, weights: np.ndarray) -> bool:
 
 
 def uneven(weights: Any, k: int) -> bool:
-    """Whether sums from an anchor may be larger than the cost of a group: see `mag._backends.safety.even`."""
+    """Whether sums from an anchor may be larger than the cost of a group: see `mag._backends.safety.is_even`."""
     return bool(2 * k * float(weights.max()) / float(weights.min()) > EVEN)
 
 
@@ -36,7 +36,7 @@ def immoderate(xp: Any, values: Any) -> Any:
 
 
 def misleading(xp: Any, values: Any, w: Any, k: int, total: Any) -> Any:
-    """Which sorted columns may have lost precision that decides: see `mag._backends.safety.even`."""
+    """Which sorted columns may have lost precision that decides: see `mag._backends.safety.is_even`."""
     n, reach = values.shape[1], 2 * k - 2
     above, below = (xp.clip(xp.arange(n) + step, 0, n - 1) for step in (reach, -reach))
     farthest = xp.maximum(values[:, above] - values, values - values[:, below])

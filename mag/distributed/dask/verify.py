@@ -9,7 +9,7 @@ import numpy as np
 
 from mag._lib.checks import integer
 from mag._lib.errors import InputValueError, NotAnonymousError
-from mag._lib.rowhash import Classes, add_classes, count_classes
+from mag._lib.rowhash import HashedClasses, add_classes, count_classes
 from mag.distributed._cells import hash_records
 from mag.distributed.dask._graph import Tasks
 from mag.distributed.dask._inputs import no_frame
@@ -82,19 +82,19 @@ def verify(X: Any, k: int, columns: Sequence[Hashable] | Hashable | None = None)
     return smallest
 
 
-def _count(block: Any) -> Classes:
+def _count(block: Any) -> HashedClasses:
     return count_classes(hash_records(block))
 
 
-def _deal(counted: Classes, ranges: int) -> list[Classes]:
+def _deal(counted: HashedClasses, ranges: int) -> list[HashedClasses]:
     """The classes by ranges of their first hashes."""
     edges = [np.uint64(r * 2**64 // ranges) for r in range(1, ranges)]
     cuts = np.searchsorted(counted.first, np.array(edges, np.uint64))
     split = [np.split(array, cuts) for array in counted]
-    return [Classes(*arrays) for arrays in zip(*split, strict=True)]
+    return [HashedClasses(*arrays) for arrays in zip(*split, strict=True)]
 
 
-def _sizes(counted: Classes, k: int) -> tuple[int, int, int]:
+def _sizes(counted: HashedClasses, k: int) -> tuple[int, int, int]:
     """The smallest class, how many are below k, and how many there are."""
     sizes = counted.sizes
     return int(sizes.min(initial=2**63 - 1)), int((sizes < k).sum()), sizes.size

@@ -7,7 +7,7 @@ import numpy as np
 from mag._lib.checks import integer, not_negative
 from mag._lib.progress import Progress
 from mag.methods._best_of import sum_of_squares
-from mag.methods.anneal.regions import ROUNDING_COST, Chains, Parts
+from mag.methods.anneal.regions import ROUNDING_COST, Chains, RegionParts
 from mag.methods.anneal.schedule import PILOT_STEPS_PER_RECORD, melt, pilot_plan, warm
 
 ITERATIONS = 2000  # steps per record, unless there is a time limit
@@ -41,7 +41,7 @@ def group(
     progress: Progress,
 ) -> np.ndarray:
     """The groups of `start`, annealed as a whole if that is small, then in parts; always the best that was seen."""
-    limited = progress.left() < np.inf
+    limited = progress.seconds_left() < np.inf
     steps, restarts = check(k, iterations=iterations, restarts=restarts)
     if iterations is None and limited:
         steps = float(MAX_STEPS_PER_PAIR * len(X))
@@ -52,21 +52,21 @@ def group(
         chains = Chains(X, k, labels, restarts or DEFAULT_RESTARTS, random_state, threads)
         labels = _as_a_whole(chains, WHOLE * steps, progress.span(BEGUN, WHOLE))
         steps *= 1.0 - WHOLE
-    return _in_parts(Parts(X, k, labels, random_state, threads), steps, progress.span(WHOLE, 1.0))
+    return _in_parts(RegionParts(X, k, labels, random_state, threads), steps, progress.span(WHOLE, 1.0))
 
 
 def _as_a_whole(chains: Chains, steps: float, progress: Progress) -> np.ndarray:
     """Heat falls once; a time limit leaves some for the parts."""
-    reserve, facts = (1.0 - WHOLE) * progress.left(), (chains.scale, chains.mean, CLOCK_LOOKS, steps)
+    reserve, facts = (1.0 - WHOLE) * progress.seconds_left(), (chains.scale, chains.mean, CLOCK_LOOKS, steps)
     if chains.scale.size > DIRECT:
         began = time.monotonic()
         chains.run(pilot_plan(chains.mean), progress)
         pace = PILOT_STEPS_PER_RECORD / max(time.monotonic() - began, 1e-9)  # of one record
-        schedule = warm(*facts, pace * WHOLE * progress.left())
+        schedule = warm(*facts, pace * WHOLE * progress.seconds_left())
     else:
         schedule = melt(*facts)
     for turn in range(CLOCK_LOOKS):
-        chains.run(schedule.plan(turn, progress.left() - reserve), progress)
+        chains.run(schedule.plan(turn, progress.seconds_left() - reserve), progress)
         if progress.step(turn / CLOCK_LOOKS):
             break
     if schedule.hurried:
@@ -77,16 +77,16 @@ def _as_a_whole(chains: Chains, steps: float, progress: Progress) -> np.ndarray:
 def _has_time(X: np.ndarray, progress: Progress) -> bool:
     """Whether the neighbors of all records can be found in a small part of the time."""
     return len(X) ** 2 * X.shape[1] <= min(
-        NEIGHBOR_SEARCH_SHARE * NEIGHBOR_WORK_PER_SECOND * max(progress.left(), 0.0), MAX_NEIGHBOR_WORK
+        NEIGHBOR_SEARCH_SHARE * NEIGHBOR_WORK_PER_SECOND * max(progress.seconds_left(), 0.0), MAX_NEIGHBOR_WORK
     )
 
 
-def _in_parts(parts: Parts, steps: float, progress: Progress) -> np.ndarray:
+def _in_parts(parts: RegionParts, steps: float, progress: Progress) -> np.ndarray:
     """Rounds of parts, until all steps are done or the time is up."""
-    rounds, left = int(np.ceil(steps / EFFORT)), progress.left()
+    rounds, left = int(np.ceil(steps / EFFORT)), progress.seconds_left()
     for turn in range(rounds):
-        progress.step(max(turn / rounds, 1.0 - progress.left() / left if left < np.inf else 0.0))
-        if progress.left() <= 0:
+        progress.step(max(turn / rounds, 1.0 - progress.seconds_left() / left if left < np.inf else 0.0))
+        if progress.seconds_left() <= 0:
             break
         parts.run(steps / rounds, progress)
     return parts.labels

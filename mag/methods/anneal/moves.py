@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Groups that change at random, uphill less and less often: the moves of annealing, and what each of them costs.
 
 With c the mean of a group of m records, a record x that leaves it saves m/(m-1)·|x-c|², one that joins it costs
@@ -13,7 +13,7 @@ from mag._compiled.jit import called, inlined, jit
 from mag._compiled.lanes import cumulative, lanes_at, last_lane, spread
 from mag._compiled.memory import grid, part
 from mag._compiled.random import draw_below, draw_fraction, next_bits
-from mag._compiled.work import NOBODY, ZERO, fill, layout, reals, space_in, wholes
+from mag._compiled.work import NOBODY, ZERO, fill, integers, layout, reals, space_in
 
 COLUMNS_PER_STEP = 4  # columns at once; rows are padded by zeros
 RARE, OFTEN = 2, 64  # so many of so many steps dissolve a group or make one
@@ -30,14 +30,14 @@ def chain_at(space, rows, near, n, d, k, length):
     return Chain(
         rows=rows,
         near=near,
-        label=wholes(space, n),
-        spot=wholes(space, n),  # member[label, spot] is the record
-        member=wholes(space, room, 2 * k),
-        size=wholes(space, room),
+        label=integers(space, n),
+        spot=integers(space, n),  # member[label, spot] is the record
+        member=integers(space, room, 2 * k),
+        size=integers(space, room),
         mean=reals(space, room, d),
-        free=wholes(space, room),  # groups that are not in use
-        log=wholes(space, k, 2),  # who went, and from where
-        numbers=wholes(space, 2),  # SEED: random state; FREE: groups that are free
+        free=integers(space, room),  # groups that are not in use
+        log=integers(space, k, 2),  # who went, and from where
+        numbers=integers(space, 2),  # SEED: random state; FREE: groups that are free
         n=n,
         d=d,
         k=k,

@@ -1,9 +1,11 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The better parts of two groupings.
 
 Groups of one and groups of the other are connected where they share records.  Whatever is connected covers the same
 records in both, so each such part can be taken from the one where it costs less, whatever the others do.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -43,7 +45,7 @@ def _merge(X, first, second, a, b):
     return labels
 
 
-def best_parts(X, groupings):
+def best_parts(X: np.ndarray, groupings: Sequence[np.ndarray]) -> np.ndarray:
     """Labels 0, 1, … that cost no more than those of any of the groupings."""
     best = groupings[0]
     for other in groupings[1:]:
@@ -51,6 +53,6 @@ def best_parts(X, groupings):
     return best
 
 
-def numbered(labels):
+def numbered(labels: np.ndarray) -> np.ndarray:
     """The same groups by labels 0, 1, …"""
     return np.unique(labels, return_inverse=True)[1]

@@ -8,7 +8,7 @@ from mag._lib.threads import each
 from mag.methods._best_of import sum_of_squares
 from mag.methods.anneal.moves import COLUMNS_PER_STEP, chain_at, cool, enter, leave
 from mag.methods.anneal.recombine import best_parts, numbered
-from mag.methods.anneal.schedule import LUKEWARM, Plan, short_plan
+from mag.methods.anneal.schedule import LUKEWARM, HeatPlan, short_plan
 from mag.methods.distances.neighbors import neighbors
 from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 
@@ -32,10 +32,10 @@ class Region:
         self._state = work_for(chain_at, None, None, *rows.shape, k, near.shape[1]), rows, near, k
         enter(*self._state, labels[self._order], seed)
 
-    def run(self, plan: Plan, progress: Progress) -> None:
+    def run(self, plan: HeatPlan, progress: Progress) -> None:
         """One round, or less if the time is up."""
         for heat, active, steps in plan.of(self.scale):
-            if active > 0 and progress.left() > 0:
+            if active > 0 and progress.seconds_left() > 0:
                 cool(*self._state, heat, active, steps)
 
     def labels(self) -> np.ndarray:
@@ -58,7 +58,7 @@ class Chains:
         seeds = random_state.integers(1, 2**62, size=restarts)
         self._regions = [Region(self._X, k, near, self.scale, labels, seed) for seed in seeds]
 
-    def run(self, plan: Plan, progress: Progress) -> None:
+    def run(self, plan: HeatPlan, progress: Progress) -> None:
         """One round of every chain."""
         each(lambda region: region.run(plan, progress), self._regions, self._threads)
 
@@ -67,7 +67,7 @@ class Chains:
         return best_parts(self._X, [self._labels, *(region.labels() for region in self._regions)])
 
 
-class Parts:
+class RegionParts:
     """Records in parts, whole groups each, that are divided along other directions in every round.
 
     Every part is annealed by itself, for a short time, and what became cheaper is kept.
@@ -92,7 +92,7 @@ class Parts:
             labels[members] = old
             rows = self._X[members]
             cost = sum_of_squares(rows, old)
-            if progress.left() <= 0 or cost < ROUNDING_COST * members.size or old.max() == 0:
+            if progress.seconds_left() <= 0 or cost < ROUNDING_COST * members.size or old.max() == 0:
                 return 0.0
             near = nearest(rows, k, 1)
             region = Region(rows, k, near, scale_of(rows, k, near), old, seed)

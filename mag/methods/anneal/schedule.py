@@ -16,7 +16,7 @@ PACE = 10**6  # steps a second, until they have been counted
 PILOT_HEAT, PILOT_STEPS_PER_RECORD = 0.02, 20.0  # heat, of the mean, and steps per record that are timed
 
 
-class Plan:
+class HeatPlan:
     """Falling heats; for each, from which scale on records take part, and the steps of each that does."""
 
     def __init__(self, heats: np.ndarray, least: np.ndarray, steps: np.ndarray) -> None:
@@ -28,10 +28,10 @@ class Plan:
         return zip(self.heats, active, np.rint(self.steps * active).astype(np.int64), strict=True)
 
 
-def short_plan(mean: float, heat: float, steps: float) -> Plan:
+def short_plan(mean: float, heat: float, steps: float) -> HeatPlan:
     """For a part: from a heat at which most of its groups stay together; `steps` per record."""
     heats = np.geomspace(heat * mean, COOL * heat * mean, HEATS_PER_ROUND)
-    return Plan(heats, np.append(heats[:-1] / REACH, 0.0), np.full(HEATS_PER_ROUND, steps / HEATS_PER_ROUND))
+    return HeatPlan(heats, np.append(heats[:-1] / REACH, 0.0), np.full(HEATS_PER_ROUND, steps / HEATS_PER_ROUND))
 
 
 def melt(scale: np.ndarray, mean: float, rounds: int, steps: float) -> "Schedule":
@@ -41,9 +41,9 @@ def melt(scale: np.ndarray, mean: float, rounds: int, steps: float) -> "Schedule
     return Schedule(scale, heats, heats / REACH, steps)
 
 
-def pilot_plan(mean: float) -> Plan:
+def pilot_plan(mean: float) -> HeatPlan:
     """A few steps at a heat that spoils nothing, to see how long they take."""
-    return Plan(np.array([PILOT_HEAT * mean]), np.zeros(1), np.array([PILOT_STEPS_PER_RECORD]))
+    return HeatPlan(np.array([PILOT_HEAT * mean]), np.zeros(1), np.array([PILOT_STEPS_PER_RECORD]))
 
 
 def warm(scale: np.ndarray, mean: float, rounds: int, steps: float, possible: float) -> "Schedule":
@@ -78,7 +78,7 @@ class Schedule:
         self._pace, self._steps, self._start = float(PACE), 0.0, 0.0
         self.hurried = False
 
-    def plan(self, turn: int, left: float) -> Plan:
+    def plan(self, turn: int, left: float) -> HeatPlan:
         """The plan of a round, if so many seconds are left for it and all later ones."""
         levels, now = slice(turn * HEATS_PER_ROUND, (turn + 1) * HEATS_PER_ROUND), time.monotonic()
         if self._steps > 0:
@@ -90,4 +90,4 @@ class Schedule:
             if most.sum() < steps.sum():
                 self.hurried, steps = True, most
         self._steps, self._start = steps.sum(), now
-        return Plan(self._heats[levels], self._least[levels], steps / self._active[levels])
+        return HeatPlan(self._heats[levels], self._least[levels], steps / self._active[levels])

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """How DBA begins: the record whose k nearest, itself included, cost least takes them as a group, and so on.
 
 That needs little more than one search for neighbors.  Every record x has a list of free records, the nearest first.
@@ -15,7 +15,8 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
-from mag._compiled.work import NOBODY, fill, insert, layout, reals, space_in, wholes, work_for
+from mag._compiled.work import NOBODY, fill, insert, integers, layout, reals, space_in, work_for
+from mag._lib.progress import Progress
 from mag.methods.distances.blocks import are_equal, field_at, is_free, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists, search_for
@@ -27,7 +28,7 @@ LISTS_PER_BATCH = 32  # lists that are made at once
 BOUND_SLACK = 1.0 - 1e-9  # far below what rounding does to a bound
 RECORDS_PER_CLOCK_LOOK = 2**24  # records looked at between two looks at the clock
 PROGRESS_OF_FIRST_LISTS = 0.5  # of the progress is for the first lists
-LEFT, GROUPS = 0, 1
+N_FREE, GROUPS = 0, 1
 WAITING = np.int64(-2)  # the rank of a record that has no surroundings yet, since an equal one comes first
 
 Surroundings = namedtuple("Surroundings", "rows field cost bound rank member first following twin changed counts k")
@@ -42,13 +43,13 @@ def surroundings_at(space, metric, k):
         field=field_at(space, metric),
         cost=reals(space, n),  # of N(x); infinite where it is not known, or x is not free
         bound=reals(space, n),  # of that, where it is not known, otherwise infinite
-        rank=wholes(space, n),  # of the last member of N(x) in the list of x
-        member=wholes(space, n, k - 1),  # N(x) without x, in no order; NOBODY is missing
-        first=wholes(space, n),  # links all places of `member` where a record stands
-        following=wholes(space, n, k - 1),
-        twin=wholes(space, n),  # the next record that equals this one, or NOBODY
-        changed=wholes(space, n),  # memory for those whose N(x) has changed
-        counts=wholes(space, 2),  # LEFT, GROUPS
+        rank=integers(space, n),  # of the last member of N(x) in the list of x
+        member=integers(space, n, k - 1),  # N(x) without x, in no order; NOBODY is missing
+        first=integers(space, n),  # links all places of `member` where a record stands
+        following=integers(space, n, k - 1),
+        twin=integers(space, n),  # the next record that equals this one, or NOBODY
+        changed=integers(space, n),  # memory for those whose N(x) has changed
+        counts=integers(space, 2),  # N_FREE, GROUPS
         k=k,
     )
 
@@ -105,7 +106,7 @@ def _take_group(s, ids, keys, length, labels, x, out):
         s.cost[i] = np.inf
         s.bound[i] = np.inf
     s.counts[GROUPS] += 1
-    s.counts[LEFT] -= k
+    s.counts[N_FREE] -= k
     changed, many, places = s.changed, 0, k - 1
     for p in range(k):
         link = s.first[members[p]]
@@ -144,7 +145,7 @@ def _least(values, n):
 # ---- from Python
 
 
-def group_densest(X, k, threads, progress):
+def group_densest(X: np.ndarray, k: int, threads: int, progress: Progress) -> np.ndarray:
     """Labels of groups of k, numbered in turn; fewer than k records that are left join the nearest groups."""
     n = len(X)
     work, labels = work_for(surroundings_at, metric_of(X), k), np.full(n, -1)
@@ -168,7 +169,7 @@ def begin(work, X, k, ids, keys):
     """All records are free, and have lists."""
     n, length = ids.shape
     s = _surroundings_in(work, X, k)
-    s.counts[LEFT], s.counts[GROUPS] = n, 0
+    s.counts[N_FREE], s.counts[GROUPS] = n, 0
     fill(s.first, n, NOBODY)
     fill(s.member, n * (k - 1), NOBODY)
     fill(s.rank, n, NOBODY)
@@ -198,13 +199,13 @@ def take_groups(work, X, k, ids, keys, labels, wanted, most):
         np.empty(LISTS_PER_BATCH),
     )
     for _ in range(most):
-        if s.counts[LEFT] < k:
+        if s.counts[N_FREE] < k:
             break
         x = _least(s.cost, n)
         if s.bound[_least(s.bound, n)] <= s.cost[x]:
-            return s.counts[LEFT], _want(s, n, s.cost[x], bounds, wanted)
+            return s.counts[N_FREE], _want(s, n, s.cost[x], bounds, wanted)
         _take_group(s, lists, distances, length, labels, x, out)
-    return s.counts[LEFT], 0
+    return s.counts[N_FREE], 0
 
 
 @called

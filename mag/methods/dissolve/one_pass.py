@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """One look at every group: its members go to their nearest other groups where that costs less in all.
 
 The check is that of ONA* (algorithm 16), for groups of any size.  All members find their targets with the centroids as
@@ -11,12 +11,13 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
-from mag._compiled.work import NOBODY, fill, layout, space_in, wholes, work_for
+from mag._compiled.work import NOBODY, fill, integers, layout, space_in, work_for
+from mag._lib.progress import Progress
 from mag._lib.threads import each_in_time
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import cost_of
 from mag.methods.ona.joining import is_first, joint_cost
-from mag.methods.ona.journal import add_record, clear_journal, erase, journal_at, look, nearest, write
+from mag.methods.ona.journal import add_record, clear_journal, erase, journal_at, nearest, refresh_record, write
 
 RECORDS_PER_STEP = 512  # records, or groups, a step
 
@@ -29,13 +30,13 @@ def pass_at(space, metric, m):
     n = metric.n
     return Pass(
         journal=journal_at(space, metric, m, m),
-        label=wholes(space, n),
-        first=wholes(space, m),  # members of a group, in the order in which they came
-        last=wholes(space, m),
-        following=wholes(space, n),
-        members=wholes(space, n),  # memory for those of one group
-        targets=wholes(space, n),
-        inside=wholes(space, n),
+        label=integers(space, n),
+        first=integers(space, m),  # members of a group, in the order in which they came
+        last=integers(space, m),
+        following=integers(space, n),
+        members=integers(space, n),  # memory for those of one group
+        targets=integers(space, n),
+        inside=integers(space, n),
     )
 
 
@@ -99,7 +100,9 @@ def _try_dissolve(groups, g):
 # ---- from Python
 
 
-def dissolve_groups(X, labels, order, threads, progress):
+def dissolve_groups(
+    X: np.ndarray, labels: np.ndarray, order: np.ndarray, threads: int, progress: Progress
+) -> np.ndarray:
     """Labels after a look at groups 0, 1, … in this order, or at as many as there is time for."""
     n, m = len(X), len(order)
     if progress.step(0.0):
@@ -107,7 +110,7 @@ def dissolve_groups(X, labels, order, threads, progress):
     work = work_for(pass_at, metric_of(X), m)
     form(work, X, m, labels)
     parts = [(a, min(a + RECORDS_PER_STEP, n)) for a in range(0, n, RECORDS_PER_STEP)]
-    each_in_time(lambda part: refresh(work, X, m, *part), parts, threads, lambda: progress.left() <= 0)
+    each_in_time(lambda part: refresh(work, X, m, *part), parts, threads, lambda: progress.seconds_left() <= 0)
     for a in range(0, m, RECORDS_PER_STEP):
         if progress.step(a / m):
             break
@@ -117,7 +120,7 @@ def dissolve_groups(X, labels, order, threads, progress):
     return np.unique(left, return_inverse=True)[1]
 
 
-def group_costs(X, labels):
+def group_costs(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The sum of squares of each group."""
     m = int(labels.max()) + 1
     work, costs = work_for(pass_at, metric_of(X), m), np.empty(m)
@@ -143,7 +146,7 @@ def refresh(work, X, m, start, stop):
     """Bring the memories of these records up to date; several threads may do that at once."""
     groups = _pass_in(work, X, m)
     for i in range(start, stop):
-        look(groups.journal, i)
+        refresh_record(groups.journal, i)
 
 
 @jit

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Records in blocks that are scanned fast: the distances, the k nearest and the farthest of every method.
 
 Records that lie close together share a block of LANES, stored column by column, so that one instruction works on
@@ -17,7 +17,7 @@ import numpy as np
 from mag._compiled.jit import called, inlined
 from mag._compiled.lanes import lanes_at, least_lane
 from mag._compiled.memory import grid, part, scratch
-from mag._compiled.work import NOBODY, ZERO, fill, insert, layout, reals, wholes
+from mag._compiled.work import NOBODY, ZERO, fill, insert, integers, layout, reals
 from mag.methods.distances.euclidean import BOXES_PER_STEP, LANES_PER_STEP
 from mag.methods.distances.metric import distances, distances_to_boxes, sort_keys, write_record
 
@@ -29,7 +29,7 @@ Field = namedtuple("Field", "x low high ids lowest alive size place n d blocks b
 # assigned ones of the field; unless `itself`, a record does not find itself.
 Query = namedtuple("Query", "metric records count sign free itself")
 # Where its lists go: rows of `keys` and `ids`, of m entries at most, of which `lengths` are filled.
-Found = namedtuple("Found", "keys ids lengths m")
+FoundRecords = namedtuple("FoundRecords", "keys ids lengths m")
 
 
 @layout
@@ -42,11 +42,11 @@ def field_at(space, metric):
         x=reals(space, blocks, wide, RECORDS_PER_BLOCK),  # the records of a block, column by column
         low=reals(space, wide, boxes),  # the box around them
         high=reals(space, wide, boxes),
-        ids=wholes(space, blocks, RECORDS_PER_BLOCK),  # their numbers
-        lowest=wholes(space, blocks),  # of these
-        alive=wholes(space, blocks),  # how many of a block are free
-        size=wholes(space, blocks),
-        place=wholes(space, n),  # where record i is: block · LANES + lane
+        ids=integers(space, blocks, RECORDS_PER_BLOCK),  # their numbers
+        lowest=integers(space, blocks),  # of these
+        alive=integers(space, blocks),  # how many of a block are free
+        size=integers(space, blocks),
+        place=integers(space, n),  # where record i is: block · LANES + lane
         n=n,
         d=metric.d,
         blocks=blocks,

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Groups around the corners of the unit cube, one corner after the other."""
 
 import numpy as np
@@ -6,14 +6,15 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NEAREST, ONE, YES, space_in, work_for
-from mag.methods.distances.blocks import Found, Query, field_at, scan, take
+from mag._lib.progress import Progress
+from mag.methods.distances.blocks import FoundRecords, Query, field_at, scan, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import arrange
 
 COORDINATES_PER_CLOCK_LOOK = 2**24  # coordinates looked at between two looks at the clock
 
 
-def group_at_corners(X, k, progress):
+def group_at_corners(X: np.ndarray, k: int, progress: Progress) -> np.ndarray:
     """Labels of groups of k around the corners in turn, numbered like them; the last one has up to 2k-1 records.
 
     X has values from 0 to 1.  Equally near records are taken in the order of their values, column by column.
@@ -32,7 +33,7 @@ def group_at_corners(X, k, progress):
     return labels
 
 
-def corners(numbers, d):
+def corners(numbers: np.ndarray, d: int) -> np.ndarray:
     """Corners of the unit cube in d dimensions: in the order of a Gray code, each followed by the opposite one."""
     pairs = numbers // 2 % 2 ** min(d - 1, 62)
     codes = pairs ^ (pairs >> 1)
@@ -57,4 +58,4 @@ def take_nearest(work, X, k, points, numbers, found):
 def _nearest(field, points, query, keys, ids, lengths):
     """The caller keeps the arrays alive."""
     k, query = ids.size, Query(metric_of(points), part(query, 0), ONE, NEAREST, YES, YES)
-    scan(field, query, Found(grid(keys, k), grid(ids, k), part(lengths, 0), k))
+    scan(field, query, FoundRecords(grid(keys, k), grid(ids, k), part(lengths, 0), k))

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The Euclidean metric: records are points, and a block has a row for every coordinate."""
 
 from collections import namedtuple

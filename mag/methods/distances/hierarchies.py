@@ -13,13 +13,14 @@ SLOWER = 4  # times as long as for numbers: ONA* on Adult (benchmarks/categories
 
 
 @dataclass(frozen=True)
-class TreeColumn:
+class CategoryColumn:
     """A column of categories.
 
     `codes` : the category of every record; `levels` : the node of each category on each level, (m, levels), from
     itself to the root; `loss` : that of every node; `places` : the coordinates of each category, (m, c), which are
     columns `first` to `first + c` of the records but for an offset, and 0 for nodes that the category is not below;
-    a sparse column has none (c = 0), and its column `first` is a `line`, until `Trees.expand` makes those of records;
+    a sparse column has none (c = 0), and its column `first` is a `line`, until `CategoryColumns.expand` makes those of
+    records;
     `scale` : squared distances are so many times the loss of the closest common ancestor; `importance` : what the loss
     counts.
 
@@ -71,7 +72,7 @@ class TreeColumn:
         wanted = variance_of(self.levels, self.loss, shares) * self.scale
         return (positions * np.sqrt(wanted / variance) if variance > 0 else positions)[self.codes]
 
-    def expand(self, first: int) -> "TreeColumn":
+    def expand(self, first: int) -> "CategoryColumn":
         """The same with the places of the categories that occur, from column `first` on."""
         used, codes = np.unique(self.codes, return_inverse=True)
         levels, missing = self.levels[used], None
@@ -83,14 +84,14 @@ class TreeColumn:
 
 
 @dataclass(frozen=True)
-class Trees:
+class CategoryColumns:
     """The columns of a table of which some are categories.
 
     `numbers` are the coordinates that are columns as well, and `importance` what the ranges of these count.
     """
 
     numbers: np.ndarray
-    columns: list[TreeColumn]
+    columns: list[CategoryColumn]
     importance: np.ndarray
 
     @property
@@ -98,7 +99,7 @@ class Trees:
         """How many columns of numbers take as much time."""
         return SLOWER * (len(self.numbers) + len(self.columns))
 
-    def select(self, members: Any) -> "Trees":
+    def select(self, members: Any) -> "CategoryColumns":
         """The same of some records."""
         return replace(self, columns=[replace(column, codes=column.codes[members]) for column in self.columns])
 
@@ -115,7 +116,7 @@ class Trees:
             wide += len(levels) + axes_of(levels, column.loss)[2]
         return wide * (self.columns[0].codes.size if self.columns else 0)
 
-    def expand(self, X: np.ndarray) -> tuple[np.ndarray, "Trees"]:
+    def expand(self, X: np.ndarray) -> tuple[np.ndarray, "CategoryColumns"]:
         """The coordinates of these records, with all places of the categories that occur, and their trees."""
         if not self.is_sparse:
             return X, self
@@ -182,7 +183,7 @@ class Trees:
 
 
 def select(records: Any, members: np.ndarray) -> Any:
-    """Some of these records, of an array or of `Trees.records`."""
+    """Some of these records, of an array or of `CategoryColumns.records`."""
     if not isinstance(records, Mixed):
         return records[members]
     _, first, place = np.unique(records.twins[members], return_index=True, return_inverse=True)

@@ -22,7 +22,7 @@ Operation = TypeVar("Operation", bound=Callable[..., Any])
 
 
 def metric_of(X: Any) -> Any:
-    """The metric of an array of points, or of `Trees.records`, which are one."""
+    """The metric of an array of points, or of `CategoryColumns.records`, which are one."""
     return euclidean.euclidean(X, *X.shape) if isinstance(X, np.ndarray) else X
 
 

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The metric of records with categories: squared distances from tables of leaves, not from coordinates.
 
 A tree has as many coordinates as nodes, but only as many different points as leaves.  A block of records, or of
@@ -15,7 +15,7 @@ from mag.methods.distances.euclidean import BOXES_PER_STEP, LANES_PER_STEP, gap
 
 ROUNDING = 1e-10  # relative: categories are often equally far from a centroid, but for rounding
 
-# The fields of `Euclidean`, then tables: arrays of `Trees.records`, or the same as bare memory.
+# The fields of `Euclidean`, then tables: arrays of `CategoryColumns.records`, or the same as bare memory.
 Mixed = namedtuple(
     "Mixed",
     "points n d wide repeats rounding numbers codes keys twins coordinate trees leaves apart axes steps origin "

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The nearest records of every record, from blocks of near records on several threads.
 
 Each distance is computed once, for both of its records.  Blocks make tiles, and two tiles are compared at a time: in
@@ -13,10 +13,10 @@ import numpy as np
 from mag._compiled.jit import called, jit
 from mag._compiled.lanes import lanes_at, least_lane, select, spread
 from mag._compiled.memory import grid, part, scratch
-from mag._compiled.work import NEAREST, NO, NOBODY, YES, insert, space_in, work_for
+from mag._compiled.work import NEAREST, NO, NOBODY, YES, Work, insert, space_in, work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each, each_in_time
-from mag.methods.distances.blocks import RECORDS_PER_BLOCK, Found, Query, field_at, fill_field, scan
+from mag.methods.distances.blocks import RECORDS_PER_BLOCK, FoundRecords, Query, field_at, fill_field, scan
 from mag.methods.distances.euclidean import LANES_PER_STEP
 from mag.methods.distances.metric import distances, metric_of
 
@@ -27,16 +27,18 @@ TILES = 64  # at most
 
 # The lists of all places of the field, rows of m entries; the last distance of every list, `worst`; the largest of
 # these of every block, `most`.
-Lists = namedtuple("Lists", "ids keys worst most m")
+NeighborLists = namedtuple("NeighborLists", "ids keys worst most m")
 
 
-def neighbors(X, count, threads=1):
+def neighbors(X: np.ndarray, count: int, threads: int = 1) -> np.ndarray:
     """The `count` nearest other records of every record, nearest first, equally near ones in their order."""
     work = work_for(field_at, metric_of(X))
     return neighbor_lists(work, X, count, threads, Progress())[0]
 
 
-def neighbor_lists(work, X, count, threads, progress):
+def neighbor_lists(
+    work: Work, X: np.ndarray, count: int, threads: int, progress: Progress
+) -> tuple[np.ndarray, np.ndarray]:
     """The `neighbors` and their squared distances; some are missing if `progress` has stopped.
 
     The memory begins with a field of the records, which is filled here.
@@ -45,7 +47,7 @@ def neighbor_lists(work, X, count, threads, progress):
     arrange(work, X)
     blocks = -(-n // RECORDS_PER_BLOCK)
     places = blocks * RECORDS_PER_BLOCK
-    lists = Lists(
+    lists = NeighborLists(
         ids=np.full((places, count), n),
         keys=np.full((places, count), np.inf),
         worst=np.full(places, np.inf),
@@ -56,8 +58,8 @@ def neighbor_lists(work, X, count, threads, progress):
     size = max(TILE, -(-blocks // TILES))
     tiles = -(-blocks // size)
 
-    def is_over():
-        return progress.left() <= 0
+    def is_over() -> bool:
+        return progress.seconds_left() <= 0
 
     for number, round_ in enumerate(rounds(tiles)):
         each_in_time(lambda pair: compare_tiles(work, X, *pair, size, lists), round_, threads, is_over)
@@ -77,7 +79,9 @@ def rounds(tiles: int) -> Iterator[list[tuple[int, int]]]:
         ring = [ring[0], ring[-1], *ring[1:-1]]
 
 
-def search_for(work, X, records, found, distances, threads):
+def search_for(
+    work: Work, X: np.ndarray, records: np.ndarray, found: np.ndarray, distances: np.ndarray, threads: int
+) -> None:
     """The nearest free records of some records, into their rows; NOBODY behind the last one, infinitely far away."""
     share = max(min(RECORDS_PER_CALL, -(-len(records) // threads)), RECORDS_PER_THREAD)
     some = [records[a : a + share] for a in range(0, len(records), share)]
@@ -108,7 +112,7 @@ def compare_tiles(work, X, one, two, size, lists):
     """Records of two tiles enter each other's lists."""
     field = field_at(space_in(work), metric_of(X))
     ids, keys = grid(lists.ids, lists.m), grid(lists.keys, lists.m)
-    lists = Lists(ids, keys, part(lists.worst, 0), part(lists.most, 0), lists.m)
+    lists = NeighborLists(ids, keys, part(lists.worst, 0), part(lists.most, 0), lists.m)
     first, stop = one * size, min((one + 1) * size, field.blocks)
     if one == two:
         for apart in range(size):  # each block with itself first: its lists are full then, and bounds small
@@ -229,5 +233,5 @@ def search(work, X, queries, found, distances):
 def _search(field, queries, keys, ids, lengths):
     """The caller keeps the arrays alive."""
     count, m = ids.shape
-    found = Found(grid(keys, m), grid(ids, m), part(lengths, 0), m)
+    found = FoundRecords(grid(keys, m), grid(ids, m), part(lengths, 0), m)
     scan(field, Query(field.metric, part(queries, 0), count, NEAREST, YES, NO), found)

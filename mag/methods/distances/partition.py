@@ -25,7 +25,7 @@ EVEN = 0.25  # of a part that the smaller half of a column with ties must have; 
 
 
 @dataclass(frozen=True)
-class Facts:
+class ChunkFacts:
     """Of the columns of a chunk: NaN and infinite values, the smallest and the largest value."""
 
     n: int
@@ -47,23 +47,23 @@ class Transform:
 
 
 @dataclass(frozen=True)
-class Tree:
+class SplitTree:
     """Halves: records whose z[column] is below `threshold` go on to the first; None is a part.  Column d is chance."""
 
     column: int
     threshold: float
-    halves: "tuple[Tree | None, Tree | None]"
+    halves: "tuple[SplitTree | None, SplitTree | None]"
 
 
-def examine_chunk(records: Records) -> Facts:
+def examine_chunk(records: Records) -> ChunkFacts:
     """Look at a chunk."""
     wrong = [not_finite(column) for column in records]
     some = bool(records[0].size) and not any(map(any, wrong))
     low, high = ([extreme(column) for column in records] if some else [] for extreme in (np.min, np.max))
-    return Facts(records[0].size, wrong, low, high)
+    return ChunkFacts(records[0].size, wrong, low, high)
 
 
-def locate_columns(chunks: list[Facts], names: list[Any], k: int) -> Transform:
+def locate_columns(chunks: list[ChunkFacts], names: list[Any], k: int) -> Transform:
     """Where columns start and how large they are; or one error for what is wrong with a column."""
     n = sum(chunk.n for chunk in chunks)
     for j, name in enumerate(names):
@@ -139,20 +139,20 @@ def sample_records(records: Records, chunk: int, transform: Transform, parts: in
     )
 
 
-def grow_tree(samples: list[np.ndarray], transform: Transform, parts: int, k: int, most: int = 0) -> Tree | None:
+def grow_tree(samples: list[np.ndarray], transform: Transform, parts: int, k: int, most: int = 0) -> SplitTree | None:
     """Halves of halves until there are as many parts, as long as both halves can be expected to have 2k records.
 
     Parts that can be expected to have no more than `most` records are not halved.
     """
     z = np.concatenate(samples)
 
-    def halve(rows: np.ndarray, parts: int) -> Tree | None:
+    def halve(rows: np.ndarray, parts: int) -> SplitTree | None:
         expected = transform.n * (rows.size / len(z))
         if parts == 1 or rows.size < 2 or expected < 8 * k or expected <= most:
             return None
         column, threshold = _median(z[rows])
         below = z[rows, column] < threshold
-        return Tree(column, threshold, (halve(rows[below], parts // 2), halve(rows[~below], parts // 2)))
+        return SplitTree(column, threshold, (halve(rows[below], parts // 2), halve(rows[~below], parts // 2)))
 
     return halve(np.arange(len(z)), parts)
 
@@ -171,13 +171,13 @@ def _median(z: np.ndarray) -> tuple[int, float]:
     return column, float(values[place])
 
 
-def assign_leaves(records: Records, chunk: int, transform: Transform, tree: Tree | None) -> np.ndarray:
+def assign_leaves(records: Records, chunk: int, transform: Transform, tree: SplitTree | None) -> np.ndarray:
     """The leaf of every record, numbered from left to right."""
     numbers = transform.before[chunk] + np.arange(records[0].size)
     return find_leaves(add_chance(standardize_records(records, transform), numbers), tree)
 
 
-def find_leaves(z: np.ndarray, tree: Tree | None) -> np.ndarray:
+def find_leaves(z: np.ndarray, tree: SplitTree | None) -> np.ndarray:
     """The leaf of every record, of standardized columns and chance."""
     leaf = np.empty(len(z), np.int32)
     for number, rows in enumerate(_leaves(z, np.arange(len(z)), tree)):
@@ -185,7 +185,7 @@ def find_leaves(z: np.ndarray, tree: Tree | None) -> np.ndarray:
     return leaf
 
 
-def _leaves(z: np.ndarray, rows: np.ndarray, tree: Tree | None) -> Iterator[np.ndarray]:
+def _leaves(z: np.ndarray, rows: np.ndarray, tree: SplitTree | None) -> Iterator[np.ndarray]:
     if tree is None:
         yield rows
         return
@@ -194,12 +194,12 @@ def _leaves(z: np.ndarray, rows: np.ndarray, tree: Tree | None) -> Iterator[np.n
     yield from _leaves(z, rows[~below], tree.halves[1])
 
 
-def repair_parts(leaves: list[np.ndarray], tree: Tree | None, k: int) -> np.ndarray:
+def repair_parts(leaves: list[np.ndarray], tree: SplitTree | None, k: int) -> np.ndarray:
     """The part of every leaf: a leaf, or several where a half has got fewer than 2k records; counted, not expected."""
     counts = np.sum(leaves, axis=0)
     numbers = iter(range(len(counts)))
 
-    def settle(tree: Tree | None) -> list[list[int]]:
+    def settle(tree: SplitTree | None) -> list[list[int]]:
         if tree is None:
             return [[next(numbers)]]
         first, second = settle(tree.halves[0]), settle(tree.halves[1])

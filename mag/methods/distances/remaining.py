@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The records that are still to be taken, column by column in memory, so that distances to all of them are fast.
 
 Records that were taken are at infinite distance until they are swept out.  Those that are left keep their order: among
@@ -17,13 +17,13 @@ STRIP = 512  # distances computed at once, while they stay in the cache
 Remaining = namedtuple("Remaining", "x record distance count")
 
 
-def remaining(X):
+def remaining(X: np.ndarray) -> Remaining:
     """All records."""
     n = len(X)
     return Remaining(np.ascontiguousarray(X.T), np.arange(n), np.empty(n), np.array([n, n]))
 
 
-def the_rest(X, taken):
+def the_rest(X: np.ndarray, taken: np.ndarray) -> np.ndarray:
     """The records that were not taken, in the order of the sum of their columns."""
     free = np.ones(len(X), bool)
     free[taken] = False

@@ -23,7 +23,7 @@ class Standard:
     scale: int
 
 
-class Host:
+class HostArithmetic:
     """Where columns are centered: the memory and the sums of the host; a device has the same functions."""
 
     active = staticmethod(nullcontext)  # while it is computed with
@@ -49,22 +49,22 @@ class Host:
         return float(np.square(y).sum() if squared else y.sum())
 
 
-def center_columns(X: Any, standardize: bool, place: Any = Host) -> Standard:
+def center_columns(X: Any, standardize: bool, arithmetic: Any = HostArithmetic) -> Standard:
     """(x - mean) / std with ddof = 0, constant columns 0; or the centered columns, if not `standardize`.
 
-    X and the result are where `place` is.
+    X and the result are where `arithmetic` is.
     """
-    columns, n = [_center_column(X[:, c], place) for c in range(X.shape[1])], len(X)
-    z = place.reals(*X.shape)
+    columns, n = [_center_column(X[:, c], arithmetic) for c in range(X.shape[1])], len(X)
+    z = arithmetic.reals(*X.shape)
     if standardize:
         unit = np.zeros(X.shape[1])
         for c, (y, exponent) in enumerate(columns):
-            deviation = float(np.sqrt(place.total(y, squared=True) / n))
+            deviation = float(np.sqrt(arithmetic.total(y, squared=True) / n))
             z[:, c] = y / deviation if deviation else 0.0
             with np.errstate(over="ignore"):  # of floats below 1e-308, whose unit nobody needs
                 unit[c] = np.ldexp(1.0 / deviation, -exponent) if deviation else 0.0
         return Standard(z, unit, 0)
-    largest = [np.frexp(place.number(np.abs(y).max()))[1] + exponent for y, exponent in columns if y.any()]
+    largest = [np.frexp(arithmetic.number(np.abs(y).max()))[1] + exponent for y, exponent in columns if y.any()]
     scale = int(max(largest, default=0))
     scale = scale if abs(scale) > MODERATE else 0
     for c, (y, exponent) in enumerate(columns):
@@ -84,15 +84,15 @@ def divide_column(x: np.ndarray, low: Any, exponent: int) -> np.ndarray:
     return np.ldexp(numbers.astype(np.float64, copy=False), -exponent)
 
 
-def _center_column(x: Any, place: Any) -> tuple[Any, int]:
+def _center_column(x: Any, arithmetic: Any) -> tuple[Any, int]:
     """y, e with x - mean = y · 2**e and |y| below 2; all y are 0 where all x are equal."""
     least = x.min()
-    low, high = place.number(least), place.number(x.max())
+    low, high = arithmetic.number(least), arithmetic.number(x.max())
     if low == high:
-        y = place.reals(x.size)
+        y = arithmetic.reals(x.size)
         y[:] = 0.0
         return y, 0
     exponent = magnitude(low, high)
     y = divide_column(x, least, exponent)
-    y = y - place.total(y) / x.size
-    return y - place.total(y) / x.size, exponent  # the second mean is what rounding left of a large offset
+    y = y - arithmetic.total(y) / x.size
+    return y - arithmetic.total(y) / x.size, exponent  # the second mean is what rounding left of a large offset

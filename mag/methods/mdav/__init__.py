@@ -12,7 +12,7 @@ from mag._backends import cpu
 from mag._backends.protocol import Backend
 from mag._lib.checks import one_of
 from mag._lib.progress import Progress
-from mag.methods.distances.hierarchies import Trees
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.mdav.centroids import CENTROID, CLOSEST
 from mag.methods.mdav.gain import best_gamma, gammas_of
 from mag.methods.mdav.pairs import pairs
@@ -35,7 +35,13 @@ def md(X: np.ndarray, k: int, *, closest: str = "centroid", threads: int, progre
 
 
 def mdav(
-    X: np.ndarray, k: int, *, engine: Backend = cpu, trees: Trees | None = None, threads: int, progress: Progress
+    X: np.ndarray,
+    k: int,
+    *,
+    engine: Backend = cpu,
+    trees: CategoryColumns | None = None,
+    threads: int,
+    progress: Progress,
 ) -> np.ndarray:
     """… around the record farthest from the centroid, and the one farthest from that (algorithm 2).
 
@@ -52,7 +58,7 @@ def mdav_plus(
     *,
     closest: str = "centroid",
     engine: Backend = cpu,
-    trees: Trees | None = None,
+    trees: CategoryColumns | None = None,
     threads: int,
     progress: Progress,
 ) -> np.ndarray:
@@ -75,7 +81,7 @@ def mdav_star(
     *,
     closest: str = "centroid",
     engine: Backend = cpu,
-    trees: Trees | None = None,
+    trees: CategoryColumns | None = None,
     threads: int,
     progress: Progress,
 ) -> np.ndarray:

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Groups around the first free record of one order and the first of another, in turn: SBM, and how TFRP begins."""
 
 from mag._compiled.jit import called, jit
@@ -8,7 +8,7 @@ from mag.methods.distances.blocks import is_free
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.nearest_lists import LIST_WANTED, LISTS_PER_BATCH, first_free, request_list, slot_of
 from mag.methods.mdav.pairs import finish
-from mag.methods.mdav.state import LEFT, create_group, state_in
+from mag.methods.mdav.state import N_FREE, create_group, state_in
 
 TURN = 2  # behind the two positions: which order is next
 
@@ -46,7 +46,7 @@ def both_ends(work, X, k, orders, cursors, least):
     """
     state = state_in(work, X, k, CENTROID)
     field, orders, cursors, others = state.field, grid(orders, X.shape[0]), part(cursors, 0), state.scratch
-    while state.status[LEFT] >= least:
+    while state.status[N_FREE] >= least:
         end = cursors[TURN]
         cursors[end] = _skip_assigned(field, orders[end], cursors[end])
         r = orders[end, cursors[end]]

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Groups that grow: their sums, sizes and centroids, and which of them is closest to a record (section 5.1)."""
 
 from collections import namedtuple
@@ -6,7 +6,7 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called
-from mag._compiled.work import fill, layout, reals, wholes
+from mag._compiled.work import fill, integers, layout, reals
 from mag.methods.distances.blocks import RECORDS_PER_BLOCK
 from mag.methods.distances.metric import write_centroid
 
@@ -24,8 +24,8 @@ def centroids_at(space, metric, capacity):
         sums=reals(space, capacity, metric.d),
         x=reals(space, blocks, metric.wide, RECORDS_PER_BLOCK),  # centroids in blocks
         weight=reals(space, blocks * RECORDS_PER_BLOCK),  # what a squared distance counts
-        size=wholes(space, capacity),
-        used=wholes(space, 1),  # how many groups there are
+        size=integers(space, capacity),
+        used=integers(space, 1),  # how many groups there are
         capacity=capacity,
         d=metric.d,
     )

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """What MD and MDAV need beside the state of all maximum distance methods: which records are opposite to each other."""
 
 from collections import namedtuple
@@ -6,7 +6,7 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called, jit
-from mag._compiled.work import FARTHEST, ONE, ZERO, fill, layout, reals, space_in, wholes
+from mag._compiled.work import FARTHEST, ONE, ZERO, fill, integers, layout, reals, space_in
 from mag.methods.distances.blocks import are_equal
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at, make_lists, reserve_lists
@@ -29,8 +29,8 @@ def ends_at(space, metric, k, rule):
         lane=reals(space, metric.wide, ONE),  # the same as a block of one lane
         reference=reals(space, d),  # a former centroid: `order` is sorted by the distance `away` from it
         bound=reals(space, n),  # MD: no record is farther from i than this
-        beyond=wholes(space, n),  # MDAV: where the records end in `order` that equal the one at a position
-        work=wholes(space, 2),  # MDAV: MEASURED, what was done since the last sort; HERE, lists to make in a step
+        beyond=integers(space, n),  # MDAV: where the records end in `order` that equal the one at a position
+        work=integers(space, 2),  # MDAV: MEASURED, what was done since the last sort; HERE, lists to make in a step
     )
     return state, ends
 

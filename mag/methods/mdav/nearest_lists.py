@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Lists of nearest records that are kept while records are being assigned.
 
 A list holds the `length` nearest free records of one record at the time of the scan.  Free records only ever become
@@ -14,15 +14,15 @@ import numpy as np
 
 from mag._compiled.jit import called
 from mag._compiled.memory import grid, part
-from mag._compiled.work import NOBODY, YES, fill, layout, reals, wholes
-from mag.methods.distances.blocks import Found, Query, are_equal, is_free, scan
+from mag._compiled.work import NOBODY, YES, fill, integers, layout, reals
+from mag.methods.distances.blocks import FoundRecords, Query, are_equal, is_free, scan
 from mag.methods.distances.metric import first_equal
 
 LISTS_PER_BATCH = 64  # records whose lists are made at once
 MEMORY = 1 << 22  # entries of all lists
 NO_LIST, LIST_WANTED = np.int64(-1), np.int64(-2)
 
-Lists = namedtuple("Lists", "keys ids filled slot requests used length slots n")
+NearestLists = namedtuple("NearestLists", "keys ids filled slot requests used length slots n")
 
 
 @layout
@@ -31,13 +31,13 @@ def lists_at(space, metric, length):
     n = metric.n
     length = min(length + 1 if metric.repeats else length, n)
     slots = min(2 * n, max(2 * LISTS_PER_BATCH, MEMORY // length)) + LISTS_PER_BATCH
-    return Lists(
+    return NearestLists(
         keys=reals(space, slots, length),  # a list is a row: the distances, nearest first
-        ids=wholes(space, slots, length),  # and whose they are
-        filled=wholes(space, slots),  # how long a list is
-        slot=wholes(space, n),  # where the list of record i is, or MISSING or WANTED
-        requests=wholes(space, LISTS_PER_BATCH),  # records that need a list
-        used=wholes(space, 2),  # how many slots are in use, how many requests there are
+        ids=integers(space, slots, length),  # and whose they are
+        filled=integers(space, slots),  # how long a list is
+        slot=integers(space, n),  # where the list of record i is, or MISSING or WANTED
+        requests=integers(space, LISTS_PER_BATCH),  # records that need a list
+        used=integers(space, 2),  # how many slots are in use, how many requests there are
         length=length,
         slots=slots,
         n=n,
@@ -150,4 +150,4 @@ def make_lists(field, lists, sign, count, start, stop):
     first = lists.used[0] - count + start
     keys, ids = grid(lists.keys[first], lists.length), grid(lists.ids[first], lists.length)
     query = Query(field.metric, part(lists.requests, start), stop - start, sign, YES, field.metric.repeats)
-    scan(field, query, Found(keys, ids, part(lists.filled, first), lists.length))
+    scan(field, query, FoundRecords(keys, ids, part(lists.filled, first), lists.length))

@@ -1,12 +1,12 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The lists of `nearest_lists`, made on a device: what it has to know of the field, and where its answers go."""
 
 import numpy as np
 
-from mag._backends.protocol import Boxes
+from mag._backends.protocol import Boxes, DeviceBackend
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
-from mag._compiled.work import FARTHEST, NEAREST, ZERO
+from mag._compiled.work import FARTHEST, NEAREST, ZERO, Work
 from mag.methods.distances.blocks import RECORDS_PER_BLOCK
 from mag.methods.mdav.ends import DEEP, ends_in
 from mag.methods.mdav.nearest_lists import LISTS_PER_BATCH, reserve_lists
@@ -89,7 +89,7 @@ def _store_farthest(work, X, k, count, keys, ids, lengths):
 class DeviceLists:
     """Makes the lists that a method wants, when it has begun and whenever it stops for them."""
 
-    def __init__(self, work, X, k, ends, engine):
+    def __init__(self, work: Work, X: np.ndarray, k: int, ends: bool, engine: DeviceBackend) -> None:
         n, d = X.shape
         blocks = -(-n // RECORDS_PER_BLOCK)
         boxes = Boxes(
@@ -112,7 +112,7 @@ class DeviceLists:
         if ends:
             self.kinds.append((_reserve_farthest, _store_farthest, FARTHEST, min(int(DEEP), n)))
 
-    def make(self):
+    def make(self) -> None:
         """All lists that are wanted."""
         count = _newly_taken(*self.given, self.alive, self.taken)
         self.neighbors.take(self.place[self.taken[:count]])

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """MD and MDAV (algorithms 1 and 2): two groups a round, at opposite ends of what is left."""
 
 import numpy as np
@@ -19,7 +19,7 @@ from mag.methods.mdav.nearest_lists import (
     reserve_lists,
     slot_of,
 )
-from mag.methods.mdav.state import CURSOR, GROWN, LEFT, assign, create_group, place_rest
+from mag.methods.mdav.state import CURSOR, GROWN, N_FREE, assign, create_group, place_rest
 
 DISTANCE_SLACK = 1e-9  # relative; far above what rounding does to a distance
 LONGER = 16  # times as long as to pass an assigned record takes a distance
@@ -34,7 +34,7 @@ def _outermost(state, ends):
     It is at most as far from the centroid as from the reference plus the distance of these two, so that the search
     ends soon.
     """
-    metric, order, left, d = state.field.metric, state.order, state.status[LEFT], state.field.d
+    metric, order, left, d = state.field.metric, state.order, state.status[N_FREE], state.field.d
     for j in range(d):
         ends.center[j] = ends.total[j] / left
     write_centroid(metric, ends.lane, ZERO, ends.total, left)
@@ -202,7 +202,7 @@ def _try_round(state, ends, average, alone, k):
 @called
 def finish(state, k):
     """Those who are left are a group if they are enough."""
-    if state.status[LEFT] < k:
+    if state.status[N_FREE] < k:
         place_rest(state)
         return
     g = state.centroids.used[0]
@@ -219,9 +219,9 @@ def pairs(work, X, k, rule, average):
     field, near, order, status, out = state.field, state.near, state.order, state.status, part(state.scratch, 2 * k)
     limit, ready = 3 * k if average else 2 * k, True
     ends.work[HERE] = AT_ONCE // field.n + 1 if field.metric.repeats else 0
-    while ready and (status[LEFT] >= limit or status[GROWN] > 0):
+    while ready and (status[N_FREE] >= limit or status[GROWN] > 0):
         ready = _try_round(state, ends, average, NO, k)
-    if ready and average and status[LEFT] >= 2 * k:
+    if ready and average and status[N_FREE] >= 2 * k:
         ready = _try_round(state, ends, average, YES, k)
     if ready:
         finish(state, k)

@@ -1,7 +1,9 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """How a maximum distance method is run from Python: short compiled steps, and lists made on several threads between."""
 
 import copy
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -9,12 +11,14 @@ from mag._backends import cpu
 from mag._compiled.jit import jit
 from mag._compiled.memory import grid
 from mag._compiled.work import NEAREST, ZERO, work_for
+from mag._lib.progress import Progress
 from mag._lib.threads import each
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.ends import begin_ends, ends_at, make_farthest, reserve_farthest
 from mag.methods.mdav.nearest_lists import copy_lists, make_lists, reserve_lists
 from mag.methods.mdav.on_device import DeviceLists
-from mag.methods.mdav.state import LEFT, SPARE, begin_state, state_at, state_in
+from mag.methods.mdav.state import N_FREE, SPARE, begin_state, state_at, state_in
 from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 
 LISTS_PER_THREAD = 8  # lists that are worth a thread
@@ -45,7 +49,7 @@ def _make_nearest(work, X, k, count, start, stop):
 @jit
 def _count_free(work, X, k):
     state = state_in(work, X, k, ZERO)
-    return state.status[LEFT]
+    return state.status[N_FREE]
 
 
 @jit
@@ -91,43 +95,55 @@ class Rivals:
     run, if it is seen from there.
     """
 
-    def __init__(self, X, near):
+    def __init__(self, X: np.ndarray, near: np.ndarray | None) -> None:
         self.near, self.gamma = near, 0.0
         self.squares = np.square(X).sum(axis=1)
         self._slack = COST_SLACK * float(self.squares.sum())
-        self._costs, self._alike = [np.inf], []
+        self._costs = [np.inf]
+        self._alike: list[tuple[float, float]] = []
 
-    def seen_from(self, gamma):
+    def seen_from(self, gamma: float) -> "Rivals":
         """The same for a run with that gain factor."""
         rivals = copy.copy(self)
         rivals.gamma = gamma
         return rivals
 
-    def beat(self, cost):
+    def beat(self, cost: float) -> bool:
         """Whether one of them costs less than this, by more than rounding errors."""
         return cost > min(self._costs) + self._slack
 
-    def end(self, cost):
+    def end(self, cost: float) -> None:
         """The run has ended with groups of that cost."""
         self._costs.append(cost)
 
-    def decide_up_to(self, limit):
+    def decide_up_to(self, limit: float) -> None:
         """The run would have decided alike with any gain factor from its own up to the limit."""
         self._alike.append((self.gamma, limit * (1 - GAMMA_TOLERANCE)))
 
-    def run_alike(self):
+    def run_alike(self) -> bool:
         """Whether a run that has ended had the same groups."""
         return any(first <= self.gamma < limit for first, limit in self._alike)
 
 
-def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=None, threads, progress):
+def run_steps(
+    step: Callable[..., bool],
+    points: np.ndarray,
+    k: int,
+    *options: Any,
+    ends: bool = False,
+    rivals: Rivals | None = None,
+    engine: Any = cpu,
+    trees: CategoryColumns | None = None,
+    threads: int,
+    progress: Progress,
+) -> Any:
     """Call step(work, X, k, *options) until it wants no more lists; when the time is up, Mondrian groups the rest.
 
     A step that looks for opposite records needs `ends`.  The lists are made by the engine.  With `rivals`, None as
     soon as the groups cost more than those of another run: that never falls while records join.  Where there
     are `trees`, distances come from them.
     """
-    points, X = X, X if trees is None or engine is not cpu else trees.records(X)
+    X: Any = points if trees is None or engine is not cpu else trees.records(points)
     work = work_for(ends_at if ends else state_at, metric_of(X), k, ZERO)
     _begin(work, X, k)
     lists = [(_reserve_nearest, _make_nearest)]
@@ -161,7 +177,7 @@ def run_steps(step, X, k, *options, ends=False, rivals=None, engine=cpu, trees=N
     return labels
 
 
-def group_rest(X, k, labels, threads, progress):
+def group_rest(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress) -> None:
     """Groups for records without one; fewer than k of them join the group with the nearest centroid, one by one."""
     rest, used = np.flatnonzero(labels < 0), int(labels.max()) + 1
     if rest.size >= k:

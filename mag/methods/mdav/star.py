@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """MDAV+, MDAV* and MDAV*γ (algorithms 3, 5 and 6): one loop, that stops wherever a list is missing."""
 
 from mag._compiled.jit import called, jit
@@ -8,7 +8,7 @@ from mag.methods.mdav.centroids import CENTROID, cost_of, distance_from_centroid
 from mag.methods.mdav.nearest_lists import first_free, foresee, make_lists, request_list, reserve_lists
 from mag.methods.mdav.state import (
     CURSOR,
-    LEFT,
+    N_FREE,
     assign,
     begin_state,
     closest_group,
@@ -29,11 +29,11 @@ def _advance(state, k, gamma, second):
     """
     rows, field, near, centroids, d = state.rows, state.field, state.near, state.centroids, state.field.d
     others, beyond = state.scratch, part(state.scratch, k)
-    while state.status[LEFT] >= k:
+    while state.status[N_FREE] >= k:
         r = next_free(state)
         if not first_free(field, near, r, NOBODY, k - 1, others):
             return r
-        if (gamma > 0 or second) and state.status[LEFT] > k > 1 and centroids.used[0] > 0:
+        if (gamma > 0 or second) and state.status[N_FREE] > k > 1 and centroids.used[0] > 0:
             v = others[0]
             if not first_free(field, near, v, r, k - 1, beyond):
                 return v

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Records that are assigned one after another: what all maximum distance methods share."""
 
 from collections import namedtuple
@@ -7,16 +7,18 @@ import numpy as np
 
 from mag._compiled.jit import called
 from mag._compiled.memory import grid, part
-from mag._compiled.work import NEAREST, NO, NOBODY, ONE, fill, layout, reals, sort_falling, space_in, wholes
-from mag.methods.distances.blocks import Found, Query, field_at, fill_field, is_free, nearest_lane, scan, take
+from mag._compiled.work import NEAREST, NO, NOBODY, ONE, fill, integers, layout, reals, sort_falling, space_in
+from mag.methods.distances.blocks import FoundRecords, Query, field_at, fill_field, is_free, nearest_lane, scan, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import MEMBER, centroids_at, join, remove_groups, write
 from mag.methods.mdav.nearest_lists import drop_lists, lists_at
 
 SPARE = 6  # entries of a list for what neighbors will have taken
-CURSOR, LEFT, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
+CURSOR, N_FREE, GROWN = 0, 1, 2  # the position in `order`, how many records are free, what a round has yet to do
 
-State = namedtuple("State", "rows field near centroids away real limit order label status nearest scratch rule k")
+MdavState = namedtuple(
+    "MdavState", "rows field near centroids away real limit order label status nearest scratch rule k"
+)
 
 
 @layout
@@ -29,7 +31,7 @@ def list_length(k):
 def state_at(space, metric, k, rule):
     """Of the records of a metric, grouped by a rule which group is closest."""
     n = metric.n
-    return State(
+    return MdavState(
         rows=metric.points,
         field=field_at(space, metric),
         near=lists_at(space, metric, list_length(k)),  # lists of nearest records
@@ -37,11 +39,11 @@ def state_at(space, metric, k, rule):
         away=reals(space, n),  # squared distance of a record from the centroid of all
         real=reals(space, 1, ONE),  # memory for one number
         limit=reals(space, 1),  # gain factors from the one of the run up to here decide alike
-        order=wholes(space, n),  # farthest from the centroid first
-        label=wholes(space, n),
-        status=wholes(space, 3),  # CURSOR, LEFT, GROWN
-        nearest=wholes(space, 2 * k),  # V-MDAV: the free record that was nearest to each member of the last group
-        scratch=wholes(space, 4 * k + 3),
+        order=integers(space, n),  # farthest from the centroid first
+        label=integers(space, n),
+        status=integers(space, 3),  # CURSOR, N_FREE, GROWN
+        nearest=integers(space, 2 * k),  # V-MDAV: the free record that was nearest to each member of the last group
+        scratch=integers(space, 4 * k + 3),
         rule=rule,
         k=k,
     )
@@ -67,7 +69,7 @@ def begin_state(state):
     fill(state.label, n, NOBODY)
     state.limit[0] = np.inf
     state.status[CURSOR] = 0
-    state.status[LEFT] = n
+    state.status[N_FREE] = n
     state.status[GROWN] = 0
 
 
@@ -102,7 +104,7 @@ def _assign(state, i, g):
     take(state.field, i)
     state.label[i] = g
     join(state.centroids, g, state.rows[i])
-    state.status[LEFT] -= 1
+    state.status[N_FREE] -= 1
 
 
 @called
@@ -153,5 +155,5 @@ def closest_group(state, i):
     one, nearest = part(state.scratch, 4 * state.k), grid(part(state.scratch, 4 * state.k + 1), ONE)
     one[0] = i
     query = Query(field.metric, one, ONE, NEAREST, NO, NO)
-    scan(field, query, Found(state.real, nearest, part(one, 2), ONE))
+    scan(field, query, FoundRecords(state.real, nearest, part(one, 2), ONE))
     return state.label[nearest[0, 0]]

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """V-MDAV (algorithm 4): a new group grows by whoever is closer to it than to any free record."""
 
 import numpy as np
@@ -11,7 +11,7 @@ from mag.methods.mdav.nearest_lists import LIST_WANTED, first_free, foresee, req
 from mag.methods.mdav.state import (
     CURSOR,
     GROWN,
-    LEFT,
+    N_FREE,
     assign,
     create_group,
     exceeds,
@@ -48,7 +48,7 @@ def _grow(state, members, k, gamma, out):
     Lists may be forgotten whenever others are made, and a group has more members than there is room for lists.  What a
     list said is therefore noted in `state.nearest`, so that every list that is made is of use.
     """
-    while state.status[GROWN] < 2 * k - 1 and state.status[LEFT] > 0:
+    while state.status[GROWN] < 2 * k - 1 and state.status[N_FREE] > 0:
         many = state.status[GROWN]
         inside, within = NOBODY, np.inf  # x_I and δ_I
         for p in range(many):
@@ -75,7 +75,7 @@ def _grow(state, members, k, gamma, out):
 def _advance(state, k, gamma):
     """Assign records until all are, or until the list of the record that is returned is missing."""
     members, out = state.scratch, part(state.scratch, 2 * k)
-    while state.status[LEFT] >= k or state.status[GROWN] > 0:
+    while state.status[N_FREE] >= k or state.status[GROWN] > 0:
         if state.status[GROWN] == 0:
             r = next_free(state)
             if not first_free(state.field, state.near, r, NOBODY, k - 1, part(members, 1)):

@@ -6,7 +6,7 @@ import numpy as np
 
 from mag._lib.checks import fraction
 from mag._lib.progress import Progress
-from mag.methods.distances.hierarchies import Trees
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.mona.parts import divide_wide, group_parts
 from mag.methods.mondrian.cutting import parts_of_trees
 from mag.methods.mondrian.halving import RULE_PAIRS, RULE_VARIANCE, labels_of, parts_of
@@ -19,7 +19,7 @@ def mona(
     k: int,
     *,
     rho: float = 0.5,
-    trees: Trees | None = None,
+    trees: CategoryColumns | None = None,
     engine: Any,
     threads: int,
     progress: Progress,
@@ -49,7 +49,7 @@ def _mona(
     threads: int,
     progress: Progress,
     engine: Any,
-    trees: Trees | None = None,
+    trees: CategoryColumns | None = None,
 ) -> np.ndarray:
     limit, first = max(int(len(X) ** check(k, rho=rho)), 2 * k), progress.span(0.0, HALVING)
     if trees is None:

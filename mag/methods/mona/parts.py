@@ -6,7 +6,7 @@ from mag._backends import cpu
 from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
-from mag.methods.distances.hierarchies import Trees, select
+from mag.methods.distances.hierarchies import CategoryColumns, select
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.mixed import Mixed
 from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
@@ -28,7 +28,7 @@ def group_parts(
     turn: np.ndarray,
     threads: int,
     progress: Progress,
-    trees: Trees | None = None,
+    trees: CategoryColumns | None = None,
 ) -> np.ndarray:
     """Labels within each part: those in `turn`, of 2k records or more, are grouped, the others are one group.
 
@@ -63,7 +63,7 @@ def group_parts(
         labels[members(p)] = labels_of(*parts_of(X[members(p)], k, 0, RULE_VARIANCE, threads, progress))
 
     for p in turn[sizes[turn] > RECORDS_WORTH_ALL_THREADS]:  # few
-        if progress.left() <= 0:
+        if progress.seconds_left() <= 0:
             halve(p)
         else:
             labels[members(p)] = star(members(p), threads, progress)
@@ -79,7 +79,13 @@ def group_parts(
 
 
 def divide_wide(
-    X: np.ndarray, k: int, order: np.ndarray, starts: np.ndarray, trees: Trees, threads: int, progress: Progress
+    X: np.ndarray,
+    k: int,
+    order: np.ndarray,
+    starts: np.ndarray,
+    trees: CategoryColumns,
+    threads: int,
+    progress: Progress,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same parts, but halved along lines where trees could not be cut and have too many categories for tables."""
     if not trees.is_sparse:
@@ -94,7 +100,7 @@ def divide_wide(
     return np.concatenate(orders), np.concatenate(cuts)
 
 
-def _expanded(X: np.ndarray, trees: Trees, own: np.ndarray) -> Mixed:
+def _expanded(X: np.ndarray, trees: CategoryColumns, own: np.ndarray) -> Mixed:
     """Some records with all of their coordinates."""
     points, own_trees = trees.select(own).expand(X[own])
     return own_trees.records(points)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.progress import Progress
-from mag.methods.distances.hierarchies import Trees
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.mondrian.cutting import parts_of_trees
 from mag.methods.mondrian.halving import RULE_PAIRS, RULE_RANGE, RULE_VARIANCE, labels_of, parts_of
 
@@ -13,7 +13,7 @@ from mag.methods.mondrian.halving import RULE_PAIRS, RULE_RANGE, RULE_VARIANCE, 
 
 
 def mondrian(
-    X: np.ndarray, k: int, *, trees: Trees | None = None, engine: Any, threads: int, progress: Progress
+    X: np.ndarray, k: int, *, trees: CategoryColumns | None = None, engine: Any, threads: int, progress: Progress
 ) -> np.ndarray:
     """Halve at the median of the column with the widest range  (LeFevre et al. 2006); cut trees into children."""
     if trees is not None:

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Mondrian over trees: a part is cut into the children of the closest common ancestor of one of its columns.
 
 A number is cut between the two values nearest the median that leave k records on both sides, a category into the
@@ -16,20 +16,22 @@ from collections.abc import Callable
 import numpy as np
 
 from mag._compiled.jit import called, jit
+from mag._lib.progress import Progress
 from mag._lib.threads import each
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.mondrian.halving import CLEARLY, sort_part
 
 RECORDS_PER_CALL = 1 << 14  # records that one compiled call may divide
 
 # `values` and `codes` of records; `nodes`, the ancestors of each code from itself to the root; the `loss` of nodes;
 # what a `unit` of each number loses; `columns`, in the order of the table, number j as j, tree c as -1 - c.
-Table = namedtuple("Table", "values codes nodes loss unit columns")
+MixedTable = namedtuple("MixedTable", "values codes nodes loss unit columns")
 # The `order` of records, and memory to sort it in; where the parts of the part that is cut `ends`; 1 in `cuts` where a
 # part starts.
-Parts = namedtuple("Parts", "order spare values ends cuts")
+CutParts = namedtuple("CutParts", "order spare values ends cuts")
 
 
-def table_of(X, trees):
+def table_of(X: np.ndarray, trees: CategoryColumns) -> MixedTable:
     """The columns for compiled functions."""
     values = np.ascontiguousarray(X[:, trees.numbers])
     codes = np.empty((len(X), len(trees.columns)), np.int64)
@@ -46,24 +48,26 @@ def table_of(X, trees):
     unit = np.divide(trees.importance, ranges, out=np.zeros(ranges.size), where=ranges > 0)
     places = [(j, number) for number, j in enumerate(trees.numbers.tolist())]
     places += [(column.first, -1 - c) for c, column in enumerate(trees.columns)]
-    return Table(values, codes, nodes, np.concatenate(loss), unit, np.array([at for _, at in sorted(places)]))
+    return MixedTable(values, codes, nodes, np.concatenate(loss), unit, np.array([at for _, at in sorted(places)]))
 
 
 def parts_of_trees(
     X: np.ndarray,
     k: int,
     limit: int,
-    trees,
+    trees: CategoryColumns,
     threads: int,
-    progress,
+    progress: Progress,
     allowed: Callable[[np.ndarray], bool] | None = None,
-):
+) -> tuple[np.ndarray, np.ndarray]:
     """The order of the records and where parts start in it; parts of at most `limit` records are not cut.
 
     `allowed` says of the numbers of some records whether they may be a part.
     """
     n, table = len(X), table_of(X, trees)
-    parts = Parts(np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64))
+    parts = CutParts(
+        np.arange(n), np.empty(n, np.int64), np.empty((2, n)), np.empty(n, np.int64), np.zeros(n, np.int64)
+    )
     order, cuts = parts.order, parts.cuts
     cuts[0] = 1
     large, small = [(0, n)], []
@@ -84,7 +88,15 @@ def parts_of_trees(
     return order, np.flatnonzero(cuts)
 
 
-def _ends(table, parts, start, stop, k, limit, may_be):
+def _ends(
+    table: MixedTable,
+    parts: CutParts,
+    start: int,
+    stop: int,
+    k: int,
+    limit: int,
+    may_be: Callable[[np.ndarray], bool],
+) -> list[int]:
     """Where the parts of order[start:stop] end; the end of all of them where they cannot be cut."""
     order, ends = parts.order, parts.ends
     best, most = (order[start:stop].copy(), [stop]), 0.0

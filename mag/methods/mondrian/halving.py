@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Halving by Mondrian (algorithms 18 and 19): the records of a part are divided at the median of its widest direction.
 
 Halves are exact, also where many records share a value.  Equal values stay in the order of the directions that the
@@ -7,12 +7,14 @@ another one cannot tell them apart.
 """
 
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
 from mag._backends import cpu
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
+from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods.distances.blocks import squares
 
@@ -140,12 +142,14 @@ def divide(X, halves, start, stop, k, limit, rule, once):
     return -1
 
 
-def parts_of(X, k, limit, rule, threads, progress, engine=cpu):
+def parts_of(
+    X: np.ndarray, k: int, limit: int, rule: np.int64, threads: int, progress: Progress, engine: Any = cpu
+) -> tuple[np.ndarray, np.ndarray]:
     """The order of the records and where parts start in it."""
     n = len(X)
     if engine is not cpu and engine.supports_halving(*X.shape, k, int(rule)):
 
-        def divisible(sizes):
+        def divisible(sizes: np.ndarray) -> np.ndarray:
             return (sizes > limit) & (sizes >= 2 * k)
 
         return engine.halve(X, int(rule), CLEARLY, divisible, lambda: progress.step(0.0))
@@ -161,7 +165,7 @@ def parts_of(X, k, limit, rule, threads, progress, engine=cpu):
         else:
             small.append((start, stop))
 
-    def halve(job):
+    def halve(job: tuple[int, int]) -> None:
         divide(X, halves, *job, k, limit, rule, False)
 
     share = 2 * threads
@@ -171,7 +175,7 @@ def parts_of(X, k, limit, rule, threads, progress, engine=cpu):
     return halves.order, np.flatnonzero(halves.cuts)
 
 
-def labels_of(order, starts):
+def labels_of(order: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """A label per record: the number of its part."""
     labels = np.empty(order.size, np.int64)
     labels[order] = np.repeat(np.arange(starts.size), np.diff(np.append(starts, order.size)))

@@ -11,7 +11,7 @@ from mag._lib.progress import Progress
 from mag.methods import kmeans_cleanup
 from mag.methods._best_of import Run, best_of
 from mag.methods._split import split_large
-from mag.methods.distances.hierarchies import Trees
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.mdav import mdav_plus
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.gain import gammas_of
@@ -69,7 +69,13 @@ def _restart(
 
 
 def ona_star(
-    X: np.ndarray, k: int, *, engine: Backend = cpu, trees: Trees | None = None, threads: int, progress: Progress
+    X: np.ndarray,
+    k: int,
+    *,
+    engine: Backend = cpu,
+    trees: CategoryColumns | None = None,
+    threads: int,
+    progress: Progress,
 ) -> np.ndarray:
     """From the groups of MDAV*, dissolving groups and reassigning records while that costs less (algorithm 15)."""
     first = progress.span(0.0, 0.5)

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Groups of fewer than 3k records that exchange them."""
 
 from collections import namedtuple
@@ -6,7 +6,7 @@ from collections import namedtuple
 import numpy as np
 
 from mag._compiled.jit import called
-from mag._compiled.work import fill, layout, reals, space_in, wholes
+from mag._compiled.work import fill, integers, layout, reals, space_in
 from mag.methods.distances.blocks import RECORDS_PER_BLOCK
 from mag.methods.distances.metric import metric_of
 from mag.methods.ona.journal import add_record, clear_journal, journal_at, rename_groups, write
@@ -15,7 +15,7 @@ USED, CHANGED, VISITS = 0, 1, 2
 TRUSTED = 2  # times the number of groups: as many visits of a phase believe any gain, ordinary data take fewer
 EPSILON = 2.0**-48  # of the largest coordinate: more than rounding does to a distance from a mean
 
-Groups = namedtuple("Groups", "journal rows n d k sums size label member counts largest scratch")
+OnaGroups = namedtuple("OnaGroups", "journal rows n d k sums size label member counts largest scratch")
 
 
 @layout
@@ -24,7 +24,7 @@ def groups_at(space, metric, k):
     n, most = metric.n, metric.n // k
     room = 2 * most + 4 * k + RECORDS_PER_BLOCK  # numbers of groups, until `renumber`
     journal = journal_at(space, metric, most, room)
-    return Groups(
+    return OnaGroups(
         journal=journal,
         rows=metric.points,
         n=n,
@@ -32,11 +32,11 @@ def groups_at(space, metric, k):
         k=k,
         sums=journal.sums,
         size=journal.size,
-        label=wholes(space, n),
-        member=wholes(space, room, 3 * k),
-        counts=wholes(space, 3),  # USED, CHANGED, VISITS of this phase
+        label=integers(space, n),
+        member=integers(space, room, 3 * k),
+        counts=integers(space, 3),  # USED, CHANGED, VISITS of this phase
         largest=reals(space, 1),  # of all coordinates, without sign
-        scratch=wholes(space, 9 * k),
+        scratch=integers(space, 9 * k),
     )
 
 

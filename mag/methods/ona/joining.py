@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """What it costs when the members of a group join others."""
 
 from mag._compiled.jit import called

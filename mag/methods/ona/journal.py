@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The centroids of groups that exchange records, and which of them is nearest to a record while they do.
 
 Centroids are written into a journal, block by block; one that moves is written anew at the end, and its old place
@@ -13,7 +13,7 @@ import numpy as np
 from mag._compiled.jit import called
 from mag._compiled.lanes import lanes_at, least_lane
 from mag._compiled.memory import scratch
-from mag._compiled.work import NOBODY, fill, layout, reals, wholes
+from mag._compiled.work import NOBODY, fill, integers, layout, reals
 from mag.methods.distances.blocks import RECORDS_PER_BLOCK
 from mag.methods.distances.euclidean import LANES_PER_STEP
 from mag.methods.distances.metric import distances, write_centroid
@@ -42,21 +42,21 @@ def journal_at(space, metric, most, room):
         places=blocks * RECORDS_PER_BLOCK,  # until `_tidy`
         # groups
         sums=reals(space, room, metric.d),
-        size=wholes(space, room),
-        serial=wholes(space, room),  # when its centroid was written, or NOBODY without a group
+        size=integers(space, room),
+        serial=integers(space, room),  # when its centroid was written, or NOBODY without a group
         # what is written
         x=reals(space, blocks, wide, RECORDS_PER_BLOCK),  # centroids
-        name=wholes(space, blocks * RECORDS_PER_BLOCK),  # whose it is
-        stamp=wholes(space, blocks * RECORDS_PER_BLOCK),  # its serial
-        numbers=wholes(space, 2),  # END, SERIAL
+        name=integers(space, blocks * RECORDS_PER_BLOCK),  # whose it is
+        stamp=integers(space, blocks * RECORDS_PER_BLOCK),  # its serial
+        numbers=integers(space, 2),  # END, SERIAL
         # records
         keys=reals(space, n, REMEMBERED),  # distances from the centroids that it remembers, nearest first
-        ids=wholes(space, n, REMEMBERED),  # their groups
-        serials=wholes(space, n, REMEMBERED),
-        filled=wholes(space, n),  # how many it remembers
-        up_to=wholes(space, n),  # the serial up to which it has looked
+        ids=integers(space, n, REMEMBERED),  # their groups
+        serials=integers(space, n, REMEMBERED),
+        filled=integers(space, n),  # how many it remembers
+        up_to=integers(space, n),  # the serial up to which it has looked
         bound_key=reals(space, n),  # all others are farther than (key, id)
-        bound_id=wholes(space, n),
+        bound_id=integers(space, n),
     )
 
 
@@ -181,7 +181,7 @@ def _remember(journal, i, key, g):
 
 
 @called
-def look(journal, i):
+def refresh_record(journal, i):
     """Bring the memory of record i up to date."""
     if journal.up_to[i] == journal.numbers[SERIAL]:
         return
@@ -210,7 +210,7 @@ def look(journal, i):
 def nearest(journal, i, own):
     """The group other than `own` whose centroid is nearest to record i, and the squared distance; NOBODY if none."""
     for again in range(2):
-        look(journal, i)
+        refresh_record(journal, i)
         for p in range(journal.filled[i]):
             g = journal.ids[i, p]
             if g != own:

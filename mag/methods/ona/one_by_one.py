@@ -1,10 +1,10 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """ONA (algorithm 14): records go to the nearest centroid one by one, from a random start."""
 
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
 from mag._compiled.random import draw_below
-from mag._compiled.work import NOBODY, ZERO, fill, reals, rest_of, space_in, wholes
+from mag._compiled.work import NOBODY, ZERO, fill, integers, reals, rest_of, space_in
 from mag.methods.distances.metric import metric_of
 from mag.methods.ona.groups import groups_at, move, renumber, replace
 from mag.methods.ona.joining import is_first
@@ -56,7 +56,7 @@ def _two_parts(rows, size, d, k, seed, parts, sums):
 @called
 def _split(space, groups, g, seed):
     spare, size, d, k = rest_of(space), groups.size[g], groups.d, groups.k
-    members, own, parts = groups.member[g], wholes(spare, size), wholes(spare, size)
+    members, own, parts = groups.member[g], integers(spare, size), integers(spare, size)
     for p in range(size):
         own[p] = members[p]
     rows, sums = reals(spare, size, d), reals(spare, 2, d)

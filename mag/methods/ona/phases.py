@@ -1,11 +1,13 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The two phases of ONA* (algorithms 16 and 17): dissolve groups of k records, pass records of larger ones on."""
+
+from typing import Any
 
 import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._compiled.memory import part
-from mag._compiled.work import NO, NOBODY, ZERO, Room, layout, reals, rest_of, space_in, wholes
+from mag._compiled.work import NO, NOBODY, ZERO, Room, integers, layout, reals, rest_of, space_in
 from mag.methods.distances.euclidean import euclidean
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav.centroids import CENTROID, cost_of
@@ -24,7 +26,7 @@ from mag.methods.ona.groups import (
     replace,
 )
 from mag.methods.ona.joining import is_first, joint_cost
-from mag.methods.ona.journal import erase, look, nearest, write
+from mag.methods.ona.journal import erase, nearest, refresh_record, write
 
 ALL_GROUPS = np.int64(1 << 62)  # more than any phase visits
 MAX_VISITS_PER_GROUP = 8  # of a phase, times the largest number of groups
@@ -48,7 +50,7 @@ def gather(rows, d, members, count, out):
 def _split(space, groups, g):
     """Split a group of 2k or more records by MDAV*."""
     spare, size, d, k = rest_of(space), groups.size[g], groups.d, groups.k
-    members, own, rows = groups.member[g], wholes(spare, size), reals(spare, size, d)
+    members, own, rows = groups.member[g], integers(spare, size), reals(spare, size, d)
     for p in range(size):
         own[p] = members[p]
     gather(groups.rows, d, own, size, rows)
@@ -179,17 +181,17 @@ def rounds_at(space, metric, k):
 def _split_at(space, n, d, k):
     """A few records, and the state of MDAV*."""
     rows = reals(space, n, d)
-    wholes(space, n)
+    integers(space, n)
     return state_at(space, euclidean(rows, n, d), k, CENTROID)
 
 
-def part_at(space, metric, k):
+def part_at(space: Room, metric: Any, k: int) -> None:
     """The memory of `group_part`: MDAV* first, then the groups in its place."""
     star, rounds = Room(), Room()
     state_at(star, metric, k, CENTROID)
     rounds_at(rounds, metric, k)
     space.reals += max(star.reals, rounds.reals)
-    space.wholes += max(star.wholes, rounds.wholes)
+    space.integers += max(star.integers, rounds.integers)
 
 
 # ---- from Python
@@ -244,7 +246,7 @@ def refresh(work, X, k, start, stop):
     """Bring the memories of these records up to date; several threads may do that at once."""
     groups = groups_in(work, X, k)
     for i in range(start, stop):
-        look(groups.journal, i)
+        refresh_record(groups.journal, i)
 
 
 @jit

@@ -10,7 +10,7 @@ from mag._lib.progress import Progress
 from mag._lib.threads import each_in_time
 from mag.methods._best_of import sum_of_squares
 from mag.methods._split import split_large
-from mag.methods.distances.hierarchies import Trees
+from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.mixed import Mixed
 from mag.methods.mdav import mdav_plus
@@ -24,7 +24,7 @@ SLOWER = 0.7  # of what is left to do, this much is left after a round: a guess 
 
 
 def polish(
-    X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress, trees: Trees | None = None
+    X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress, trees: CategoryColumns | None = None
 ) -> np.ndarray:
     """ONA* on a grouping: dissolve and reassign (algorithm 15) until nothing changes or the time is up."""
     labels = split_large(X, k, labels, mdav_plus, threads, progress)
@@ -74,7 +74,7 @@ def _refresh(work: Work, X: np.ndarray | Mixed, k: int, threads: int, progress: 
     """Bring all memories up to date, or as many as there is time for: `visit` does that for who is left out."""
     n = metric_of(X).n
     parts = [(a, min(a + GROUPS_PER_STEP, n)) for a in range(0, n, GROUPS_PER_STEP)]
-    each_in_time(lambda part: refresh(work, X, k, *part), parts, threads, lambda: progress.left() <= 0)
+    each_in_time(lambda part: refresh(work, X, k, *part), parts, threads, lambda: progress.seconds_left() <= 0)
 
 
 def _rounds(

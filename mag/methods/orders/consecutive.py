@@ -1,9 +1,10 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Records in a fixed order: the best groups of consecutive ones  (Domingo-Ferrer et al. 2006; Mortazavi 2020).
 
 The sum of squares of d columns in a fixed order is not concave: every size k .. 2k-1 is looked at, O(knd).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,12 +28,12 @@ class IntegerColumns:
     unit: np.ndarray
 
 
-def labels_in_order(X, order, k, integers):
+def labels_in_order(X: np.ndarray, order: np.ndarray, k: int, integers: IntegerColumns | None) -> np.ndarray:
     """The label of every record, in the best grouping of records that are consecutive in the order."""
     return best_in_orders(X, [order], k, integers)
 
 
-def best_in_orders(X, orders, k, integers):
+def best_in_orders(X: np.ndarray, orders: Iterable[np.ndarray], k: int, integers: IntegerColumns | None) -> np.ndarray:
     """The labels of the best grouping in any of the orders; of equally good ones, in the first of these."""
     n, d = X.shape
     values, weight = (X, np.ones(d)) if integers is None else (integers.x, np.square(integers.unit))

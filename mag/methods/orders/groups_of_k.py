@@ -1,13 +1,16 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Groups of exactly k around far-away records, one after the other, as an order of all records."""
+
+from collections.abc import Callable
 
 import numpy as np
 
 from mag._compiled.jit import jit
+from mag._lib.progress import Progress
 from mag.methods.distances.remaining import measure, nearest, remaining, sweep, take, the_rest
 
 
-def order_of(X, k, gather, progress):
+def order_of(X: np.ndarray, k: int, gather: Callable[..., int], progress: Progress) -> np.ndarray:
     """Let `gather` take groups of k until fewer are left than it needs, or time runs out; the rest go by their sums.
 
     `gather(rest, k, order, done)` writes the next records of the order and returns how many there are then, or the same

@@ -1,12 +1,15 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Records projected on lines, whose optimal groups are scored by all columns, on the threads of the host.
 
-A backend with a device has the same functions: `mag._backends.protocol.Lines`.
+A backend with a device has the same functions: `mag._backends.protocol.Projections`.
 """
+
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from mag._backends import cpu
+from mag._backends.problem import Problem
 from mag._compiled.jit import jit
 from mag._compiled.lanes import lanes_at
 from mag._compiled.memory import grid
@@ -18,21 +21,21 @@ from mag.methods.orders.consecutive import PADDED_COLUMNS, best_in_orders
 NUMBERS_PER_BLOCK = 2**16  # numbers that are projected at once, by one thread
 
 
-class HostLines:
+class HostProjections:
     """Directions that the records X, (n, d), were projected on; one of them is kept."""
 
-    def __init__(self, X, problem, threads):
+    def __init__(self, X: np.ndarray, problem: Problem, threads: int) -> None:
         self.X, self.problem, self.threads = X, problem, threads
         self.total = float(np.square(X).sum())
-        self._batch = self._kept = None
+        self._batch = self._kept = np.empty((0, 0))
 
     @cached_property
-    def columns(self):
+    def columns(self) -> np.ndarray:
         """X.T."""
         return np.ascontiguousarray(self.X.T)
 
     @cached_property
-    def rows(self):
+    def rows(self) -> np.ndarray:
         """X with columns of zeros for lanes without one."""
         n, d = self.X.shape
         rows = np.zeros((n, -(-d // PADDED_COLUMNS) * PADDED_COLUMNS))
@@ -40,25 +43,27 @@ class HostLines:
         return rows
 
     @property
-    def width(self):
+    def width(self) -> int:
         """How many directions should be scored at once."""
         return 4 * self.threads * max(1, NUMBERS_PER_BLOCK // len(self.X))
 
-    def score(self, directions):
+    def score(self, directions: np.ndarray) -> np.ndarray:
         """What the optimal groups of each direction, a row, lose by all columns."""
         self._batch, m = directions, len(directions)
         width = max(1, min(NUMBERS_PER_BLOCK // len(self.X), -(-m // self.threads)))
         blocks = [directions[i : i + width] for i in range(0, m, width)]
         return np.concatenate(each(self._score, blocks, self.threads))
 
-    def _group(self, directions):
+    def _group(self, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Labels of the optimal groups on each line, and how many there are."""
         lines = borrow("lines", len(directions) * len(self.X), np.float64).reshape(len(directions), -1)
         for line, direction in zip(lines, directions, strict=True):
             project(self.columns, direction, line)
-        return cpu.group_columns(lines.T, [(self.problem, np.arange(len(directions)))], 1)[:2]
+        found = cpu.group_columns(lines.T, [(self.problem, np.arange(len(directions)))], 1)
+        assert found is not None  # the records are finite
+        return found[:2]
 
-    def _score(self, directions):
+    def _score(self, directions: np.ndarray) -> np.ndarray:
         labels, n_groups = self._group(directions)
         most = int(n_groups.max())
         sums, sizes = borrow("sums", most * self.rows.shape[1], np.float64), borrow("counts", most, np.int32)
@@ -66,23 +71,23 @@ class HostLines:
         score(self.rows, self.total, labels, n_groups, sums, sizes, scores)
         return scores
 
-    def keep(self, row):
+    def keep(self, row: int) -> None:
         """Keep this direction of the last batch."""
         self._kept = self._batch[row]
 
-    def labels(self):
+    def labels(self) -> np.ndarray:
         """The labels of the direction that was kept."""
         return self._group(self._kept[None, :])[0][0]
 
-    def orders(self, directions):
+    def orders(self, directions: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
         """The order of the records on each line."""
         return (np.argsort(project(self.columns, direction), kind="stable") for direction in directions)
 
-    def labels_in_orders(self, directions):
+    def labels_in_orders(self, directions: Iterable[np.ndarray]) -> np.ndarray:
         """Labels of the best groups of records that are consecutive on one of the lines; of equals, on the first."""
         return best_in_orders(self.X, self.orders(directions), self.problem.k, None)
 
-    def products(self):
+    def products(self) -> np.ndarray:
         """The products of the columns with each other; of the records, where there are fewer of these."""
         n, d = self.X.shape
         X = self.X if d <= n else self.columns
@@ -90,12 +95,12 @@ class HostLines:
         add_products(X, products)
         return products
 
-    def combined(self, shares):
+    def combined(self, shares: np.ndarray) -> np.ndarray:
         """The sum of all records, each times its share."""
         return project(self.X, shares)
 
 
-def project(XT, direction, line=None):
+def project(XT: np.ndarray, direction: np.ndarray, line: np.ndarray | None = None) -> np.ndarray:
     """X @ direction, summed column by column: the same on every machine, and for any number of threads."""
     line = np.empty(XT.shape[1]) if line is None else line
     add_columns(XT, direction, line)

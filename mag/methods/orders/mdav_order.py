@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Records in the order in which MDAV takes them into groups  (MDAV-MHM, Domingo-Ferrer et al. 2006).
 
 The groups of MDAV itself are among those of consecutive records, so that this never loses more than MDAV.
@@ -7,12 +7,13 @@ The groups of MDAV itself are among those of consecutive records, so that this n
 import numpy as np
 
 from mag._compiled.jit import jit
+from mag._lib.progress import Progress
 from mag.methods.distances.remaining import farthest, mean, measure
-from mag.methods.orders.consecutive import labels_in_order
+from mag.methods.orders.consecutive import IntegerColumns, labels_in_order
 from mag.methods.orders.groups_of_k import gather_around, order_of
 
 
-def group(X, k, *, integers, progress):
+def group(X: np.ndarray, k: int, *, integers: IntegerColumns | None, progress: Progress) -> np.ndarray:
     """The best groups of consecutive records."""
     return labels_in_order(X, order_of(X, k, gather, progress), k, integers)
 

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Nearest point next: from the record farthest from the mean, always on to the nearest one that is left.
 
 Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006.  The nearest one that is left is mostly among the few nearest
@@ -11,11 +11,11 @@ from mag._compiled.jit import called, jit
 from mag._compiled.memory import grid, part
 from mag._compiled.work import NEAREST, NO, ONE, YES, space_in, work_for
 from mag._lib.progress import Progress
-from mag.methods.distances.blocks import Found, Query, field_at, is_free, scan, take
+from mag.methods.distances.blocks import FoundRecords, Query, field_at, is_free, scan, take
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists
 from mag.methods.distances.remaining import the_rest
-from mag.methods.orders.consecutive import labels_in_order
+from mag.methods.orders.consecutive import IntegerColumns, labels_in_order
 
 NEIGHBORS_PER_RECORD = 16  # nearest records of every record
 LISTS = 0.7  # of the progress is for them
@@ -23,12 +23,12 @@ RECORDS_WORTH_SEARCHING = 256  # records that are worth another search
 COORDINATES_PER_CLOCK_LOOK = 2**24  # coordinates looked at between two looks at the clock, at most
 
 
-def group(X, k, *, integers, threads, progress):
+def group(X: np.ndarray, k: int, *, integers: IntegerColumns | None, threads: int, progress: Progress) -> np.ndarray:
     """The best groups of consecutive records."""
     return labels_in_order(X, order(X, progress, threads), k, integers)
 
 
-def order(X, progress=None, threads=1):
+def order(X: np.ndarray, progress: Progress | None = None, threads: int = 1) -> np.ndarray:
     """The walk; where time runs out, the rest in the order of their sums."""
     n, progress = len(X), progress or Progress()
     away = np.zeros(n)
@@ -45,7 +45,7 @@ def order(X, progress=None, threads=1):
     return path
 
 
-def _walk_on(X, start, threads, progress):
+def _walk_on(X: np.ndarray, start: int, threads: int, progress: Progress) -> np.ndarray:
     """The walk from a record on, until few of many are left."""
     n, d = X.shape
     work, path, done = work_for(field_at, metric_of(X)), np.empty(n, np.int64), 1
@@ -80,4 +80,4 @@ def walk(work, X, near, path, done, stop):
 def _find_nearest(field, record, key, other, one):
     """The nearest free record; the caller keeps the arrays alive."""
     query = Query(field.metric, part(record, 0), ONE, NEAREST, YES, NO)
-    scan(field, query, Found(grid(key, 1), grid(other, 1), part(one, 0), ONE))
+    scan(field, query, FoundRecords(grid(key, 1), grid(other, 1), part(one, 0), ONE))

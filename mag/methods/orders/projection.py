@@ -9,13 +9,13 @@ import numpy as np
 
 from mag._backends import cpu
 from mag._backends.problem import Problem
-from mag._backends.protocol import DeviceBackend, Lines
+from mag._backends.protocol import DeviceBackend, Projections
 from mag._lib.checks import flag, integer, one_of
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.progress import Progress
 from mag.costs import COSTS
 from mag.methods.orders.consecutive import IntegerColumns, best_in_orders
-from mag.methods.orders.lines import HostLines
+from mag.methods.orders.lines import HostProjections
 from mag.solvers import SOLVERS
 from mag.solvers import automatic as automatic_solvers
 
@@ -85,28 +85,28 @@ def group(
     )
     if integers is not None and not ordered:
         raise InputValueError("ordered must be True with integer=True; got False.")
-    lines = lines_of(X, k, engine, threads)
+    lines = projections_for(X, k, engine, threads)
     search = Search(lines, progress.span(0.0, 0.5 if rounds else 1.0))
-    search.look(_directions(lines, X.shape, directions, count, random_state))
+    search.score_directions(_directions(lines, X.shape, directions, count, random_state))
     _refine(search, rounds, random_state, progress.span(0.5, 1.0))
     if not ordered:
         labels = lines.labels()
     elif integers is None:
         labels = lines.labels_in_orders(np.stack(search.holders))
     else:
-        labels = best_in_orders(X, HostLines(X, lines.problem, threads).orders(search.holders), k, integers)
+        labels = best_in_orders(X, HostProjections(X, lines.problem, threads).orders(search.holders), k, integers)
     if not return_scores:
         return labels
     scores = np.concatenate(search.scores) / (lines.total or 1.0)
     return labels, {"scores": scores, "directions": np.concatenate(search.directions)[: scores.size].T}
 
 
-def lines_of(X: Any, k: int, engine: Any, threads: int) -> Lines:
+def projections_for(X: Any, k: int, engine: Any, threads: int) -> Projections:
     """The records where they are projected: on the device of the engine, or here."""
     n, d = X.shape
     if engine is not cpu and fits(engine, n, d, k):
         return engine.lines(X, _on_line(k))
-    return HostLines(X, _on_line(k), threads)
+    return HostProjections(X, _on_line(k), threads)
 
 
 def _on_line(k: int) -> Problem:
@@ -121,7 +121,7 @@ def fits(engine: DeviceBackend, n: int, d: int, k: int) -> bool:
     return engine.supports_lines(n, d, _on_line(k))
 
 
-def principal(lines: Lines, n: int, d: int) -> np.ndarray:
+def principal(lines: Projections, n: int, d: int) -> np.ndarray:
     """The direction along which the records vary most; its largest entry is positive."""
     direction = np.linalg.eigh(lines.products())[1][:, -1]
     direction = direction if d <= n else lines.combined(direction)
@@ -129,7 +129,7 @@ def principal(lines: Lines, n: int, d: int) -> np.ndarray:
 
 
 def _directions(
-    lines: Lines, shape: tuple[int, int], directions: Any, count: int, random_state: np.random.Generator
+    lines: Projections, shape: tuple[int, int], directions: Any, count: int, random_state: np.random.Generator
 ) -> np.ndarray:
     """One direction per row."""
     n, d = shape
@@ -158,20 +158,20 @@ def _refine(search: "Search", rounds: int, random_state: np.random.Generator, pr
             return
         center, least = search.holders[-1], search.least
         scale = np.sqrt(np.square(center).mean())
-        search.look(center + radius * scale * random_state.standard_normal((AROUND, center.size)))
+        search.score_directions(center + radius * scale * random_state.standard_normal((AROUND, center.size)))
         radius = min(radius * RADIUS_GROWTH, 1.0) if search.least < least else max(radius * RADIUS_DECAY, 1e-6)
 
 
 class Search:
     """Directions looked at so far, what they lose, and those that were better than all before them."""
 
-    def __init__(self, lines: Lines, progress: Progress) -> None:
+    def __init__(self, lines: Projections, progress: Progress) -> None:
         self.lines, self.progress, self.least = lines, progress, np.inf
         self.holders: list[np.ndarray] = []
         self.scores: list[np.ndarray] = []
         self.directions: list[np.ndarray] = []
 
-    def look(self, directions: np.ndarray) -> None:
+    def score_directions(self, directions: np.ndarray) -> None:
         """Score directions, one per row, until time runs out."""
         width = self.lines.width
         self.directions.append(directions)

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """A short tour through all records, cut open  (Mortazavi & Jalili 2014; Heaton 2012).
 
 The tour starts as a walk to the nearest point next.  2-opt and Or-opt moves among near neighbors shorten it, and then
@@ -6,6 +6,7 @@ small random exchanges of two neighboring stretches, each kept if those moves ma
 """
 
 from collections import namedtuple
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,9 +14,10 @@ from mag._compiled.jit import inlined, jit
 from mag._compiled.memory import part
 from mag._compiled.random import draw_below
 from mag._lib.checks import not_negative
+from mag._lib.progress import Progress
 from mag.methods.distances.neighbors import neighbors
 from mag.methods.orders import npn
-from mag.methods.orders.consecutive import best_in_orders
+from mag.methods.orders.consecutive import IntegerColumns, best_in_orders
 
 N_NEIGHBORS_TRIED = 10  # neighbors that are tried
 SEGMENT = 3  # records that an Or-opt move takes along, at most
@@ -32,19 +34,30 @@ SHORTER = 1 - 1e-12  # of what was there: less may be rounding
 Tour = namedtuple("Tour", "X near tour position waiting waits done count")
 
 
-def check(k, *, exchanges=None):
+def check(k: int, *, exchanges: float | None = None) -> float | None:
     """Refuse what the options cannot be."""
     return None if exchanges is None else not_negative("exchanges", exchanges)
 
 
-def group(X, k, *, exchanges=None, integers, random_state, threads, progress):
+def group(
+    X: np.ndarray,
+    k: int,
+    *,
+    exchanges: float | None = None,
+    integers: IntegerColumns | None,
+    random_state: np.random.Generator,
+    threads: int,
+    progress: Progress,
+) -> np.ndarray:
     """The best groups of consecutive records in any of the tours on the way; `exchanges` are tried per record."""
     exchanges = check(k, exchanges=exchanges)
     tried = min(EXCHANGES_PER_RECORD, MAX_EXCHANGES / len(X)) if exchanges is None else exchanges
     return best_in_orders(X, orders(X, tried, random_state, threads, progress), k, integers)
 
 
-def orders(X, exchanges, random_state, threads, progress):
+def orders(
+    X: np.ndarray, exchanges: float, random_state: np.random.Generator, threads: int, progress: Progress
+) -> Iterator[np.ndarray]:
     """The walk that the tour starts from, then tours that grow shorter, cut open at each of their longest steps."""
     # Equal records are one stop of the tour.
     stops, copies = np.unique(X, axis=0, return_inverse=True)
@@ -54,7 +67,9 @@ def orders(X, exchanges, random_state, threads, progress):
         yield np.argsort(place[copies.ravel()], kind="stable")
 
 
-def _paths(X, exchanges, random_state, threads, progress):
+def _paths(
+    X: np.ndarray, exchanges: float, random_state: np.random.Generator, threads: int, progress: Progress
+) -> Iterator[np.ndarray]:
     n = len(X)
     walking, exploring = progress.span(0.0, 0.2), progress.span(0.3, 1.0)
     walk = npn.order(X, walking, threads)
@@ -88,7 +103,7 @@ def _paths(X, exchanges, random_state, threads, progress):
             return
 
 
-def _cuts(s):
+def _cuts(s: Tour) -> Iterator[np.ndarray]:
     """The tour, opened at its longest steps."""
     steps = s.X[s.tour] - s.X[np.roll(s.tour, 1)]
     for cut in np.argsort(-np.square(steps).sum(axis=1), kind="stable")[:CUTS]:

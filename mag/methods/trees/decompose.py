@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Trees of records, cut into groups (Domingo-Ferrer, Sebé & Solanas 2008, by the cases of Aggarwal et al. 2005).
 
 The published cut lets groups overlap: both sides keep the record where a tree is cut.  Here it belongs to one of them,
@@ -17,7 +17,7 @@ from mag.methods.trees.forest import below
 Scratch = namedtuple("Scratch", "weight largest end aside inside")
 
 
-def cut_trees(parent, k, random_state):
+def cut_trees(parent: np.ndarray, k: int, random_state: np.random.Generator) -> np.ndarray:
     """Labels of groups of k to max(2k-1, 3k-5): trees, given by the parent of every record, cut as long as needed."""
     n = len(parent)
     order, tops = below(parent)

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """Trees of k records or more: the tops of smaller ones point to a near record (algorithm 22 of Thaeter's thesis)."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, no-check-untyped-defs
 """The minimum spanning tree of all records, by Borůvka's rounds on lists of neighbors.
 
 In each round every component takes its shortest edge to another one; edges of equal length go by their lower, then
@@ -15,6 +15,7 @@ from mag._compiled.jit import called, jit
 from mag._compiled.lanes import lanes_at, least_lane
 from mag._compiled.memory import part, scratch
 from mag._compiled.work import NEAREST, NOBODY, find_top, space_in, work_for
+from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods.distances.blocks import RECORDS_PER_BLOCK, bounds, field_at
 from mag.methods.distances.euclidean import LANES_PER_STEP
@@ -31,7 +32,7 @@ LISTS = 0.7  # of the progress is for the lists
 Offers = namedtuple("Offers", "component rank other bound length low high")
 
 
-def spanning_tree(X, threads, progress):
+def spanning_tree(X: np.ndarray, threads: int, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     """The n-1 edges, as lower and higher records, and their squared lengths; fewer if the time is up."""
     n, work = len(X), work_for(field_at, metric_of(X))
     lists = neighbor_lists(work, X, min(RECORDS_PER_LIST, n - 1), threads, progress.span(0.0, LISTS))

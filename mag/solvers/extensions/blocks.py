@@ -10,7 +10,7 @@ import numpy as np
 from mag._compiled.jit import jit
 from mag._compiled.prefix import away_from, power_sums
 from mag._compiled.starts import trace
-from mag._lib.interrupt import stop_if_left
+from mag._lib.interrupt import raise_if_abandoned
 from mag.solvers._contract import Solution
 from mag.solvers._narrow import PAD
 from mag.solvers.extensions import diagonal
@@ -41,7 +41,7 @@ def _dense(cost, x, weights, k, F, sizes):
         return first, cost.evaluate([cost.moved(line) for line in sums], *places)
 
     def finish(first, wait):
-        stop_if_left()
+        raise_if_abandoned()
         costs = wait()
         cost.check(costs.reshape(-1, k)[: x.size + 1 - (first + 1) * k])  # of columns up to the last value
         return diagonal.search(no_left, costs, no_right, first, F, sizes)
@@ -94,7 +94,7 @@ def _by_levels(cost, x, weights, k, F, sizes):
         best = np.zeros(columns, np.int64)
         step = 1 << (columns.bit_length() - 1)
         while step:
-            stop_if_left()
+            raise_if_abandoned()
             some = np.arange(step - 1, columns, 2 * step)
             low, high = _bounds(best, some, step, b, k, n)
             i, j, starts = _ranges(low, high, b + some, room)
@@ -151,7 +151,7 @@ def quadratic(cost, x, weights, k, least, fixed, short, sizes):
     tile = np.arange(height)
     sums = np.zeros((cost.powers + 1, n + 1))
     for b in range(least, n + 1, least):
-        stop_if_left()
+        raise_if_abandoned()
         j = np.minimum(np.arange(b, b + least), n)[:, None]
         with np.errstate(all="ignore"):
             y = away_from(x[: j[-1, 0]], x[b - 1])

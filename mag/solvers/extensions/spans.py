@@ -14,8 +14,8 @@ from collections import namedtuple
 import numpy as np
 from numba.extending import overload
 
+from mag._compiled.anchored_sums import center, numbers, source, sums_by, zero
 from mag._compiled.cost import join, left, right, terms
-from mag._compiled.frame import center, numbers, source, sums_by, zero
 from mag._compiled.jit import INLINE, called, inlined
 from mag._compiled.wide import to_wide
 from mag._compiled.work import layout, length_for, reals, space_in
@@ -31,7 +31,7 @@ ILL = 2.0**10  # sums that are this many times as large as the cost say little a
 Anchor = namedtuple("Anchor", "x w shift center")
 
 
-class Span(namedtuple("Span", "cost s x w shift center level middle i j at_i at_j")):
+class GroupSpan(namedtuple("GroupSpan", "cost s x w shift center level middle i j at_i at_j")):
     """A group with its anchor, and the sums at its two ends."""
 
 
@@ -209,7 +209,7 @@ def span(cost, s, i, j):
     a = Anchor(s.x, s.w, 0, center(cost, s.x, anchor))
     at_i = seek(cost, s, a, level, middle, i, i)
     at_j = seek(cost, s, a, level, middle, i, j)
-    return Span(cost, s, s.x, s.w, 0, a.center, level, middle, i, j, at_i, at_j)
+    return GroupSpan(cost, s, s.x, s.w, 0, a.center, level, middle, i, j, at_i, at_j)
 
 
 distant = called(seek.py_func)  # only a median lies elsewhere than at the ends
@@ -227,7 +227,7 @@ def _total(f, t, i):
     return total
 
 
-Span.total = staticmethod(_total)
+GroupSpan.total = staticmethod(_total)
 
 
 @called

@@ -5,10 +5,10 @@ columns, or withheld.  What is minimized is the normalized certainty penalty, wh
 counted in integers.
 """
 
-from mag.tables.recode._classes import Classes
+from mag.tables.recode._classes import NodeClasses
 from mag.tables.recode._ladder import Ladder
 from mag.tables.recode._lattice import Lattice, Outcome
 from mag.tables.recode._rules import Rules
 from mag.tables.recode._search import Recoding, search
 
-__all__ = ["Classes", "Ladder", "Lattice", "Outcome", "Recoding", "Rules", "search"]
+__all__ = ["Ladder", "Lattice", "NodeClasses", "Outcome", "Recoding", "Rules", "search"]

@@ -9,7 +9,7 @@ TABLE_CELLS_PER_ROW = 4  # combinations for each row that are counted in a table
 
 
 @dataclass(frozen=True)
-class Pairs:
+class ValueCounts:
     """How many records of a class have a sensitive value, class by class; `n_values` are in the table."""
 
     classes: np.ndarray
@@ -17,11 +17,11 @@ class Pairs:
     counts: np.ndarray
     n_values: int
 
-    def merge(self, place: np.ndarray) -> "Pairs":
+    def merge(self, place: np.ndarray) -> "ValueCounts":
         """The same of coarser classes: `place` is the new class of every class."""
         first, where = number_rows([place[self.classes], self.values], [place.size, self.n_values])
         counts = np.bincount(where, self.counts, first.size).astype(np.int64)  # exact: sums of records, below 2**53
-        return Pairs(place[self.classes][first], self.values[first], counts, self.n_values)
+        return ValueCounts(place[self.classes][first], self.values[first], counts, self.n_values)
 
     def table(self, chosen: np.ndarray) -> np.ndarray:
         """Counts of some classes, classes × values."""
@@ -32,10 +32,10 @@ class Pairs:
         counts[row[self.classes[inside]], self.values[inside]] = self.counts[inside]
         return counts
 
-    def renumbered(self) -> "Pairs":
+    def renumbered(self) -> "ValueCounts":
         """The same with values 0, 1, … in every class, for whom it matters how often values occur, not which."""
         values = np.arange(self.classes.size) - np.searchsorted(self.classes, self.classes)
-        return Pairs(self.classes, values, self.counts, int(values.max()) + 1)
+        return ValueCounts(self.classes, values, self.counts, int(values.max()) + 1)
 
     def totals(self, groups: np.ndarray, n_groups: int) -> np.ndarray:
         """Counts of groups of classes, groups × values; classes of group -1 are left out."""
@@ -47,22 +47,22 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Classes:
+class NodeClasses:
     """Classes: the number of every column's node (classes × columns), their stratum, and how many records they have."""
 
     codes: np.ndarray
     stratum: np.ndarray
     counts: np.ndarray
-    pairs: list[Pairs]
+    pairs: list[ValueCounts]
 
-    def merge(self, codes: np.ndarray, sizes: list[int]) -> tuple["Classes", np.ndarray]:
+    def merge(self, codes: np.ndarray, sizes: list[int]) -> tuple["NodeClasses", np.ndarray]:
         """Classes of equal `codes`, of which a column has as many as `sizes` says; and the new class of every class."""
         columns = [self.stratum, *codes.T]
         first, place = number_rows(columns, [int(self.stratum.max()) + 1, *sizes])
         if first.size == place.size:
-            return Classes(codes, self.stratum, self.counts, self.pairs), np.arange(place.size)
+            return NodeClasses(codes, self.stratum, self.counts, self.pairs), np.arange(place.size)
         counts = np.bincount(place, self.counts, first.size).astype(np.int64)
-        return Classes(codes[first], self.stratum[first], counts, [own.merge(place) for own in self.pairs]), place
+        return NodeClasses(codes[first], self.stratum[first], counts, [own.merge(place) for own in self.pairs]), place
 
 
 def number_rows(columns: list[np.ndarray], sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:

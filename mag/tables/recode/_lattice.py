@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from mag.tables.recode._classes import Classes, Pairs
+from mag.tables.recode._classes import NodeClasses, ValueCounts
 from mag.tables.recode._ladder import Ladder
-from mag.tables.recode._rules import Fate, Rules
+from mag.tables.recode._rules import Rules, Suppression
 
 Levels = tuple[int, ...]
 REMEMBERED = 2**22  # rows of classes that are kept for nodes above
@@ -56,12 +56,12 @@ class Lattice:
         self.shape = tuple(ladder.n_levels for ladder in ladders)
         self.bottom, self.top = (0,) * len(self.shape), tuple(n_levels - 1 for n_levels in self.shape)
         everyone = np.arange(self.n)
-        pairs = [Pairs(everyone, values, np.ones(self.n, np.int64), count) for values, count in sensitive]
-        records = Classes(codes, stratum, np.ones(self.n, np.int64), pairs)
+        pairs = [ValueCounts(everyone, values, np.ones(self.n, np.int64), count) for values, count in sensitive]
+        records = NodeClasses(codes, stratum, np.ones(self.n, np.int64), pairs)
         lowest = np.stack([ladder.numbers[0][codes[:, j]] for j, ladder in enumerate(ladders)], axis=1)
         self.tuples, self.tuple_of_record = records.merge(lowest, self._sizes(self.bottom))
         self._lifts = [[ladder.lift(level) for level in range(ladder.n_levels - 1)] for ladder in ladders]
-        self._known: OrderedDict[Levels, Classes] = OrderedDict()
+        self._known: OrderedDict[Levels, NodeClasses] = OrderedDict()
         self._rows = 0
         shares = [Fraction(weight) for weight in importance or [1.0] * len(self.shape)]
         parts = [share / ladder.leaves for share, ladder in zip(shares, ladders, strict=True)]
@@ -104,18 +104,18 @@ class Lattice:
     def judge(self, levels: Levels, rules: Rules) -> Outcome | None:
         """What a node comes to, or None where it is not allowed."""
         classes = self.classes(levels)
-        fate = rules.settle(classes)
-        if fate is None:
+        suppression = rules.decide_suppression(classes)
+        if suppression is None:
             return None
-        lost = self._lost(levels, classes, fate)
+        lost = self._lost(levels, classes, suppression)
         value = sum(weight * own for weight, own in zip(self._weights, lost, strict=True))
-        return Outcome(value, fate.suppressed, levels, fate.withheld, fate.smallest, lost)
+        return Outcome(value, suppression.suppressed, levels, suppression.withheld, suppression.smallest, lost)
 
-    def _lost(self, levels: Levels, classes: Classes, fate: Fate) -> tuple[int, ...]:
-        gone = ~fate.kept
+    def _lost(self, levels: Levels, classes: NodeClasses, suppression: Suppression) -> tuple[int, ...]:
+        gone = ~suppression.kept
         counts = classes.counts[gone]
         return tuple(
-            base[level] - int(ladder.below[level][codes] @ counts) + fate.suppressed * ladder.leaves
+            base[level] - int(ladder.below[level][codes] @ counts) + suppression.suppressed * ladder.leaves
             for base, level, ladder, codes in zip(self._base, levels, self.ladders, classes.codes[gone].T, strict=True)
         )
 
@@ -126,7 +126,7 @@ class Lattice:
 
     # ---- classes
 
-    def classes(self, levels: Levels) -> Classes:
+    def classes(self, levels: Levels) -> NodeClasses:
         """The classes of a node, from those of a node below it that are still known, or from the distinct records."""
         if levels in self._known:
             self._known.move_to_end(levels)
@@ -151,7 +151,7 @@ class Lattice:
     def _lowered(levels: Levels, j: int) -> Levels:
         return (*levels[:j], levels[j] - 1, *levels[j + 1 :])
 
-    def _remember(self, levels: Levels, classes: Classes) -> None:
+    def _remember(self, levels: Levels, classes: NodeClasses) -> None:
         self._known[levels] = classes
         self._rows += classes.counts.size
         while self._rows > REMEMBERED and len(self._known) > 1:
@@ -162,11 +162,11 @@ class Lattice:
         """Of every record: its class on a node, whether it is suppressed, and whether it is withheld."""
         codes = np.stack([self._raised(j, level) for j, level in enumerate(levels)], axis=1)
         classes, place = self.tuples.merge(codes, self._sizes(levels))
-        fate = rules.settle(classes)
-        assert fate is not None
+        suppression = rules.decide_suppression(classes)
+        assert suppression is not None
         own = place[self.tuple_of_record]
-        suppressed = ~fate.kept[own]
-        return own, suppressed, suppressed & ~fate.shown[classes.stratum[own]]
+        suppressed = ~suppression.kept[own]
+        return own, suppressed, suppressed & ~suppression.shown[classes.stratum[own]]
 
     def _raised(self, j: int, level: int) -> np.ndarray:
         codes = self.tuples.codes[:, j]

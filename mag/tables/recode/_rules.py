@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mag.tables.criteria import CRITERIA, Criterion
-from mag.tables.recode._classes import Classes, Pairs
+from mag.tables.recode._classes import NodeClasses, ValueCounts
 
 BY_FREQUENCY = tuple(CRITERIA[name] for name in ("distinct", "entropy", "recursive"))  # whichever values have them
 COUNTS_PER_BLOCK = 2**22  # counts of classes × values that are looked at together
@@ -17,7 +17,7 @@ class Rules:
     """At least `k` records in every class, and at most `most` suppressed ones.
 
     `is_root` says whether suppressed records are published, as the root in all columns.  `criteria` are those of
-    sensitive columns, each with the place of its column in `Classes.pairs`.
+    sensitive columns, each with the place of its column in `NodeClasses.pairs`.
     """
 
     k: int
@@ -34,7 +34,7 @@ class Rules:
         """
         return self.most == 0 or all(isinstance(criterion, CRITERIA["distinct"]) for _, criterion in self.criteria)
 
-    def settle(self, classes: Classes) -> "Fate | None":
+    def decide_suppression(self, classes: NodeClasses) -> "Suppression | None":
         """Which classes are published as they are, and in which strata suppressed records are published as the root.
 
         The suppressed records of a stratum are a class, too, which is withheld where it fails.  Distributions are
@@ -56,9 +56,9 @@ class Rules:
         if not (kept.any() or shown.any()):
             return None
         smallest = int(np.concatenate([classes.counts[kept], lost[shown]]).min())
-        return Fate(kept, shown, suppressed, int(lost[~shown].sum()), smallest)
+        return Suppression(kept, shown, suppressed, int(lost[~shown].sum()), smallest)
 
-    def _apply_criteria(self, classes: Classes, kept: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    def _apply_criteria(self, classes: NodeClasses, kept: np.ndarray, shown: np.ndarray) -> np.ndarray:
         """Which kept classes fail; `shown` is cleared where the suppressed records of a stratum do."""
         groups = np.where(kept, -1, classes.stratum)
         roots = [pairs.totals(groups, shown.size) for pairs in classes.pairs]
@@ -85,7 +85,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Fate:
+class Suppression:
     """What becomes of classes: `kept` ones stay; in some strata suppressed records are `shown`; counts of records."""
 
     kept: np.ndarray
@@ -95,7 +95,7 @@ class Fate:
     smallest: int
 
 
-def _sum_where(pairs: Pairs, kept: np.ndarray) -> np.ndarray:
+def _sum_where(pairs: ValueCounts, kept: np.ndarray) -> np.ndarray:
     return pairs.totals(np.where(kept, 0, -1), 1)[0]
 
 

@@ -31,7 +31,7 @@ class Walk:
     rules: Rules
     seen: dict[Levels, Outcome | None] = field(default_factory=dict)
 
-    def look(self, levels: Levels) -> Outcome | None:
+    def evaluate(self, levels: Levels) -> Outcome | None:
         """What a node comes to."""
         if levels not in self.seen:
             self.seen[levels] = self.lattice.judge(levels, self.rules)
@@ -72,7 +72,7 @@ def look_at_all(walk: Walk) -> None:
         if is_out.flat[place]:
             continue
         levels = tuple(int(level) for level in np.unravel_index(place, lattice.shape))
-        outcome = walk.look(levels)
+        outcome = walk.evaluate(levels)
         if outcome is not None:
             values = sorted([*values, float(outcome.value * lattice.unit)])[:BEST]
         elif walk.rules.is_monotone:
@@ -85,7 +85,7 @@ def halve(walk: Walk, path: list[Levels]) -> Levels:
     low, high = 0, len(path)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if walk.look(path[middle]) is None else (low, middle)
+        low, high = (middle, high) if walk.evaluate(path[middle]) is None else (low, middle)
     return path[low]
 
 
@@ -114,15 +114,15 @@ def look_along_paths(walk: Walk) -> None:
     for j in range(len(lattice.shape)):
         paths += [path_up(lattice, lattice.bottom, first=[j]), path_up(lattice, lattice.bottom, last=j)]
     for path in paths:
-        if walk.look(path[0]) is None:
+        if walk.evaluate(path[0]) is None:
             halve(walk, path)
     if not walk.best() and not walk.rules.is_monotone:  # the top of the lattice does not decide the others
         for node in itertools.chain(*paths):
-            walk.look(node)
+            walk.evaluate(node)
     while best := walk.best():
         for outcome in best[:3]:
             for node in _neighbors(lattice, outcome.levels):
-                walk.look(node)
+                walk.evaluate(node)
         if walk.best()[0] == best[0]:
             return
 

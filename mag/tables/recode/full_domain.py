@@ -13,10 +13,19 @@ from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag.api.table_options import GENERALIZE, OPTIONS, Options
 from mag.frames import Frame, frame_of
-from mag.frames.categories import Categories, is_category, publish_text
+from mag.frames.categories import CategoryCodes, is_category, publish_text
 from mag.hierarchy import Hierarchy, text_of
 from mag.tables._grouping import TableGroups
-from mag.tables._pipeline import Clock, Columns, build, permute, publish, read_categories, recount, require_true
+from mag.tables._pipeline import (
+    Clock,
+    TableColumns,
+    build,
+    make_release,
+    permute,
+    read_categories,
+    recount,
+    require_true,
+)
 from mag.tables._release import LatticeNode, Provenance, Release
 from mag.tables._request import Request, check_request, record_options
 from mag.tables._sensitive import constrain, orders_of, promises_of
@@ -84,7 +93,7 @@ def release_recoded(table: Any, options: Options) -> Release:
     counted = recount(published, strata, groups, promises_of(request.demands, constraints, orders), request)
     guarantee = replace(counted, levels=levels, suppressed=int(suppressed.sum()))
     clock.lap("recount")
-    release = publish(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
+    release = make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
     return _complete(release, frame, request, limits, lattice, recoding)
 
 
@@ -101,7 +110,7 @@ def _check(frame: Frame, options: Options) -> Request:
     return request
 
 
-def _read(frame: Frame, request: Request) -> tuple[Columns, np.ndarray]:
+def _read(frame: Frame, request: Request) -> tuple[TableColumns, np.ndarray]:
     """The columns as categories with a hierarchy, of the records that are not withheld for a missing cell."""
     verify.require_comparable(frame, request.roles.by)
     units: dict[Hashable, Any] = {name: _read_column(frame, name, request) for name in request.roles.columns}
@@ -113,7 +122,7 @@ def _read(frame: Frame, request: Request) -> tuple[Columns, np.ndarray]:
             f"columns have missing values: {listed}; pass missing='group' to make missing a value of its own, or "
             "missing='drop' to withhold these records."
         )
-    columns = Columns(units, {}, None)
+    columns = TableColumns(units, {}, None)
     if missing and request.options.missing == "drop":
         rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
         if rows.size == 0:
@@ -123,7 +132,7 @@ def _read(frame: Frame, request: Request) -> tuple[Columns, np.ndarray]:
     return columns, rows
 
 
-def _read_column(frame: Frame, name: Hashable, request: Request) -> Categories:
+def _read_column(frame: Frame, name: Hashable, request: Request) -> CategoryCodes:
     source = (request.options.hierarchies or {}).get(name)
     if source is None:
         if not is_category(frame.column(name)):
@@ -151,11 +160,11 @@ def _flat(values: list[Any]) -> Hierarchy:
 
 
 def _search(
-    columns: Columns, stratum: np.ndarray, constraints: list[Constraint], request: Request, limits: Limits
+    columns: TableColumns, stratum: np.ndarray, constraints: list[Constraint], request: Request, limits: Limits
 ) -> tuple[Lattice, Recoding, Recoded]:
     ladders, codes = [], []
     for unit in columns.units.values():
-        assert isinstance(unit, Categories)
+        assert isinstance(unit, CategoryCodes)
         assert unit.tree is not None
         assert unit.leaves is not None
         ladders.append(Ladder.of(unit.tree, unit.leaves, unit.missing is not None))
@@ -198,7 +207,7 @@ def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits) -> str:
 
 def _mask(
     frame: Frame,
-    columns: Columns,
+    columns: TableColumns,
     levels: tuple[int, ...],
     suppressed: np.ndarray,
     permutation: np.ndarray | None,
@@ -207,7 +216,7 @@ def _mask(
     masked: dict[Hashable, Any] = {}
     for (name, unit), level in zip(columns.units.items(), levels, strict=True):
         nodes, missing = _nodes(unit, level, suppressed)
-        assert isinstance(unit, Categories)
+        assert isinstance(unit, CategoryCodes)
         assert unit.tree is not None
         if permutation is not None:
             nodes, missing = nodes[permutation], None if missing is None else missing[permutation]
@@ -225,7 +234,7 @@ def _nodes(unit: Any, level: int, suppressed: np.ndarray) -> tuple[np.ndarray, n
     return nodes, missing
 
 
-def _codes_of_labels(columns: Columns, levels: tuple[int, ...], suppressed: np.ndarray) -> list[np.ndarray]:
+def _codes_of_labels(columns: TableColumns, levels: tuple[int, ...], suppressed: np.ndarray) -> list[np.ndarray]:
     """Numbers of the published labels: two nodes may have the same, the root and one on a lower level."""
     codes, units = [], list[Any](columns.units.values())
     for unit, level in zip(units, levels, strict=True):

@@ -36,7 +36,7 @@ class Constraint:
         """The same of some records; the table that they are compared with stays."""
         return Constraint(self.column, self.criterion, self.codes[rows], self.totals)
 
-    def look(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def judge_groups(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Whether the criterion holds for groups 0, 1, …, and how bad each is: more is worse."""
         order = np.argsort(labels, kind="stable")
         return self.judge(labels[order], self.codes[order])

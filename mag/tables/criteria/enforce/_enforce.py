@@ -52,7 +52,7 @@ def _best(
     z: np.ndarray, k: int, labels: np.ndarray, constraints: Sequence[Constraint], how: str
 ) -> tuple[np.ndarray, str]:
     """The grouping of the records of a stratum that loses least, and the way to it; "" where all hold already."""
-    if all(constraint.look(labels)[0].all() for constraint in constraints):
+    if all(constraint.judge_groups(labels)[0].all() for constraint in constraints):
         return labels, ""
     candidates = []
     if how in ("auto", "merge"):

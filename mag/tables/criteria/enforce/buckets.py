@@ -43,7 +43,7 @@ def group_by_buckets(z: np.ndarray, k: int, constraint: Constraint) -> list[np.n
     drawn: list[np.ndarray] = []
     for rule in rules:
         drawn.append(draw_groups(z, k, rule))
-        if constraint.look(drawn[-1])[0].all():
+        if constraint.judge_groups(drawn[-1])[0].all():
             break
     return drawn
 

@@ -31,7 +31,7 @@ def lessened(before: float, after: np.ndarray) -> np.ndarray:
 
 def _merge_for(z: np.ndarray, labels: np.ndarray, constraint: Constraint) -> np.ndarray:
     """The worst group that fails joins another, until none fails."""
-    holds, badness = constraint.look(labels)
+    holds, badness = constraint.judge_groups(labels)
     if holds.all():
         return labels
     order = np.argsort(labels, kind="stable")

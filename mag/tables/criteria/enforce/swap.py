@@ -20,7 +20,7 @@ SMALLEST_NORMAL = np.finfo(float).tiny
 def swap_records(z: np.ndarray, k: int, labels: np.ndarray, constraints: Sequence[Constraint]) -> np.ndarray:
     """Labels of as many groups, of at least k records, of which fewer fail or none."""
     groups = _Groups(z, k, labels.copy(), constraints)
-    looks = [constraint.look(labels) for constraint in constraints]
+    looks = [constraint.judge_groups(labels) for constraint in constraints]
     holds = np.logical_and.reduce([held for held, _ in looks])
     worst = max(range(len(looks)), key=lambda i: int((~looks[i][0]).sum()))
     for group in np.flatnonzero(~holds)[np.argsort(-looks[worst][1][~holds], kind="stable")].tolist():

@@ -1,0 +1,117 @@
+"""ONA* in parts: never worse than its start, close to ONA*, with groups across all borders."""
+
+import numpy as np
+import pytest
+
+import mag
+from mag._lib.progress import Progress
+from mag.methods import automatic, ona_local
+from mag.methods._best_of import sum_of_squares
+from tests.data.records import records
+
+
+def constant(n, d):
+    X = records(n, d)
+    X[:, 0] = 7.0
+    return X
+
+
+TABLES = {
+    "normal": records(1500, 4),
+    "ties": np.random.default_rng(1).integers(0, 4, (1500, 3)).astype(float),
+    "duplicates": np.repeat(records(50, 3), 30, axis=0),
+    "one value": np.ones((400, 2)),
+    "constant column": constant(900, 3),
+    "heavy tails": np.random.default_rng(2).standard_cauchy((1200, 3)),
+}
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Small tables have many parts."""
+    monkeypatch.setattr(ona_local, "RECORDS_PER_START", 300)
+    monkeypatch.setattr(ona_local, "RECORDS_PER_PART", 100)
+    monkeypatch.setattr(ona_local, "GROUPS_PER_PART", 8)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 20])
+@pytest.mark.parametrize("name", TABLES)
+def test_groups_have_k_to_2k_records_and_cost_no_more_than_the_start(name, k, small_parts):
+    X = TABLES[name]
+    z = np.ascontiguousarray((X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1))
+    start = ona_local._start(z, k, mag._backends.cpu, None, 1, Progress())
+    labels = mag.multivariate(X, k, method="ona_local").labels
+    sizes = np.bincount(labels)
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
+    assert sum_of_squares(z, labels) <= sum_of_squares(z, start) * (1 + 1e-12) + 1e-20  # rounding of equal records
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_labels_do_not_depend_on_the_number_of_threads(name, small_parts):
+    one, two = (mag.multivariate(TABLES[name], 3, method="ona_local", threads=t).labels for t in (1, 2))
+    assert one.tobytes() == two.tobytes()
+
+
+@pytest.mark.parametrize(("n", "k"), [(5, 3), (6, 3), (7, 3), (11, 6), (20, 10)])
+def test_few_records(n, k):
+    assert np.bincount(mag.multivariate(records(n, 2), k, method="ona_local").labels).min() >= k
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_part_loses_as_little_as_ona_star(seed):
+    X = records(800, 3, seed)
+    local, whole = (mag.multivariate(X, 4, method=m).information_loss for m in ("ona_local", "ona_star"))
+    assert local <= 1.01 * whole
+
+
+@pytest.mark.parametrize("d", [3, 6])
+def test_parts_lose_little_more_than_ona_star(d, small_parts, monkeypatch):
+    monkeypatch.setattr(ona_local, "RECORDS_PER_START", 1 << 17)  # halves to start from cost more: 5 to 12 %
+    monkeypatch.setattr(ona_local, "RECORDS_PER_PART", 400)
+    local, whole = (mag.multivariate(records(4000, d), 4, method=m).information_loss for m in ("ona_local", "ona_star"))
+    assert local < 1.05 * whole
+
+
+def test_halves_to_start_from_lose_less_than_mona(small_parts):
+    local, mona = (mag.multivariate(records(4000, 3), 4, method=m).information_loss for m in ("ona_local", "mona"))
+    assert local < 0.95 * mona
+
+
+def test_groups_straddle_the_first_cut(small_parts):
+    """Halving leaves next to no means around the median; the share of masked values there stays as it was."""
+    X = records(6000, 3)
+
+    def share(values):
+        return (np.abs(values) < 0.1).mean(axis=0)
+
+    mona, local = (share(mag.multivariate(X, 5, method=m).masked) for m in ("mona", "ona_local"))
+    assert mona.min() < 0.8 * share(X).min()
+    assert local.min() > 0.9 * share(X).min()
+
+
+def test_ages_count_rounds_without_a_change():
+    old, new = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([3, 3, 1, 0, 2, 2, 2])
+    assert ona_local._ages(old, new, np.array([4, 1, 2, 9])).tolist() == [0, 0, 0, 5]
+
+
+def test_directions_are_rotations():
+    X = records(50, 5)
+    turned = ona_local._turn(X, np.random.default_rng(0))
+    np.testing.assert_allclose(turned @ turned.T, X @ X.T, atol=1e-12)
+    assert np.abs(turned - X).min(axis=0).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "limited", "categories", "name"),
+    [
+        (1000, 10, False, False, "ona_star"),
+        (58_000, 10, False, False, "ona_star"),
+        (59_000, 10, False, False, "ona_local"),
+        (10**6, 10, False, False, "ona_local"),
+        (10**6, 10, False, True, "mona"),
+        (10**6, 10, True, False, "anneal"),
+    ],
+)
+def test_auto_takes_ona_local_for_many_records_of_numbers(n, d, limited, categories, name):
+    assert automatic(n, d, 5, limited, categories) == name

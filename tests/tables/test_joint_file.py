@@ -1,0 +1,277 @@
+"""Records of a Parquet file masked jointly in parts: counted by others, whole or not at all."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import mag
+from mag._lib.cells import words_of_arrow
+from mag.cli import main
+from mag.frames import frame_of
+from mag.tables import _joint_file, _parquet
+from mag.tables._joint_file import bytes_of
+from mag.tables._parts import PartFiles, Partitioning, StratumNumbers, examine, measure, read_records
+from mag.verify import NotAnonymousError
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+COLUMNS = ["income", "age", "born", "wealth"]
+
+
+def people(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "id": [f"p{i}" for i in range(n)],
+            "income": rng.lognormal(3, 1, n),
+            "age": pa.array(rng.integers(0, 100, n), pa.int16()),
+            "born": pa.array(np.datetime64("1950-01-01") + rng.integers(0, 20_000, n).astype("m8[D]")),
+            "region": pa.array(rng.choice(["north", "south", "east", None], n, p=[0.9, 0.05, 0.04, 0.01])),
+            "wealth": pa.array(rng.lognormal(3, 1, n).round(2)).cast(pa.decimal128(12, 2), safe=False),
+            "sex": pa.array(rng.choice([-0.0, 0.0, 1.0], n)),
+            "weight": rng.integers(0, 5, n),
+        }
+    )
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 128)
+    table = people()
+    encoded = table.set_column(4, "region", table.column("region").dictionary_encode())
+    pq.write_table(encoded, tmp_path / "people.parquet", row_group_size=700)
+    return tmp_path / "people.parquet"
+
+
+def classes(table, names):
+    """The smallest class, by pyarrow's own group-by; text of floats, so that the signs of zeros differ."""
+    cells = {name: pa.array([repr(cell) for cell in table.column(name).to_pylist()]) for name in names}
+    return min(pa.table(cells).group_by(names).aggregate([([], "count_all")]).column("count_all").to_pylist())
+
+
+HOW = {
+    "plain": {},
+    "strata": {"by": ["region"]},
+    "strata of two columns": {"by": ["region", "sex"], "k": 2},
+    "weights": {"weights": "weight", "by": ["region"]},
+    "own units": {"standardize": False, "importance": {"age": 3.0}},
+    "median": {"aggregate": "median", "round": 1},
+    "mona": {"method": "mona", "rho": 0.6},
+    "mdav": {"method": "mdav"},
+}
+
+
+@pytest.mark.parametrize("memory", [200_000, 1_000_000, "1GB"])
+@pytest.mark.parametrize("how", HOW.values(), ids=HOW)
+def test_records_of_a_file_are_masked_in_parts(path, tmp_path, how, memory):
+    how = {"k": 5, **how}
+    by = how.get("by", [])
+    keep = [name for name in ("region", "sex", "weight") if name not in by]
+    options = how | {"columns": COLUMNS, "drop": "id", "keep": keep}
+    release = mag.microaggregate(path, output=tmp_path / "out.parquet", memory=memory, **options)
+    assert (len(release.warnings) == 1) == (memory != "1GB")
+    published, original = pq.read_table(tmp_path / "out.parquet"), pq.read_table(path)
+    assert published.schema.names == [name for name in original.schema.names if name != "id"]
+    assert classes(published, [*by, *COLUMNS]) == release.guarantee.smallest >= how["k"]
+    for name in (*by, *keep):  # in the order of the file
+        assert published.column(name).to_pylist() == original.column(name).to_pylist()
+    for name in COLUMNS:
+        assert published.schema.field(name).type == original.schema.field(name).type
+    manifest = json.loads((tmp_path / "out.parquet.manifest.json").read_text())
+    assert manifest == release.manifest()
+    assert manifest["guarantee"]["n_groups"] == release.guarantee.n_groups
+    assert sorted(os.listdir(tmp_path)) == ["out.parquet", "out.parquet.manifest.json", "people.parquet"]
+    if memory == "1GB":  # one part: what a frame gives
+        frame = mag.microaggregate(original, **options)
+        for name in COLUMNS:
+            if name in ("age", "born"):
+                assert published.column(name).equals(frame.data.column(name).cast(published.schema.field(name).type))
+
+
+def test_parts_keep_to_their_size_and_hold_whole_strata_or_2k_records(tmp_path):
+    table, names, k, most = people(5000).select(["income", "age", "region"]), ["income", "age"], 5, 400
+    blocks = [table.slice(first, 700) for first in range(0, 5000, 700)]
+    transform, strata = examine(iter(blocks), names, ["region"], k)
+    cut = Partitioning(measure(iter(blocks), names, transform, strata, True, most), k, most)
+    leaves = [
+        cut.assign(frame_of(block), read_records(frame_of(block), names), 700 * b) for b, block in enumerate(blocks)
+    ]
+    leaf, region = np.concatenate(leaves), np.array(table.column("region").to_pylist(), dtype=str)
+    parts = list(cut.parts())
+    assert sorted(leaf for own, _ in parts for leaf in own) == sorted(set(leaf.tolist()))
+    for own, size in parts:
+        inside = np.isin(leaf, own)
+        assert inside.sum() <= 1.3 * most
+        for name in set(region[inside]):
+            assert (region[inside] == name).sum() == (region == name).sum() if size is None else inside.sum() >= 2 * k
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_equal_records_are_cut_by_chance(path, tmp_path, constant):
+    rng = np.random.default_rng(0)
+    x = np.ones(4000) if constant else rng.integers(0, 2, 4000).astype(float)
+    pq.write_table(pa.table({"x": x, "y": x}), tmp_path / "same.parquet")
+    release = mag.microaggregate(tmp_path / "same.parquet", 7, ["x", "y"], output=tmp_path / "out.parquet", memory=2e5)
+    assert release.guarantee.smallest >= 7
+    assert pq.read_table(tmp_path / "out.parquet").column("x").to_numpy().tolist() == x.tolist()
+
+
+WRONG = {
+    "text": ({"columns": ["income", "id"]}, TypeError, "'id'"),
+    "one column": ({"columns": "age"}, ValueError, "two columns or more"),
+    "diversity": ({"diversity": {"region": 2}}, TypeError, "diversity is not used for files"),
+    "sensitive": ({"sensitive": "region"}, TypeError, "sensitive is not used for files"),
+    "option": ({"shuffle": True, "missing": "drop"}, TypeError, "missing, shuffle is not used for files"),
+    "range": ({"aggregate": "range"}, TypeError, "aggregate 'range' is not used for files"),
+    "ranges": ({"aggregate": {"age": "range"}}, TypeError, "aggregate 'range' is not used for files"),
+    "memory": ({"memory": "much"}, ValueError, "memory must be a number of bytes"),
+    "no memory": ({"memory": 1000}, ValueError, "for blocks of rows"),
+    "strata": ({"by": ["id"]}, ValueError, "3000 of 3000 strata are too small"),
+    "k": ({"k": 3001}, ValueError, "k must be an integer"),
+    "per column": ({"scope": "per-column"}, ValueError, "memory is not used by files that are masked column by column"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "error", "sentence"), WRONG.values(), ids=WRONG)
+def test_mistakes_are_told_and_nothing_is_left(path, tmp_path, wrong, error, sentence):
+    options = {"k": 5, "columns": COLUMNS, "rest": "drop", "memory": "1MB", **wrong}
+    with pytest.raises(error, match=sentence):
+        mag.microaggregate(path, output=tmp_path / "out.parquet", **options)
+    assert os.listdir(tmp_path) == ["people.parquet"]
+
+
+def test_missing_cells_are_refused(path, tmp_path):
+    pq.write_table(pa.table({"x": [1.0, None, 2.0], "y": [1, 2, 3]}), tmp_path / "in.parquet")
+    with pytest.raises(ValueError, match="'x' has missing values"):
+        mag.microaggregate(tmp_path / "in.parquet", 2, ["x", "y"], output=tmp_path / "out.parquet")
+    with pytest.raises(ValueError, match="memory is not used by tables in memory"):
+        mag.microaggregate({"x": [1.0, 2.0], "y": [1, 2]}, 2, ["x", "y"], memory="1GB")
+
+
+def test_views_of_text_are_refused(tmp_path):
+    table = pa.table({"x": [1.0, 2.0], "y": [1, 2], "g": pa.array(["a", "a"], pa.string_view())})
+    pq.write_table(table, tmp_path / "in.parquet")
+    with pytest.raises(TypeError, match=r"^column 'g' holds string_view, .* cast it to text\.$"):
+        mag.microaggregate(tmp_path / "in.parquet", 2, ["x", "y"], by="g", output=tmp_path / "out.parquet")
+
+
+def test_a_link_in_place_of_the_parts_is_not_followed(path, tmp_path):
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    (aside / "mine").write_text("mine")
+    (tmp_path / ".out.parquet.parts").symlink_to(aside)
+    mag.microaggregate(path, 5, COLUMNS, rest="drop", output=tmp_path / "out.parquet")
+    assert not (tmp_path / ".out.parquet.parts").exists()
+    assert (aside / "mine").read_text() == "mine"
+
+
+def test_a_group_below_k_is_not_published(path, tmp_path, monkeypatch):
+    add, done = PartFiles.add, []
+
+    def change(self, kind, numbers, table):
+        if kind == "rows" and not done:  # one record of one part gets another value on the way
+            cells = table.column(1).to_numpy().copy()
+            cells[0] += 1.0
+            done.append(table := table.set_column(1, "1", pa.chunked_array([cells])))
+        add(self, kind, numbers, table)
+
+    monkeypatch.setattr(PartFiles, "add", change)
+    with pytest.raises(NotAnonymousError, match="a class of 1 equal records"):
+        mag.microaggregate(path, 5, COLUMNS, rest="drop", output=tmp_path / "out.parquet", memory=200_000)
+    assert os.listdir(tmp_path) == ["people.parquet"]
+
+
+def test_lost_records_are_noticed(path, tmp_path, monkeypatch):
+    take = PartFiles.take
+    monkeypatch.setattr(PartFiles, "take", lambda self, *how: take(self, *how).slice(1))
+    with pytest.raises(RuntimeError, match="nothing is published"):
+        mag.microaggregate(path, 5, COLUMNS, rest="drop", output=tmp_path / "out.parquet", memory=200_000)
+    assert os.listdir(tmp_path) == ["people.parquet"]
+
+
+def test_an_input_that_changes_is_noticed(path, tmp_path, monkeypatch):
+    def change(*options):
+        found = measure(*options)
+        pq.write_table(people(seed=1), path, row_group_size=700)
+        return found
+
+    monkeypatch.setattr(_joint_file, "measure", change)
+    with pytest.raises(ValueError, match="changed while it was read"):
+        mag.microaggregate(path, 5, COLUMNS, rest="drop", output=tmp_path / "out.parquet", memory=200_000)
+
+
+@pytest.mark.parametrize("memory", [10**9, 20_000, 5_000])
+def test_the_recount_sees_every_class_of_the_file(tmp_path, monkeypatch, memory):
+    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 100)
+    rng = np.random.default_rng(0)
+    cells = {"x": rng.integers(0, 30, 2000) / 4, "text": rng.choice(["a", "b", "", "ü"], 2000), "null": [None] * 2000}
+    some = pa.table(cells | {"sometimes": pa.array([None if i % 3 else i // 500 for i in range(2000)])})
+    pq.write_table(some, tmp_path / "in.parquet")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    names = ["x", "text", "null", "sometimes"]
+    counted = _joint_file.count_smallest(_parquet.ParquetSource(tmp_path / "in.parquet"), names, folder, memory)
+    assert counted == classes(some, names)
+
+
+@pytest.mark.skipif(not hasattr(pa, "uuid"), reason="pyarrow 19 has uuid")
+def test_strata_of_an_extension_type_are_counted_over_all_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 100)
+    rng = np.random.default_rng(0)
+    codes = (np.arange(1000) >= 900) ^ (rng.random(1000) < 0.1)
+    ids = pa.array([bytes([5 + code] * 16) for code in codes.astype(int)], pa.uuid())
+    pq.write_table(
+        pa.table({"x": rng.normal(size=1000), "y": rng.normal(size=1000), "g": ids}), tmp_path / "in.parquet"
+    )
+    out = tmp_path / "out.parquet"
+    release = mag.microaggregate(tmp_path / "in.parquet", 3, ["x", "y"], by="g", method="mondrian", output=out)
+    found = pq.read_table(out).to_pandas().groupby(["g", "x", "y"]).size().min()
+    assert release.guarantee.smallest == found >= 3
+
+
+def test_words_of_cells_do_not_depend_on_the_block():
+    cells = {
+        "text": pa.array(["b", "a", None, "b", ""]),
+        "dictionary": pa.array(["b", "a", None, "b", ""]).dictionary_encode(),
+        "numbers": pa.array([1.5, -0.0, None, 0.0, float("nan")]),
+        "truth": pa.array([True, False, None, True, True]),
+        "decimal": pa.array([1, 2, None, 3, 3]).cast(pa.decimal128(20, 1)),
+    }
+    for array in cells.values():
+        whole = np.stack(words_of_arrow(pa.chunked_array([array])))
+        alone = [np.stack(words_of_arrow(pa.chunked_array([array.slice(i, 1)]))) for i in range(5)]
+        assert np.array_equal(whole, np.concatenate(alone, axis=1))
+    zeros = np.stack(words_of_arrow(cells["numbers"]))
+    assert not np.array_equal(zeros[:, 1], zeros[:, 3])
+
+
+def test_sizes_of_memory():
+    sizes = {"2GB": 2 * 10**9, "1.5 GiB": 3 * 2**29, "64kb": 64_000, 512: 512, "7": 7, "3M": 3 * 10**6}
+    assert {text: bytes_of(text) for text in sizes} == sizes
+    for wrong in (0, -1, "GB", "2PB", True, "1e9x"):
+        with pytest.raises(ValueError, match="memory must be"):
+            bytes_of(wrong)
+
+
+def test_strata_have_one_number_in_all_blocks():
+    strata = StratumNumbers(["a", "b"])
+    first = strata.number(frame_of(pa.table({"a": [0.0, -0.0, 1.0], "b": ["x", "x", None]})))
+    second = strata.number(frame_of(pa.table({"a": [1.0, 0.0, 1.0], "b": [None, "x", "x"]})))
+    assert sorted(first.tolist()) == [0, 1, 2]
+    assert second[0] == first[2]
+    assert second[1] == first[0]
+    assert second[2] not in first
+
+
+def test_the_command_masks_in_parts(path, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["mask", "people.parquet", "-k", "5", "-c", "income", "-c", "age", "--by", "region", "--drop", "id"]
+    words += ["--drop", "born", "--drop", "wealth", "--keep", "sex", "--drop", "weight", "--memory", "200kB"]
+    assert main([*words, "-o", "out.parquet"]) == 0
+    assert "Records were grouped in" in capsys.readouterr().out
+    assert classes(pq.read_table("out.parquet"), ["income", "age", "region"]) >= 5
+    assert main([*words, "-o", "out.csv"]) == 2
+    assert "--memory is for" in capsys.readouterr().err
