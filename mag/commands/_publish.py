@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mag._lib.atomic import MANIFEST, SECRET, Reserved, digest, reserving
-from mag._lib.checks import one_of
 from mag._lib.errors import InputValueError
 from mag._lib.roles import Sentences, assign_roles
 from mag.api.table_options import OPTIONS
@@ -57,6 +56,8 @@ class FileRoles(NamedTuple):
 
         Columns without a role have that of `rest`, unless it is "error".
         """
+        from mag._lib.checks import one_of
+
         demanded = [name for name in demands.columns if name not in (sensitive or [])]
         kept = [name for name in keep or [] if name not in demanded]
         roles = {"-c": columns, "--by": by or [], "--keep": kept, "--drop": drop or []}
